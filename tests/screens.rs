@@ -57,7 +57,7 @@ use harness::{Harness, Scene};
 use std::sync::Arc;
 
 use rhumb::session::{Level, Report, RunReport};
-use rhumb_workspace::process::{End, Live};
+use rhumb_workspace::process::{End, LiveOutput};
 
 /// All panes, a pane with company, a pane alone.
 const SIZES: [(u16, u16); 3] = [(140, 40), (80, 24), (60, 18)];
@@ -444,7 +444,7 @@ fn the_readme_shows_a_real_screen() {
 
 /// A run with a card and a log.
 fn ran(harness: &mut Harness, run: u64, line: &str, said: &str) {
-    let live = Live { text: said.into(), ..Live::default() };
+    let live = LiveOutput { text: said.into(), ..LiveOutput::default() };
     harness.report(Report::Ran(RunReport::Began { job: run, run, line: line.into() }));
     harness.report(Report::Ran(RunReport::Said { run, live, seconds: 12 }));
 }
@@ -465,7 +465,7 @@ fn commands_have_cards_and_their_logs_follow_the_end() {
         harness.keys("<F6>");
         // A command that begins is turned to while the end of the newest is looked at.
         ran(&mut harness, 2, "pytest -q", &(1..50).map(|n| format!("test_{n} PASSED\n")).collect::<String>());
-        let live = Live { text: "\u{1b}]0;owned\u{7}\u{202e}last\n".into(), ..Live::default() };
+        let live = LiveOutput { text: "\u{1b}]0;owned\u{7}\u{202e}last\n".into(), ..LiveOutput::default() };
         harness.report(Report::Ran(RunReport::Said { run: 2, live, seconds: 13 }));
         harness
     });

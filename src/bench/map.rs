@@ -14,7 +14,7 @@ use crate::store::MapStore;
 use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
 use rhumb_syntax::{Language, match_count};
 use rhumb_tokens::LineMemo;
-use rhumb_workspace::{Changed, Root};
+use rhumb_workspace::{DiskChanges, Root};
 
 /// Budgets of the maps, in tokens.
 const SMALL: usize = 1_024;
@@ -151,7 +151,7 @@ impl Bench<'_> {
         let Some(&middle) = known.get(known.len() / 2) else { return 0.0 };
         let path = index.path(middle);
         let before = survey.without(path);
-        let changed = Changed { files: [path.to_owned()].into(), listing: false, ..Changed::default() };
+        let changed = DiskChanges { files: [path.to_owned()].into(), listing: false, ..DiskChanges::default() };
         let start = SurveyStart {
             before: Some(&before),
             changed: Some(&changed),

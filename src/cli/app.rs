@@ -18,7 +18,7 @@ use crate::tui::theme::wardrobe::Wish;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::{self, Left, Start};
 use rhumb_llm::KeySource;
-use rhumb_llm::{Provider, Scripted, ScriptedReply};
+use rhumb_llm::{Provider, ScriptedProvider, ScriptedReply};
 use rhumb_workspace::{Journal, Root, RootKind};
 
 /// Opens the app on `root`.
@@ -58,7 +58,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
     }
     let journal = settings.state_folder.as_deref().map(|state| Journal::new(state, root));
     notices.extend(recovered(root, journal.as_ref()).into_iter().map(|failure| (failure.message, failure.hint)));
-    if root.kind() == RootKind::Plain {
+    if root.kind() == RootKind::Directory {
         notices.push((
             "This folder is not in a git repository: what you accept is written, but not committed.".to_owned(),
             "git init starts one.".to_owned(),
@@ -158,7 +158,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
     });
     let speed = if picture.svg.is_some() { 1_000 } else { speed.clamp(1, 1_000) };
     let pace = Duration::from_millis(u64::from(1_000 / speed));
-    let provider: Arc<dyn Provider> = Arc::new(Scripted::new(replies.collect(), pace));
+    let provider: Arc<dyn Provider> = Arc::new(ScriptedProvider::new(replies.collect(), pace));
     let (themes, themes_folder) = themes();
     let wish = wish(&settings);
     let start = Start {

@@ -219,7 +219,7 @@ fn find_root(dir: Option<&PathBuf>) -> Result<Root, UserError> {
     };
     let found = found.map_err(|error: WorkspaceError| UserError::new(ErrorKind::Usage, &error, error.hint()))?;
     let own = Paths::of_user().map(|paths| paths.own()).unwrap_or_default();
-    Ok(found.keeping_out(&own))
+    Ok(found.excluding(&own))
 }
 
 fn overrides(provider: &ProviderArgs) -> Overrides {

@@ -28,7 +28,7 @@ impl Plain {
         let start = PlainStart {
             session: start.session,
             reason: (self == Self::Dumb).then(|| "The terminal is dumb (TERM=dumb)".to_owned()),
-            commits: outfit.settings.auto_commit && root.kind() != RootKind::Plain,
+            commits: outfit.settings.auto_commit && root.kind() != RootKind::Directory,
             terminal: tui::facts(|name| std::env::var(name).ok()),
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;

@@ -8,7 +8,7 @@ use toml::{Spanned, Table, Value};
 use super::setting::{Kind, PROVIDER_FIELDS, SETTINGS, setting};
 use super::value::checked;
 use rhumb_llm::models::ModelOverride;
-use rhumb_llm::shown_url;
+use rhumb_llm::redacted_url;
 use rhumb_text::nearest;
 use rhumb_text::sanitize;
 
@@ -81,7 +81,7 @@ impl Entry {
         let mut value = self.value.clone();
         let address = |value: &mut Value| {
             if let Value::String(url) = value {
-                *url = shown_url(url);
+                *url = redacted_url(url);
             }
         };
         if self.name == "base_url" {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rhumb_llm::shown_url;
+use rhumb_llm::redacted_url;
 use serde_json::{Map, Value};
 
 use super::{Entry, Layers};
@@ -139,7 +139,7 @@ pub struct ProviderEntry {
 impl std::fmt::Debug for ProviderEntry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ProviderEntry")
-            .field("base_url", &self.base_url.as_deref().map(shown_url))
+            .field("base_url", &self.base_url.as_deref().map(redacted_url))
             .field("api", &self.api)
             .field("key_env", &self.key_env)
             .field("headers", &self.headers.keys())

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::value::dotted;
 use super::{Entry, Kind, SETTINGS, Settings, written};
-use rhumb_llm::{Endpoint, shown_url};
+use rhumb_llm::{Endpoint, redacted_url};
 use rhumb_text::sanitize;
 
 /// Every setting, or those whose names hold the word `only`, one on each line; and, where all are shown, what is read into every
@@ -39,7 +39,7 @@ pub fn settings_text(settings: &Settings, endpoint: Option<&Endpoint>, only: Opt
     if let Some(endpoint) = endpoint {
         let key = endpoint.key_source.as_ref().map_or_else(|| "none".into(), |source| format!("set (from {source})"));
         let model = if endpoint.model.is_empty() { "no model yet" } else { &endpoint.model };
-        let address = shown_url(&endpoint.base_url);
+        let address = redacted_url(&endpoint.base_url);
         let (provider, api) = (&endpoint.provider, endpoint.api.name());
         let _ = writeln!(text, "\nasked: {model} of {provider} at {address}, by {api}; key: {key}");
     }

@@ -11,7 +11,7 @@ use crate::session::runner::{WriteOutcome, propose_alone, write};
 use crate::session::{ChatFile, WriteOrder, WriteSummary, Written, write_orders};
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{FormatChoice, Outcome, Proposal, Status};
-use rhumb_llm::without_thoughts;
+use rhumb_llm::strip_thinking;
 use rhumb_text::count;
 use rhumb_workspace::{Journal, ReadError, Root};
 
@@ -22,7 +22,7 @@ use rhumb_workspace::{Journal, ReadError, Root};
 pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
     let format = format_choice(args.format.as_deref())?;
     // What a model thought of and rejected is no part of its answer.
-    let reply = without_thoughts(&read_input(&args.reply)?);
+    let reply = strip_thinking(&read_input(&args.reply)?);
     let journal = journal(root);
     if !args.dry_run {
         tell_recovered(root, journal.as_ref());
@@ -151,7 +151,7 @@ fn written(
     match outcome.map_err(|(failure, _)| UserError::new(ErrorKind::Machine, failure.message, failure.hint))? {
         WriteOutcome::NotRecorded(cause) if may_go_unrecorded(&cause, !args.yes)? => written(root, None, args, orders),
         WriteOutcome::Written(written, _) => Ok(Some(written)),
-        WriteOutcome::NotRecorded(_) | WriteOutcome::OwnChanges(_) => Ok(None),
+        WriteOutcome::NotRecorded(_) | WriteOutcome::UncommittedChanges(_) => Ok(None),
     }
 }
 

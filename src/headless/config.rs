@@ -8,7 +8,7 @@ use super::{ConfigArgs, advise, complain, print, print_json};
 use crate::config::{Kind, Level, Origin, Paths, SETTINGS, Settings, default_file, settings_text};
 use crate::error::{ErrorKind, UserError};
 use crate::tui::action::key_notes;
-use rhumb_llm::{Endpoint, shown_url};
+use rhumb_llm::{Endpoint, redacted_url};
 use rhumb_workspace::Root;
 
 /// Prints the settings in force. Keys are told by where they come from, never by what they are; nothing is run.
@@ -80,7 +80,7 @@ fn as_json(settings: &Settings, endpoint: Option<&Endpoint>) -> Value {
         json!({
             "provider": endpoint.provider,
             "api": endpoint.api.name(),
-            "base_url": shown_url(&endpoint.base_url),
+            "base_url": redacted_url(&endpoint.base_url),
             "model": endpoint.model,
             "key": endpoint.key_source.as_ref().map(|source| format!("set (from {source})")),
         })

@@ -62,7 +62,7 @@ pub(super) fn journal(root: &Root) -> Option<Journal> {
 
 /// Names the writes that an earlier process did not live to finish, before a command that only reads the files.
 pub fn tell_unfinished(root: &Root) {
-    let unfinished = journal(root).map(|journal| rhumb_workspace::unfinished(&journal)).unwrap_or_default();
+    let unfinished = journal(root).map(|journal| rhumb_workspace::unfinished_writes(&journal)).unwrap_or_default();
     for (made_in, paths) in unfinished {
         let place = if made_in == root.path() { String::new() } else { format!(" in {}", made_in.display()) };
         let files = if paths.is_empty() { String::new() } else { format!(": {}", paths.join(", ")) };

@@ -66,7 +66,7 @@ pub enum Subject {
     /// Whether texts of the repository may be sent to a server of embeddings.
     Index,
     /// Whether the user's own changes to files are committed before accepted hunks go into them.
-    OwnChanges,
+    UncommittedChanges,
     /// Whether accepted hunks are written although they break the syntax of their files.
     BreaksSyntax(Vec<SyntaxFault>),
     /// Whether accepted hunks are written although the journal cannot record that.
@@ -88,9 +88,11 @@ impl Subject {
     fn urgency(&self) -> u8 {
         match self {
             // The user has just asked for what waits for the answer.
-            Self::OwnChanges | Self::BreaksSyntax(_) | Self::NotRecorded | Self::NearPage { .. } | Self::Keeping(_) => {
-                0
-            }
+            Self::UncommittedChanges
+            | Self::BreaksSyntax(_)
+            | Self::NotRecorded
+            | Self::NearPage { .. }
+            | Self::Keeping(_) => 0,
             Self::Process(ProcessSubject::Mend { .. } | ProcessSubject::Run(_)) => 1,
             Self::More(_) | Self::Needed { .. } | Self::Plan(_) | Self::Wanted(Wanted { plan: Some(_), .. }) => 2,
             Self::Process(ProcessSubject::Share(..)) => 3,
@@ -106,7 +108,7 @@ impl Subject {
             files => format!("add {}?", count(files.len(), "file")),
         };
         match self {
-            Self::OwnChanges => "commit your changes first?".into(),
+            Self::UncommittedChanges => "commit your changes first?".into(),
             Self::BreaksSyntax(_) => "write what breaks the syntax?".into(),
             Self::NotRecorded => "write without a record?".into(),
             Self::NearPage { .. } => "read the page?".into(),
@@ -144,7 +146,7 @@ impl Question {
     /// Whether that answer can do no harm, so that it counts also where the question is not read yet: the last, which lets things be.
     /// Of changes of the user's own every answer writes.
     pub fn is_harmless(&self, choice: char) -> bool {
-        self.subject != Subject::OwnChanges && self.choices.last().is_some_and(|last| last.key == choice)
+        self.subject != Subject::UncommittedChanges && self.choices.last().is_some_and(|last| last.key == choice)
     }
 }
 
@@ -202,7 +204,7 @@ impl Session {
             Subject::Plan(plan) => self.answer_plan(key, question, plan),
             Subject::Keeping(question) => self.answer_on_keeping(question, key),
             Subject::Index => self.answer_on_index(key),
-            Subject::OwnChanges => self.decide_own_changes(key),
+            Subject::UncommittedChanges => self.decide_own_changes(key),
             Subject::BreaksSyntax(faults) => self.decide_on_syntax(key, faults),
             Subject::NotRecorded => self.decide_on_record(key),
         }
@@ -228,9 +230,9 @@ mod tests {
         session.question(question(mentioned.clone()));
         assert_eq!(session.questions_that_follow(), "then: build the index?");
         session.question(question(run.clone()));
-        session.ask_now(question(Subject::OwnChanges));
+        session.ask_now(question(Subject::UncommittedChanges));
         let asked: Vec<&Subject> = session.questions.iter().map(|question| &question.subject).collect();
-        assert_eq!(asked, [&Subject::OwnChanges, &run, &mentioned, &Subject::Index]);
+        assert_eq!(asked, [&Subject::UncommittedChanges, &run, &mentioned, &Subject::Index]);
         assert_eq!(session.questions_that_follow(), "then: run cargo test?  add config.py?  build the index?");
     }
 }

@@ -82,7 +82,7 @@ fn what_turns_out_to_have_been_thinking_is_no_answer() {
     let turn = send(&mut session, "hello");
     stream(&mut session, turn, "Perhaps:\n\na.py\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n");
     assert_eq!(session.turn.as_ref().map(|turn| turn.edits.len()), Some(1));
-    session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::TakeBack) });
+    session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Retract) });
     stream(&mut session, turn, "No.");
     assert_eq!(session.turn.as_ref().map(|turn| turn.edits.len()), Some(0));
     let Some(Entry::Answer(answer)) = session.transcript.last() else { panic!("no answer") };

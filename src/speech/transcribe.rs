@@ -12,7 +12,7 @@ use url::{Host, Url};
 use super::error::SpeechError;
 use super::sound::Sound;
 use rhumb_llm::models::Api;
-use rhumb_llm::{Endpoint, shown_url};
+use rhumb_llm::{Endpoint, redacted_url};
 use rhumb_text::sanitize;
 
 /// How long a connection may take.
@@ -32,7 +32,7 @@ const KEY_HEADERS: [&str; 4] = ["authorization", "api-key", "x-api-key", "x-goog
 /// The endpoint is none, nobody answers, or it refuses.
 pub async fn transcribe(endpoint: &Endpoint, sound: Sound, language: Option<&str>) -> Result<String, SpeechError> {
     let url = address(endpoint)?;
-    let shown = shown_url(url.as_str());
+    let shown = redacted_url(url.as_str());
     let (name, file) = sound.into_file().ok_or(SpeechError::NoSound { program: "the recorder".into() })?;
     let mut fields = vec![("model", endpoint.model.as_str()), ("response_format", "json")];
     fields.extend(language.map(|language| ("language", language)));
@@ -90,7 +90,7 @@ fn address(endpoint: &Endpoint) -> Result<Url, SpeechError> {
     if !matches!(endpoint.api, Api::Chat | Api::Responses) {
         return Err(SpeechError::NoEndpoint { provider: endpoint.provider.clone() });
     }
-    let bad = || SpeechError::BadAddress { url: shown_url(&endpoint.base_url) };
+    let bad = || SpeechError::BadAddress { url: redacted_url(&endpoint.base_url) };
     let mut url = Url::parse(endpoint.base_url.trim()).map_err(|_| bad())?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
         return Err(bad());

@@ -431,7 +431,7 @@ impl Stage {
         };
         terminal::enter()?;
         terminal::clear(screen)?;
-        later.extend(self.app.edited(what, sheet.result(status)));
+        later.extend(self.app.edited(what, sheet.result(status).map_err(|error| error.to_string())));
         Ok(code.or(self.perform(later, screen)?))
     }
 

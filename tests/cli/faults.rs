@@ -121,7 +121,9 @@ fn a_limit_on_the_size_of_files_leaves_all_old_or_all_new() {
             3 => {
                 assert_eq!(scene.texts(), before(), "{limit}: {err}");
                 assert!(
-                    err.contains("north.txt (") && err.contains("larger than files may be") && err.contains("ulimit"),
+                    err.contains("north.txt (")
+                        && err.contains("exceed the maximum file size")
+                        && err.contains("ulimit"),
                     "{err}"
                 );
             }

@@ -43,7 +43,7 @@ fn a_write_without_room_is_told_and_its_review_waits_until_there_is() {
     // The record of the write is too large as well.
     pty.wait_for("This write cannot be recorded. Write it anyway?");
     pty.type_text("y");
-    pty.wait_for("would be larger than files may be");
+    pty.wait_for("would exceed the maximum file size");
     pty.wait_for("Nothing was written. Raise the limit (ulimit -f)");
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
     pty.wait_for("✓ 1 · ✗ 1");

@@ -133,7 +133,7 @@ fn files_that_are_no_text_are_left_out_of_the_chat_with_the_reason() {
     pty.wait_for("harbour.py");
     for (name, reason) in [
         ("chart.bin", "chart.bin is a binary file"),
-        ("mixed.py", "mixed.py is in no known text encoding"),
+        ("mixed.py", "mixed.py has an unknown text encoding"),
         ("dangling.py", "No file of the repository is called dangling.py"),
     ] {
         send(&pty, &format!("/add {name}"));

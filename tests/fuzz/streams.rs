@@ -254,7 +254,7 @@ fn told(events: &[StreamEvent]) -> (String, String, Option<StreamEvent>) {
         match event {
             StreamEvent::Text(more) => text.push_str(more),
             StreamEvent::Reasoning(more) => thinking.push_str(more),
-            StreamEvent::TakeBack => thinking.push_str(&std::mem::take(&mut text)),
+            StreamEvent::Retract => thinking.push_str(&std::mem::take(&mut text)),
             StreamEvent::Usage(counts) => {
                 counts.tokens();
                 usage = Some(event.clone());

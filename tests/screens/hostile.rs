@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rhumb::session::{Level, LookReport, ModelRow, ModelUse, Report, RunReport};
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
-use rhumb_workspace::process::{End, Live};
+use rhumb_workspace::process::{End, LiveOutput};
 
 use super::attacks::{self, ATTACKS, OVERWRITE};
 use super::harness::{Harness, Scene};
@@ -165,7 +165,7 @@ fn no_attack_reaches_a_cell_by_what_the_program_is_told() {
         check(&harness, class);
         let run = |report| Report::Ran(report);
         harness.report(run(RunReport::Began { job: 1, run: 1, line: (*text).into() }));
-        let live = Live { text: format!("{text}\n"), open_line: (*text).into(), skipped: 0 };
+        let live = LiveOutput { text: format!("{text}\n"), open_line: (*text).into(), skipped: 0 };
         harness.report(run(RunReport::Said { run: 1, live, seconds: 1 }));
         check(&harness, class);
         harness.keys("<F6>");

@@ -28,7 +28,7 @@ use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
 use rhumb::tui::theme::{ColorDepth, Theme};
 use rhumb::tui::view::{self, ViewCache};
-use rhumb_llm::{LlmError, Scripted, ScriptedReply, StreamEvent};
+use rhumb_llm::{LlmError, ScriptedProvider, ScriptedReply, StreamEvent};
 use rhumb_text::width;
 use rhumb_workspace::Root;
 use tokio::runtime::Runtime;

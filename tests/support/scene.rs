@@ -160,7 +160,7 @@ impl Scene {
             Connection::Remote { model, .. } => Some(model.clone()),
         };
         let pace = if answers { Duration::ZERO } else { NEVER };
-        let provider = Arc::new(Scripted::new(self.replies.unwrap_or_default(), pace));
+        let provider = Arc::new(ScriptedProvider::new(self.replies.unwrap_or_default(), pace));
         let line = model.map(|model| Line::new(provider, model));
         let root = Root::at(folder.path()).expect("a root");
         let (sender, reports) = mpsc::channel(256);

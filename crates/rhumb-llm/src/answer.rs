@@ -1,4 +1,4 @@
-//! Reading an answer: a stream of pieces as it should be, or one of the things that servers send instead.
+//! Reads the response to a request: a stream of events, a single JSON value, or something unexpected.
 
 use std::time::Duration;
 
@@ -7,77 +7,78 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use super::classify::{Refusal, classify};
-use super::clean::Mask;
-use super::client::Timeouts;
 use super::error::LlmError;
-use super::event::{Completion, Finish, StreamEvent, Usage};
 use super::format::{Chunk, Format};
-use super::frames::{Frames, Framing, TooLong};
-use super::request::Request;
-use super::surrogates::mended;
-use super::thoughts::{Piece, Thoughts};
+use super::framing::repair_surrogates;
+use super::framing::{Frames, Framing, TooLong};
+use super::http::Timeouts;
+use super::provider::Request;
+use super::provider::{Completion, Finish, StreamEvent, Usage};
+use super::sanitize::KeyMask;
+use super::thinking::{Segment, ThinkingFilter};
 use crate::Role;
 
-/// One event of a stream, or a whole answer in one piece, in bytes.
-const MAX_PIECE: usize = if cfg!(test) { 256 * 1024 } else { 8 * 1024 * 1024 };
-/// A whole stream, in bytes: some 200 per token, so far above any model's longest answer.
-const MAX_STREAM: usize = if cfg!(test) { 1024 * 1024 } else { 256 * 1024 * 1024 };
-/// The text and the thinking of a whole answer, in bytes: a million tokens, where no model writes an eighth of that.
-const MAX_TEXT: usize = if cfg!(test) { 512 * 1024 } else { 4 * 1024 * 1024 };
-/// What comes in one piece was made before it was sent, so only the line is slow: it may take so many times the patience with
-/// silence, however busy the line is.
-const PIECE_PATIENCE: u32 = 10;
-/// As much of an error answer is read, in bytes.
-const MAX_ERROR: usize = 64 * 1024;
-/// As long as that is waited for.
-const ERROR_PATIENCE: Duration = Duration::from_secs(10);
-/// What is shown for half a character.
-const HALF: &str = "\u{fffd}";
-/// So many bytes of an answer are kept, to show them if nothing in it is recognised.
-const SHOWN: usize = 256;
-/// After the model's last word, how long to wait for the token counts that may follow.
-const TRAILER_PATIENCE: Duration = Duration::from_secs(5);
+/// Maximum size in bytes of one event of a stream, or of a response that consists of one JSON value.
+const MAX_EVENT_BYTES: usize = if cfg!(test) { 256 * 1024 } else { 8 * 1024 * 1024 };
+/// Maximum size in bytes of a whole stream: about 200 bytes per token of a very long answer.
+const MAX_STREAM_BYTES: usize = if cfg!(test) { 1024 * 1024 } else { 256 * 1024 * 1024 };
+/// Maximum size in bytes of the text and the thinking of an answer: about a million tokens, eight times what models
+/// write.
+const MAX_TEXT_BYTES: usize = if cfg!(test) { 512 * 1024 } else { 4 * 1024 * 1024 };
+/// A response that is a single JSON value was complete before it was sent, so only the network is slow. Its transfer
+/// may take this many times the idle timeout.
+const MAX_BODY_IDLE_PERIODS: u32 = 10;
+/// Maximum number of bytes that are read of an error response.
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+/// Maximum time for reading an error response.
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Replacement for an unpaired surrogate.
+const REPLACEMENT: &str = "\u{fffd}";
+/// Number of bytes of a response that are kept for an error message.
+const MAX_SNIPPET_BYTES: usize = 256;
+/// How long to wait for token counts after the finish reason.
+const TRAILER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where an answer comes from.
 #[derive(Clone, Copy)]
 pub(super) struct Origin<'a> {
     pub(super) format: &'static dyn Format,
-    /// The address for the eye.
+    /// The URL without secrets.
     pub(super) url: &'a str,
-    pub(super) mask: &'a Mask,
+    pub(super) mask: &'a KeyMask,
     pub(super) timeouts: Timeouts,
 }
 
-/// Reads one answer and passes it on.
+/// Reads one answer and forwards it.
 pub(super) struct AnswerReader<'a> {
     origin: Origin<'a>,
     events: &'a mpsc::Sender<StreamEvent>,
-    /// Something of the answer was passed on, so the request must not be repeated.
+    /// Something of the answer was forwarded, so the request must not be repeated.
     pub(super) started: bool,
-    /// Some of the text was passed on.
+    /// Text was forwarded.
     has_text: bool,
-    /// Bytes of text and thinking so far.
+    /// Size of text and thinking so far in bytes.
     length: usize,
-    /// Some of the thinking was passed on that came in a way of its own.
+    /// Thinking that the server sent separately was forwarded.
     has_reasoning: bool,
-    thoughts: Thoughts,
-    /// The end of the begun answer that was not sent, as far as the model may still repeat it.
+    thinking: ThinkingFilter,
+    /// End of the begun answer that was not sent, as far as the model may still repeat it.
     unsent: String,
     finish: Option<Finish>,
     /// Nothing more is read.
     done: bool,
     usage: Option<Usage>,
-    /// The piece that was taken last brought something: text, thinking, counts that grew, or the end.
+    /// The last event had content: text, thinking, increased counts, or the end.
     said: bool,
-    /// The first half of a character that a piece ended with.
+    /// The high surrogate with which the last event ended.
     half: Option<u16>,
-    /// That of the piece that is being taken.
+    /// The high surrogate with which the current event ends.
     opened: Option<u16>,
-    /// A piece was completed.
+    /// At least one event was complete.
     saw_piece: bool,
-    /// Something was recognised as a part of an answer in the format.
+    /// At least one event had the expected format.
     recognised: bool,
-    /// The first bytes, to show if nothing is recognised.
+    /// The first bytes, for an error message.
     beginning: Vec<u8>,
 }
 
@@ -91,7 +92,7 @@ impl<'a> AnswerReader<'a> {
             has_text: false,
             has_reasoning: false,
             length: 0,
-            thoughts: Thoughts::new(begun),
+            thinking: ThinkingFilter::new(begun),
             unsent: origin.format.unsent_end(request).to_owned(),
             finish: None,
             done: false,
@@ -105,19 +106,19 @@ impl<'a> AnswerReader<'a> {
         }
     }
 
-    /// Reads to the end. `by` is when the first event must be here.
+    /// Reads to the end. The first event must arrive before `by`.
     pub(super) async fn read(&mut self, response: reqwest::Response, by: Instant) -> Result<Completion, LlmError> {
         let read = self.read_pieces(response, by).await;
-        // What was held back is part of the answer, whole or not.
-        let mut held = if self.half.take().is_some() { self.thoughts.feed(HALF) } else { Vec::new() };
-        held.extend(self.thoughts.end());
+        // Held text is part of the answer, even if the answer is incomplete.
+        let mut held = if self.half.take().is_some() { self.thinking.feed(REPLACEMENT) } else { Vec::new() };
+        held.extend(self.thinking.end());
         self.pass_on_sorted(held).await?;
         read?;
         self.end()
     }
 
     async fn read_pieces(&mut self, mut response: reqwest::Response, by: Instant) -> Result<(), LlmError> {
-        let mut frames = Frames::new(self.origin.format.framing(), MAX_PIECE);
+        let mut frames = Frames::new(self.origin.format.framing(), MAX_EVENT_BYTES);
         let mut found = Vec::new();
         let mut deadline = by;
         let mut total = 0usize;
@@ -129,12 +130,12 @@ impl<'a> AnswerReader<'a> {
                 };
             };
             total = total.saturating_add(bytes.len());
-            if total > MAX_STREAM {
-                return Err(LlmError::TooMuch { limit: MAX_STREAM });
+            if total > MAX_STREAM_BYTES {
+                return Err(LlmError::TooMuch { limit: MAX_STREAM_BYTES });
             }
             let before = self.beginning.len();
             if self.is_one_piece(&bytes) {
-                // What came before were blanks, or a part of a byte order mark.
+                // The bytes before are whitespace or a part of a byte order mark.
                 let blanks = self.beginning.get(..before).unwrap_or_default();
                 return self.read_one_piece(response, [blanks, &bytes].concat()).await;
             }
@@ -144,19 +145,19 @@ impl<'a> AnswerReader<'a> {
                 self.take(&piece, false).await?;
             }
             if self.said {
-                // Comments and events that say nothing keep a connection open, not an answer.
-                deadline = Instant::now() + self.patience();
+                // Comments and empty events do not extend the deadline.
+                deadline = Instant::now() + self.idle_timeout();
             }
             fed.map_err(|TooLong { limit }| LlmError::TooMuch { limit })?;
         }
         Ok(())
     }
 
-    fn patience(&self) -> Duration {
-        if self.finish.is_some() { TRAILER_PATIENCE.min(self.origin.timeouts.idle) } else { self.origin.timeouts.idle }
+    fn idle_timeout(&self) -> Duration {
+        if self.finish.is_some() { TRAILER_TIMEOUT.min(self.origin.timeouts.idle) } else { self.origin.timeouts.idle }
     }
 
-    /// The next bytes; none at the end. Once the model has said its last word, trouble on the line is the end too.
+    /// Returns the next bytes, or `None` at the end. After the finish reason an error counts as the end.
     async fn next_bytes(
         &self,
         response: &mut reqwest::Response,
@@ -171,11 +172,11 @@ impl<'a> AnswerReader<'a> {
         if self.finish.is_some() { Ok(None) } else { Err(trouble) }
     }
 
-    /// Remembers the beginning and tells whether it is that of a web page, or of a JSON text where no stream can begin
-    /// so, whatever the content type says.
+    /// Keeps the first bytes. Returns whether they are those of a web page, or of a JSON value where a stream cannot
+    /// begin like this. The content type is ignored.
     fn is_one_piece(&mut self, bytes: &[u8]) -> bool {
-        if self.beginning.len() < SHOWN {
-            self.beginning.extend(bytes.iter().take(SHOWN));
+        if self.beginning.len() < MAX_SNIPPET_BYTES {
+            self.beginning.extend(bytes.iter().take(MAX_SNIPPET_BYTES));
         }
         let start = self.beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.beginning);
         match start.trim_ascii_start().first() {
@@ -186,9 +187,9 @@ impl<'a> AnswerReader<'a> {
     }
 
     async fn read_one_piece(&mut self, response: reqwest::Response, start: Vec<u8>) -> Result<(), LlmError> {
-        let start_of = |body: &[u8]| body.iter().take(SHOWN).copied().collect();
+        let start_of = |body: &[u8]| body.iter().take(MAX_SNIPPET_BYTES).copied().collect();
         if start.trim_ascii_start().starts_with(b"<") {
-            // No page is an answer, so its beginning is enough.
+            // A web page is never an answer, so its beginning is enough.
             self.beginning = start_of(&beginning(response, start, self.origin.timeouts.idle).await);
             return Err(self.not_an_api(&String::from_utf8_lossy(&self.beginning)));
         }
@@ -196,7 +197,7 @@ impl<'a> AnswerReader<'a> {
         self.beginning = start_of(&body);
         let text = String::from_utf8_lossy(&body);
         let pieces = match self.parsed(text.trim_start_matches('\u{feff}')) {
-            // Google sends the pieces of a stream as a list, where it is not asked for events.
+            // Google sends the events of a stream as an array if server-sent events are not requested.
             Ok(Value::Array(pieces)) => pieces,
             Ok(value) => vec![value],
             Err(error) if error.is_eof() => {
@@ -211,14 +212,14 @@ impl<'a> AnswerReader<'a> {
         Ok(())
     }
 
-    /// Reads on until the end of what comes in one piece. Blanks say nothing, so they are not waited for any longer than silence is.
+    /// Reads the rest of a single JSON value. Whitespace does not extend the deadline.
     async fn whole_piece(&self, mut response: reqwest::Response, mut body: Vec<u8>) -> Result<Vec<u8>, LlmError> {
         let idle = self.origin.timeouts.idle;
-        let latest = Instant::now() + idle * PIECE_PATIENCE;
+        let latest = Instant::now() + idle * MAX_BODY_IDLE_PERIODS;
         let mut deadline = Instant::now() + idle;
         loop {
-            if body.len() > MAX_PIECE {
-                return Err(LlmError::TooMuch { limit: MAX_PIECE });
+            if body.len() > MAX_EVENT_BYTES {
+                return Err(LlmError::TooMuch { limit: MAX_EVENT_BYTES });
             }
             match timeout_at(deadline.min(latest), response.chunk()).await {
                 Ok(Ok(Some(bytes))) => {
@@ -234,18 +235,19 @@ impl<'a> AnswerReader<'a> {
         }
     }
 
-    /// The JSON of a piece. Half characters in it are joined with what came before, or made visible.
+    /// Parses the JSON of an event. Surrogate pairs that are split between events are joined, and unpaired ones
+    /// replaced.
     fn parsed(&mut self, text: &str) -> Result<Value, serde_json::Error> {
         serde_json::from_str(text).or_else(|error| {
-            let mended = mended(text, self.half);
-            let value = serde_json::from_str(&mended.json).map_err(|_| error)?;
-            self.half = self.half.filter(|_| !mended.joined);
-            self.opened = mended.open;
+            let repaired = repair_surrogates(text, self.half);
+            let value = serde_json::from_str(&repaired.json).map_err(|_| error)?;
+            self.half = self.half.filter(|_| !repaired.joined);
+            self.opened = repaired.open;
             Ok(value)
         })
     }
 
-    /// Takes one piece; the last line of a body may be only half of one.
+    /// Processes one event. The last line of a response may be incomplete.
     async fn take(&mut self, piece: &str, last: bool) -> Result<(), LlmError> {
         self.saw_piece = true;
         let data = piece.trim();
@@ -263,7 +265,7 @@ impl<'a> AnswerReader<'a> {
                 Err(LlmError::Interrupted { cause: "the answer ended in the middle".into() })
             }
             Err(_) if self.recognised => Err(LlmError::Interrupted {
-                cause: format!("a piece of the answer is broken: {}", self.origin.mask.clean(data)),
+                cause: format!("a piece of the answer is broken: {}", self.origin.mask.sanitize(data)),
             }),
             Err(_) => Err(self.not_an_api(data)),
         }
@@ -271,7 +273,7 @@ impl<'a> AnswerReader<'a> {
 
     async fn take_json(&mut self, value: &Value) -> Result<(), LlmError> {
         if let Some(failure) = self.origin.format.failure(value) {
-            // The answer is whole once the model has finished; what goes wrong later is not its business.
+            // An error after the finish reason does not affect the answer.
             return if self.finish.is_some() { Ok(()) } else { Err(self.refused(&failure.to_string())) };
         }
         let Some(mut chunk) = self.origin.format.chunk(value) else {
@@ -283,21 +285,21 @@ impl<'a> AnswerReader<'a> {
         }
         self.said |= chunk.finish.is_some() || chunk.last || !(chunk.text.is_empty() && chunk.reasoning.is_empty());
         self.length = self.length.saturating_add(chunk.text.len() + chunk.reasoning.len());
-        if self.length > MAX_TEXT {
-            return Err(LlmError::TooMuch { limit: MAX_TEXT });
+        if self.length > MAX_TEXT_BYTES {
+            return Err(LlmError::TooMuch { limit: MAX_TEXT_BYTES });
         }
         if !chunk.reasoning.is_empty() {
             self.has_reasoning = true;
-            self.thoughts.told_apart();
+            self.thinking.reasoning_is_separate();
             self.pass_on(StreamEvent::Reasoning(chunk.reasoning)).await?;
         }
         if !chunk.text.is_empty() {
             if self.half.take().is_some() {
-                chunk.text.insert_str(0, HALF);
+                chunk.text.insert_str(0, REPLACEMENT);
             }
             self.has_text = true;
             let text = self.without_unsent(&chunk.text).to_owned();
-            let sorted = self.thoughts.feed(&text);
+            let sorted = self.thinking.feed(&text);
             self.pass_on_sorted(sorted).await?;
         }
         if let Some(usage) = chunk.usage {
@@ -314,7 +316,7 @@ impl<'a> AnswerReader<'a> {
         Ok(())
     }
 
-    /// The text without what it repeats of the end that was not sent: that end is in the begun answer already.
+    /// Removes what the model repeats of the unsent end, since the begun answer contains it already.
     fn without_unsent<'t>(&mut self, text: &'t str) -> &'t str {
         let equal = self.unsent.chars().zip(text.chars()).take_while(|(unsent, new)| unsent == new);
         let repeated = equal.map(|(c, _)| c.len_utf8()).sum();
@@ -335,12 +337,12 @@ impl<'a> AnswerReader<'a> {
         }
     }
 
-    async fn pass_on_sorted(&mut self, pieces: Vec<Piece>) -> Result<(), LlmError> {
+    async fn pass_on_sorted(&mut self, pieces: Vec<Segment>) -> Result<(), LlmError> {
         for piece in pieces {
             let event = match piece {
-                Piece::Text(text) => StreamEvent::Text(text),
-                Piece::Reasoning(text) => StreamEvent::Reasoning(text),
-                Piece::TakeBack => StreamEvent::TakeBack,
+                Segment::Text(text) => StreamEvent::Text(text),
+                Segment::Reasoning(text) => StreamEvent::Reasoning(text),
+                Segment::Retract => StreamEvent::Retract,
             };
             self.pass_on(event).await?;
         }
@@ -352,10 +354,10 @@ impl<'a> AnswerReader<'a> {
         self.events.send(event).await.map_err(|_| LlmError::Cancelled)
     }
 
-    /// A reason for the end in the server's word is shown, so it is cleaned.
+    /// Sanitizes a finish reason that the server has named, for display.
     fn shown_finish(&self, finish: Finish) -> Finish {
         match finish {
-            Finish::Other(word) => Finish::Other(self.origin.mask.clean(&word)),
+            Finish::Other(word) => Finish::Other(self.origin.mask.sanitize(&word)),
             known => known,
         }
     }
@@ -381,44 +383,43 @@ impl<'a> AnswerReader<'a> {
     }
 
     fn not_an_api(&self, text: &str) -> LlmError {
-        LlmError::NotAnApi { url: self.origin.url.to_owned(), snippet: self.origin.mask.clean(text) }
+        LlmError::NotAnApi { url: self.origin.url.to_owned(), snippet: self.origin.mask.sanitize(text) }
     }
 }
 
-/// Whether these first bytes may be those of an event stream, however few they are.
+/// Returns whether these bytes may be the beginning of an event stream.
 fn begins_like_a_stream(beginning: &[u8]) -> bool {
     let fields: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
     fields.iter().any(|field| beginning.starts_with(field) || field.starts_with(beginning))
 }
 
-/// The text of an error answer, as far as it comes within `patience`, or within the little time that it is worth: its status
-/// says enough.
+/// Reads the body of an error response. Returns what arrives within the time limit, since the status says enough.
 pub(super) async fn error_text(response: reqwest::Response, patience: Duration) -> String {
     String::from_utf8_lossy(&beginning(response, Vec::new(), patience).await).into_owned()
 }
 
-/// The first bytes of what is no answer, as far as they come within that time; `body` is what came of them before.
+/// Reads the first bytes of an unexpected response, after those in `body`, within the time limit.
 async fn beginning(mut response: reqwest::Response, mut body: Vec<u8>, patience: Duration) -> Vec<u8> {
-    let by = Instant::now() + patience.min(ERROR_PATIENCE);
-    while body.len() < MAX_ERROR
+    let by = Instant::now() + patience.min(ERROR_BODY_TIMEOUT);
+    while body.len() < MAX_ERROR_BYTES
         && let Ok(Ok(Some(bytes))) = timeout_at(by, response.chunk()).await
     {
         body.extend_from_slice(&bytes);
     }
-    body.truncate(MAX_ERROR);
+    body.truncate(MAX_ERROR_BYTES);
     body
 }
 
-/// The innermost cause of a transport error: the outer ones repeat the address and say "error sending request".
-pub(super) fn cause(error: &reqwest::Error, mask: &Mask) -> String {
+/// Returns the innermost error of a transport error. The outer ones repeat the URL and "error sending request".
+pub(super) fn cause(error: &reqwest::Error, mask: &KeyMask) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(next) = inner.source() {
         inner = next;
     }
-    mask.clean(&inner.to_string())
+    mask.sanitize(&inner.to_string())
 }
 
-/// Whole seconds for the eye, never 0.
+/// Rounds up to whole seconds.
 pub(super) fn seconds(duration: Duration) -> u64 {
     duration.as_secs().max(1)
 }

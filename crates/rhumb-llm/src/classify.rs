@@ -1,16 +1,15 @@
-//! From the many shapes of error answers to the few kinds that a user can act on.
+//! Classifies error responses of all kinds of servers into a few kinds of errors.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::clean::Mask;
 use super::error::LlmError;
-use super::numbers::sent_and_limit;
 use super::retry::pause;
+use super::sanitize::KeyMask;
 
-/// How servers say that the request does not fit the model's context window. Each is a phrase from the error texts of a
-/// family of servers, in lower case.
+/// Phrases that indicate that a request exceeds the context window, in lower case, from the error messages of
+/// different servers.
 const OVERFLOW_PHRASES: &[&str] = &[
     "context_length_exceeded",
     "exceed_context_size",
@@ -27,25 +26,24 @@ const OVERFLOW_PHRASES: &[&str] = &[
     "while limit is",
 ];
 
-/// An answer that is an error, before it is sorted.
+/// An error response.
 #[derive(Debug)]
 pub(super) struct Refusal<'a> {
-    /// HTTP status; 200 if the error came within a stream.
+    /// HTTP status, or 200 for an error inside a stream.
     pub(super) status: u16,
     pub(super) url: &'a str,
     /// The whole body, or the JSON of the event.
     pub(super) body: &'a str,
     pub(super) retry_after: Option<Duration>,
-    pub(super) mask: &'a Mask,
+    pub(super) mask: &'a KeyMask,
 }
 
-/// Sorts an error answer. The fields that are looked at are those of OpenAI, Anthropic, Google, Ollama, vLLM and
-/// llama.cpp.
+/// Classifies an error response. Knows the fields of OpenAI, Anthropic, Google, Ollama, vLLM and llama.cpp.
 pub(super) fn classify(refusal: &Refusal<'_>) -> LlmError {
     let parsed: Option<Value> = serde_json::from_str(refusal.body).ok();
     let words = parsed.as_ref().map(words).unwrap_or_default();
     let said = words.message.unwrap_or_else(|| refusal.body.to_owned());
-    let message = refusal.mask.clean(&said);
+    let message = refusal.mask.sanitize(&said);
     let message = if message.is_empty() { "(no explanation)".to_owned() } else { message };
     let whole = format!("{} {} {}", words.kind, words.code, said).to_lowercase();
     let status = effective_status(refusal.status, &words.code, &whole);
@@ -70,7 +68,7 @@ pub(super) fn classify(refusal: &Refusal<'_>) -> LlmError {
     }
 }
 
-/// The numbers from the fields that llama.cpp has for them, else from the words.
+/// Takes the numbers from the fields of llama.cpp, or else from the message.
 fn overflow(message: String, said: &str, sizes: Option<(usize, usize)>) -> LlmError {
     let (sent, limit) = match sizes {
         Some((sent, limit)) => (Some(sent), Some(limit)),
@@ -79,7 +77,7 @@ fn overflow(message: String, said: &str, sizes: Option<(usize, usize)>) -> LlmEr
     LlmError::Overflow { message, sent, limit }
 }
 
-/// An error within a stream came with status 200; its code or words tell the real one.
+/// Returns the status that is equivalent to an error inside a stream, which has status 200.
 fn effective_status(status: u16, code: &str, whole: &str) -> u16 {
     if status != 200 {
         return status;
@@ -103,7 +101,7 @@ fn effective_status(status: u16, code: &str, whole: &str) -> u16 {
     } else if says(&["model_not_found"]) {
         404
     } else {
-        // A failure in mid-stream that has no name is the server's.
+        // An unknown error in the middle of a stream is the server's.
         500
     }
 }
@@ -113,14 +111,14 @@ struct Words {
     message: Option<String>,
     kind: String,
     code: String,
-    /// Tokens sent and allowed, where fields say so.
+    /// Number of tokens sent and allowed, if there are fields for them.
     sizes: Option<(usize, usize)>,
-    /// How long the server wants us to wait, where the body says so.
+    /// The pause that the body requests.
     retry_after: Option<Duration>,
 }
 
 fn words(body: &Value) -> Words {
-    // Google wraps its errors in a list.
+    // Google wraps errors in an array.
     let body = body.get(0).unwrap_or(body);
     let error = body.get("error").unwrap_or(body);
     let text = |value: Option<&Value>| match value {
@@ -147,7 +145,7 @@ fn words(body: &Value) -> Words {
     }
 }
 
-/// Reasons and quotas that Google gives beside its words.
+/// Reasons and quota ids in the details that Google adds.
 fn details(error: &Value) -> Option<String> {
     let details = error.get("details")?.as_array()?;
     let reasons = details.iter().filter_map(|detail| detail.get("reason"));
@@ -155,11 +153,72 @@ fn details(error: &Value) -> Option<String> {
     Some(reasons.chain(quotas).filter_map(Value::as_str).collect::<Vec<_>>().join(" "))
 }
 
-/// Google's `RetryInfo`: seconds with an `s` after them.
+/// Parses `retryDelay` of Google's `RetryInfo`: seconds followed by `s`.
 fn retry_delay(error: &Value) -> Option<Duration> {
     let details = error.get("details")?.as_array()?;
     let delay = details.iter().find_map(|detail| detail.get("retryDelay"))?.as_str()?;
     pause(delay.strip_suffix('s')?, 1.0)
+}
+
+/// An integer in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Number {
+    pub(super) value: usize,
+    /// Offset of its first byte.
+    pub(super) start: usize,
+    /// Offset after its last byte.
+    pub(super) end: usize,
+}
+
+/// Returns the integers in a text, in order. Digits inside of names, versions and fractions are ignored.
+pub(super) fn numbers(text: &str) -> Vec<Number> {
+    let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ',');
+    let mut found = Vec::new();
+    let mut start = 0;
+    for word in text.split(|c: char| !is_inner(c)) {
+        let bare = word.trim_end_matches(['.', ',']);
+        let digits: String = bare.chars().filter(|c| *c != ',').collect();
+        if digits.chars().all(|c| c.is_ascii_digit())
+            && let Ok(value) = digits.parse()
+        {
+            found.push(Number { value, start, end: start + bare.len() });
+        }
+        start += word.len();
+        start += text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    }
+    found
+}
+
+/// Returns the number of tokens sent and allowed that an error message about the context window names. A number is
+/// the limit if words say so or if it follows `>`. The number sent is larger.
+pub(super) fn sent_and_limit(text: &str) -> (Option<usize>, Option<usize>) {
+    let text = text.to_lowercase();
+    let numbers = numbers(&text);
+    let Some(at) = limit_among(&text, &numbers) else {
+        return (None, None);
+    };
+    let limit = numbers.get(at).map(|number| number.value).filter(|limit| *limit > 0);
+    let others = || numbers.iter().map(|number| number.value).filter(|value| Some(*value) != limit);
+    let exceeds = |sent: &usize| limit.is_some_and(|limit| *sent > limit);
+    // If no single number exceeds the limit, prompt and answer together do.
+    let sent = others().max().filter(exceeds).or_else(|| others().reduce(usize::saturating_add).filter(exceeds));
+    (sent, limit)
+}
+
+fn limit_among(text: &str, numbers: &[Number]) -> Option<usize> {
+    const WORDS: [&str; 7] = ["maximum", "limit", "available", "context length", "allowed", "cannot exceed", "<="];
+    let before = |at: usize| {
+        let from = at.checked_sub(1).and_then(|at| numbers.get(at)).map_or(0, |number| number.end);
+        numbers.get(at).and_then(|number| text.get(from..number.start)).unwrap_or_default()
+    };
+    let behind_sign = (1..numbers.len()).find(|at| before(*at).trim_end().ends_with('>'));
+    let by_words = || (0..numbers.len()).find(|at| WORDS.iter().any(|word| before(*at).contains(word)));
+    let by_last_words = || {
+        let last = numbers.len().checked_sub(1)?;
+        let after = text.get(numbers.get(last)?.end..)?;
+        WORDS.iter().any(|word| after.contains(word)).then_some(last)
+    };
+    behind_sign.or_else(by_words).or_else(by_last_words)
 }
 
 #[cfg(test)]
@@ -169,7 +228,7 @@ mod tests {
 
     fn sorted(status: u16, body: &str) -> LlmError {
         let retry_after = Some(Duration::from_secs(7));
-        let mask = Mask::new(Some(&"sk-canary".to_owned().into()), &[], &url::Url::parse("http://x").unwrap());
+        let mask = KeyMask::new(Some(&"sk-canary".to_owned().into()), &[], &url::Url::parse("http://x").unwrap());
         classify(&Refusal { status, url: "http://x/v1", body, retry_after, mask: &mask })
     }
 
@@ -178,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn every_family_of_servers_is_sorted_alike() {
+    fn error_responses_of_all_servers_are_classified() {
         let table = [
             (401, r#"{"error":{"message":"Incorrect API key"}}"#, "Auth"),
             (403, r#"{"error":{"status":"PERMISSION_DENIED","message":"no"}}"#, "Auth"),
@@ -213,13 +272,13 @@ mod tests {
     }
 
     #[test]
-    fn the_key_and_control_characters_never_come_through() {
+    fn keys_and_control_characters_are_removed() {
         let error = sorted(401, "{\"error\":{\"message\":\"bad key sk-canary \\u001b]52;c;x\\u0007\\n\\u202eok\"}}");
         assert_eq!(error.to_string(), "the server refused the key (status 401): bad key [key] ]52;c;x ok");
     }
 
     #[test]
-    fn what_was_sent_and_what_is_allowed_is_told() {
+    fn token_counts_are_extracted() {
         let sizes = |body: &str| match sorted(400, body) {
             LlmError::Overflow { sent, limit, .. } => (sent, limit),
             other => panic!("{other:?}"),
@@ -231,12 +290,12 @@ mod tests {
     }
 
     #[test]
-    fn google_says_in_the_body_how_long_to_wait() {
+    fn the_pause_in_googles_error_body_is_used() {
         for (delay, wait) in [("34.5s", Duration::from_millis(34_500)), ("1e30s", Duration::MAX)] {
             let body = r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"x","details":[
                 {"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"DELAY"}]}}"#;
             let body = &body.replace("DELAY", delay);
-            let mask = Mask::default();
+            let mask = KeyMask::default();
             let error = classify(&Refusal { status: 429, url: "", body, retry_after: None, mask: &mask });
             assert_eq!(error.retry_after(), Some(wait), "{delay}");
         }
@@ -249,10 +308,98 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_answer_gives_one_clean_line(status in 100u16..=600, body in ".{0,400}") {
+        fn every_error_is_one_clean_line(status in 100u16..=600, body in ".{0,400}") {
             let line = sorted(status, &body).to_string();
             prop_assert!(!line.chars().any(char::is_control));
-            prop_assert!(line.chars().count() < crate::clean::MAX_SERVER_TEXT + 100);
+            prop_assert!(line.chars().count() < crate::sanitize::MAX_SERVER_TEXT + 100);
+        }
+    }
+
+    #[test]
+    fn names_versions_and_fractions_are_no_numbers() {
+        let values: Vec<usize> =
+            numbers("gpt-4.1 v2 0.5 é12,345. (7) `8`: x9 10").iter().map(|number| number.value).collect();
+        assert_eq!(values, [7, 8, 10]);
+        assert_eq!(numbers("has 12,345.").first().map(|number| number.value), Some(12_345));
+    }
+
+    #[test]
+    fn every_family_of_servers_tells_both_numbers() {
+        let table = [
+            (
+                "This model's maximum context length is 8192 tokens. However, your messages resulted in 10000 tokens.",
+                10_000,
+                8192,
+            ),
+            (
+                "This model's maximum context length is 8192 tokens. However, you requested 10000 tokens (9000 in the messages, 1000 in the completion).",
+                10_000,
+                8192,
+            ),
+            (
+                "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000 tokens.",
+                300_000,
+                272_000,
+            ),
+            ("prompt is too long: 210000 tokens > 200000 maximum", 210_000, 200_000),
+            (
+                "input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000, decrease input length",
+                211_333,
+                200_000,
+            ),
+            (
+                "The input token count (1234567) exceeds the maximum number of tokens allowed (1048576).",
+                1_234_567,
+                1_048_576,
+            ),
+            (
+                "request (12345 tokens) exceeds the available context size (4096 tokens), try increasing it",
+                12_345,
+                4096,
+            ),
+            ("The decoder prompt (length 5000) is longer than the maximum model length of 4096.", 5000, 4096),
+            (
+                "'max_tokens' or 'max_completion_tokens' is too large: 1000. This model's maximum context length is 4096 tokens and your request has 3500 input tokens",
+                4500,
+                4096,
+            ),
+            ("Current length is 9000 while limit is 8192", 9000, 8192),
+            (
+                "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+                40_000,
+                32_768,
+            ),
+            (
+                "This endpoint's maximum context length is 131072 tokens. However, you requested about 140000 tokens (138000 of text input, 2000 in the output).",
+                140_000,
+                131_072,
+            ),
+            ("This model's maximum prompt length is 131072 but the request contains 150000 tokens.", 150_000, 131_072),
+            ("The input (9,000 tokens) is longer than the model's context length (8,192 tokens).", 9000, 8192),
+            ("Limit 6000, Requested 7000, please reduce your message size", 7000, 6000),
+            (
+                "Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens",
+                5000,
+                4096,
+            ),
+        ];
+        for (words, sent, limit) in table {
+            assert_eq!(sent_and_limit(words), (Some(sent), Some(limit)), "{words}");
+        }
+    }
+
+    #[test]
+    fn no_numbers_are_made_up() {
+        assert_eq!(sent_and_limit("Your input exceeds the context window of this model."), (None, None));
+        assert_eq!(sent_and_limit("the limit of gpt-4 is 8192 tokens"), (None, Some(8192)));
+        assert_eq!(sent_and_limit("error 17 and 4"), (None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn any_words_are_read(text in "(\\PC|[0-9]{1,25}| > |limit |\u{130}|maximum ){0,20}") {
+            let (sent, limit) = sent_and_limit(&text);
+            prop_assert!(sent.is_none_or(|sent| limit.is_some_and(|limit| sent > limit)));
         }
     }
 }

@@ -1,152 +1,155 @@
-//! What can go wrong with a model, sorted by what the user can do about it.
+//! Errors of requests to a model, classified by what the user can do about them.
 
 use std::time::Duration;
 
-use super::retry::LONGEST_WAIT;
+use super::retry::MAX_WAIT;
 
-/// A request to a model failed. No text of these errors holds the key.
+/// A request to a model failed. No message contains the key.
+///
+/// Causes are kept as sanitized text and not as error sources, because the errors of the transport can contain URLs
+/// with secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LlmError {
-    /// The base address is no usable address.
+    /// The base URL cannot be used.
     #[error("{url:?} is not a usable address: {reason}")]
     InvalidUrl {
-        /// The address as given, without a password.
+        /// The URL as given, without a password.
         url: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// No connection: refused, unknown host, a proxy that is not there.
+    /// The connection failed: refused, unknown host, or an unreachable proxy.
     #[error("cannot connect to {url}: {cause}")]
     Connect {
-        /// The address.
+        /// The URL.
         url: String,
-        /// The innermost cause.
+        /// The innermost error.
         cause: String,
     },
-    /// No program on this machine accepts connections at the address. Unlike a remote server it does not come back by itself.
+    /// No program on this machine listens on the port. Retrying does not help, unlike with a remote server.
     #[error("nothing listens on {address}")]
     NothingListens {
         /// Host and port.
         address: String,
     },
-    /// Whoever answers there proves not to be that server, or does not speak TLS.
+    /// The TLS handshake failed, or the certificate is not valid.
     #[error("no secure connection to {url}: {cause}")]
     Insecure {
-        /// The address.
+        /// The URL.
         url: String,
         /// What is wrong with the certificate or the handshake.
         cause: String,
     },
-    /// The proxy on the way wants a name and a password, or others.
+    /// The proxy requires authentication.
     #[error("the proxy requires a user name and a password (status 407): {message}")]
     Proxy {
-        /// The proxy's words.
+        /// The message of the proxy.
         message: String,
     },
-    /// The key is missing, wrong, or not allowed to do this.
+    /// The key is missing, invalid, or lacks a permission.
     #[error("the server refused the key (status {status}): {message}")]
     Auth {
         /// HTTP status.
         status: u16,
-        /// The server's words.
+        /// The message of the server.
         message: String,
     },
-    /// The provider needs a key and there is none. Nothing was sent.
+    /// The provider requires a key and there is none. Nothing was sent.
     #[error("there is no key for {provider}, so nothing was sent: {looked}")]
     MissingKey {
         /// The provider.
         provider: String,
-        /// Where it was looked for, in words.
+        /// Where the key was looked for.
         looked: String,
     },
-    /// The key holds characters that cannot be sent.
+    /// The key has characters that are not allowed in a header.
     #[error("the key for this provider holds characters that cannot be sent")]
     UnusableKey,
-    /// The account has no credit left; waiting does not help.
+    /// The account has no credit left. Waiting does not help.
     #[error("the account is out of credit or quota: {message}")]
     Quota {
-        /// The server's words.
+        /// The message of the server.
         message: String,
     },
-    /// Too many requests.
+    /// There were too many requests.
     #[error("rate limited by the server{}: {message}", asked(*.retry_after))]
     RateLimited {
-        /// How long the server wants us to wait, if it said so.
+        /// The pause that the server requests, if any.
         retry_after: Option<Duration>,
-        /// The server's words.
+        /// The message of the server.
         message: String,
     },
-    /// The request does not fit the model's context window.
+    /// The request does not fit into the context window of the model.
     #[error("the request is too long for the model: {message}")]
     Overflow {
-        /// The server's words.
+        /// The message of the server.
         message: String,
-        /// Tokens of the request, if the server said so.
+        /// Number of tokens of the request, if the server reports it.
         sent: Option<usize>,
-        /// Tokens that it takes, if the server said so.
+        /// Maximum number of tokens, if the server reports it.
         limit: Option<usize>,
     },
-    /// The model or the address does not exist.
+    /// The model or the URL does not exist.
     #[error("not found at {url}: {message}")]
     NotFound {
-        /// The address.
+        /// The URL.
         url: String,
-        /// The server's words.
+        /// The message of the server.
         message: String,
     },
-    /// The server does not accept the request as it is.
+    /// The server rejected the request.
     #[error("the server rejected the request (status {status}): {message}")]
     BadRequest {
-        /// HTTP status, or the one that fits if the refusal came within a stream.
+        /// HTTP status, or the equivalent one for an error inside a stream.
         status: u16,
-        /// The server's words.
+        /// The message of the server.
         message: String,
     },
     /// The server failed or is overloaded.
     #[error("the server failed (status {status}){}: {message}", asked(*.retry_after))]
     Server {
-        /// HTTP status, or the one that fits if the failure came within a stream.
+        /// HTTP status, or the equivalent one for an error inside a stream.
         status: u16,
-        /// The server's words.
+        /// The message of the server.
         message: String,
-        /// How long the server wants us to wait, if it said so.
+        /// The pause that the server requests, if any.
         retry_after: Option<Duration>,
     },
-    /// The stream ended without a finish reason: the answer is incomplete.
+    /// The stream ended without a finish reason, so the answer is incomplete.
     #[error("the answer ended before it was complete: {cause}")]
     Interrupted {
-        /// What is known of the reason.
+        /// The reason, as far as known.
         cause: String,
     },
-    /// Nothing came for a while.
+    /// The server sent no data for too long.
     #[error("no data from the server for {seconds} s")]
     Idle {
-        /// How long, in seconds.
+        /// Time in seconds.
         seconds: u64,
     },
-    /// What came is no answer of the API that was expected there.
+    /// The response does not have the format of the API.
     #[error("{url} does not answer like a chat API: {snippet}")]
     NotAnApi {
-        /// The address.
+        /// The URL.
         url: String,
-        /// How the answer begins.
+        /// The beginning of the response.
         snippet: String,
     },
-    /// The answer is larger than anything sensible.
+    /// The response exceeds a size limit.
     #[error("the answer is larger than {limit} bytes and was stopped")]
     TooMuch {
         /// The limit in bytes.
         limit: usize,
     },
-    /// The user stopped it.
+    /// The request was cancelled.
     #[error("cancelled")]
     Cancelled,
 }
 
 impl LlmError {
-    /// What to do next, as one sentence.
+    /// What the user can do next, as one sentence.
     pub fn hint(&self) -> &'static str {
-        if self.retry_after().is_some_and(|wait| wait > LONGEST_WAIT) {
+        if self.retry_after().is_some_and(|wait| wait > MAX_WAIT) {
             return "rhumb waits for a minute at most: send again when that time is over, or choose another model.";
         }
         match self {
@@ -173,7 +176,7 @@ impl LlmError {
             Self::RateLimited { .. } => "Wait a little and send again, or choose another model.",
             Self::Overflow { .. } => "Drop files from the chat or clear the history, then send again.",
             Self::NotFound { .. } => {
-                "Check the model's name, and that the base address ends as the server wants (often /v1)."
+                "Check the model's name, and that the base address ends as the server expects (often /v1)."
             }
             Self::BadRequest { .. } => "Check the model's name and settings.",
             Self::Server { .. } => "This is on the server's side; send again in a moment.",
@@ -185,7 +188,7 @@ impl LlmError {
         }
     }
 
-    /// How long the server wants us to wait.
+    /// The pause that the server requests.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after, .. } | Self::Server { retry_after, .. } => *retry_after,
@@ -194,7 +197,7 @@ impl LlmError {
     }
 }
 
-/// The wait that the server asks for, if it says so.
+/// Describes the pause that the server requests.
 fn asked(wait: Option<Duration>) -> String {
     let Some(wait) = wait.filter(|wait| !wait.is_zero()) else { return String::new() };
     let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
@@ -205,5 +208,5 @@ fn asked(wait: Option<Duration>) -> String {
         172_801..=31_536_000 => format!("{} days", seconds.div_ceil(86_400)),
         _ => "more than a year".to_owned(),
     };
-    format!("; it asks for a wait of {wait}")
+    format!("; it requests a pause of {wait}")
 }

@@ -1,13 +1,16 @@
-//! A model behind HTTP, whatever format it speaks: one request at a time, repeated where that may help.
+//! A model server behind HTTP, for all wire formats.
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::fmt;
+use std::io;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
+use rhumb_text::secrets::masked;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
@@ -15,46 +18,40 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::address::{self, is_loopback, shown};
 use super::answer::{AnswerReader, Origin, cause, error_text, seconds};
 use super::classify::{Refusal, classify};
-use super::clean::Mask;
-use super::client::{Timeouts, client, unanswered, unconnected};
-use super::dialect::Dialect;
+use super::discovery::ids;
+use super::endpoint::{Endpoint, is_loopback, parse_url, redact};
 use super::error::LlmError;
-use super::event::{Completion, StreamEvent};
 use super::format::{Ask, Format, context_for, format_of};
-use super::policy::{Facts, Next, next_step};
-use super::provider::Provider;
-use super::request::Request;
-use super::retry::{RetryPolicy, asked_wait, chance};
-use super::served::ids;
-use crate::Endpoint;
+use super::provider::{Completion, Provider, Request, StreamEvent};
+use super::quirks::Quirks;
+use super::retry::{AttemptState, NextStep, RetryPolicy, asked_wait, chance, next_step};
+use super::sanitize::KeyMask;
 use crate::models::Api;
-use rhumb_text::secrets::masked;
 
 /// Headers that can carry a key.
 const KEY_HEADERS: [&str; 4] = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
 
-/// No list of models is longer, in bytes.
-const MAX_LIST: usize = 4 * 1024 * 1024;
+/// Maximum size in bytes of a model list.
+const MAX_MODEL_LIST_BYTES: usize = 4 * 1024 * 1024;
 
-/// A server that is asked over HTTP. Its key is sent to this one address and nowhere else: redirects are not followed.
+/// A model server. Its key is sent to the address of its endpoint only, and redirects are not followed.
 pub struct HttpProvider {
     name: String,
     api: Api,
     format: &'static dyn Format,
     base: Url,
     key: Option<SecretString>,
-    /// Where a key was looked for, if the server answers no request without one.
+    /// Where a key was looked for, if the server requires one and there is none.
     missing_key: Option<String>,
     headers: Vec<(String, String)>,
     extra: Map<String, Value>,
-    mask: Mask,
+    mask: KeyMask,
     send_secrets: bool,
     timeouts: Timeouts,
     retry: RetryPolicy,
-    dialect: Mutex<Dialect>,
+    quirks: Mutex<Quirks>,
     client: OnceLock<reqwest::Client>,
 }
 
@@ -62,32 +59,32 @@ impl fmt::Debug for HttpProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpProvider")
             .field("api", &self.api)
-            .field("base", &shown(&self.base))
+            .field("base", &redact(&self.base))
             .field("has_key", &self.key.is_some())
             .finish_non_exhaustive()
     }
 }
 
-/// A try that failed.
+/// A failed attempt.
 struct Failure {
     error: LlmError,
-    /// Something of the answer has been passed on already.
+    /// Something of the answer was forwarded already.
     started: bool,
 }
 
 impl HttpProvider {
-    /// The server of `endpoint`. An empty key is no key. Nothing is contacted yet.
+    /// Creates a client for `endpoint` without contacting it. An empty key counts as no key.
     ///
     /// # Errors
-    /// The address is none.
+    /// The base URL is invalid.
     pub fn new(endpoint: &Endpoint) -> Result<Self, LlmError> {
-        let base = address::parse(&endpoint.base_url)?;
+        let base = parse_url(&endpoint.base_url)?;
         let host = base.host_str().unwrap_or_default().to_owned();
         Ok(Self {
             name: if endpoint.provider.is_empty() { host } else { endpoint.provider.clone() },
             api: endpoint.api,
             format: format_of(endpoint.api),
-            mask: Mask::new(endpoint.key.as_ref(), &endpoint.headers, &base),
+            mask: KeyMask::new(endpoint.key.as_ref(), &endpoint.headers, &base),
             base,
             key: endpoint.key.clone().filter(|key| !key.expose_secret().trim().is_empty()),
             missing_key: endpoint.missing_key.clone(),
@@ -96,26 +93,26 @@ impl HttpProvider {
             send_secrets: endpoint.send_secrets,
             timeouts: Timeouts::default(),
             retry: RetryPolicy::default(),
-            dialect: Mutex::default(),
+            quirks: Mutex::default(),
             client: OnceLock::new(),
         })
     }
 
-    /// With other time-outs.
+    /// Replaces the timeouts.
     #[must_use]
     pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
         self
     }
 
-    /// With another policy on retries.
+    /// Replaces the retry policy.
     #[must_use]
     pub fn with_retry(mut self, retry: RetryPolicy) -> Self {
         self.retry = retry;
         self
     }
 
-    /// Whether a key would travel unencrypted to another machine. Worth a warning.
+    /// Returns whether the key would be sent unencrypted to another machine.
     pub fn sends_key_in_clear(&self) -> bool {
         self.key.is_some() && self.base.scheme() == "http" && !is_loopback(&self.base)
     }
@@ -131,9 +128,14 @@ impl HttpProvider {
                 continue;
             }
             made += 1;
-            let facts =
-                Facts { retry: self.retry, made, started: failure.started, chance: chance(), ..Facts::default() };
-            let Next::Retry { wait } = next_step(Err(&failure.error), &facts) else {
+            let facts = AttemptState {
+                retry: self.retry,
+                made,
+                started: failure.started,
+                chance: chance(),
+                ..AttemptState::default()
+            };
+            let NextStep::Retry { wait } = next_step(Err(&failure.error), &facts) else {
                 return Err(failure.error);
             };
             let retrying = StreamEvent::Retrying { attempt: made + 1, wait, reason: failure.error.to_string() };
@@ -142,28 +144,29 @@ impl HttpProvider {
         }
     }
 
-    /// Whether the complaint teaches us to put the request differently. Ends by itself: each lesson is learned once.
+    /// Learns from an error message. Returns whether the request should be sent again in another form. Each quirk is
+    /// learned once, so this ends.
     fn learn(&self, error: &LlmError, request: &Request) -> bool {
-        // Some templates of chats fail the whole server when they do not like a role.
+        // Some chat templates fail with status 500 if they do not support a role.
         let (LlmError::BadRequest { message, .. } | LlmError::Server { status: 500, message, .. }) = error else {
             return false;
         };
-        let mut dialect = self.dialect();
-        let next = dialect.after(message, request);
+        let mut quirks = self.quirks();
+        let next = quirks.after(message, request);
         let learned = next.is_some();
-        *dialect = next.unwrap_or_else(|| dialect.clone());
+        *quirks = next.unwrap_or_else(|| quirks.clone());
         learned
     }
 
-    fn dialect(&self) -> MutexGuard<'_, Dialect> {
-        self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+    fn quirks(&self) -> MutexGuard<'_, Quirks> {
+        self.quirks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn attempt(&self, request: &Request, events: &mpsc::Sender<StreamEvent>) -> Result<Completion, Failure> {
         let by = Instant::now() + self.timeouts.first_byte;
         let unstarted = |error| Failure { error, started: false };
         let url = self.format.url(&self.base, &request.model);
-        let shown = shown(&url);
+        let shown = redact(&url);
         let response = self.send(url, request, by).await.map_err(unstarted)?;
         if response.status() != reqwest::StatusCode::OK {
             return Err(unstarted(self.refused(response, &shown).await));
@@ -189,17 +192,17 @@ impl HttpProvider {
         }
     }
 
-    /// The body in the server's dialect, with the fields that the user wants laid over it.
+    /// Encodes the body with the quirks of the server and the user's additional fields.
     fn body(&self, request: &Request) -> Value {
-        let dialect = {
-            let mut dialect = self.dialect();
+        let quirks = {
+            let mut quirks = self.quirks();
             if self.api == Api::Ollama {
-                dialect.context = Some(context_for(request, dialect.context));
+                quirks.context = Some(context_for(request, quirks.context));
             }
-            dialect.clone()
+            quirks.clone()
         };
         let host = self.base.host_str().unwrap_or_default();
-        let mut body = self.format.body(&Ask { request, dialect: &dialect, host });
+        let mut body = self.format.body(&Ask { request, quirks: &quirks, host });
         self.without_secrets(&mut body);
         for extra in [&self.extra, &request.extra] {
             lay_over(&mut body, extra);
@@ -207,8 +210,8 @@ impl HttpProvider {
         body
     }
 
-    /// The format's own headers, the user's over them, and the key. A key header that the user gives has its own value,
-    /// or the key if it is blank.
+    /// Returns the headers of the format, those of the user, and the key. If the user sets a key header without a
+    /// value, it carries the key.
     fn headers(&self) -> Result<HeaderMap, LlmError> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
@@ -240,25 +243,25 @@ impl HttpProvider {
         classify(&Refusal { status, url, body: &body, retry_after, mask: &self.mask })
     }
 
-    /// Made when first needed, because the start of the program must not wait for certificates.
+    /// Creates the client when it is first needed, since reading certificates would delay the start of the program.
     fn client(&self) -> Result<&reqwest::Client, LlmError> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
         let made = client(self.timeouts.connect, &self.base)
-            .map_err(|error| LlmError::Connect { url: shown(&self.base), cause: cause(&error, &self.mask) })?;
+            .map_err(|error| LlmError::Connect { url: redact(&self.base), cause: cause(&error, &self.mask) })?;
         Ok(self.client.get_or_init(|| made))
     }
 }
 
 impl HttpProvider {
-    /// The root of its API.
+    /// The base URL of the API.
     pub(super) fn base(&self) -> &Url {
         &self.base
     }
 
-    /// Puts masks in the place of keys in every text of a body, unless the settings want them sent. Whatever is sent passes here, what was
-    /// put together elsewhere too: summaries, messages of commits, passages for an embedder.
+    /// Replaces secrets in all strings of a body, unless the endpoint says to send them. Every body passes through
+    /// here, including summaries, commit messages and passages to embed.
     pub(super) fn without_secrets(&self, body: &mut Value) {
         if self.send_secrets {
             return;
@@ -275,12 +278,12 @@ impl HttpProvider {
         }
     }
 
-    /// Posts one body and reads the whole answer, of `most` bytes at most; with the user's headers and key, to this server alone.
+    /// Posts a body and reads the whole response, of at most `most` bytes.
     pub(super) async fn post(&self, url: Url, body: &Value, most: usize) -> Result<Value, LlmError> {
         let by = Instant::now() + self.timeouts.first_byte;
         let mut response = self.posted(url.clone(), body, by).await?;
         if response.status() != reqwest::StatusCode::OK {
-            return Err(self.refused(response, &shown(&url)).await);
+            return Err(self.refused(response, &redact(&url)).await);
         }
         let broken = |error: reqwest::Error| LlmError::Interrupted { cause: cause(&error, &self.mask) };
         let late = |_| LlmError::Idle { seconds: seconds(self.timeouts.idle) };
@@ -292,20 +295,20 @@ impl HttpProvider {
             }
         }
         serde_json::from_slice(&bytes).map_err(|_| {
-            let snippet = self.mask.clean(&String::from_utf8_lossy(&bytes));
-            LlmError::NotAnApi { url: shown(&url), snippet }
+            let snippet = self.mask.sanitize(&String::from_utf8_lossy(&bytes));
+            LlmError::NotAnApi { url: redact(&url), snippet }
         })
     }
 
-    /// An answer that is not of the API that was expected.
+    /// Returns the error for a response that does not have the expected format.
     pub(super) fn not_an_api(&self, url: &Url, answer: &Value) -> LlmError {
-        LlmError::NotAnApi { url: shown(url), snippet: self.mask.clean(&answer.to_string()) }
+        LlmError::NotAnApi { url: redact(url), snippet: self.mask.sanitize(&answer.to_string()) }
     }
 
-    /// The server's own list of its models. Asked once, with the key, and not again if that fails.
+    /// Requests the server's model list, without retries.
     async fn served(&self) -> Result<Vec<String>, LlmError> {
         let url = self.format.list_url(&self.base);
-        let shown = shown(&url);
+        let shown = redact(&url);
         self.ready()?;
         let connect = |error: reqwest::Error| unconnected(&error, &url, &self.mask);
         let response = self.client()?.get(url.clone()).headers(self.headers()?).send().await.map_err(connect)?;
@@ -316,7 +319,7 @@ impl HttpProvider {
         let mut body = Vec::new();
         while let Some(bytes) = response.chunk().await.map_err(connect)? {
             body.extend_from_slice(&bytes);
-            if body.len() > MAX_LIST {
+            if body.len() > MAX_MODEL_LIST_BYTES {
                 return Ok(Vec::new());
             }
         }
@@ -351,7 +354,7 @@ impl Provider for HttpProvider {
         events: mpsc::Sender<StreamEvent>,
     ) -> BoxFuture<'_, Result<Completion, LlmError>> {
         async move {
-            // Whatever is dropped here closes its connection.
+            // Dropping the future closes its connection.
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => Err(LlmError::Cancelled),
@@ -373,7 +376,7 @@ fn secret_value(value: &str) -> Result<HeaderValue, LlmError> {
     Ok(value)
 }
 
-/// Sets the fields of `extra` in `body`: objects within objects field by field, all else whole.
+/// Sets the fields of `extra` in `body`. Objects are merged recursively, other values replaced.
 fn lay_over(body: &mut Value, extra: &Map<String, Value>) {
     let Some(fields) = body.as_object_mut() else { return };
     for (name, value) in extra {
@@ -384,4 +387,84 @@ fn lay_over(body: &mut Value, extra: &Map<String, Value>) {
             }
         }
     }
+}
+
+/// Timeouts of a request. There is no limit on the duration of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// Timeout of the connection.
+    pub connect: Duration,
+    /// Maximum time from the request to the first event of the answer.
+    pub first_byte: Duration,
+    /// Maximum time between two events of the answer. Keep-alive comments do not count.
+    pub idle: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        // Some models think for minutes without sending anything, and a local server may have to load its model
+        // first.
+        let patience = Duration::from_secs(300);
+        Self { connect: Duration::from_secs(10), first_byte: patience, idle: patience }
+    }
+}
+
+/// Creates an HTTP client. It follows no redirects and uses no proxy for this machine.
+pub(super) fn client(connect: Duration, url: &Url) -> Result<reqwest::Client, reqwest::Error> {
+    // Fails if a provider is installed already.
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("rhumb/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(connect);
+    if is_loopback(url) {
+        builder = builder.no_proxy();
+        if url.scheme() == "http" {
+            // Does not read the system's certificates, which is slow and fails where there are none.
+            builder = builder.tls_certs_only([]);
+        }
+    }
+    builder.build()
+}
+
+/// Classifies a failed connection by what the user can do. Retrying helps neither with certificates nor with proxies.
+pub(super) fn unconnected(error: &reqwest::Error, url: &Url, mask: &KeyMask) -> LlmError {
+    let told = cause(error, mask);
+    if is_loopback(url) && is_refused(error) {
+        let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
+        return LlmError::NothingListens { address: format!("{host}:{port}") };
+    }
+    if is_tls(error) {
+        return LlmError::Insecure { url: redact(url), cause: told };
+    }
+    // A proxy that refuses a tunnel is only recognizable by the message.
+    if told.contains("proxy authorization required") {
+        return LlmError::Proxy { message: told };
+    }
+    LlmError::Connect { url: redact(url), cause: told }
+}
+
+/// Classifies a response that did not begin. A server that expects TLS answers plain HTTP with something that is not
+/// HTTP, which a retry would not change, or closes the connection.
+pub(super) fn unanswered(error: &reqwest::Error, url: &Url, mask: &KeyMask) -> LlmError {
+    let told = cause(error, mask);
+    let perhaps = if url.scheme() == "http" { "; if it speaks TLS, its address begins with https://" } else { "" };
+    if told.starts_with("invalid HTTP") {
+        return LlmError::NotAnApi { url: redact(url), snippet: format!("the answer is not HTTP ({told}){perhaps}") };
+    }
+    let hung_up = told.starts_with("connection closed before message completed");
+    LlmError::Interrupted { cause: if hung_up { format!("{told}{perhaps}") } else { told } }
+}
+
+/// Returns whether the connection was refused, so that no program listens on the port.
+fn is_refused(error: &(dyn Error + 'static)) -> bool {
+    let refused = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+    error.downcast_ref().is_some_and(refused) || error.source().is_some_and(is_refused)
+}
+
+/// Returns whether the error comes from TLS.
+fn is_tls(error: &(dyn Error + 'static)) -> bool {
+    // `io::Error::source` skips the wrapped error, so it is inspected separately.
+    let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    error.is::<rustls::Error>() || wrapped.is_some_and(|inner| is_tls(inner)) || error.source().is_some_and(is_tls)
 }

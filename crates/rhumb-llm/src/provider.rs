@@ -1,43 +1,255 @@
-//! What the rest of the program knows of a model's vendor.
+//! The interface to a model: the trait [`Provider`], its requests and its events.
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _, ready};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::error::LlmError;
-use super::event::{Completion, StreamEvent};
-use super::request::Request;
+use crate::models::Tokens;
 
-/// A source of answers.
+/// A source of answers: a server, or a script.
 pub trait Provider: Send + Sync {
-    /// A short name for the screen.
+    /// A short name for display.
     fn name(&self) -> String;
 
-    /// Whether a request can be sent at all. Nothing is contacted to find out.
+    /// Checks whether a request can be sent, without contacting the server.
     ///
     /// # Errors
-    /// What is missing, such as the key.
+    /// Something is missing, such as the key.
     fn ready(&self) -> Result<(), LlmError> {
         Ok(())
     }
 
-    /// The ids of the models that it says it has; none where it has no such list.
+    /// Returns the ids of the models that the server lists. Empty if it has no list.
     fn models(&self) -> BoxFuture<'_, Result<Vec<String>, LlmError>> {
         ready(Ok(Vec::new())).boxed()
     }
 
-    /// The text without what is secret to the connection, such as its key, wherever that stands in it.
+    /// Replaces secrets of the connection, such as its key, in `text`.
     fn masked(&self, text: &str) -> String {
         text.to_owned()
     }
 
-    /// Sends `request` and passes the answer on through `events` as it arrives. Ends with the reason why the model
-    /// stopped, or with the error that kept it from finishing; what was passed on until then stays valid. Cancelling
-    /// closes the connection and gives [`LlmError::Cancelled`], as does dropping the receiver.
+    /// Sends `request` and forwards the answer through `events` as it arrives.
+    ///
+    /// Returns when the model stops. Events that were sent before an error stay valid. Cancelling `cancel` or
+    /// dropping the receiver closes the connection and returns [`LlmError::Cancelled`].
     fn stream(
         &self,
         request: Request,
         cancel: CancellationToken,
         events: mpsc::Sender<StreamEvent>,
     ) -> BoxFuture<'_, Result<Completion, LlmError>>;
+}
+
+/// How much a model thinks before it answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Thinking {
+    /// A level: `low`, `medium`, `high`, or another one that the model knows.
+    Effort(String),
+    /// Maximum number of tokens.
+    Budget(u32),
+}
+
+/// A request to a model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Request {
+    /// Id of the model on the server.
+    pub model: String,
+    /// The conversation, oldest message first. A final message of the assistant is the beginning of the answer, which
+    /// the model continues.
+    pub messages: Vec<Message>,
+    /// Estimated number of tokens of all messages, or 0 if unknown.
+    pub tokens: usize,
+    /// Maximum number of tokens of the answer. `None` leaves it to the server.
+    pub max_output_tokens: Option<u32>,
+    /// Whether `max_output_tokens` limits answer and thinking together, because of a spending cap. Otherwise an API
+    /// with one limit for both gets the sum.
+    pub capped: bool,
+    /// Sampling temperature. `None` leaves it to the server.
+    pub temperature: Option<f32>,
+    /// How much to think. `None` leaves it to the server.
+    pub thinking: Option<Thinking>,
+    /// Fields to set in the body of the request, for parameters that this crate does not know.
+    pub extra: Map<String, Value>,
+}
+
+/// The author of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Instructions.
+    System,
+    /// The user.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl Role {
+    /// The lower-case name that every chat API uses.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+}
+
+/// An image in a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// Name for display: a path, or a name for a pasted image.
+    pub name: String,
+    /// Media type, such as `image/png`.
+    pub media_type: String,
+    /// Content of the file.
+    pub bytes: Arc<[u8]>,
+}
+
+/// A message of the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// The author.
+    pub role: Role,
+    /// The text.
+    pub content: String,
+    /// The images.
+    #[serde(skip)]
+    pub images: Vec<Image>,
+    /// Whether the server should cache the request up to and including this message, if it has to be told.
+    pub cached: bool,
+}
+
+impl Message {
+    /// Creates a message of `role` without images.
+    pub fn new(role: Role, content: impl Into<String>) -> Self {
+        Self { role, content: content.into(), images: Vec::new(), cached: false }
+    }
+}
+
+/// Something that happens while an answer is generated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StreamEvent {
+    /// The next part of the answer.
+    Text(String),
+    /// The next part of the visible thinking, which is not part of the answer.
+    Reasoning(String),
+    /// All text so far was thinking, as a closing tag has shown. The answer follows.
+    Retract,
+    /// Token counts so far. Later counts replace earlier ones.
+    Usage(Usage),
+    /// The request failed before any text arrived and is sent again after a pause.
+    Retrying {
+        /// Number of the next attempt. The first retry is attempt 2.
+        attempt: u32,
+        /// The pause.
+        wait: Duration,
+        /// The error, as one line.
+        reason: String,
+    },
+}
+
+/// Token counts of one request, as reported by the server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens of the request, including cached ones.
+    pub input: u64,
+    /// Tokens of the answer, including thinking.
+    pub output: u64,
+    /// Tokens of the request that were read from the server's cache.
+    pub cached: u64,
+    /// Tokens of the request that were written to the server's cache at a separate price.
+    pub cache_written: u64,
+    /// Tokens of thinking, if the server reports them.
+    pub reasoning: u64,
+}
+
+impl Usage {
+    /// Combines two counts of the same request. Servers report some numbers first and others last, and none
+    /// decreases.
+    pub(super) fn joined(self, other: Self) -> Self {
+        Self {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            cached: self.cached.max(other.cached),
+            cache_written: self.cache_written.max(other.cache_written),
+            reasoning: self.reasoning.max(other.reasoning),
+        }
+    }
+
+    /// The counts by price.
+    pub fn tokens(self) -> Tokens {
+        Tokens {
+            fresh: self.input.saturating_sub(self.cached).saturating_sub(self.cache_written),
+            cache_read: self.cached,
+            cache_write: self.cache_written,
+            output: self.output,
+        }
+    }
+}
+
+/// Why the model stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finish {
+    /// The answer is complete.
+    Stop,
+    /// The limit on output tokens, or the end of the context window, was reached.
+    Length,
+    /// A content filter stopped the answer.
+    Filtered,
+    /// Another reason, as named by the server.
+    Other(String),
+}
+
+impl Finish {
+    /// Returns why the answer is incomplete, or `None` if it is complete.
+    pub fn incomplete_reason(&self) -> Option<String> {
+        match self {
+            Self::Stop => None,
+            Self::Length => Some("it reached the model's output limit".into()),
+            Self::Filtered => Some("the provider's content filter stopped it".into()),
+            Self::Other(reason) if matches!(reason.as_str(), "tool_calls" | "function_call" | "tool_use") => {
+                Some("the model called a tool, and none was offered to it".into())
+            }
+            Self::Other(reason) => Some(format!("it ended with `{reason}`")),
+        }
+    }
+
+    /// What the user can do next, as one sentence. Empty for a complete answer.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Stop => "",
+            Self::Length => "Ask for less at once, or raise max_output_tokens in rhumb.toml.",
+            Self::Filtered => "Ask in other words, or ask another model.",
+            Self::Other(_) => "Send again, or ask another model.",
+        }
+    }
+}
+
+/// The end of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completion {
+    /// Why the model stopped.
+    pub finish: Finish,
+    /// Final token counts, if the server reported any.
+    pub usage: Option<Usage>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn huge_counts_do_not_overflow() {
+        let usage = Usage { input: u64::MAX, output: 1, cached: u64::MAX, cache_written: u64::MAX, reasoning: 0 };
+        let tokens = usage.tokens();
+        assert_eq!((tokens.fresh, tokens.input()), (0, u64::MAX));
+    }
 }

@@ -1,56 +1,59 @@
-//! When to try again, and how long to wait before.
+//! When to send a request again, and what else to do after a request has ended.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, SystemTime};
 
-/// How often and how patiently a request is repeated that failed before any text came.
+use super::error::LlmError;
+use super::provider::Finish;
+
+/// How often a request is sent again if it fails before any text arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// All tries, the first included.
+    /// Maximum number of attempts, including the first one.
     pub tries: u32,
-    /// The pause before the second try, which doubles from then on.
+    /// Pause before the second attempt. It doubles for each further attempt.
     pub first_wait: Duration,
-    /// The longest pause. A server that asks for a longer one is not waited for at all.
-    pub longest_wait: Duration,
+    /// Maximum pause. If the server requests a longer one, there is no further attempt.
+    pub max_wait: Duration,
 }
 
-/// The longest pause that is made without asking the user.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// Maximum pause that is made without asking the user.
+pub(super) const MAX_WAIT: Duration = Duration::from_secs(60);
 
 impl Default for RetryPolicy {
     fn default() -> Self {
-        Self { tries: 4, first_wait: Duration::from_secs(1), longest_wait: LONGEST_WAIT }
+        Self { tries: 4, first_wait: Duration::from_secs(1), max_wait: MAX_WAIT }
     }
 }
 
 impl RetryPolicy {
-    /// The pause after the `made`-th failed try (1-based), or none if it was the last. `asked` is what the server
-    /// wants; `chance` (0 to 1) spreads the pauses of many clients: a pause is between half and all of its nominal
-    /// length.
+    /// Returns the pause after failed attempt number `made` (1-based), or `None` if it was the last one.
+    ///
+    /// `asked` is the pause that the server requests. Otherwise the pause is between half and all of its nominal
+    /// length, depending on `chance` (0 to 1), so that the attempts of many clients spread out.
     pub(super) fn wait(&self, made: u32, asked: Option<Duration>, chance: f64) -> Option<Duration> {
         if made >= self.tries {
             return None;
         }
         if let Some(asked) = asked {
-            return (asked <= self.longest_wait).then_some(asked);
+            return (asked <= self.max_wait).then_some(asked);
         }
         let doubled = 2u32.saturating_pow(made.saturating_sub(1));
-        let nominal = self.first_wait.saturating_mul(doubled).min(self.longest_wait);
+        let nominal = self.first_wait.saturating_mul(doubled).min(self.max_wait);
         let half = nominal / 2;
         let spread = Duration::try_from_secs_f64(half.as_secs_f64() * chance.clamp(0.0, 1.0)).unwrap_or(half);
-        Some(half.saturating_add(spread).min(self.longest_wait))
+        Some(half.saturating_add(spread).min(self.max_wait))
     }
 }
 
-/// A number from 0 to 1 that differs from call to call. The standard library seeds its hash maps at random, which is
-/// random enough to spread pauses.
+/// Returns a random number from 0 to 1. The seed of the standard library's hash maps is random enough for this.
 pub(super) fn chance() -> f64 {
     let random = RandomState::new().build_hasher().finish();
     (random >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// The pause that a server asks for: `retry-after-ms`, or `retry-after` in seconds or as a date.
+/// Returns the pause that the server requests: `retry-after-ms`, or `retry-after` in seconds or as a date.
 pub(super) fn asked_wait(header: impl Fn(&'static str) -> Option<String>, now: SystemTime) -> Option<Duration> {
     if let Some(wait) = header("retry-after-ms").and_then(|text| pause(&text, 1000.0)) {
         return Some(wait);
@@ -62,11 +65,100 @@ pub(super) fn asked_wait(header: impl Fn(&'static str) -> Option<String>, now: S
     })
 }
 
-/// The pause that a number says, of which `per_second` make a second. A number that no duration can hold asks for the longest one,
-/// not for none: such a server is not to be asked again at once.
+/// Parses a pause in units of `1 / per_second` seconds. A number that is too large gives the maximum duration.
 pub(super) fn pause(number: &str, per_second: f64) -> Option<Duration> {
     let seconds = number.trim().parse::<f64>().ok()? / per_second;
     (seconds >= 0.0).then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
+/// Maximum number of times that a prompt is shortened.
+pub const MAX_SHRINKS: u32 = 3;
+/// Maximum number of times that an answer which reached its limit is continued.
+pub const MAX_CONTINUES: u32 = 5;
+
+/// What to do after a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextStep {
+    /// Send the same request again after a pause.
+    Retry {
+        /// The pause.
+        wait: Duration,
+    },
+    /// Shorten the prompt and send it again.
+    Shrink,
+    /// Let the model continue the answer.
+    Continue,
+    /// Ask the user: send again, continue from what arrived, or stop.
+    Ask,
+    /// The turn is over.
+    End,
+}
+
+/// What happened before the decision.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AttemptState {
+    /// The retry policy.
+    pub retry: RetryPolicy,
+    /// Number of failed attempts, including this one.
+    pub made: u32,
+    /// Whether a part of the answer has arrived.
+    pub started: bool,
+    /// How often the prompt was shortened.
+    pub shrunk: u32,
+    /// How often the answer was continued.
+    pub continued: u32,
+    /// A random number from 0 to 1, which spreads pauses.
+    pub chance: f64,
+}
+
+impl Default for AttemptState {
+    /// The first attempt, of which nothing has arrived.
+    fn default() -> Self {
+        Self { retry: RetryPolicy::default(), made: 1, started: false, shrunk: 0, continued: 0, chance: 0.5 }
+    }
+}
+
+/// Decides what to do after a request has ended with `outcome`.
+pub fn next_step(outcome: Result<&Finish, &LlmError>, facts: &AttemptState) -> NextStep {
+    match outcome {
+        Ok(Finish::Stop | Finish::Filtered) => NextStep::End,
+        Ok(Finish::Length) if facts.started && facts.continued < MAX_CONTINUES => NextStep::Continue,
+        Ok(Finish::Length | Finish::Other(_)) => NextStep::Ask,
+        Err(error) => after_error(error, facts),
+    }
+}
+
+fn after_error(error: &LlmError, facts: &AttemptState) -> NextStep {
+    let again = || {
+        let wait = facts.retry.wait(facts.made, error.retry_after(), facts.chance);
+        wait.map_or(NextStep::Ask, |wait| NextStep::Retry { wait })
+    };
+    match error {
+        LlmError::InvalidUrl { .. }
+        | LlmError::Insecure { .. }
+        | LlmError::Proxy { .. }
+        | LlmError::NothingListens { .. }
+        | LlmError::Auth { .. }
+        | LlmError::MissingKey { .. }
+        | LlmError::UnusableKey
+        | LlmError::Quota { .. }
+        | LlmError::NotFound { .. }
+        | LlmError::Cancelled => NextStep::End,
+        // Part of an answer has arrived and can be kept.
+        _ if facts.started => NextStep::Ask,
+        LlmError::Overflow { .. } if facts.shrunk < MAX_SHRINKS => NextStep::Shrink,
+        LlmError::Server { status: 501, .. }
+        | LlmError::Overflow { .. }
+        | LlmError::BadRequest { .. }
+        | LlmError::NotAnApi { .. }
+        | LlmError::TooMuch { .. } => NextStep::End,
+        // It may be a slow model, and another attempt would take as long.
+        LlmError::Idle { .. } => NextStep::Ask,
+        LlmError::Connect { .. }
+        | LlmError::RateLimited { .. }
+        | LlmError::Server { .. }
+        | LlmError::Interrupted { .. } => again(),
+    }
 }
 
 #[cfg(test)]
@@ -77,7 +169,7 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_the_cap_and_then_end() {
-        let policy = RetryPolicy { tries: 4, first_wait: SECOND, longest_wait: 3 * SECOND };
+        let policy = RetryPolicy { tries: 4, first_wait: SECOND, max_wait: 3 * SECOND };
         let waits: Vec<_> = (1..=4).map(|made| policy.wait(made, None, 1.0)).collect();
         assert_eq!(waits, [Some(SECOND), Some(2 * SECOND), Some(3 * SECOND), None]);
         assert_eq!(policy.wait(1, None, 0.0), Some(SECOND / 2));
@@ -90,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_is_waited_for_unless_it_asks_for_a_day() {
+    fn requested_pauses_are_kept_up_to_the_maximum() {
         let policy = RetryPolicy::default();
         assert_eq!(policy.wait(1, Some(7 * SECOND), 0.3), Some(7 * SECOND));
         assert_eq!(policy.wait(1, Some(86_400 * SECOND), 0.3), None);
@@ -115,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_that_is_too_long_to_hold_is_the_longest_one() {
+    fn an_unrepresentable_pause_becomes_the_maximum() {
         let huge = ["1e30", "99999999999999999999", "18446744073709551615", "1e400", "Fri, 31 Dec 9999 23:59:59 GMT"];
         for text in huge {
             let asked = asked_wait(|name| (name == "retry-after").then(|| text.to_owned()), SystemTime::UNIX_EPOCH);
@@ -127,7 +219,63 @@ mod tests {
     }
 
     #[test]
-    fn chances_lie_between_0_and_1() {
+    fn chances_are_between_0_and_1() {
         assert!((0..100).map(|_| chance()).all(|chance| (0.0..1.0).contains(&chance)));
+    }
+
+    #[test]
+    fn every_outcome_has_its_next_step() {
+        let s = String::new;
+        let second = Duration::from_secs(1);
+        let again = NextStep::Retry { wait: second };
+        let limited = |seconds| LlmError::RateLimited { retry_after: Some(Duration::from_secs(seconds)), message: s() };
+        let server = |status| LlmError::Server { status, message: s(), retry_after: None };
+        // Columns: nothing has arrived, something has arrived, nothing has arrived and all attempts are used up.
+        let errors = [
+            (LlmError::InvalidUrl { url: s(), reason: s() }, NextStep::End, NextStep::End, NextStep::End),
+            (LlmError::Connect { url: s(), cause: s() }, again, NextStep::Ask, NextStep::Ask),
+            (LlmError::NothingListens { address: s() }, NextStep::End, NextStep::End, NextStep::End),
+            (LlmError::MissingKey { provider: s(), looked: s() }, NextStep::End, NextStep::End, NextStep::End),
+            (LlmError::Insecure { url: s(), cause: s() }, NextStep::End, NextStep::End, NextStep::End),
+            (LlmError::Proxy { message: s() }, NextStep::End, NextStep::End, NextStep::End),
+            (LlmError::Auth { status: 401, message: s() }, NextStep::End, NextStep::End, NextStep::End),
+            (LlmError::UnusableKey, NextStep::End, NextStep::End, NextStep::End),
+            (LlmError::Quota { message: s() }, NextStep::End, NextStep::End, NextStep::End),
+            (limited(7), NextStep::Retry { wait: 7 * second }, NextStep::Ask, NextStep::Ask),
+            (limited(86_400), NextStep::Ask, NextStep::Ask, NextStep::Ask),
+            (
+                LlmError::Overflow { message: s(), sent: None, limit: None },
+                NextStep::Shrink,
+                NextStep::Ask,
+                NextStep::End,
+            ),
+            (LlmError::NotFound { url: s(), message: s() }, NextStep::End, NextStep::End, NextStep::End),
+            (LlmError::BadRequest { status: 400, message: s() }, NextStep::End, NextStep::Ask, NextStep::End),
+            (server(500), again, NextStep::Ask, NextStep::Ask),
+            (server(501), NextStep::End, NextStep::Ask, NextStep::End),
+            (server(529), again, NextStep::Ask, NextStep::Ask),
+            (LlmError::Interrupted { cause: s() }, again, NextStep::Ask, NextStep::Ask),
+            (LlmError::Idle { seconds: 9 }, NextStep::Ask, NextStep::Ask, NextStep::Ask),
+            (LlmError::NotAnApi { url: s(), snippet: s() }, NextStep::End, NextStep::Ask, NextStep::End),
+            (LlmError::TooMuch { limit: 9 }, NextStep::End, NextStep::Ask, NextStep::End),
+            (LlmError::Cancelled, NextStep::End, NextStep::End, NextStep::End),
+        ];
+        let fresh = AttemptState { chance: 1.0, ..AttemptState::default() };
+        let spent = AttemptState { made: fresh.retry.tries, shrunk: MAX_SHRINKS, continued: MAX_CONTINUES, ..fresh };
+        let begun = |facts: AttemptState| AttemptState { started: true, ..facts };
+        for (error, first, after_text, last) in errors {
+            let step = |facts: AttemptState| next_step(Err(&error), &facts);
+            assert_eq!((step(fresh), step(begun(fresh)), step(spent)), (first, after_text, last), "{error:?}");
+        }
+        let ends = [
+            (Finish::Stop, NextStep::End, NextStep::End, NextStep::End),
+            (Finish::Length, NextStep::Ask, NextStep::Continue, NextStep::Ask),
+            (Finish::Filtered, NextStep::End, NextStep::End, NextStep::End),
+            (Finish::Other("tool_calls".into()), NextStep::Ask, NextStep::Ask, NextStep::Ask),
+        ];
+        for (finish, first, after_text, last) in ends {
+            let step = |facts: AttemptState| next_step(Ok(&finish), &facts);
+            assert_eq!((step(fresh), step(begun(fresh)), step(begun(spent))), (first, after_text, last), "{finish:?}");
+        }
     }
 }

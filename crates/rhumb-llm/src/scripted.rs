@@ -1,4 +1,4 @@
-//! A model that recites: for the demo and for tests, without key or network.
+//! A provider that replays recorded replies, without key or network, for demonstrations and tests.
 
 use std::time::Duration;
 
@@ -8,30 +8,30 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::error::LlmError;
-use super::event::{Completion, Finish, StreamEvent};
 use super::provider::Provider;
-use super::request::Request;
+use super::provider::Request;
+use super::provider::{Completion, Finish, StreamEvent};
 use crate::Role;
 
-/// A recorded reply and what calls it up.
+/// A recorded reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptedReply {
-    /// The reply is given if all of these occur in the last user message, upper or lower case. Empty: only as last
-    /// resort.
+    /// Words that must all occur in the last user message, ignoring case. A reply without words is only used as the
+    /// last one of the list.
     pub match_words: Vec<String>,
     /// The reply.
     pub reply: String,
 }
 
-/// Recites recorded replies, a word at a time.
+/// Replays recorded replies, one word at a time.
 #[derive(Debug, Clone)]
-pub struct Scripted {
+pub struct ScriptedProvider {
     replies: Vec<ScriptedReply>,
     pace: Duration,
 }
 
-impl Scripted {
-    /// Answers with the first of `replies` that matches, else with the last; pauses for `pace` before each piece.
+impl ScriptedProvider {
+    /// Answers with the first of `replies` that matches, else with the last one. Waits for `pace` before each word.
     pub fn new(replies: Vec<ScriptedReply>, pace: Duration) -> Self {
         Self { replies, pace }
     }
@@ -47,7 +47,7 @@ impl Scripted {
     }
 }
 
-impl Provider for Scripted {
+impl Provider for ScriptedProvider {
     fn name(&self) -> String {
         "scripted".to_owned()
     }
@@ -59,7 +59,7 @@ impl Provider for Scripted {
         events: mpsc::Sender<StreamEvent>,
     ) -> BoxFuture<'_, Result<Completion, LlmError>> {
         async move {
-            let recite = async {
+            let replay = async {
                 for piece in pieces(self.reply(&request)) {
                     if !self.pace.is_zero() {
                         tokio::time::sleep(self.pace).await;
@@ -71,14 +71,14 @@ impl Provider for Scripted {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => Err(LlmError::Cancelled),
-                outcome = recite => outcome,
+                outcome = replay => outcome,
             }
         }
         .boxed()
     }
 }
 
-/// Words, each with the blanks after it.
+/// Splits a text into words, each with the whitespace after it.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -105,12 +105,12 @@ mod tests {
         Request { model: "m".into(), messages, ..Request::default() }
     }
 
-    fn script() -> Scripted {
+    fn script() -> ScriptedProvider {
         let reply = |words: &[&str], reply: &str| ScriptedReply {
             match_words: words.iter().map(|word| word.to_string()).collect(),
             reply: reply.into(),
         };
-        Scripted::new(
+        ScriptedProvider::new(
             vec![reply(&[], "never"), reply(&["Rename", "field"], "one two"), reply(&["x"], "last")],
             Duration::ZERO,
         )
@@ -120,7 +120,7 @@ mod tests {
     fn the_first_match_answers_and_else_the_last_reply() {
         assert_eq!(script().reply(&asked("please rename the FIELD")), "one two");
         assert_eq!(script().reply(&asked("please rename")), "last");
-        assert_eq!(Scripted::new(vec![], Duration::ZERO).reply(&asked("hi")), "(no reply is recorded)");
+        assert_eq!(ScriptedProvider::new(vec![], Duration::ZERO).reply(&asked("hi")), "(no reply is recorded)");
     }
 
     #[tokio::test]
@@ -134,8 +134,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_recital_can_be_stopped() {
-        let slow = Scripted::new(script().replies, Duration::from_secs(3600));
+    async fn a_scripted_answer_can_be_cancelled() {
+        let slow = ScriptedProvider::new(script().replies, Duration::from_secs(3600));
         let (sender, _receiver) = mpsc::channel(16);
         let cancel = CancellationToken::new();
         let stopping = cancel.clone();
@@ -145,7 +145,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_character_is_lost(text in "(\\PC|\n| ){0,60}") {
+        fn splitting_loses_no_character(text in "(\\PC|\n| ){0,60}") {
             prop_assert_eq!(pieces(&text).concat(), text);
         }
     }

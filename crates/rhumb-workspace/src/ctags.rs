@@ -1,32 +1,29 @@
-//! Definitions by universal-ctags, for files of languages without a grammar, where the program is installed.
+//! Runs universal-ctags, if it is installed, for files of languages without a grammar.
 
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use rhumb_syntax::Definition;
-use rhumb_syntax::lexicon::ctags_line;
+/// Time limit of one run.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Longest that the program may run.
-const TIME_LIMIT: Duration = Duration::from_secs(20);
+/// How often to check whether the program has ended, was cancelled or exceeded its time limit.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How often it is looked whether the work is done, cancelled or overdue.
-const POLL: Duration = Duration::from_millis(10);
-
-/// Most output that is read, in bytes.
+/// Maximum number of bytes of output that are read.
 const MAX_OUTPUT_BYTES: u64 = 64 << 20;
 
-/// Longest line of output that is read, in bytes.
+/// Maximum length in bytes of a line of output. Longer lines are skipped.
 const MAX_LINE_BYTES: usize = 64 << 10;
 
-/// No options from files: a repository must not choose what the program runs. It counts as the first argument alone.
+/// Disables option files, since a repository must not choose what the program runs. Must be the first argument.
 const NO_OPTIONS: &str = "--options=NONE";
 
-/// Whether a program of that name is on the path and writes JSON. Looked up once.
+/// Returns whether `ctags` is in `PATH` and can write JSON. The result of the first call is kept.
 pub fn has_ctags() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     *FOUND.get_or_init(|| {
@@ -38,66 +35,65 @@ pub fn has_ctags() -> bool {
     })
 }
 
-/// What `paths` (relative to `root`) define, by path. Empty without the program, or when it fails; what it said until it was
-/// stopped when it takes too long or `cancel` becomes true.
-pub fn definitions_by_ctags(root: &Path, paths: &[PathBuf], cancel: &AtomicBool) -> BTreeMap<PathBuf, Vec<Definition>> {
-    let names: Vec<&str> = paths.iter().filter_map(|path| path.to_str()).filter(|name| is_plain(name)).collect();
+/// Runs ctags on `paths` (relative to `root`) and returns what `parse` makes of the lines of its output, in their order.
+///
+/// Each line is a JSON object with the fields of `--fields=+neKS`. The result is empty without ctags. It is incomplete
+/// if ctags fails or takes longer than 20 seconds, or if `cancel` becomes true.
+pub fn run_ctags<T: Send>(
+    root: &Path,
+    paths: &[PathBuf],
+    cancel: &AtomicBool,
+    parse: impl Fn(&str) -> Option<T> + Send,
+) -> Vec<T> {
+    let names: Vec<&str> = paths.iter().filter_map(|path| path.to_str()).filter(|name| is_safe(name)).collect();
     if names.is_empty() || !has_ctags() {
-        return BTreeMap::new();
+        return Vec::new();
     }
-    let Ok(mut child) = start(root) else { return BTreeMap::new() };
+    let Ok(mut child) = start(root) else { return Vec::new() };
     let (input, output) = (child.stdin.take(), child.stdout.take());
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         scope.spawn(move || {
-            // A program that stops reading has said why on its own; there is nobody to tell here.
+            // A broken pipe means that the program has ended, which the reader notices.
             let _ = input.map(|mut input| input.write_all(names.join("\n").as_bytes()));
         });
-        let reader = scope.spawn(move || output.map(read).unwrap_or_default());
+        let reader = scope.spawn(move || output.map(|output| read(output, parse)).unwrap_or_default());
         supervise(&mut child, cancel, || reader.is_finished());
         reader.join().unwrap_or_default()
     })
 }
 
-/// Whether the program takes a line for this name and nothing else: it would read a leading dash as an option.
-fn is_plain(name: &str) -> bool {
+/// Returns whether ctags takes a line with this name for a file name. It takes a leading dash for an option.
+fn is_safe(name: &str) -> bool {
     !name.starts_with('-') && !name.contains(['\n', '\r']) && name.trim() == name
 }
 
-fn start(root: &Path) -> std::io::Result<Child> {
+fn start(root: &Path) -> io::Result<Child> {
     let mut command = Command::new("ctags");
     command.args([NO_OPTIONS, "--output-format=json", "--fields=+neKS", "--sort=no", "--links=no", "--quiet=yes"]);
     command.args(["-f", "-", "-L", "-"]).current_dir(root);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
 }
 
-/// Waits until everything is read, and ends the program when it is cancelled or overdue.
+/// Waits until all output is read. Kills the program when it is cancelled or exceeds its time limit.
 fn supervise(child: &mut Child, cancel: &AtomicBool, is_read: impl Fn() -> bool) {
     let started = Instant::now();
-    while !is_read() {
-        if cancel.load(Ordering::Relaxed) || started.elapsed() > TIME_LIMIT {
-            break;
-        }
-        std::thread::sleep(POLL);
+    while !is_read() && !cancel.load(Ordering::Relaxed) && started.elapsed() <= TIMEOUT {
+        thread::sleep(POLL_INTERVAL);
     }
-    // It may be gone already; then there is nothing to end, and its status says nothing that the output did not.
+    // The program may have ended already. Its exit status adds nothing to its output.
     let _ = child.kill();
     let _ = child.wait();
 }
 
-fn read(output: impl Read) -> BTreeMap<PathBuf, Vec<Definition>> {
-    let mut found: BTreeMap<PathBuf, Vec<Definition>> = BTreeMap::new();
+fn read<T>(output: impl Read, parse: impl Fn(&str) -> Option<T>) -> Vec<T> {
+    let mut found = Vec::new();
     let mut lines = BufReader::new(output.take(MAX_OUTPUT_BYTES));
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
-        if line.len() <= MAX_LINE_BYTES
-            && let Some((path, definition)) = ctags_line(&String::from_utf8_lossy(&line))
-        {
-            found.entry(PathBuf::from(path)).or_default().push(definition);
+        if line.len() <= MAX_LINE_BYTES {
+            found.extend(parse(&String::from_utf8_lossy(&line)));
         }
         line.clear();
-    }
-    for definitions in found.values_mut() {
-        definitions.sort_by(|a, b| (a.line, &a.name).cmp(&(b.line, &b.name)));
     }
     found
 }
@@ -113,6 +109,16 @@ mod tests {
         folder
     }
 
+    /// Path and name of each tag.
+    fn tags(folder: &Path, paths: &[&str], cancelled: bool) -> Vec<(String, String)> {
+        let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+        let field = |line: &serde_json::Value, name: &str| Some(line.get(name)?.as_str()?.to_owned());
+        run_ctags(folder, &paths, &AtomicBool::new(cancelled), |line| {
+            let line = serde_json::from_str(line).ok()?;
+            Some((field(&line, "path")?, field(&line, "name")?))
+        })
+    }
+
     #[test]
     fn ctags_knows_languages_without_a_grammar() {
         if !has_ctags() {
@@ -120,11 +126,9 @@ mod tests {
             return;
         }
         let folder = folder();
-        let paths = [PathBuf::from("tide.awk"), PathBuf::from("odd ö.tcl"), PathBuf::from("missing.awk")];
-        let found = definitions_by_ctags(folder.path(), &paths, &AtomicBool::new(false));
-        let names = |path: &str| found[Path::new(path)].iter().map(|found| found.name.clone()).collect::<Vec<_>>();
-        assert_eq!(found.len(), 2);
-        assert_eq!((names("tide.awk"), names("odd ö.tcl")), (vec!["high_water".to_owned()], vec!["ebb".to_owned()]));
+        let found = tags(folder.path(), &["tide.awk", "odd ö.tcl", "missing.awk"], false);
+        let tag = |path: &str, name: &str| (path.to_owned(), name.to_owned());
+        assert_eq!(found, [tag("tide.awk", "high_water"), tag("odd ö.tcl", "ebb")]);
     }
 
     #[test]
@@ -137,16 +141,13 @@ mod tests {
         std::fs::create_dir(folder.path().join(".ctags.d")).unwrap();
         std::fs::write(folder.path().join(".ctags.d/all.ctags"), "--languages=-Awk\n").unwrap();
         std::fs::write(folder.path().join("--languages=-Awk"), "").unwrap();
-        let paths = [PathBuf::from("--languages=-Awk"), PathBuf::from("tide.awk")];
-        let found = definitions_by_ctags(folder.path(), &paths, &AtomicBool::new(false));
-        assert_eq!(found.len(), 1);
+        assert_eq!(tags(folder.path(), &["--languages=-Awk", "tide.awk"], false).len(), 1);
     }
 
     #[test]
     fn nothing_is_read_when_cancelled_or_without_paths() {
         let folder = folder();
-        assert!(definitions_by_ctags(folder.path(), &[], &AtomicBool::new(false)).is_empty());
-        let found = definitions_by_ctags(folder.path(), &[PathBuf::from("tide.awk")], &AtomicBool::new(true));
-        assert!(found.len() <= 1);
+        assert!(tags(folder.path(), &[], false).is_empty());
+        assert!(tags(folder.path(), &["tide.awk"], true).len() <= 1);
     }
 }

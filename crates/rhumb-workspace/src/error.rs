@@ -1,17 +1,17 @@
-//! What can go wrong between the program and the files, each with the next step for the user.
+//! Errors of this crate. Each has a hint: what the user can do next.
 
 use std::io;
 use std::path::PathBuf;
 
-use super::form::TextForm;
+use super::encoding::TextEncoding;
 
-/// "Operation not permitted", the same number on every Unix.
+/// `EPERM` ("Operation not permitted"), which has the same number on every Unix.
 const EPERM: i32 = 1;
 
-/// The working folder could not be opened.
+/// The root folder cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    /// The path is a file, a device or the like.
+    /// The path is not a folder.
     #[error("{} is not a folder", .path.display())]
     NotAFolder {
         /// The path as given.
@@ -22,13 +22,13 @@ pub enum WorkspaceError {
     Unreachable {
         /// The path as given.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl WorkspaceError {
-    /// What to do next, as one sentence.
+    /// What the user can do next, as one sentence.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotAFolder { .. } => "Name a folder with --root, or start inside one.",
@@ -37,91 +37,115 @@ impl WorkspaceError {
     }
 }
 
-/// A file could not be read as text. Paths are relative to the root.
+/// A file cannot be read as text. Paths are relative to the root.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("{path} does not exist")]
     NotFound {
-        /// The path as asked for.
+        /// The path as requested.
         path: String,
     },
-    /// The path leads out of the root, into `.git`, or is no relative path at all.
+    /// The path leads out of the root or into `.git`, or is not a relative path.
     #[error("{path} is out of bounds: {reason}")]
     Outside {
-        /// The path as asked for.
+        /// The path as requested.
         path: String,
-        /// Which rule it breaks.
+        /// The rule that the path breaks.
         reason: &'static str,
     },
     /// There is a NUL byte near the start.
     #[error("{path} is a binary file")]
     Binary {
-        /// The path as asked for.
+        /// The path as requested.
         path: String,
     },
-    /// The bytes are not UTF-8, and no other encoding is sure to give them back as they are.
-    #[error("{path} is in no known text encoding (not UTF-8 from byte {offset} on)")]
+    /// The bytes are not UTF-8, and no other encoding restores them exactly.
+    #[error("{path} has an unknown text encoding (not UTF-8 from byte {offset} on)")]
     UnknownEncoding {
-        /// The path as asked for.
+        /// The path as requested.
         path: String,
-        /// Offset of the first byte that is not UTF-8, 0-based.
+        /// Offset in bytes of the first byte that is not UTF-8, 0-based.
         offset: usize,
     },
     /// The file is larger than [`MAX_FILE_BYTES`](super::MAX_FILE_BYTES).
     #[error("{path} is too large: {bytes} bytes, the limit is {}", super::MAX_FILE_BYTES)]
     TooLarge {
-        /// The path as asked for.
+        /// The path as requested.
         path: String,
         /// Size in bytes.
         bytes: u64,
     },
-    /// A folder, pipe, socket or device.
+    /// The path is a folder, pipe, socket or device.
     #[error("{path} is not a regular file")]
     NotAFile {
-        /// The path as asked for.
+        /// The path as requested.
         path: String,
     },
-    /// The system refused.
+    /// The operating system reported another error.
     #[error("cannot read {path}: {source}")]
     Unreadable {
-        /// The path as asked for.
+        /// The path as requested.
         path: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl ReadError {
-    /// What to do next, as one sentence.
+    /// What the user can do next, as one sentence.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NotFound { .. } => "Check the spelling; paths are relative to the root of the work.",
+            Self::NotFound { .. } => "Check the spelling. Paths are relative to the root.",
             Self::Outside { .. } => "Only files inside the root and outside .git can be opened.",
             Self::Binary { .. } => {
-                "Binary files cannot be added to the chat. Convert text in UTF-32, or in UTF-16 without a mark, to UTF-8."
+                "Binary files cannot be added to the chat. Convert text in UTF-32, or in UTF-16 without a byte order mark, \
+                 to UTF-8."
             }
-            Self::UnknownEncoding { .. } => "Convert the file to UTF-8 first; it is never re-encoded behind your back.",
-            Self::TooLarge { .. } => "Split the file, or add the part that matters.",
+            Self::UnknownEncoding { .. } => {
+                "Convert the file to UTF-8 first. rhumb never changes the encoding of a file."
+            }
+            Self::TooLarge { .. } => "Split the file, or add only the part that matters.",
             Self::NotAFile { .. } => "Name a regular file.",
             Self::Unreadable { .. } => "Check the permissions of the file and try again.",
         }
     }
 }
 
-/// A set of files could not be written. Unless it is [`WriteError::Half`], [`WriteError::ReadBack`] or
-/// [`WriteError::NotReadBack`], nothing changed on disk. Paths are relative to the root.
+/// The journal of writes cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// Another process holds its lock.
+    #[error("another rhumb is writing here")]
+    Busy,
+    /// The operating system reported an error.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The journal's folder, or a record.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// An earlier write was interrupted, and its record cannot be read.
+    #[error("{0}")]
+    Unrecovered(String),
+}
+
+/// A set of files was not written. Paths are relative to the root.
+///
+/// Nothing changed on disk, except for [`WriteError::Partial`], [`WriteError::ReadBack`] and
+/// [`WriteError::NotReadBack`].
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The file on disk is not the one that the change was made for.
+    /// The file on disk differs from the version that the change was made for.
     #[error("{path} changed on disk: {change}")]
     Stale {
         /// The file.
         path: String,
-        /// What is different.
+        /// How it differs.
         change: &'static str,
     },
-    /// The path leads out of the root, into `.git`, or is not fit for a file name.
+    /// The path leads out of the root or into `.git`, or is not a valid file name.
     #[error("{path} is out of bounds: {reason}")]
     Outside {
         /// The path as asked for.
@@ -129,16 +153,16 @@ pub enum WriteError {
         /// Which rule it breaks.
         reason: &'static str,
     },
-    /// Files are not as the write left them, so that it cannot be undone or done again.
+    /// Files were changed since the write, so it cannot be undone or redone.
     #[error("changed since: {}", .paths.join(", "))]
     ChangedSince {
         /// The files.
         paths: Vec<String>,
     },
-    /// Another process writes in the same root and does not come to an end.
+    /// Another process has been writing in the same root for longer than the lock timeout.
     #[error("another rhumb is writing here")]
     Busy,
-    /// An earlier write of the file was interrupted, and could be neither finished nor taken back so far.
+    /// An earlier write of the file was interrupted and could be neither finished nor rolled back so far.
     #[error("an earlier write of {path} is not finished: {reason}")]
     Unfinished {
         /// The file.
@@ -146,50 +170,50 @@ pub enum WriteError {
         /// Why it could not be finished.
         reason: String,
     },
-    /// The journal cannot record the write, so that nothing could finish it after a crash or take it back.
-    #[error("this write cannot be recorded: {cause}")]
+    /// The journal cannot record the write, so it could not be recovered after a crash, or undone.
+    #[error("this write cannot be recorded: {source}")]
     NotRecorded {
-        /// What is wrong with the journal.
-        cause: String,
+        /// Why the journal cannot be used.
+        source: JournalError,
     },
-    /// The record of the write cannot be read or marked.
-    #[error("the journal of writes cannot be used: {cause}")]
+    /// A record of the journal cannot be read or updated.
+    #[error("the journal of writes cannot be used: {source}")]
     Journal {
-        /// What is wrong with it.
-        cause: String,
+        /// Why the journal cannot be used.
+        source: JournalError,
     },
-    /// The record of the write that was to be undone or done again is damaged.
+    /// The record of the write to undo or redo is damaged.
     #[error("the record of that write is damaged; it was moved to {}", .kept.display())]
     DamagedRecord {
-        /// Where it is now.
+        /// Path of the record now.
         kept: PathBuf,
     },
-    /// The record of the write that was to be undone or done again has a form that this version does not know.
+    /// The record of the write to undo or redo has a format that this version does not know.
     #[error("another version of rhumb made that write, and only it can read the record {}", .record.display())]
     NewerRecord {
-        /// Where it is.
+        /// Path of the record.
         record: PathBuf,
     },
-    /// A folder, pipe, socket or device stands there.
+    /// The path is a folder, pipe, socket or device.
     #[error("{path} is not a regular file")]
     NotAFile {
         /// The path.
         path: String,
     },
-    /// The file is in an encoding that does not have a character of the new text.
-    #[error("{path} is in {form}, which does not have {character:?} (U+{:04X}, line {line} of the new text)", u32::from(*.character))]
+    /// The encoding of the file does not have a character of the new text.
+    #[error("{path} is in {encoding}, which does not have {character:?} (U+{:04X}, line {line} of the new text)", u32::from(*.character))]
     Unencodable {
         /// The file.
         path: String,
-        /// How its text is encoded.
-        form: TextForm,
-        /// The first character that does not fit.
+        /// Encoding of the file.
+        encoding: TextEncoding,
+        /// The first such character.
         character: char,
-        /// The line that it stands in, 1-based.
+        /// Line of the character in the new text, 1-based.
         line: usize,
     },
     /// Two writes name the same file.
-    #[error("{path} is written twice in one go")]
+    #[error("the set of changes contains {path} twice")]
     Twice {
         /// The second path.
         path: String,
@@ -200,27 +224,27 @@ pub enum WriteError {
         /// The file.
         path: String,
     },
-    /// Its file system is mounted read-only.
+    /// The file system is mounted read-only.
     #[error("{path} is on a file system that is mounted read-only")]
     ReadOnlyMount {
         /// The file.
         path: String,
     },
-    /// It is not a matter of rights: the file is immutable, may only grow, or is for its owner alone to replace.
+    /// The file is immutable or append-only, or only its owner may replace it. Changing the permission bits does not help.
     #[error("the system does not let {path} be changed")]
     Immutable {
         /// The file or its folder.
         path: String,
     },
-    /// The folder does not let files be made in it.
-    #[error("no permission to write {path}: nothing may be made in the folder {}", .folder.display())]
+    /// No file can be created in the folder.
+    #[error("no permission to write {path}: no file can be created in the folder {}", .folder.display())]
     FolderDenied {
         /// The file.
         path: String,
-        /// The folder that refuses.
+        /// The folder.
         folder: PathBuf,
     },
-    /// The system denied the access.
+    /// The operating system denied the access.
     #[error("no permission to {doing} {path}")]
     Denied {
         /// The file or its folder.
@@ -228,93 +252,93 @@ pub enum WriteError {
         /// The step that was denied, as a verb.
         doing: &'static str,
     },
-    /// The file would be larger than the system lets a file be.
-    #[error("{path} ({bytes} bytes) would be larger than files may be here")]
+    /// The file would exceed the maximum file size of the process or the file system.
+    #[error("{path} ({bytes} bytes) would exceed the maximum file size")]
     OverLimit {
         /// The file.
         path: String,
-        /// How many bytes it needs.
+        /// Size of the new content in bytes.
         bytes: u64,
     },
-    /// The disk or the quota is exhausted.
+    /// The disk is full, or the quota is used up.
     #[error("no space left to write {path} ({bytes} bytes)")]
     NoSpace {
         /// The file.
         path: String,
-        /// How many bytes it needs.
+        /// Size of the new content in bytes.
         bytes: u64,
     },
-    /// The file has other names, and a new file cannot take over its owner or attributes.
-    #[error("{path} has other names (hard links), and a new file cannot be given its owner or its attributes")]
+    /// The file has other hard links, and its owner or attributes cannot be copied to a new file.
+    #[error("{path} has other hard links, and its owner or attributes cannot be copied to a new file")]
     Linked {
         /// The file.
         path: String,
     },
-    /// Any other refusal of the system.
+    /// The operating system reported another error.
     #[error("cannot {doing} {path}: {source}")]
     Io {
         /// The file.
         path: String,
         /// The step that failed, as a verb.
         doing: &'static str,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// All files were written, but this one does not read back as written.
+    /// All files were written, but reading this one back gave different content.
     #[error("{path} does not read back as it was written")]
     ReadBack {
         /// The file.
         path: String,
     },
-    /// All files were written, and whether this one is as written cannot be seen.
-    #[error("{path} was written and cannot be read back: {source}")]
+    /// All files were written, but this one cannot be read back.
+    #[error("{path} was written but cannot be read back: {source}")]
     NotReadBack {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A write failed and the files before it could not all be put back.
-    #[error("{cause}; these files are already changed and could not be put back: {}", .standing.join(", "))]
-    Half {
-        /// The first failure.
+    /// A write failed, and not all files before it could be restored.
+    #[error("{cause}; these files were changed and could not be restored: {}", .not_restored.join(", "))]
+    Partial {
+        /// The error that made the write fail.
         cause: Box<WriteError>,
-        /// The files that now hold the new content, each with the reason why it was not put back.
-        standing: Vec<String>,
+        /// The files with the new content, each with the reason why it was not restored.
+        not_restored: Vec<String>,
     },
-    /// A write failed, and of what it had laid down beside the files something could not be removed.
-    #[error("{cause}; what was laid down for it could not be removed: {}", .litter.join(", "))]
-    Litter {
-        /// The first failure.
+    /// A write failed, and some of its temporary files or new folders could not be removed.
+    #[error("{cause}; these temporary files and new folders could not be removed: {}", .leftovers.join(", "))]
+    Leftovers {
+        /// The error that made the write fail.
         cause: Box<WriteError>,
-        /// Temporary files and new folders, each with the reason why it is still there.
-        litter: Vec<String>,
+        /// Temporary files and new folders, each with the reason why it was not removed.
+        leftovers: Vec<String>,
     },
 }
 
 impl WriteError {
-    /// What to do next.
+    /// What the user can do next.
     pub fn hint(&self) -> String {
         let next = match self {
             Self::Stale { .. } => "Reload the file and review the change again.",
-            Self::Outside { .. } => "Only files inside the root and outside of git's own can be written.",
-            Self::NotAFile { .. } => "Move what stands there, or choose another name.",
+            Self::Outside { .. } => "Only files inside the root and outside of .git can be written.",
+            Self::NotAFile { .. } => "Move what is at that path, or choose another name.",
             Self::Unencodable { path, .. } => {
                 return format!(
                     "Nothing was written. Reject the hunk with this character, or convert {path} to UTF-8 first."
                 );
             }
-            Self::ChangedSince { .. } => "Put these files back yourself, or leave them as they are.",
+            Self::ChangedSince { .. } => "Restore these files by hand, or leave them as they are.",
             Self::Busy => "Wait until it is done, then try again.",
             Self::Unfinished { .. } => {
-                "Correct that and write again: the earlier write is finished or taken back first."
+                "Correct that and write again: the earlier write is finished or rolled back first."
             }
-            Self::NotRecorded { .. } => "Make room there, or make that folder writable, and write again.",
-            Self::Journal { .. } => "Check that the folder can be read and written.",
+            Self::NotRecorded { .. } => "Free some space there, or make that folder writable, and write again.",
+            Self::Journal { .. } => "Check that the folder is readable and writable.",
             Self::DamagedRecord { .. } => {
-                "Put its files back by hand, if you want that; the next undo goes on to the write before it."
+                "Restore its files by hand if you want to. The next undo continues with the write before it."
             }
-            Self::NewerRecord { .. } => "Do it with that version.",
+            Self::NewerRecord { .. } => "Use that version.",
             Self::Twice { .. } => "Reject one of the two changes.",
             Self::ReadOnly { path } => {
                 return format!(
@@ -322,47 +346,49 @@ impl WriteError {
                 );
             }
             Self::ReadOnlyMount { .. } => "Mount it writable and write again, or reject this file.",
-            Self::Immutable { .. } => "It may be immutable (lsattr shows it, chattr -i lifts it). Or reject this file.",
+            Self::Immutable { .. } => {
+                "It may be immutable (lsattr shows it, chattr -i removes it). Or reject this file."
+            }
             Self::FolderDenied { .. } => "Give yourself write permission on that folder, or reject this file.",
             Self::OverLimit { .. } => "Raise the limit (ulimit -f) and write again, or reject this file.",
             Self::Denied { .. } => "Give yourself that permission, or reject this file.",
             Self::NoSpace { .. } => "Free some space and write again.",
             Self::Linked { path } => {
                 return format!(
-                    "Nothing was written. Make it a file of its own (cp {path} copy, mv copy {path}), or reject it."
+                    "Nothing was written. Replace it with a copy (cp {path} copy, mv copy {path}), or reject it."
                 );
             }
-            Self::Io { .. } => "Try again once that is seen to.",
+            Self::Io { .. } => "Correct that and try again.",
             Self::ReadBack { .. } => {
-                return "Another program may have written it at the same moment; look at the file.".into();
+                return "Another program may have written it at the same moment. Check the file.".into();
             }
-            Self::NotReadBack { .. } => return "All files were written; look at this one.".into(),
-            Self::Half { .. } => {
-                return "Look at these files. The next start of rhumb tries again to put back what was there before."
+            Self::NotReadBack { .. } => return "All files were written. Check this one.".into(),
+            Self::Partial { .. } => {
+                return "Check these files. The next start of rhumb tries again to restore their earlier content."
                     .into();
             }
-            Self::Litter { .. } => "The next start of rhumb tries again to remove it.",
+            Self::Leftovers { .. } => "The next start of rhumb tries again to remove them.",
         };
         format!("Nothing was written. {next}")
     }
 
-    /// Whether something is left to be put back or removed.
-    pub(super) fn leaves_remains(&self) -> bool {
-        matches!(self, Self::Half { .. } | Self::Litter { .. })
+    /// Returns whether something must still be restored or removed.
+    pub(super) fn needs_cleanup(&self) -> bool {
+        matches!(self, Self::Partial { .. } | Self::Leftovers { .. })
     }
 
-    /// Sorts a system error into the kinds that a user can act on.
+    /// Classifies an error of the operating system by what the user can do about it.
     pub(super) fn from_io(path: &str, doing: &'static str, bytes: u64, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
-            // Not a matter of rights: those are refused with another number.
+            // Missing permissions are reported as EACCES.
             io::ErrorKind::PermissionDenied if cfg!(unix) && source.raw_os_error() == Some(EPERM) => {
                 Self::Immutable { path }
             }
             io::ErrorKind::PermissionDenied => Self::Denied { path, doing },
             io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnlyMount { path },
             io::ErrorKind::FileTooLarge => Self::OverLimit { path, bytes },
-            // The system itself says that of folders.
+            // This crate creates the error without an OS error number; the system uses EMLINK for folders.
             io::ErrorKind::TooManyLinks if source.raw_os_error().is_none() => Self::Linked { path },
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { path, bytes },
             _ => Self::Io { path, doing, source },

@@ -1,22 +1,22 @@
-//! Faults on demand: every step of a write asks here first, so that tests can fail or kill it at each of them.
+//! Fault injection for tests. Every step of a write calls [`fault`], which a test can make fail or kill the process.
 
 use std::ffi::OsStr;
 use std::io;
 
-/// Nothing ever happens here outside of tests.
+/// Does nothing outside of tests.
 #[cfg(not(test))]
 pub(super) fn fault() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a new file may be given what belongs to the file of this name. Outside of tests the system alone decides.
+/// Returns whether the metadata of the file `name` may be copied to a new file. Always true outside of tests.
 #[cfg(not(test))]
-pub(super) fn may_take_over(_name: &OsStr) -> bool {
+pub(super) fn may_copy_metadata(_name: &OsStr) -> bool {
     true
 }
 
 #[cfg(test)]
-pub(super) fn may_take_over(name: &OsStr) -> bool {
+pub(super) fn may_copy_metadata(name: &OsStr) -> bool {
     IN_PLACE.with(|kept| kept.get().is_none_or(|kept| name != kept))
 }
 
@@ -24,9 +24,9 @@ pub(super) fn may_take_over(name: &OsStr) -> bool {
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The disk is full, once.
+    /// The disk is full at this step only.
     Full,
-    /// The disk refuses this and whatever comes after it.
+    /// The disk fails at this step and at all later ones.
     Broken,
     /// The process is killed.
     Kill,
@@ -34,9 +34,9 @@ pub(super) enum Fault {
 
 #[cfg(test)]
 thread_local! {
-    /// The name of a file that is to be rewritten in place.
+    /// Name of a file that must be rewritten in place.
     pub(super) static IN_PLACE: std::cell::Cell<Option<&'static str>> = const { std::cell::Cell::new(None) };
-    /// How many steps may still succeed, and what happens then.
+    /// Number of steps that succeed before the fault, and the fault.
     pub(super) static FAULT_AFTER: std::cell::Cell<Option<(u32, Fault)>> = const { std::cell::Cell::new(None) };
 }
 

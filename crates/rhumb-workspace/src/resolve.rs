@@ -1,7 +1,7 @@
-//! From a relative name to a place on disk that is certain to lie inside the root.
+//! Resolution of relative names to paths that are certain to be inside the root.
 //!
-//! Names come from users, models and old sessions, so the walk goes one component at a time from the root and looks at
-//! every link on the way. Nothing is opened here.
+//! Names come from users, models and stored sessions. Resolution starts at the root, handles one component at a time,
+//! and checks every symbolic link on the way. It opens no file.
 
 use std::fs;
 use std::io;
@@ -9,62 +9,66 @@ use std::path::{Component, Path, PathBuf};
 
 use super::root::Root;
 
-/// Where a name leads.
+/// A resolved name.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
-    /// Absolute path, free of links as far as it exists.
+pub(super) struct ResolvedPath {
+    /// Absolute path, without symbolic links as far as it exists.
     pub(super) target: PathBuf,
-    /// The deepest folder on the way that exists.
-    pub(super) existing_folder: PathBuf,
-    /// Metadata of the target, links not followed (there are none left); absent when nothing is there.
+    /// The deepest existing folder on the way.
+    pub(super) existing_ancestor: PathBuf,
+    /// Metadata of the target, or `None` if it does not exist.
     pub(super) found: Option<fs::Metadata>,
-    /// The last component of the name is itself a link.
+    /// Whether the last component of the name is a symbolic link.
     pub(super) is_link: bool,
 }
 
-/// Why a name leads nowhere.
+/// Why a name cannot be resolved.
 #[derive(Debug)]
-pub(super) enum Refusal {
-    /// It breaks a rule.
+pub(super) enum ResolveError {
+    /// The name breaks the rule that is described here.
     Outside(&'static str),
     /// A component that should be a folder is something else.
     NotAFolder,
-    /// The system refused to look.
+    /// The operating system reported an error.
     Io(io::Error),
 }
 
-/// Follows `path` (relative, `/`) from the root.
-pub(super) fn resolve(root: &Root, path: &str) -> Result<Place, Refusal> {
+/// Resolves `path` (relative, with `/`) from the root.
+pub(super) fn resolve(root: &Root, path: &str) -> Result<ResolvedPath, ResolveError> {
     let place = follow(root, path)?;
     if root.git_folder().is_some_and(|git| place.target.starts_with(git)) {
-        return Err(Refusal::Outside("it lies in the folder that .git stands for"));
+        return Err(ResolveError::Outside("it is inside git's own folder"));
     }
-    if root.keeps_out(&place.target) {
-        return Err(Refusal::Outside("it is one of rhumb's own files: settings, state or cache"));
+    if root.excludes(&place.target) {
+        return Err(ResolveError::Outside("it is one of rhumb's own files: settings, state or cache"));
     }
     Ok(place)
 }
 
-fn follow(root: &Root, path: &str) -> Result<Place, Refusal> {
+fn follow(root: &Root, path: &str) -> Result<ResolvedPath, ResolveError> {
     let names = components(path)?;
-    let mut place =
-        Place { target: root.path().to_owned(), existing_folder: root.path().to_owned(), found: None, is_link: false };
+    let mut place = ResolvedPath {
+        target: root.path().to_owned(),
+        existing_ancestor: root.path().to_owned(),
+        found: None,
+        is_link: false,
+    };
     for (i, name) in names.iter().enumerate() {
         if place.found.as_ref().is_some_and(|meta| !meta.is_dir()) {
-            return Err(Refusal::NotAFolder);
+            return Err(ResolveError::NotAFolder);
         }
-        place.existing_folder.clone_from(&place.target);
+        place.existing_ancestor.clone_from(&place.target);
         let next = place.target.join(name);
         match fs::symlink_metadata(&next) {
             Ok(meta) if meta.is_symlink() => {
                 let target = followed(root, &next)?;
                 let found = fs::symlink_metadata(&target).map_err(refused)?;
-                place = Place { target, found: Some(found), is_link: true, ..place };
+                place = ResolvedPath { target, found: Some(found), is_link: true, ..place };
             }
-            Ok(meta) => place = Place { target: next, found: Some(meta), is_link: false, ..place },
+            Ok(meta) => place = ResolvedPath { target: next, found: Some(meta), is_link: false, ..place },
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 place.target.extend(names.get(i..).unwrap_or_default());
-                return Ok(Place { found: None, is_link: false, ..place });
+                return Ok(ResolvedPath { found: None, is_link: false, ..place });
             }
             Err(error) => return Err(refused(error)),
         }
@@ -72,17 +76,17 @@ fn follow(root: &Root, path: &str) -> Result<Place, Refusal> {
     Ok(place)
 }
 
-/// Where the bytes of `path` really are, relative to the root: differs from it where it leads through a link. As it is where it
-/// leads nowhere.
-pub fn stored_at(root: &Root, path: &str) -> String {
+/// Returns `path` with symbolic links resolved, relative to the root. Returns it unchanged if it cannot be resolved.
+pub fn resolve_links(root: &Root, path: &str) -> String {
     let place = resolve(root, path).ok();
     place.and_then(|place| relative(root, &place.target)).unwrap_or_else(|| path.to_owned())
 }
 
-/// Other names of the file at `path`, there or not, relative to the root: those by links that lie in a folder above it and lead to it
-/// or to a folder above it. Links elsewhere are not looked for: that would take a walk of the whole root.
-pub fn linked_as(root: &Root, path: &str) -> Vec<String> {
-    let target = root.path().join(stored_at(root, path));
+/// Returns other names of the file at `path` (which need not exist), relative to the root: those through symbolic
+/// links in the folders above it. Links in other places are not found, since that would take a walk of the whole
+/// root.
+pub fn symlink_aliases(root: &Root, path: &str) -> Vec<String> {
+    let target = root.path().join(resolve_links(root, path));
     let folders = target.ancestors().skip(1).take_while(|folder| folder.starts_with(root.path()));
     let entries = folders.filter_map(|folder| fs::read_dir(folder).ok()).flat_map(Iterator::flatten);
     let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
@@ -93,53 +97,56 @@ pub fn linked_as(root: &Root, path: &str) -> Vec<String> {
     names.collect()
 }
 
-/// Whether there is something that is no folder under the relative name `path`, be it listed or hidden. A link that leads
-/// nowhere or out of the root counts, and so does what may not be looked at: the name is taken, and reading says why.
-pub fn stands(root: &Root, path: &str) -> bool {
+/// Returns whether something other than a folder exists at the relative name `path`, listed or hidden.
+///
+/// A dangling link, a link out of the root and an inaccessible entry count too: the name cannot be used for a new
+/// file.
+pub fn path_is_taken(root: &Root, path: &str) -> bool {
     if components(path).is_err() {
         return false;
     }
     match resolve(root, path) {
         Ok(place) => place.found.is_some_and(|meta| !meta.is_dir()),
-        Err(Refusal::Outside(_)) => true,
-        Err(Refusal::NotAFolder) => false,
-        Err(Refusal::Io(error)) => error.kind() == io::ErrorKind::PermissionDenied,
+        Err(ResolveError::Outside(_)) => true,
+        Err(ResolveError::NotAFolder) => false,
+        Err(ResolveError::Io(error)) => error.kind() == io::ErrorKind::PermissionDenied,
     }
 }
 
-/// `target` relative to the root, with `/`; absent when it is not UTF-8 or not inside.
+/// Returns `target` relative to the root, with `/`. `None` if it is not UTF-8 or not inside the root.
 pub(super) fn relative(root: &Root, target: &Path) -> Option<String> {
     let rest = target.strip_prefix(root.path()).ok()?;
     let parts: Option<Vec<&str>> = rest.components().map(|part| part.as_os_str().to_str()).collect();
     Some(parts?.join("/"))
 }
 
-fn components(path: &str) -> Result<Vec<&str>, Refusal> {
+fn components(path: &str) -> Result<Vec<&str>, ResolveError> {
     if path.is_empty() {
-        return Err(Refusal::Outside("the path is empty"));
+        return Err(ResolveError::Outside("the path is empty"));
     }
     if path.contains('\0') {
-        return Err(Refusal::Outside("the path holds a NUL byte"));
+        return Err(ResolveError::Outside("the path contains a NUL byte"));
     }
     let mut names = Vec::new();
     for part in Path::new(path).components() {
         match part {
             Component::Normal(name) => match name.to_str() {
-                Some(name) if is_git_folder(name) => return Err(Refusal::Outside("it lies in .git")),
+                Some(name) if is_git_folder(name) => return Err(ResolveError::Outside("it is inside .git")),
                 Some(name) => names.push(name),
-                None => return Err(Refusal::Outside("the path is not UTF-8")),
+                None => return Err(ResolveError::Outside("the path is not UTF-8")),
             },
             Component::CurDir => {}
-            Component::ParentDir => return Err(Refusal::Outside("the path climbs with ..")),
-            Component::RootDir | Component::Prefix(_) => return Err(Refusal::Outside("the path is absolute")),
+            Component::ParentDir => return Err(ResolveError::Outside("the path contains ..")),
+            Component::RootDir | Component::Prefix(_) => return Err(ResolveError::Outside("the path is absolute")),
         }
     }
-    if names.is_empty() { Err(Refusal::Outside("the path names the root itself")) } else { Ok(names) }
+    if names.is_empty() { Err(ResolveError::Outside("the path names the root itself")) } else { Ok(names) }
 }
 
-/// Whether some file system opens git's own folder by this name. Several ignore case; those of macOS ignore invisible
-/// characters as well; those of Windows ignore dots and spaces at the end, take what follows a colon as a part of the file,
-/// and know a short name.
+/// Returns whether some file system opens git's own folder by this name.
+///
+/// Several file systems ignore case. macOS also ignores invisible characters. Windows ignores trailing dots and
+/// spaces, treats the part after a colon as a stream of the file, and knows the short name `GIT~1`.
 fn is_git_folder(name: &str) -> bool {
     let is_invisible =
         |c: char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
@@ -148,23 +155,23 @@ fn is_git_folder(name: &str) -> bool {
     name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1")
 }
 
-fn followed(root: &Root, link: &Path) -> Result<PathBuf, Refusal> {
+fn followed(root: &Root, link: &Path) -> Result<PathBuf, ResolveError> {
     let real = fs::canonicalize(link).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Refusal::Outside("it is a link to nothing"),
+        io::ErrorKind::NotFound => ResolveError::Outside("it is a link to nothing"),
         _ => refused(error),
     })?;
     let Ok(inside) = real.strip_prefix(root.path()) else {
-        return Err(Refusal::Outside("it is a link out of the root"));
+        return Err(ResolveError::Outside("it is a link out of the root"));
     };
     let into_git = |part: Component<'_>| part.as_os_str().to_str().is_some_and(is_git_folder);
     if inside.components().any(into_git) {
-        return Err(Refusal::Outside("it is a link into .git"));
+        return Err(ResolveError::Outside("it is a link into .git"));
     }
     Ok(real)
 }
 
-fn refused(error: io::Error) -> Refusal {
-    if error.kind() == io::ErrorKind::NotADirectory { Refusal::NotAFolder } else { Refusal::Io(error) }
+fn refused(error: io::Error) -> ResolveError {
+    if error.kind() == io::ErrorKind::NotADirectory { ResolveError::NotAFolder } else { ResolveError::Io(error) }
 }
 
 #[cfg(test)]
@@ -183,15 +190,15 @@ mod tests {
     }
 
     #[test]
-    fn names_that_leave_the_root_are_refused() {
+    fn names_that_leave_the_root_are_rejected() {
         let (_dir, root) = root();
         for path in ["", ".", "..", "../out", "src/../../out", "/etc/passwd", "a\0b", ".git/config", "src/.GIT/x"] {
-            assert!(matches!(resolve(&root, path), Err(Refusal::Outside(_))), "{path:?}");
+            assert!(matches!(resolve(&root, path), Err(ResolveError::Outside(_))), "{path:?}");
         }
     }
 
     #[test]
-    fn rhumbs_own_files_are_refused_wherever_the_root_is_and_whatever_leads_to_them() {
+    fn excluded_paths_are_rejected_whatever_leads_to_them() {
         let dir = tempfile::tempdir().unwrap();
         let at = |path: &str| dir.path().join(path);
         fs::create_dir_all(at("dots/rhumb/commands")).unwrap();
@@ -202,8 +209,8 @@ mod tests {
         symlink("../.config", at("home/src/link")).unwrap();
         let own = [at("home/.config/rhumb"), at("home/.local/state/rhumb")];
         let refused = |folder: &str, path: &str| {
-            let root = Root::at(&at(folder)).unwrap().keeping_out(&own);
-            matches!(resolve(&root, path), Err(Refusal::Outside(_)))
+            let root = Root::at(&at(folder)).unwrap().excluding(&own);
+            matches!(resolve(&root, path), Err(ResolveError::Outside(_)))
         };
         assert!(refused("home", ".config/rhumb/rhumb.toml"));
         assert!(refused("home", "src/link/rhumb/rhumb.toml"));
@@ -214,7 +221,7 @@ mod tests {
         assert!(!refused("home", ".config/rhumb-other/x") && !refused("dots", "rhumb.toml"));
         fs::write(at("dots/rhumb/rhumb.toml"), "").unwrap();
         let listed = super::super::files(
-            &Root::at(&at("dots")).unwrap().keeping_out(&own),
+            &Root::at(&at("dots")).unwrap().excluding(&own),
             &std::sync::atomic::AtomicBool::new(false),
             &mut |_| {},
         );
@@ -228,36 +235,36 @@ mod tests {
         symlink("src", root.path().join("dir")).unwrap();
         symlink("loop", root.path().join("loop")).unwrap();
         symlink("gone", root.path().join("dangling")).unwrap();
-        assert!(matches!(resolve(&root, "leak"), Err(Refusal::Outside(_))));
-        assert!(matches!(resolve(&root, "dangling"), Err(Refusal::Outside(_))));
+        assert!(matches!(resolve(&root, "leak"), Err(ResolveError::Outside(_))));
+        assert!(matches!(resolve(&root, "dangling"), Err(ResolveError::Outside(_))));
         assert!(resolve(&root, "loop").is_err());
         let place = resolve(&root, "dir/a.rs").unwrap();
         assert_eq!(relative(&root, &place.target).as_deref(), Some("src/a.rs"));
     }
 
     #[test]
-    fn a_name_that_is_taken_stands_wherever_it_leads_and_no_other_name_does() {
+    fn existing_names_count_as_taken_wherever_they_lead() {
         let (dir, root) = root();
         symlink(dir.path(), root.path().join("leak")).unwrap();
         symlink("gone", root.path().join("dangling")).unwrap();
         symlink("src", root.path().join("dir")).unwrap();
         for path in ["src/a.rs", "dir/a.rs", "leak", "leak/out", "dangling"] {
-            assert!(stands(&root, path), "{path}");
+            assert!(path_is_taken(&root, path), "{path}");
         }
         let long = "x".repeat(5000);
         for path in ["src", "dir", "src/b.rs", "src/a.rs/b", "../out", "", ".git/config", long.as_str()] {
-            assert!(!stands(&root, path), "{path}");
+            assert!(!path_is_taken(&root, path), "{path}");
         }
     }
 
     #[test]
-    fn gits_own_folder_is_refused_by_every_name_that_opens_it_somewhere() {
+    fn every_name_of_gits_own_folder_is_rejected() {
         let (_dir, root) = root();
         let names =
             [".git", ".GiT", ".git.", ".git ", "GIT~1", ".g\u{200c}it", "\u{feff}.git", ".git::$INDEX_ALLOCATION"];
         for name in names {
             for path in [name.to_owned(), format!("{name}/hooks/pre-commit"), format!("src/{name}/config")] {
-                assert!(matches!(resolve(&root, &path), Err(Refusal::Outside(_))), "{path:?}");
+                assert!(matches!(resolve(&root, &path), Err(ResolveError::Outside(_))), "{path:?}");
             }
         }
         for name in [".gitignore", ".github/x", "git", "a.git", ".git-hooks/x"] {
@@ -266,14 +273,14 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_that_a_git_file_or_link_stands_for_is_refused() {
+    fn the_folder_that_a_git_file_or_link_names_is_rejected() {
         let (dir, _) = root();
         let inside = dir.path().join("in");
         fs::create_dir_all(inside.join("meta/hooks")).unwrap();
         fs::write(inside.join("meta/HEAD"), "ref: refs/heads/main\n").unwrap();
         let refused = |root: &Root| {
             for path in ["meta/HEAD", "meta/hooks/pre-commit", "meta/new"] {
-                assert!(matches!(resolve(root, path), Err(Refusal::Outside(_))), "{path:?}");
+                assert!(matches!(resolve(root, path), Err(ResolveError::Outside(_))), "{path:?}");
             }
             assert!(resolve(root, "src/a.rs").is_ok() && resolve(root, "metal").is_ok());
         };
@@ -297,9 +304,9 @@ mod tests {
         }
         for (folder, path) in [("work/.git", "config"), ("work/.git/hooks", "pre-commit"), ("bare", "hooks/update")] {
             let root = Root::at(&dir.path().join(folder)).unwrap();
-            assert!(matches!(resolve(&root, path), Err(Refusal::Outside(_))), "{folder}/{path}");
+            assert!(matches!(resolve(&root, path), Err(ResolveError::Outside(_))), "{folder}/{path}");
         }
-        // A linked work tree may well lie in there.
+        // A linked work tree may be inside git's folder.
         let tree = dir.path().join("work/.git/trees/a");
         fs::create_dir_all(&tree).unwrap();
         fs::write(tree.join(".git"), "gitdir: ../../worktrees/a\n").unwrap();
@@ -307,13 +314,13 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_resolves_below_the_deepest_folder_there_is() {
+    fn a_new_file_resolves_below_the_deepest_existing_folder() {
         let (_dir, root) = root();
         let place = resolve(&root, "src/new/deep.rs").unwrap();
         assert!(place.found.is_none());
-        assert!(place.existing_folder.ends_with("in/src"));
+        assert!(place.existing_ancestor.ends_with("in/src"));
         assert!(place.target.ends_with("in/src/new/deep.rs"));
-        assert!(matches!(resolve(&root, "src/a.rs/b"), Err(Refusal::NotAFolder)));
+        assert!(matches!(resolve(&root, "src/a.rs/b"), Err(ResolveError::NotAFolder)));
     }
 
     proptest! {

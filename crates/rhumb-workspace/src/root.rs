@@ -1,19 +1,19 @@
-//! Finding the folder that the work happens in.
+//! Discovery of the root folder that all paths are relative to.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::WorkspaceError;
 
-/// What kind of folder the root is.
+/// Kind of the root folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RootKind {
     /// A git work tree, or a folder inside one.
     Git,
-    /// A git repository without a work tree: there are no files to edit.
+    /// A git repository without a work tree. It has no files to edit.
     Bare,
     /// Any other folder.
-    Plain,
+    Directory,
 }
 
 /// The folder that every path is relative to. Nothing outside it is read or written.
@@ -23,50 +23,52 @@ pub struct Root {
     kind: RootKind,
     git_folder: Option<PathBuf>,
     ignored: Vec<String>,
-    kept_out: Vec<PathBuf>,
+    excluded: Vec<PathBuf>,
 }
 
 impl Root {
-    /// The root for someone who stands in `start`: the git work tree around it, else `start` itself. Reads folder
-    /// entries only; no git configuration is looked at.
+    /// Returns the git work tree that contains `start`, or `start` itself if there is none.
+    ///
+    /// Only folder entries are read, never a git configuration.
     pub fn discover(start: &Path) -> Result<Self, WorkspaceError> {
         let start = folder(start)?;
         let top = enclosing(&start).map(|(top, _)| top.to_owned());
         Ok(Self::new(top.unwrap_or(start)))
     }
 
-    /// Exactly `dir` as root, wherever it lies.
+    /// Returns `dir` as the root, even if it is inside a larger work tree.
     pub fn at(dir: &Path) -> Result<Self, WorkspaceError> {
         Ok(Self::new(folder(dir)?))
     }
 
     fn new(path: PathBuf) -> Self {
-        let (top, kind) = enclosing(&path).unwrap_or((&path, RootKind::Plain));
+        let (top, kind) = enclosing(&path).unwrap_or((&path, RootKind::Directory));
         let git_folder = git_folder(top, &path, kind);
-        Self { git_folder, kind, path, ignored: Vec::new(), kept_out: Vec::new() }
+        Self { git_folder, kind, path, ignored: Vec::new(), excluded: Vec::new() }
     }
 
-    /// The same root without the files that `patterns` hide from every list, written as in a `.gitignore` at the root.
+    /// Hides files that match `patterns` (in `.gitignore` syntax, relative to the root) from every listing.
     #[must_use]
     pub fn ignoring(self, patterns: &[String]) -> Self {
         Self { ignored: patterns.to_vec(), ..self }
     }
 
-    /// The same root without these folders and files, absolute, there or not: nothing in them is listed, read or written,
-    /// wherever the root is. They are rhumb's own, and what stands in them is believed and run.
+    /// Excludes these absolute paths, which need not exist: nothing in them is listed, read or written.
+    ///
+    /// Use it for the program's own settings and state, because their content is trusted.
     #[must_use]
-    pub fn keeping_out(self, own: &[PathBuf]) -> Self {
-        // Most lie elsewhere, and each file of a walk is held against what is left.
+    pub fn excluding(self, own: &[PathBuf]) -> Self {
+        // Drops paths that cannot be inside the root, since each file of a walk is compared with the rest.
         let is_near = |own: &PathBuf| lies_in(own, &self.path) || lies_in(&self.path, own);
-        let mut kept_out: Vec<PathBuf> =
+        let mut excluded: Vec<PathBuf> =
             own.iter().flat_map(|path| [path.clone(), real(path)]).filter(is_near).collect();
-        kept_out.dedup();
-        Self { kept_out, ..self }
+        excluded.dedup();
+        Self { excluded, ..self }
     }
 
-    /// Whether a path below the root, absolute, is one of [`Root::keeping_out`] or lies in it.
-    pub(super) fn keeps_out(&self, path: &Path) -> bool {
-        self.kept_out.iter().any(|own| lies_in(path, own))
+    /// Returns whether an absolute path below the root is excluded. See [`Root::excluding`].
+    pub(super) fn excludes(&self, path: &Path) -> bool {
+        self.excluded.iter().any(|own| lies_in(path, own))
     }
 
     /// The patterns of [`Root::ignoring`].
@@ -74,22 +76,22 @@ impl Root {
         &self.ignored
     }
 
-    /// The folder, absolute and free of links.
+    /// The folder, absolute and without symbolic links.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder in which git keeps its own files, where its name does not tell: nothing in it is read or written.
+    /// Git's own folder, if it is not `<top>/.git`. Nothing in it is read or written.
     pub(super) fn git_folder(&self) -> Option<&Path> {
         self.git_folder.as_deref()
     }
 
-    /// The top of the work tree that the root is or lies in.
+    /// Top of the work tree that contains the root.
     pub(super) fn work_tree(&self) -> Option<&Path> {
         enclosing(&self.path).filter(|(_, kind)| *kind == RootKind::Git).map(|(top, _)| top)
     }
 
-    /// What kind of folder it is.
+    /// The kind of folder.
     pub fn kind(&self) -> RootKind {
         self.kind
     }
@@ -104,13 +106,13 @@ fn folder(path: &Path) -> Result<PathBuf, WorkspaceError> {
     Ok(real)
 }
 
-/// The path free of links, as far as it exists.
+/// Resolves symbolic links in the part of the path that exists.
 fn real(path: &Path) -> PathBuf {
     let known = path.ancestors().find_map(|part| Some((part, fs::canonicalize(part).ok()?)));
     known.and_then(|(part, known)| Some(known.join(path.strip_prefix(part).ok()?))).unwrap_or_else(|| path.to_owned())
 }
 
-/// The nearest folder at or above `start` that git would call a repository.
+/// Returns the nearest folder at or above `start` that git would call a repository.
 fn enclosing(start: &Path) -> Option<(&Path, RootKind)> {
     start.ancestors().find_map(|dir| {
         if has_work_tree(dir) {
@@ -123,8 +125,8 @@ fn enclosing(start: &Path) -> Option<(&Path, RootKind)> {
     })
 }
 
-/// Git's own folder for the work tree `top`, if it goes by another name than `.git` below it: a `.git` that is a link, or a
-/// file that names it. For a root which is itself git's own, that is all of it.
+/// Returns git's own folder for the work tree `top` if `.git` is a symbolic link or a file that names another folder.
+/// If the root itself is inside git's folder, returns the root.
 fn git_folder(top: &Path, root: &Path, kind: RootKind) -> Option<PathBuf> {
     let below_top = root.strip_prefix(top).unwrap_or(root);
     if kind == RootKind::Bare || below_top.components().any(|part| part.as_os_str() == ".git") {
@@ -142,8 +144,8 @@ fn git_folder(top: &Path, root: &Path, kind: RootKind) -> Option<PathBuf> {
     fs::canonicalize(top.join(text.strip_prefix("gitdir:")?.trim())).ok()
 }
 
-/// Whether `dir` is the top of a git work tree: it holds a `.git` folder with a HEAD, or the `.git` file of a linked
-/// work tree or submodule. An empty `.git` folder does not count, as it does not for git.
+/// Returns whether `dir` is the top of a git work tree: it has a `.git` folder with a HEAD, or the `.git` file of a
+/// linked work tree or submodule. Like git, ignores an empty `.git` folder.
 pub(super) fn has_work_tree(dir: &Path) -> bool {
     let entry = dir.join(".git");
     match fs::metadata(&entry) {
@@ -155,13 +157,14 @@ pub(super) fn has_work_tree(dir: &Path) -> bool {
     }
 }
 
-/// Whether `path` is `folder` or lies in it. Some file systems ignore case, so it is ignored.
+/// Returns whether `path` is `folder` or inside it. Ignores ASCII case, as some file systems do.
 fn lies_in(path: &Path, folder: &Path) -> bool {
     let mut parts = path.components();
     folder.components().all(|own| parts.next().is_some_and(|part| part.as_os_str().eq_ignore_ascii_case(own)))
 }
 
-/// The inside of a work tree's own `.git` folder looks bare, but the work is one folder up.
+/// Returns whether `dir` is a bare repository. The `.git` folder of a work tree has the same layout but does not
+/// count.
 fn is_bare(dir: &Path) -> bool {
     dir.file_name().is_none_or(|name| name != ".git")
         && dir.join("HEAD").is_file()
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_repository_and_the_inside_of_a_git_folder_are_told_apart() {
+    fn a_bare_repository_is_distinguished_from_a_git_folder() {
         let dir = tempfile::tempdir().unwrap();
         made(dir.path(), &["bare/HEAD", "bare/objects/x", "bare/refs/x"]);
         made(dir.path(), &["work/.git/HEAD", "work/.git/objects/x", "work/.git/refs/x"]);
@@ -212,11 +215,11 @@ mod tests {
     fn an_empty_git_folder_is_no_repository() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join(".git")).unwrap();
-        assert_eq!(Root::discover(dir.path()).unwrap().kind(), RootKind::Plain);
+        assert_eq!(Root::discover(dir.path()).unwrap().kind(), RootKind::Directory);
     }
 
     #[test]
-    fn a_chosen_root_stays_where_it_was_put() {
+    fn a_chosen_root_is_not_replaced_by_the_top() {
         let dir = tempfile::tempdir().unwrap();
         made(dir.path(), &[".git/HEAD", "src/a.rs"]);
         let root = Root::at(&dir.path().join("src")).unwrap();

@@ -1,4 +1,4 @@
-//! What a file held at a moment: its text, untouched, and a hash to notice later changes by.
+//! Snapshots: the text of a file and the hash of its bytes at one moment.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -9,20 +9,19 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::error::ReadError;
-use super::form::{NoText, TextForm};
-use super::resolve::{Refusal, resolve};
 use super::root::Root;
+use crate::encoding::{DecodeError, TextEncoding};
+use crate::resolve::{ResolveError, resolve};
 
-/// Files above this many bytes are not read as text.
+/// Maximum size in bytes of a file that is read as text.
 pub const MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
 
-/// The content of a file, as a number: xxh3 with 128 bits over its bytes. Tells versions apart; it is no proof against
-/// forgery.
+/// 128-bit xxh3 hash of a file's bytes. It identifies versions. It is not cryptographic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash(pub u128);
 
 impl ContentHash {
-    /// The hash of these bytes.
+    /// Hashes `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         Self(xxh3_128(bytes))
     }
@@ -34,34 +33,38 @@ impl fmt::Display for ContentHash {
     }
 }
 
-/// A text file as it was when it was read.
+/// A text file at the moment when it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Path relative to the root, with `/`, as it was asked for.
+    /// Path relative to the root, with `/`, as requested.
     pub path: String,
-    /// The whole text, without a byte order mark. Every line ending is still in it; where CR is the only one, it is LF here.
+    /// The whole text, without a byte order mark. Line endings are unchanged, except that a file with CR line endings
+    /// only has LF here.
     pub text: Arc<str>,
-    /// How the text lies in the file. A write keeps it.
-    pub form: TextForm,
+    /// Encoding of the text in the file. A write keeps it.
+    pub encoding: TextEncoding,
     /// Hash of the bytes of the file.
     pub hash: ContentHash,
-    /// Size in bytes.
+    /// Size of the file in bytes.
     pub bytes: u64,
 }
 
-/// Reads `path` (relative, `/`) as text. Pipes, sockets and devices are refused without being opened, and a link is
-/// followed only when it stays inside the root.
+/// Reads `path` (relative, with `/`) as text. Symbolic links are followed only inside the root.
+///
+/// # Errors
+/// The file is missing, out of bounds, binary, larger than [`MAX_FILE_BYTES`], or not a regular file. Pipes, sockets
+/// and devices are never opened.
 pub fn read(root: &Root, path: &str) -> Result<Snapshot, ReadError> {
     decode(path, read_raw(root, path)?)
 }
 
-/// Reads the bytes of `path`, under the same conditions.
+/// Reads the bytes of `path`. The same conditions apply as for [`read`], except that the content may be binary.
 pub fn read_raw(root: &Root, path: &str) -> Result<Vec<u8>, ReadError> {
     let name = || path.to_owned();
     let place = resolve(root, path).map_err(|refusal| match refusal {
-        Refusal::Outside(reason) => ReadError::Outside { path: name(), reason },
-        Refusal::NotAFolder => ReadError::NotFound { path: name() },
-        Refusal::Io(source) => ReadError::Unreadable { path: name(), source },
+        ResolveError::Outside(reason) => ReadError::Outside { path: name(), reason },
+        ResolveError::NotAFolder => ReadError::NotFound { path: name() },
+        ResolveError::Io(source) => ReadError::Unreadable { path: name(), source },
     })?;
     let meta = place.found.ok_or_else(|| ReadError::NotFound { path: name() })?;
     if !meta.is_file() {
@@ -84,14 +87,14 @@ fn decode(path: &str, bytes: Vec<u8>) -> Result<Snapshot, ReadError> {
     let path = path.to_owned();
     let hash = ContentHash::of(&bytes);
     let size = bytes.len() as u64;
-    match TextForm::decode(bytes) {
-        Ok((text, form)) => Ok(Snapshot { path, text: text.into(), form, hash, bytes: size }),
-        Err(NoText::Binary) => Err(ReadError::Binary { path }),
-        Err(NoText::Unknown(offset)) => Err(ReadError::UnknownEncoding { path, offset }),
+    match TextEncoding::decode(bytes) {
+        Ok((text, encoding)) => Ok(Snapshot { path, text: text.into(), encoding, hash, bytes: size }),
+        Err(DecodeError::Binary) => Err(ReadError::Binary { path }),
+        Err(DecodeError::Unknown(offset)) => Err(ReadError::UnknownEncoding { path, offset }),
     }
 }
 
-/// The bytes of a regular file, `limit` of them at most.
+/// Reads at most `limit` bytes of a regular file.
 pub(super) fn read_bytes(target: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(target)?;
     let mut bytes = Vec::new();
@@ -99,8 +102,8 @@ pub(super) fn read_bytes(target: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opens a file that must be regular. A pipe that takes its place after the look would block the open for ever, so the
-/// open does not wait and what was opened is looked at once more.
+/// Opens a regular file. A pipe that replaces the file after the check would block the open forever, so the file is
+/// opened without blocking and checked again.
 fn open_regular(target: &Path) -> io::Result<File> {
     if !fs::symlink_metadata(target)?.is_file() {
         return Err(io::Error::other("not a regular file"));
@@ -129,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn line_endings_stay_in_the_text_and_a_mark_does_not() {
+    fn line_endings_are_kept_and_the_byte_order_mark_is_removed() {
         let (_dir, root) = root_with("a.txt", b"\xef\xbb\xbfone\r\ntwo\rthree");
         let snapshot = read(&root, "a.txt").unwrap();
         assert_eq!(&*snapshot.text, "one\r\ntwo\rthree");
@@ -138,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused_by_kind() {
+    fn binary_files_and_unknown_encodings_are_rejected() {
         let (_dir, root) = root_with("a", b"\x7fELF\0\0");
         assert!(matches!(read(&root, "a"), Err(ReadError::Binary { .. })));
         let (_dir, root) = root_with("a", b"caf\x9d\x01");
@@ -179,9 +182,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_file_is_read_so_that_it_can_be_given_back_or_not_at_all(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn files_that_can_be_read_round_trip(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             if let Ok(snapshot) = decode("a", bytes.clone()) {
-                prop_assert_eq!(&*snapshot.form.encode(&snapshot.text).unwrap(), &bytes[..]);
+                prop_assert_eq!(&*snapshot.encoding.encode(&snapshot.text).unwrap(), &bytes[..]);
             }
         }
     }

@@ -1,38 +1,36 @@
-//! Which files there are.
+//! Lists the files under a root.
 
+use super::ignore_rules::Rules;
+use super::root::{Root, RootKind, has_work_tree};
+use super::write::is_temp_name;
+use crate::resolve::relative;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::{DirEntry, WalkBuilder};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs::Metadata;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+use xxhash_rust::xxh3::xxh3_64;
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use ignore::{DirEntry, WalkBuilder};
-
-use super::resolve::relative;
-use super::root::{Root, RootKind, has_work_tree};
-use super::rules::Rules;
-use super::secret::is_secret_name;
-use super::stamp::{modified, stamp};
-use super::write::is_temp_name;
-
-/// Progress is told after every so many files, and the wish to stop is looked at as often.
+/// After this many files progress is reported and `cancel` is checked.
 const PROGRESS_EVERY_FILES: usize = 256;
 
-/// One file of the listing.
+/// A listed file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileEntry {
-    /// Path relative to the root, with `/`. It may hold control characters; showing them is the screen's matter.
+    /// Path relative to the root, with `/`. It may contain control characters: escape it before display.
     pub path: String,
     /// Size in bytes.
     pub bytes: u64,
-    /// Seconds and nanoseconds of its last change, since 1970; zero where the system does not tell.
+    /// Modification time: seconds and nanoseconds since 1970, or zero if unknown.
     pub modified: (i64, u32),
-    /// Changes whenever the content does: made of size, times and identity. 0 when the file changed so lately that
-    /// another change might not show.
+    /// Changes whenever the content changes: a hash of size, times and inode. 0 if the file was changed so recently
+    /// that another change could go unnoticed.
     pub stamp: u64,
-    /// The name is one under which secrets are kept, so it must not be added without asking.
+    /// Whether the name suggests that the file contains secrets. See [`is_secret_name`].
     pub secret: bool,
 }
 
@@ -41,21 +39,23 @@ pub struct FileEntry {
 pub struct Listing {
     /// Regular files that no ignore rule hides, sorted by path.
     pub files: Vec<FileEntry>,
-    /// What could not be listed, sorted: names that are not UTF-8 (bad bytes as `\xNN`) and folders that cannot be
-    /// read.
+    /// Entries that could not be listed, sorted: names that are not UTF-8 (invalid bytes as `\xNN`) and unreadable
+    /// folders.
     pub skipped: Vec<String>,
-    /// Rule files such as `.gitignore` that are links, no plain files, too large or not readable, sorted: they hide nothing.
+    /// Rule files such as `.gitignore` that were not read, sorted: links, special files, too large or unreadable
+    /// files. They hide nothing.
     pub unread_rules: Vec<String>,
-    /// Repositories inside the repository (submodules and the like), sorted. As for git, their files belong to them.
+    /// Nested repositories such as submodules, sorted. As in git, their files are not listed.
     pub nested: Vec<String>,
-    /// The walk was stopped before its end.
+    /// Whether the walk was cancelled before its end.
     pub cancelled: bool,
 }
 
-/// Lists the files under `root`, honouring `.gitignore`, git's exclude files, `.ignore` and `.rhumbignore`, and what the root was told to
-/// ignore. Hidden
-/// files are listed, links are not followed, and `.git` is never entered. `progress` hears how many files were found so
-/// far; setting `cancel` ends the walk early. A bare repository has no files.
+/// Lists the files under `root`.
+///
+/// Honours `.gitignore`, git's exclude files, `.ignore`, `.rhumbignore` and the patterns of [`Root::ignoring`].
+/// Hidden files are listed, symbolic links are not followed, and `.git` is never entered. A bare repository has no
+/// files. `progress` is called with the number of files found so far. Setting `cancel` ends the walk.
 pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) -> Listing {
     let mut listing = Listing::default();
     if root.kind() == RootKind::Bare {
@@ -70,8 +70,8 @@ pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) 
             break;
         }
         match entry {
-            Ok(entry) => take(root, &entry, since, &mut listing.files, &mut skipped),
-            Err(error) => skipped.extend(place_of(&error).map(|path| shown(root, path))),
+            Ok(entry) => add_entry(root, &entry, since, &mut listing.files, &mut skipped),
+            Err(error) => skipped.extend(error_path(&error).map(|path| shown(root, path))),
         }
         if listing.files.len() % PROGRESS_EVERY_FILES == 1 {
             progress(listing.files.len());
@@ -79,16 +79,16 @@ pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) 
     }
     listing.files.sort();
     listing.skipped = skipped.into_iter().collect();
-    let met = walk.met();
-    listing.unread_rules = met.rules.unread().map(|file| shown(root, file)).collect();
-    listing.nested = met.nested.iter().cloned().collect();
-    drop(met);
+    let state = walk.state();
+    listing.unread_rules = state.rules.unread().map(|file| shown(root, file)).collect();
+    listing.nested = state.nested.iter().cloned().collect();
+    drop(state);
     progress(listing.files.len());
     listing
 }
 
-/// The files among `tracked` (relative paths) that [`files`] left out because git's own ignore rules fit them: git ignores
-/// nothing that it tracks. Those that `.ignore` or `.rhumbignore` hides stay hidden. Sorted by path.
+/// Returns those of the `tracked` files (relative paths) that [`files`] omits because of git's ignore rules, which do
+/// not apply to tracked files. Files hidden by `.ignore` or `.rhumbignore` are not returned. Sorted by path.
 pub fn ignored_but_tracked(root: &Root, tracked: &BTreeSet<String>, cancel: &AtomicBool) -> Vec<FileEntry> {
     let is_file = |path: &String| std::fs::symlink_metadata(root.path().join(path)).is_ok_and(|meta| meta.is_file());
     let wanted: BTreeSet<&str> = tracked.iter().filter(|path| is_file(path)).map(String::as_str).collect();
@@ -102,41 +102,41 @@ pub fn ignored_but_tracked(root: &Root, tracked: &BTreeSet<String>, cancel: &Ato
             break;
         }
         if relative(root, entry.path()).is_some_and(|path| wanted.contains(path.as_str())) {
-            take(root, &entry, since, &mut found, &mut BTreeSet::new());
+            add_entry(root, &entry, since, &mut found, &mut BTreeSet::new());
         }
     }
     found.sort();
     found
 }
 
-/// The entry of a listed file as it is now; `None` when it is gone or no file any more.
-pub fn look_again(root: &Root, entry: &FileEntry) -> Option<FileEntry> {
+/// Reads the metadata of a listed file again. Returns `None` if it is no longer a regular file.
+pub fn refresh_entry(root: &Root, entry: &FileEntry) -> Option<FileEntry> {
     let since = SystemTime::now();
     let meta = std::fs::symlink_metadata(root.path().join(&entry.path)).ok().filter(std::fs::Metadata::is_file)?;
     Some(FileEntry { bytes: meta.len(), modified: modified(&meta), stamp: stamp(&meta, since), ..entry.clone() })
 }
 
-/// What a walk meets on its way.
+/// Shared state of a walk.
 #[derive(Clone)]
-struct Walk(Arc<Mutex<Met>>);
+struct Walk(Arc<Mutex<WalkState>>);
 
-struct Met {
-    /// The rules where the walk is.
+struct WalkState {
+    /// The rules at the current position.
     rules: Rules,
-    /// The nested repositories that it turned away from.
+    /// Nested repositories found so far.
     nested: BTreeSet<String>,
 }
 
 impl Walk {
     fn of(root: &Root, with_git: bool) -> Self {
-        Self(Arc::new(Mutex::new(Met { rules: Rules::of(root, with_git), nested: BTreeSet::new() })))
+        Self(Arc::new(Mutex::new(WalkState { rules: Rules::of(root, with_git), nested: BTreeSet::new() })))
     }
 
-    fn met(&self) -> MutexGuard<'_, Met> {
+    fn state(&self) -> MutexGuard<'_, WalkState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The walker, which asks before it enters a folder. It reads no rule files of its own.
+    /// Returns a walker that calls [`Walk::wants`] for each entry and reads no rule files itself.
     fn builder(&self, root: &Root) -> WalkBuilder {
         let (walk, top, ignored) = (self.clone(), root.clone(), ignored(root));
         let mut builder = WalkBuilder::new(root.path());
@@ -150,25 +150,25 @@ impl Walk {
     fn wants(&self, root: &Root, ignored: &Gitignore, entry: &DirEntry) -> bool {
         let (path, depth) = (entry.path(), entry.depth());
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        if entry.file_name() == ".git" || root.keeps_out(path) || ignored.matched(path, is_folder).is_ignore() {
+        if entry.file_name() == ".git" || root.excludes(path) || ignored.matched(path, is_folder).is_ignore() {
             return false;
         }
-        let mut met = self.met();
-        if met.rules.hide(path, depth, is_folder) {
+        let mut state = self.state();
+        if state.rules.hide(path, depth, is_folder) {
             return false;
         }
         if is_folder {
             if root.kind() == RootKind::Git && has_work_tree(path) {
-                met.nested.insert(shown(root, path));
+                state.nested.insert(shown(root, path));
                 return false;
             }
-            met.rules.enter(path, depth);
+            state.rules.enter(path, depth);
         }
         true
     }
 }
 
-/// What the settings hide. A pattern that is none hides nothing.
+/// The patterns of [`Root::ignoring`]. Invalid patterns have no effect.
 fn ignored(root: &Root) -> Gitignore {
     let mut builder = GitignoreBuilder::new(root.path());
     for pattern in root.ignored() {
@@ -177,7 +177,13 @@ fn ignored(root: &Root) -> Gitignore {
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-fn take(root: &Root, entry: &DirEntry, since: SystemTime, files: &mut Vec<FileEntry>, skipped: &mut BTreeSet<String>) {
+fn add_entry(
+    root: &Root,
+    entry: &DirEntry,
+    since: SystemTime,
+    files: &mut Vec<FileEntry>,
+    skipped: &mut BTreeSet<String>,
+) {
     if !entry.file_type().is_some_and(|kind| kind.is_file()) || is_temp_name(entry.file_name()) {
         return;
     }
@@ -195,16 +201,16 @@ fn take(root: &Root, entry: &DirEntry, since: SystemTime, files: &mut Vec<FileEn
     }
 }
 
-/// The path that a walk error is about; a faulty line in an ignore file is about none.
-fn place_of(error: &ignore::Error) -> Option<&Path> {
+/// The path that a walk error refers to. `None` for an invalid line in an ignore file.
+fn error_path(error: &ignore::Error) -> Option<&Path> {
     match error {
         ignore::Error::WithPath { path, err } if err.is_io() => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => place_of(err),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => error_path(err),
         _ => None,
     }
 }
 
-/// The path below the root for the eye: bad bytes as `\xNN`, control characters escaped.
+/// The path below the root for display: invalid bytes as `\xNN`, control characters escaped.
 fn shown(root: &Root, path: &Path) -> String {
     let rest = path.strip_prefix(root.path()).unwrap_or(path);
     escaped(rest.as_os_str())
@@ -223,8 +229,97 @@ fn escaped(name: &OsStr) -> String {
     text
 }
 
+/// A file modified less than this long before the listing may change again with the same modification time, because
+/// file system clocks have a granularity of a few milliseconds.
+const MTIME_GRANULARITY: Duration = Duration::from_millis(50);
+/// The same for file systems that store whole seconds.
+const COARSE_MTIME_GRANULARITY: Duration = Duration::from_secs(2);
+
+/// Returns a hash of size, times and inode. 0 if the file was modified so shortly before `since`, or after it, that
+/// another change could go unnoticed.
+pub(super) fn stamp(meta: &Metadata, since: SystemTime) -> u64 {
+    let Ok(modified) = meta.modified() else { return 0 };
+    let nanos = modified.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
+    let tick = if nanos == 0 { COARSE_MTIME_GRANULARITY } else { MTIME_GRANULARITY };
+    if modified + tick >= since {
+        return 0;
+    }
+    let seconds = modified.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let mut bytes = Vec::with_capacity(48);
+    for number in [meta.len(), seconds, u64::from(nanos)].into_iter().chain(identity(meta)) {
+        bytes.extend_from_slice(&number.to_le_bytes());
+    }
+    xxh3_64(&bytes).max(1)
+}
+
+/// Modification time in seconds and nanoseconds since 1970, or zero if unknown.
+pub(super) fn modified(meta: &Metadata) -> (i64, u32) {
+    let since = meta.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    since.map_or((0, 0), |time| (i64::try_from(time.as_secs()).unwrap_or(i64::MAX), time.subsec_nanos()))
+}
+
+/// Inode and change time. They tell a replaced file with an old modification time from the original.
+#[cfg(unix)]
+fn identity(meta: &Metadata) -> [u64; 3] {
+    use std::os::unix::fs::MetadataExt;
+    [meta.ino(), meta.ctime() as u64, meta.ctime_nsec() as u64]
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> [u64; 3] {
+    [0; 3]
+}
+
+/// File names that hold keys or passwords in well-known tools.
+const SECRET_NAMES: &[&str] = &[
+    ".netrc",
+    "_netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".my.cnf",
+    ".htpasswd",
+    ".git-credentials",
+    ".dockercfg",
+    ".envrc",
+    "credentials",
+    "credentials.json",
+    "service-account.json",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.json",
+    "secrets.toml",
+    "terraform.tfstate",
+];
+
+/// Endings of key stores and private keys.
+const SECRET_ENDINGS: &[&str] =
+    &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc", ".gpg", ".tfvars", ".ovpn"];
+
+/// Names of SSH private keys.
+const SSH_KEYS: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
+
+/// Endings of templates of environment files, which contain no secrets.
+const TEMPLATE_ENDINGS: &[&str] = &[".example", ".sample", ".template", ".dist"];
+
+/// Returns whether the last component of `path` (with `/`) is a name that usually holds secrets. Public keys (`.pub`)
+/// and environment templates (`.env.example`) are excluded.
+pub fn is_secret_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    if name.ends_with(".pub") || TEMPLATE_ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+        return false;
+    }
+    SECRET_NAMES.contains(&name.as_str())
+        || name == ".env"
+        || name.starts_with(".env.")
+        || name.ends_with(".env")
+        || SSH_KEYS.iter().any(|key| name.starts_with(key))
+        || SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
 #[cfg(test)]
 mod tests {
+    use super::is_secret_name;
     use super::*;
     use std::fs;
     use std::os::unix::ffi::OsStrExt;
@@ -249,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn ignore_files_hold_inside_and_outside_git() {
+    fn ignore_files_apply_inside_and_outside_git() {
         let rules = [(".gitignore", "*.log\n"), (".rhumbignore", "vendor/\n")];
         let sources = [("b.rs", "bb"), ("a/x.rs", ""), ("a/x.log", ""), ("vendor/v.rs", ""), (".hidden/h", "")];
         for git in [&[][..], &[(".git/HEAD", "ref: refs/heads/main\n")]] {
@@ -261,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_files_that_are_not_plain_are_told_and_not_opened() {
+    fn special_rule_files_are_reported_and_not_opened() {
         let rules = [("a.rs", ""), ("x.log", ""), ("sub/b.rs", ""), ("sub/b.log", ""), ("big/c.rs", "")];
         let (_dir, root) =
             tree(&[&rules[..], &[(".git/info/x", ""), (".git/HEAD", ""), (".gitignore", "*.log")]].concat());
@@ -284,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strongest_rule_file_wins_and_in_it_the_deepest_folder() {
+    fn rule_file_names_have_a_precedence_and_deeper_folders_win() {
         let (_dir, root) = tree(&[
             (".git/HEAD", ""),
             (".git/info/exclude", "local.txt\n"),
@@ -312,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_a_repository_has_the_rules_above_it_and_those_of_a_linked_work_tree() {
+    fn rules_above_the_root_and_of_the_main_work_tree_apply() {
         let (dir, _) = tree(&[
             ("main/.git/info/exclude", "own.txt\n"),
             ("main/.git/worktrees/w/commondir", "../..\n"),
@@ -330,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_settings_ignore_is_not_listed() {
+    fn files_ignored_by_the_settings_are_not_listed() {
         let (_dir, root) =
             tree(&[("a.rs", ""), ("dist/b.js", ""), ("deep/dist/c.js", ""), ("deep/x.tmp", ""), ("keep.tmp", "")]);
         let patterns = ["/dist", "*.tmp", "!keep.tmp", "[", ""].map(str::to_owned);
@@ -347,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_not_utf8_are_counted_with_escapes() {
+    fn names_that_are_not_utf8_are_listed_with_escapes() {
         let (_dir, root) = tree(&[("a.rs", "")]);
         if fs::write(root.path().join(OsStr::from_bytes(b"caf\xe9\x1b")), "x").is_ok() {
             let listing = listed(&root);
@@ -371,5 +466,40 @@ mod tests {
         let (_dir, root) = tree(&[("a", "")]);
         let listing = files(&root, &AtomicBool::new(true), &mut |_| {});
         assert!(listing.cancelled && listing.files.is_empty());
+    }
+
+    #[test]
+    fn stamps_of_different_versions_differ() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let later = SystemTime::now() + Duration::from_secs(10);
+        fs::write(&path, "one").unwrap();
+        let first = stamp(&fs::metadata(&path).unwrap(), later);
+        assert_eq!(first, stamp(&fs::metadata(&path).unwrap(), later));
+        fs::write(&path, "three").unwrap();
+        assert_ne!(first, stamp(&fs::metadata(&path).unwrap(), later));
+        assert_ne!(first, 0);
+    }
+
+    #[test]
+    fn a_file_that_was_just_changed_has_no_stamp() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "one").unwrap();
+        assert_eq!(stamp(&fs::metadata(&path).unwrap(), SystemTime::now()), 0);
+    }
+
+    #[test]
+    fn names_of_secrets_are_recognized() {
+        for path in [".env", "app/.env.local", "prod.env", "server.PEM", "home/id_rsa", "id_ed25519_work", ".netrc"] {
+            assert!(is_secret_name(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn ordinary_names_public_keys_and_templates_are_not_secret() {
+        for path in ["src/main.rs", "id_rsa.pub", ".env.example", "environment.md", "keys.rs", "src/env.rs", ""] {
+            assert!(!is_secret_name(path), "{path}");
+        }
     }
 }

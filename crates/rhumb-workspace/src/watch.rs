@@ -1,44 +1,52 @@
-//! Watching for changes on disk: the folders of the files that matter, and no others, since the system has a limited number
-//! of watches and a build folder can have thousands of folders.
+//! File system watches on the folders that contain listed files.
+//!
+//! Other folders are not watched: the number of watches is limited, and a build folder can contain thousands of
+//! folders.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use notify::event::{AccessKind, Event, EventKind, ModifyKind, RenameMode};
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::event::{AccessKind, AccessMode, Event, EventKind, ModifyKind, RenameMode};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _, recommended_watcher};
 
-use super::gather::gathering_watcher;
 use super::resolve::relative;
 use super::root::Root;
 
-/// Changes that come within this time of each other are told together.
+/// Changes within this time of each other are reported together.
 const DEBOUNCE: Duration = Duration::from_millis(150);
 
-/// What changed on disk.
+/// Changes on disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changed {
+pub struct DiskChanges {
     /// Files whose content changed, relative to the root.
     pub files: BTreeSet<String>,
-    /// Whether there may be other files than before, or other rules about them.
+    /// Whether files may have appeared or disappeared, or ignore rules may have changed.
     pub listing: bool,
-    /// Files that were saved in any way, also by another one taking their place. Some may be gone.
+    /// Files that were saved in any way, including by a rename over them. Some may no longer exist.
     pub saved: BTreeSet<String>,
 }
 
-impl Changed {
-    /// Whether nothing changed.
+impl DiskChanges {
+    /// Returns whether nothing changed.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && !self.listing
     }
 
-    /// Takes in further changes.
+    /// Adds the changes of `other`.
     pub fn merge(&mut self, other: Self) {
         self.files.extend(other.files);
         self.listing |= other.listing;
         self.saved.extend(other.saved);
     }
 }
+
+/// A folder cannot be watched.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct WatchError(#[from] notify::Error);
 
 /// Watches folders until it is dropped.
 #[derive(Debug)]
@@ -48,37 +56,37 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts watching nothing yet. `on_change` is called from a thread of the watch.
+    /// Starts a watch without folders. `on_change` is called on the thread of the watch.
     ///
     /// # Errors
-    /// The system has no more watches to give, or none at all; the text says which.
-    pub fn start(root: &Root, on_change: impl Fn(Changed) + Send + 'static) -> Result<Self, String> {
+    /// The system provides no file watches, or no more of them.
+    pub fn start(root: &Root, on_change: impl Fn(DiskChanges) + Send + 'static) -> Result<Self, WatchError> {
         let root = root.clone();
-        let tell = move |events: Vec<notify::Result<Event>>| {
-            let changed = meaning_of_all(&root, &events);
+        let on_events = move |events: Vec<EventResult>| {
+            let changed = changes_of_events(&root, &events);
             if !changed.is_empty() {
                 on_change(changed);
             }
         };
-        let watcher = gathering_watcher(DEBOUNCE, tell).map_err(|error| error.to_string())?;
+        let watcher = debounced_watcher(DEBOUNCE, on_events)?;
         Ok(Self { watcher, folders: BTreeSet::new() })
     }
 
-    /// Watches the root and the folders of these files (relative to it), and those alone.
+    /// Watches the root and the folders of these files (relative to the root), and no other folders.
     ///
     /// # Errors
-    /// A folder cannot be watched; the others are.
-    pub fn follow<'p>(&mut self, root: &Root, files: impl Iterator<Item = &'p str>) -> Result<(), String> {
+    /// A folder cannot be watched. The others are watched nevertheless.
+    pub fn follow<'p>(&mut self, root: &Root, files: impl Iterator<Item = &'p str>) -> Result<(), WatchError> {
         let mut wanted = BTreeSet::from([root.path().to_owned()]);
         for file in files {
             let mut folder = Path::new(file).parent();
-            // A folder whose folder is known is known with all above it.
+            // If a folder is in the set, all folders above it are in it too.
             while let Some(path) = folder.filter(|path| wanted.insert(root.path().join(path))) {
                 folder = path.parent();
             }
         }
         for gone in self.folders.difference(&wanted) {
-            // It may not exist any more, and then there is nothing to end.
+            // Fails if the folder no longer exists, which ends the watch as well.
             let _ = self.watcher.unwatch(gone);
         }
         let mut failure = None;
@@ -90,32 +98,35 @@ impl Watch {
             };
             match result {
                 Ok(()) => drop(watched.insert(folder)),
-                Err(error) => failure = Some(error.to_string()),
+                Err(error) => failure = Some(error),
             }
         }
         self.folders = watched;
-        failure.map_or(Ok(()), Err)
+        failure.map_or(Ok(()), |error| Err(WatchError(error)))
     }
 }
 
-/// What events that were told together mean for the listing of the root.
-fn meaning_of_all(root: &Root, events: &[notify::Result<Event>]) -> Changed {
-    let passing = passing(events);
-    let mut changed = Changed::default();
+/// Combines the events of one group.
+fn changes_of_events(root: &Root, events: &[EventResult]) -> DiskChanges {
+    let transient_files = transient_files(events);
+    let mut changed = DiskChanges::default();
     for event in events {
         changed.merge(match event {
-            Ok(event) if event.need_rescan() => Changed { listing: true, ..Changed::default() },
-            Ok(event) if event.paths.iter().all(|path| passing.contains(path.as_path())) => Changed::default(),
-            Ok(event) => meaning(root, event.kind, &event.paths),
-            // Events were lost: anything may have changed.
-            Err(_) => Changed { listing: true, ..Changed::default() },
+            Ok(event) if event.need_rescan() => DiskChanges { listing: true, ..DiskChanges::default() },
+            Ok(event) if event.paths.iter().all(|path| transient_files.contains(path.as_path())) => {
+                DiskChanges::default()
+            }
+            Ok(event) => changes_of_event(root, event.kind, &event.paths),
+            // Events were lost, so anything may have changed.
+            Err(_) => DiskChanges { listing: true, ..DiskChanges::default() },
         });
     }
     changed
 }
 
-/// Files that came and went meanwhile, as those do that editors try a folder with or write to before they move them.
-fn passing(events: &[notify::Result<Event>]) -> BTreeSet<&Path> {
+/// Files that were created and removed within one group of events. Editors create such files to test a folder, or
+/// write to them before a rename.
+fn transient_files(events: &[EventResult]) -> BTreeSet<&Path> {
     let (mut came, mut went) = (BTreeSet::new(), BTreeSet::new());
     let mut known = BTreeSet::new();
     for event in events.iter().flatten() {
@@ -138,14 +149,14 @@ fn passing(events: &[notify::Result<Event>]) -> BTreeSet<&Path> {
     came.intersection(&went).copied().collect()
 }
 
-/// What an event means for the listing of the root.
-fn meaning(root: &Root, kind: EventKind, paths: &[PathBuf]) -> Changed {
-    let mut changed = Changed::default();
+/// Returns what an event changes.
+fn changes_of_event(root: &Root, kind: EventKind, paths: &[PathBuf]) -> DiskChanges {
+    let mut changed = DiskChanges::default();
     let writes = match kind {
-        EventKind::Access(access) => matches!(access, AccessKind::Close(notify::event::AccessMode::Write)),
+        EventKind::Access(access) => matches!(access, AccessKind::Close(AccessMode::Write)),
         EventKind::Modify(ModifyKind::Name(_)) | EventKind::Create(_) | EventKind::Remove(_) => {
             changed.listing = paths.iter().any(|path| !is_inside_git(root, path));
-            // Many editors write beside a file and move that to its place.
+            // Many editors write a new file and rename it over the old one.
             let outside_git = paths.iter().filter(|path| !is_inside_git(root, path));
             changed.saved = outside_git.filter_map(|path| relative(root, path)).collect();
             return changed;
@@ -170,42 +181,96 @@ fn is_inside_git(root: &Root, path: &Path) -> bool {
     path.strip_prefix(root.path()).is_ok_and(|rest| rest.starts_with(".git"))
 }
 
-/// Whether a file says which files are listed.
+/// Returns whether the file contains ignore rules.
 fn is_rule(path: &str) -> bool {
     matches!(path.rsplit('/').next(), Some(".gitignore" | ".ignore" | ".rhumbignore"))
 }
 
+/// Maximum time that events are held back if they keep coming.
+const MAX_DELAY: Duration = Duration::from_secs(1);
+
+/// An event, or an error of the watcher.
+type EventResult = notify::Result<Event>;
+
+/// Creates a watcher that reports events in groups: `on_events` is called when no event has come for `pause`, or
+/// after one second.
+///
+/// A save consists of several events, a checkout of thousands. The watcher needs no CPU time while nothing happens,
+/// unlike crates that poll the clock. Watch paths with [`notify::Watcher::watch`]. Reads are not reported.
+/// `on_events` is called on a thread that ends when the watcher is dropped.
+///
+/// # Errors
+/// The system provides no file watches, or no thread can be started.
+pub fn debounced_watcher(
+    pause: Duration,
+    on_events: impl Fn(Vec<EventResult>) + Send + 'static,
+) -> notify::Result<RecommendedWatcher> {
+    let (sender, receiver) = mpsc::channel();
+    let watcher = recommended_watcher(move |event: EventResult| {
+        if event.as_ref().map_or(true, |event| is_change(event.kind)) {
+            // The receiving thread ends only after this closure is dropped.
+            let _ = sender.send(event);
+        }
+    })?;
+    let collect = move || {
+        while let Some(events) = next_group(&receiver, pause) {
+            on_events(events);
+        }
+    };
+    thread::Builder::new().name("watch".into()).spawn(collect).map_err(notify::Error::io)?;
+    Ok(watcher)
+}
+
+fn is_change(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Access(access) => access == AccessKind::Close(AccessMode::Write),
+        _ => true,
+    }
+}
+
+/// Returns the next group of events, or `None` when the watcher is dropped.
+fn next_group(receiver: &Receiver<EventResult>, pause: Duration) -> Option<Vec<EventResult>> {
+    let mut events = vec![receiver.recv().ok()?];
+    let begun = Instant::now();
+    while begun.elapsed() < MAX_DELAY {
+        match receiver.recv_timeout(pause) {
+            Ok(event) => events.push(event),
+            Err(_) => break,
+        }
+    }
+    Some(events)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
     use std::fs;
     use std::sync::mpsc;
 
-    use super::*;
-
     #[test]
-    fn what_happens_in_followed_folders_is_told() {
+    fn changes_in_watched_folders_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         for inner in ["src", "target", ".git"] {
             fs::create_dir(folder.path().join(inner)).unwrap();
         }
         fs::write(folder.path().join("src/a.rs"), "fn a() {}").unwrap();
         let root = Root::at(folder.path()).unwrap();
-        let (tell, told) = mpsc::channel();
+        let (tell, receiver) = mpsc::channel();
         let mut watch = Watch::start(&root, move |changed| drop(tell.send(changed))).unwrap();
         watch.follow(&root, ["src/a.rs"].into_iter()).unwrap();
         fs::write(folder.path().join("target/x.o"), "x").unwrap();
         fs::write(folder.path().join(".git/index"), "x").unwrap();
         fs::write(folder.path().join("src/a.rs"), "fn b() {}").unwrap();
         let patience = Duration::from_secs(20);
-        let changed = told.recv_timeout(patience).unwrap();
+        let changed = receiver.recv_timeout(patience).unwrap();
         let saved = std::collections::BTreeSet::from(["src/a.rs".to_owned()]);
-        assert_eq!(changed, Changed { files: saved.clone(), listing: false, saved });
+        assert_eq!(changed, DiskChanges { files: saved.clone(), listing: false, saved });
         fs::write(folder.path().join("src/new.rs"), "").unwrap();
-        assert!(told.recv_timeout(patience).unwrap().listing);
+        assert!(receiver.recv_timeout(patience).unwrap().listing);
     }
 
     #[test]
-    fn what_comes_and_goes_at_once_changes_nothing() {
+    fn transient_files_change_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::at(folder.path()).unwrap();
         let event = |kind: EventKind, path: &str| Ok(Event::new(kind).add_path(root.path().join(path)));
@@ -213,11 +278,11 @@ mod tests {
         let remove = EventKind::Remove(notify::event::RemoveKind::File);
         let moved = |mode| EventKind::Modify(ModifyKind::Name(mode));
         let trial = [event(create, "4913"), event(remove, "4913")];
-        assert!(meaning_of_all(&root, &trial).is_empty());
-        let of = |events: &[notify::Result<Event>]| meaning_of_all(&root, events);
+        assert!(changes_of_events(&root, &trial).is_empty());
+        let of = |events: &[EventResult]| changes_of_events(&root, events);
         assert!(of(&[event(remove, "a"), event(create, "a")]).listing, "another file has its name");
         assert!(of(&[event(create, "a"), event(remove, "a"), event(create, "a")]).listing, "it is there");
-        // Written aside and moved to its place.
+        // Written to a temporary file and renamed.
         let aside = [
             event(create, "a~"),
             event(moved(RenameMode::From), "a~"),
@@ -234,11 +299,47 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::at(folder.path()).unwrap();
         let data = EventKind::Modify(ModifyKind::Data(notify::event::DataChange::Any));
-        let of = |path: &str| meaning(&root, data, &[root.path().join(path)]);
+        let of = |path: &str| changes_of_event(&root, data, &[root.path().join(path)]);
         assert!(of("a/.gitignore").listing && of(".rhumbignore").listing);
         let saved = BTreeSet::from(["a/b.rs".to_owned()]);
-        assert_eq!(of("a/b.rs"), Changed { files: saved.clone(), listing: false, saved });
+        assert_eq!(of("a/b.rs"), DiskChanges { files: saved.clone(), listing: false, saved });
         assert!(of(".git/HEAD").is_empty());
-        assert!(meaning(&root, data, &[PathBuf::from("/elsewhere")]).is_empty());
+        assert!(changes_of_event(&root, data, &[PathBuf::from("/elsewhere")]).is_empty());
+    }
+
+    #[test]
+    fn events_are_grouped_and_reads_are_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("old"), "x").unwrap();
+        let (tell, receiver) = mpsc::channel();
+        let mut watcher = debounced_watcher(Duration::from_millis(300), move |events| drop(tell.send(events))).unwrap();
+        watcher.watch(folder.path(), RecursiveMode::NonRecursive).unwrap();
+        fs::read(folder.path().join("old")).unwrap();
+        fs::write(folder.path().join("a"), "x").unwrap();
+        fs::write(folder.path().join("b"), "x").unwrap();
+        let events = receiver.recv_timeout(Duration::from_secs(20)).unwrap();
+        let named = |name: &str| {
+            let of = |event: &EventResult| event.as_ref().unwrap().paths.contains(&folder.path().join(name));
+            events.iter().any(of)
+        };
+        assert!(named("a") && named("b") && !named("old"), "{events:?}");
+        drop(watcher);
+        assert!(receiver.recv().is_err(), "the thread has ended");
+    }
+
+    #[test]
+    fn continuous_events_are_reported_after_the_maximum_delay() {
+        let (sender, receiver) = mpsc::channel();
+        let writer = thread::spawn(move || {
+            while sender.send(Ok(Event::new(EventKind::Any))).is_ok() {
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        assert!(next_group(&receiver, Duration::from_secs(20)).is_some_and(|events| !events.is_empty()));
+        drop(receiver);
+        writer.join().unwrap();
+        let (sender, receiver) = mpsc::channel();
+        drop(sender);
+        assert!(next_group(&receiver, Duration::ZERO).is_none());
     }
 }

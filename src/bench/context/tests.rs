@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use super::*;
-use rhumb_index::repo_map::History;
 use rhumb_workspace::git::{self, Checkout, Repo};
 
 const TIDE: &str = "/// Height of the water.\npub fn tide_height(hour: u32) -> f64 {\n    0.0\n}\n";
@@ -20,7 +19,7 @@ fn repository(folder: &Path) -> String {
     }
     git::init(folder, "Ada", "ada@example.com", "Begin").unwrap();
     let repo = Repo::open(folder).unwrap().unwrap();
-    let first = repo.history(&History::default(), &AtomicBool::new(false)).unwrap().head;
+    let first = repo.history(&Default::default(), &AtomicBool::new(false)).unwrap().head;
     fs::write(folder.join("tide.rs"), TIDE.replace("0.0", "1.0")).unwrap();
     fs::write(folder.join("port.rs"), PORT.replace("{}", "{ todo() }")).unwrap();
     repo.commit_paths(&["tide.rs".to_owned(), "port.rs".to_owned()], "Raise the tide").unwrap();

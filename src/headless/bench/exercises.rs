@@ -18,7 +18,7 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::args::ExercisesBenchArgs;
 use crate::headless::complain;
 use rhumb_edit::is_placeholder;
-use rhumb_workspace::process::{CommandLine, End, Ended, Environment, Masks, Order, Stop};
+use rhumb_workspace::process::{CommandLine, CommandOutcome, End, Environment, RunRequest, SecretMask, StopHandle};
 
 /// What every exercise of a run is done with.
 struct Desk<'d> {
@@ -26,7 +26,7 @@ struct Desk<'d> {
     flags: &'d [String],
     /// Commands of the user for tests, by language.
     tests: BTreeMap<String, String>,
-    stop: &'d Stop,
+    stop: &'d StopHandle,
 }
 
 /// How the tests of an exercise are run.
@@ -39,11 +39,11 @@ struct Tests {
 
 impl Tests {
     /// Whether the tests passed, and there were some.
-    fn passed(&self, ended: &Ended) -> bool {
+    fn passed(&self, ended: &CommandOutcome) -> bool {
         ended.end.is_success() && self.ran(ended)
     }
 
-    fn ran(&self, ended: &Ended) -> bool {
+    fn ran(&self, ended: &CommandOutcome) -> bool {
         self.runner.is_none_or(|runner| runner.ran(&ended.output.text))
     }
 }
@@ -192,7 +192,7 @@ impl Desk<'_> {
     }
 
     /// Runs the tests in a folder apart, with tests that the model never touched; nothing if it was stopped.
-    fn test(&self, exercise: &Exercise, folder: &Path) -> Result<Option<(Tests, Ended)>, UserError> {
+    fn test(&self, exercise: &Exercise, folder: &Path) -> Result<Option<(Tests, CommandOutcome)>, UserError> {
         let apart = super::scratch()?;
         copy(folder, apart.path(), &[])?;
         for test in &exercise.tests {
@@ -201,12 +201,12 @@ impl Desk<'_> {
         }
         let Some(tests) = self.tests(exercise)? else { return Ok(None) };
         let line = CommandLine::Shell(tests.line.clone());
-        let order = Order {
+        let order = RunRequest {
             line: &line,
             folder: apart.path(),
             time_limit: Some(self.args.test_time_limit),
             environment: &Environment { guarded: true, ..Environment::default() },
-            masks: &Masks::default(),
+            masks: &SecretMask::default(),
         };
         let ended = rhumb_workspace::process::run(&order, self.stop, &mut || Ok(None), &mut |_, _| {})
             .map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint()))?;
@@ -237,7 +237,7 @@ fn is_usable(line: &str) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-fn take_tests(entry: &mut Entry, tests: &Tests, ended: &Ended) {
+fn take_tests(entry: &mut Entry, tests: &Tests, ended: &CommandOutcome) {
     let passed = tests.passed(ended);
     entry.passed = passed.then_some(entry.tries);
     entry.tests_timed_out |= ended.end == End::TimeLimit;
@@ -245,7 +245,7 @@ fn take_tests(entry: &mut Entry, tests: &Tests, ended: &Ended) {
 }
 
 /// What the tests said, and how they ended where that tells more.
-fn told(tests: &Tests, ended: &Ended, limit: Duration) -> String {
+fn told(tests: &Tests, ended: &CommandOutcome, limit: Duration) -> String {
     let end = match ended.end {
         end if end.is_success() && !tests.ran(ended) => "\nNo test ran to its end.\n".to_owned(),
         End::TimeLimit => format!("\nThe tests took longer than {} s and were stopped.\n", limit.as_secs()),

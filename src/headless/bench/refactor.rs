@@ -22,7 +22,7 @@ use crate::headless::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorComman
 use crate::headless::{print, print_json};
 use rhumb_edit::EditFormat;
 use rhumb_workspace::Root;
-use rhumb_workspace::process::Stop;
+use rhumb_workspace::process::StopHandle;
 
 /// Does a step of the benchmark; `flags` are those of the model, with the user's settings below them.
 ///
@@ -136,7 +136,7 @@ struct Desk<'d> {
     flags: &'d [String],
     /// The format that a made-up model writes.
     format: EditFormat,
-    stop: &'d Stop,
+    stop: &'d StopHandle,
 }
 
 fn run(args: &RunRefactorArgs, flags: &[String], settings: &Settings) -> Result<u8, UserError> {

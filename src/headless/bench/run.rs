@@ -13,7 +13,7 @@ use crate::config::Paths;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::RunBenchArgs;
 use crate::headless::complain;
-use rhumb_workspace::process::Stop;
+use rhumb_workspace::process::StopHandle;
 
 /// So many tasks in a row that nobody answered end the run: the next would fare no better.
 const PATIENCE: usize = 3;
@@ -111,7 +111,7 @@ impl<'c, T: Sync> Course<'c, T> {
     /// What ended the run before its end, or standard output refuses.
     pub(super) fn run(
         mut self,
-        stop: &Stop,
+        stop: &StopHandle,
         work: impl Fn(&T, Option<f64>) -> Result<Done, UserError> + Sync,
     ) -> Result<u8, UserError> {
         let board = Mutex::new(Board {
@@ -144,7 +144,7 @@ impl<'c, T: Sync> Course<'c, T> {
         self.conclude(stop, &board.entries, board.end)
     }
 
-    fn conclude(&self, stop: &Stop, entries: &[Entry], end: Option<UserError>) -> Result<u8, UserError> {
+    fn conclude(&self, stop: &StopHandle, entries: &[Entry], end: Option<UserError>) -> Result<u8, UserError> {
         let Self { args, header, wanted, .. } = self;
         if let Some(error) = end.as_ref().filter(|_| entries.is_empty()) {
             return Err(error.clone());
@@ -153,7 +153,7 @@ impl<'c, T: Sync> Course<'c, T> {
         if let Some(file) = args.report_file() {
             save(file, &as_json(header, entries, wanted.len()))?;
         }
-        if stop.is_asked() {
+        if stop.is_stopped() {
             complain(&format!("stopped; the same command goes on from here, in {}", args.folder().display()));
             return Ok(INTERRUPTED);
         }
@@ -193,8 +193,8 @@ fn lock<'b, 'c, T>(board: &'b Mutex<Board<'c, T>>) -> MutexGuard<'b, Board<'c, T
 
 impl<'c, T> Board<'c, T> {
     /// The next task for a worker, and its share of the dollars that are left; without one the worker goes home.
-    fn next(&mut self, budget: Option<f64>, stop: &Stop) -> Option<(&'c T, Option<f64>)> {
-        let is_over = self.end.is_some() || stop.is_asked();
+    fn next(&mut self, budget: Option<f64>, stop: &StopHandle) -> Option<(&'c T, Option<f64>)> {
+        let is_over = self.end.is_some() || stop.is_stopped();
         let next = if is_over { None } else { self.with_share(budget) };
         match next {
             Some((_, share)) => {
@@ -333,8 +333,8 @@ pub(super) fn results_error(error: &ResultsError) -> UserError {
 }
 
 /// Has Ctrl-C and its like stop the run instead of leaving what it started behind.
-pub(super) fn stop_on_signals() -> Stop {
-    let stop = Stop::default();
+pub(super) fn stop_on_signals() -> StopHandle {
+    let stop = StopHandle::default();
     #[cfg(unix)]
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
         // A second one ends us at once. Where listening is refused, the first does.
@@ -376,7 +376,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (args, header) = (args(folder.path(), 1.0), Header::default());
         let course = Course::open(&args, &header, tasks, |task| task).unwrap();
-        test(&course, &|board| board.next(Some(1.0), &Stop::default()).map(|(_, share)| share.unwrap()));
+        test(&course, &|board| board.next(Some(1.0), &StopHandle::default()).map(|(_, share)| share.unwrap()));
     }
 
     fn near(a: Option<f64>, b: f64) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::config::Settings;
 use crate::session::runner::{Outfit, facts};
-use rhumb_llm::shown_url;
+use rhumb_llm::redacted_url;
 
 /// Those that decide what a model is asked, and what becomes of its answer, besides the ones that are told as they take effect.
 /// Prices and keys are left out: to mend them makes no other run of it.
@@ -40,7 +40,7 @@ pub(super) fn of_a_turn(settings: &Settings, recites: bool) -> BTreeMap<String, 
     match settings.endpoint_without_key(&named) {
         Ok(Some(endpoint)) => {
             say("model", endpoint.model);
-            say("base_url", shown_url(&endpoint.base_url));
+            say("base_url", redacted_url(&endpoint.base_url));
             say("api", endpoint.api.name().to_owned());
         }
         _ => {

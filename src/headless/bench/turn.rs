@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::error::{ErrorKind, UserError};
 use rhumb_llm::models::{Prices, Tokens};
 use rhumb_tokens::estimate_of;
-use rhumb_workspace::process::{CommandLine, End, Environment, Masks, Order, Stop, run};
+use rhumb_workspace::process::{CommandLine, End, Environment, RunRequest, SecretMask, StopHandle, run};
 
 /// A turn.
 pub(super) struct TurnOrder<'o> {
@@ -60,17 +60,17 @@ pub(super) struct TurnReport {
 ///
 /// # Errors
 /// The program cannot be started, says that the settings are wrong, or this machine fails it.
-pub(super) fn turn(order: &TurnOrder<'_>, stop: &Stop) -> Result<TurnReport, UserError> {
+pub(super) fn turn(order: &TurnOrder<'_>, stop: &StopHandle) -> Result<TurnReport, UserError> {
     let aside = super::scratch()?;
     let line = CommandLine::Program(words(order, aside.path())?);
     let mut environment = Environment::default();
     environment.with.extend(order.cap.map(|cap| ("RHUMB_SPENDING_CAP".to_owned(), cap.to_string())));
-    let what = Order {
+    let what = RunRequest {
         line: &line,
         folder: order.root,
         time_limit: Some(order.time_limit),
         environment: &environment,
-        masks: &Masks::default(),
+        masks: &SecretMask::default(),
     };
     let whole = aside.path().join("events");
     let mut keep = || Ok(Some((whole.clone(), File::create(&whole)?)));

@@ -52,7 +52,7 @@ pub(super) fn incomplete(
         Finish::Length => ("output", completion.finish.hint()),
         _ => ("provider", completion.finish.hint()),
     };
-    let (text, hint) = match completion.finish.shortfall() {
+    let (text, hint) = match completion.finish.incomplete_reason() {
         Some(reason) => (format!("the reply is incomplete{consequence}: {reason}"), hint),
         None if reply.trim().is_empty() => {
             ("the model gave an empty answer".to_owned(), "Send again, or ask in other words.")

@@ -301,7 +301,7 @@ impl<'a> OneShot<'a> {
                 self.asked.unrecorded.clone_from(cause);
                 Ok(())
             }
-            Report::Git(GitReport::OwnChanges(paths)) => {
+            Report::Git(GitReport::UncommittedChanges(paths)) => {
                 self.asked.own_changes.clone_from(paths);
                 Ok(())
             }
@@ -318,7 +318,7 @@ impl<'a> OneShot<'a> {
     fn asked(&mut self, event: &AskEvent) -> Result<(), UserError> {
         match event {
             AskEvent::Stream(StreamEvent::Text(text)) => self.answer.text.push_str(text),
-            AskEvent::Stream(StreamEvent::TakeBack) => self.answer.text.clear(),
+            AskEvent::Stream(StreamEvent::Retract) => self.answer.text.clear(),
             AskEvent::DoubtfulSeam => self.has_doubtful_seam = true,
             AskEvent::CutByCap | AskEvent::PastTheCap => self.answer.capped = true,
             AskEvent::Editor { model, .. } => self.model.clone_from(model),
@@ -382,8 +382,8 @@ impl<'a> OneShot<'a> {
         let Some(question) = self.session.questions.front() else { return Ok(()) };
         let last = question.choices.last().map_or('n', |choice| choice.key);
         let key = match &question.subject {
-            Subject::OwnChanges if !self.asks() => Some('n'),
-            Subject::OwnChanges => {
+            Subject::UncommittedChanges if !self.asks() => Some('n'),
+            Subject::UncommittedChanges => {
                 ask_about_own_changes(&self.asked.own_changes).map(|first| if first { 'y' } else { 'n' })
             }
             // On a terminal it was asked when the hunks were decided on, and --yes was warned.

@@ -99,7 +99,7 @@ impl Out {
             }
             AskEvent::Stream(StreamEvent::Text(text)) => self.text(text),
             AskEvent::Stream(StreamEvent::Reasoning(text)) => self.event("reasoning", json!({"text": text})),
-            AskEvent::Stream(StreamEvent::TakeBack) => self.event("take_back", json!({})),
+            AskEvent::Stream(StreamEvent::Retract) => self.event("take_back", json!({})),
             AskEvent::Stream(StreamEvent::Usage(usage)) => {
                 self.event("usage", json!({"input": usage.input, "output": usage.output, "cached": usage.cached}))
             }

@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, path_under, read_input};
 use crate::session::runner::{Line, Outfit, connect, facts};
-use rhumb_llm::{LlmError, Scripted, ScriptedReply};
+use rhumb_llm::{LlmError, ScriptedProvider, ScriptedReply};
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
@@ -136,12 +136,12 @@ fn unconfigured(outfit: &Outfit) -> UserError {
 /// The file cannot be read.
 pub(super) fn scripted(file: &Path) -> Result<Line, UserError> {
     let reply = ScriptedReply { match_words: Vec::new(), reply: read_input(file)? };
-    Ok(Line::new(Arc::new(Scripted::new(vec![reply], Duration::ZERO)), "recital".to_owned()))
+    Ok(Line::new(Arc::new(ScriptedProvider::new(vec![reply], Duration::ZERO)), "recital".to_owned()))
 }
 
 /// The model of the settings, for a request that is shown and never sent: no provider is needed.
 pub(super) fn offline(outfit: &Outfit) -> Line {
     let model = facts(outfit);
-    let line = Line::new(Arc::new(Scripted::new(Vec::new(), Duration::ZERO)), model.name.clone());
+    let line = Line::new(Arc::new(ScriptedProvider::new(Vec::new(), Duration::ZERO)), model.name.clone());
     Line { facts: Arc::new(model), ..line }
 }

@@ -9,7 +9,7 @@ use crate::headless::args::ModelsArgs;
 use crate::headless::{complain, read_input};
 use crate::store::{keep_model_list, model_lists};
 use rhumb_llm::models::{Catalog, ListKind, ModelList, parse_list};
-use rhumb_llm::{fetch_list, list_url, shown_list_url};
+use rhumb_llm::{fetch_list, list_url, redacted_url};
 
 /// The lists that are fetched when none is named: one has most providers, the other is of a provider that the first leaves out.
 const USUAL: [ListKind; 2] = [ListKind::Litellm, ListKind::OpenRouter];
@@ -49,7 +49,7 @@ fn is_address(origin: &str) -> bool {
 
 /// Where a list came from, without what is nobody else's business.
 fn shown(origin: &str) -> String {
-    if is_address(origin) { shown_list_url(origin) } else { origin.to_owned() }
+    if is_address(origin) { redacted_url(origin) } else { origin.to_owned() }
 }
 
 /// What kind of failure a bad list is: of the provider that sent it, or of the input.
@@ -70,7 +70,7 @@ fn fetched(url: &str) -> Result<String, UserError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;
     runtime.block_on(fetch_list(url, PATIENCE)).map_err(|error| {
         let hint = "the lists that were there stay in use; --from takes another address, or a file";
-        UserError::new(ErrorKind::Provider, format!("{}: {error}", shown_list_url(url)), hint)
+        UserError::new(ErrorKind::Provider, format!("{}: {error}", redacted_url(url)), hint)
     })
 }
 

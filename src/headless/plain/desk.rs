@@ -359,7 +359,7 @@ impl Desk {
             }
             Report::Ended { result: Err(error), .. } => self.failed = Some(error_kind(error)),
             Report::Ended { result: Ok(completion), .. } => {
-                self.failed = completion.finish.shortfall().map(|_| ErrorKind::Incomplete);
+                self.failed = completion.finish.incomplete_reason().map(|_| ErrorKind::Incomplete);
             }
             Report::NotWritten { .. } => self.failed = Some(ErrorKind::Machine),
             Report::Connected { model, host, .. } => {

@@ -4,13 +4,13 @@ use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::Stdio;
 
-use rhumb_workspace::process::Sheet;
+use rhumb_workspace::process::EditorSession;
 
 /// Starts the editor. Lines of a script are not for it, so it gets the input only where that is a terminal.
 ///
 /// # Errors
 /// There is no shell.
-pub(super) fn open(sheet: &Sheet, root: &Path) -> io::Result<tokio::process::Child> {
+pub(super) fn open(sheet: &EditorSession, root: &Path) -> io::Result<tokio::process::Child> {
     let input = if io::stdin().is_terminal() { Stdio::inherit() } else { Stdio::null() };
     tokio::process::Command::from(sheet.command(root)).stdin(input).kill_on_drop(true).spawn()
 }

@@ -34,7 +34,7 @@ use desk::{Desk, Editing};
 use editor::open;
 pub(super) use editor::sheet_name;
 use input::Keyboard;
-use rhumb_workspace::process::{Sheet, named_editor};
+use rhumb_workspace::process::{EditorSession, named_editor};
 pub(super) use signals::{Signal, Signals};
 use voice::Voice;
 
@@ -220,14 +220,14 @@ impl Desk {
             },
         };
         let mut later = Vec::new();
-        let result = match Sheet::of_text(&name, &text, 1, editor) {
+        let result = match EditorSession::for_text(&name, &text, 1, editor) {
             Err(error) => Err(format!("The text cannot be put into a file for the editor: {error}.")),
             Ok(sheet) => {
                 let status = match open(&sheet, &self.folder) {
                     Ok(child) => wait(child, incoming, signals, &mut later, &mut self.leaving).await,
                     Err(error) => Err(error),
                 };
-                sheet.result(status)
+                sheet.result(status).map_err(|error| error.to_string())
             }
         };
         match (what, result) {

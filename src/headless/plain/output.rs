@@ -1,6 +1,6 @@
 //! What commands print, line by line as it comes, and once.
 
-use rhumb_workspace::process::Live;
+use rhumb_workspace::process::LiveOutput;
 
 /// Lines that are printed after the end of a command of which much went by.
 const TAIL: usize = 12;
@@ -23,7 +23,7 @@ struct RunLine {
 
 impl RunLines {
     /// The lines that are new.
-    pub(super) fn said(&mut self, run: u64, live: &Live) -> Vec<String> {
+    pub(super) fn said(&mut self, run: u64, live: &LiveOutput) -> Vec<String> {
         let at = self.runs.iter().position(|other| other.run == run).unwrap_or_else(|| {
             self.runs.push(RunLine { run, lines: 0, open: String::new(), skipped: false });
             self.runs.len() - 1
@@ -64,8 +64,8 @@ impl RunLines {
 mod tests {
     use super::*;
 
-    fn live(text: &str, skipped: usize) -> Live {
-        Live { text: text.into(), open_line: String::new(), skipped }
+    fn live(text: &str, skipped: usize) -> LiveOutput {
+        LiveOutput { text: text.into(), open_line: String::new(), skipped }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::tui::{self, theme::ColorDepth};
 use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review, ReviewHunk};
 use rhumb_edit::{FileChange, Flag};
 use rhumb_text::{count, lines, sanitize};
-use rhumb_workspace::process::{Sheet, named_editor};
+use rhumb_workspace::process::{EditorSession, named_editor};
 
 /// What each letter does.
 #[rustfmt::skip] // a table
@@ -359,11 +359,11 @@ fn change(file: &FileReview) -> Option<String> {
 /// Has the user edit a text that is part of the file at `path`.
 fn edited(root: &Path, editor: Option<&str>, path: &str, text: &str) -> Result<String, String> {
     let editor = named_editor(editor, |name| std::env::var(name).ok());
-    let sheet = Sheet::of_text(&sheet_name(path), text, 1, editor)
+    let sheet = EditorSession::for_text(&sheet_name(path), text, 1, editor)
         .map_err(|error| format!("The text cannot be put into a file for the editor: {error}."))?;
     let _interrupts = LeftToTheEditor::begin();
     let status = sheet.command(root).status();
-    sheet.result(status)
+    sheet.result(status).map_err(|error| error.to_string())
 }
 
 /// For as long as it lives, Ctrl-C does not end this process: the terminal sends it to the editor as well, which has its own use for

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{Ran, RunState};
-use rhumb_workspace::process::Live;
+use rhumb_workspace::process::LiveOutput;
 
 /// Lines that are held of a log.
 const LINES: usize = 5_000;
@@ -59,7 +59,7 @@ impl RunLog {
     }
 
     /// Takes in what is new.
-    pub(super) fn push(&mut self, live: &Live, seconds: u64) {
+    pub(super) fn push(&mut self, live: &LiveOutput, seconds: u64) {
         if live.skipped > 0 {
             self.unfinished = false;
             self.add(&format!("[… {} bytes went by …]\n", live.skipped));
@@ -127,8 +127,8 @@ fn cut(line: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn live(text: &str, open_line: &str, skipped: usize) -> Live {
-        Live { text: text.into(), open_line: open_line.into(), skipped }
+    fn live(text: &str, open_line: &str, skipped: usize) -> LiveOutput {
+        LiveOutput { text: text.into(), open_line: open_line.into(), skipped }
     }
 
     #[test]

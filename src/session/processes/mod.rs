@@ -10,7 +10,7 @@ use super::effect::{Effect, Failure};
 use super::state::Session;
 use super::transcript::{Entry, Level};
 use rhumb_text::count;
-use rhumb_workspace::process::{CommandLine, End, Live};
+use rhumb_workspace::process::{CommandLine, End, LiveOutput};
 use verifying::AfterWrite;
 
 mod log;
@@ -116,7 +116,7 @@ pub enum RunReport {
         /// The run.
         run: u64,
         /// What is new of its output.
-        live: Live,
+        live: LiveOutput,
         /// Seconds since it began.
         seconds: u64,
     },
@@ -377,7 +377,7 @@ impl Session {
         self.transcript.push(Entry::Ran(ran));
     }
 
-    fn said(&mut self, run: u64, live: &Live, seconds: u64) {
+    fn said(&mut self, run: u64, live: &LiveOutput, seconds: u64) {
         if let Some(job) = self.processes.jobs.iter_mut().find(|job| job.run == Some(run)) {
             job.seconds = seconds;
         }

@@ -63,7 +63,7 @@ fn a_command_has_a_card_and_a_log_that_follow_it_and_its_output_is_offered() {
     let mut session = session();
     let job = job_of(&session.run_line("make".into()));
     report(&mut session, RunReport::Began { job, run: 7, line: "make".into() });
-    let live = Live { text: "one\ntwo\n".into(), ..Live::default() };
+    let live = LiveOutput { text: "one\ntwo\n".into(), ..LiveOutput::default() };
     report(&mut session, RunReport::Said { run: 7, live, seconds: 2 });
     let Some(Entry::Ran(card)) = session.transcript.last() else { panic!("{:?}", session.transcript) };
     assert_eq!((card.tail.as_str(), card.state.words(card.seconds).as_str()), ("one\ntwo", "running · 2 s"));

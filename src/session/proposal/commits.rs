@@ -56,7 +56,7 @@ pub enum GitOrder {
 #[derive(Debug, Clone)]
 pub enum GitReport {
     /// Nothing was written yet: these files have changes of the user's own, and the settings say to ask.
-    OwnChanges(Vec<String>),
+    UncommittedChanges(Vec<String>),
     /// A commit was made, or none.
     Committed(Committed),
     /// What was written since the last message, as unified diffs; empty for nothing.
@@ -106,7 +106,7 @@ impl Session {
     /// Takes in what git did.
     pub(crate) fn git(&mut self, report: GitReport) -> Vec<Effect> {
         match report {
-            GitReport::OwnChanges(paths) => self.ask_about_own_changes(&paths),
+            GitReport::UncommittedChanges(paths) => self.ask_about_own_changes(&paths),
             GitReport::Committed(committed) => self.committed(committed),
             GitReport::Diff(Ok(text)) if text.is_empty() => {
                 self.tell(Level::Info, "Nothing was written since the last message.", "");
@@ -151,7 +151,7 @@ impl Session {
             paths.join(", ")
         );
         self.ask_now(Question {
-            subject: Subject::OwnChanges,
+            subject: Subject::UncommittedChanges,
             title: "Commit your own changes first?".to_owned(),
             text,
             choices: vec![
@@ -177,7 +177,7 @@ impl Session {
     /// Withdraws the questions about a write: it is done, or the review that they are about is gone.
     pub(super) fn forget_questions_of_write(&mut self) {
         let is_of_write = |subject: &Subject| {
-            matches!(subject, Subject::OwnChanges | Subject::BreaksSyntax(_) | Subject::NotRecorded)
+            matches!(subject, Subject::UncommittedChanges | Subject::BreaksSyntax(_) | Subject::NotRecorded)
         };
         self.questions.retain(|question| !is_of_write(&question.subject));
         self.commits.consent = Consent::default();
@@ -235,7 +235,7 @@ mod tests {
         {
             let mut session = session();
             session.write_accepted();
-            session.handle(Report::Git(GitReport::OwnChanges(vec!["a".into()])));
+            session.handle(Report::Git(GitReport::UncommittedChanges(vec!["a".into()])));
             assert!(session.asks_now && !session.writing);
             assert!(session.questions[0].text.contains("a has uncommitted changes of your own"));
             let effects = session.answer(key);
@@ -250,7 +250,7 @@ mod tests {
         let mut session = session();
         for _ in 0..2 {
             session.write_accepted();
-            session.handle(Report::Git(GitReport::OwnChanges(vec!["a".into()])));
+            session.handle(Report::Git(GitReport::UncommittedChanges(vec!["a".into()])));
         }
         assert_eq!(session.questions.len(), 1);
         session.abandon_review();

@@ -102,7 +102,7 @@ mod tests {
     fn a_yes_is_for_one_write_and_for_the_question_that_follows_it() {
         let mut session = asked();
         assert!(is_unrecorded(&session.answer('y')));
-        session.handle(Report::Git(GitReport::OwnChanges(vec!["a".into()])));
+        session.handle(Report::Git(GitReport::UncommittedChanges(vec!["a".into()])));
         assert!(is_unrecorded(&session.answer('y')));
         wrote(&mut session);
         propose(&mut session);

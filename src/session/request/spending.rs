@@ -10,7 +10,7 @@ impl Session {
     /// A request is paid for.
     pub(crate) fn spent(&mut self, turn: u64, spent: &Spent) {
         let before = self.ledger.session().unpriced;
-        self.ledger.enter(turn, &spent.model, spent.tokens);
+        self.ledger.record(turn, &spent.model, spent.tokens);
         self.last_spent = Some(spent.clone());
         if self.spending_cap.is_some() && before == 0 && self.ledger.session().unpriced > 0 {
             self.tell_failure(Level::Warning, uncounted(&spent.model.name));
@@ -36,7 +36,7 @@ impl Session {
     /// Whether the next request is known to pass the cap.
     pub fn is_over_cap(&self) -> bool {
         self.spending_cap
-            .is_some_and(|cap| matches!(self.ledger.would_pass(cap, self.next_cost(0)), CapCheck::Passes { .. }))
+            .is_some_and(|cap| matches!(self.ledger.check_cap(cap, self.next_cost(0)), CapCheck::Exceeds { .. }))
     }
 
     /// Says what was spent so far.

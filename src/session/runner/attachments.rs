@@ -177,7 +177,7 @@ impl LookUp<'_> {
             |path: &str| !is_secret_name(path) && (listed(path) || !rhumb_workspace::is_ignored(root, path));
         let told = |message: &str, hint: &str| Failure { message: message.into(), hint: hint.into() };
         let diff = match Repo::open(root.path()) {
-            Ok(Some(repo)) => repo.uncommitted(&is_wanted),
+            Ok(Some(repo)) => repo.uncommitted_diff(&is_wanted),
             Ok(None) => {
                 return found.notes.push(told("There is no @diff outside of git.", "git init starts a repository."));
             }

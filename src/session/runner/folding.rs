@@ -140,7 +140,7 @@ pub(super) async fn answer(
         while let Some(event) = events.recv().await {
             match event {
                 StreamEvent::Text(piece) => text.push_str(&piece),
-                StreamEvent::TakeBack => text.clear(),
+                StreamEvent::Retract => text.clear(),
                 StreamEvent::Usage(counts) => usage = Some(counts),
                 StreamEvent::Reasoning(_) | StreamEvent::Retrying { .. } => {}
             }
@@ -155,7 +155,7 @@ pub(super) async fn answer(
         Ok(completion) if completion.finish == Finish::Stop => Ok(text),
         // What is cut off would pass for all there was.
         Ok(completion) => {
-            let cause = completion.finish.shortfall().unwrap_or_default();
+            let cause = completion.finish.incomplete_reason().unwrap_or_default();
             Err(LlmError::Interrupted { cause })
         }
         Err(error) => Err(error),

@@ -65,7 +65,7 @@ use rhumb_index::repo_map::TagGraph;
 use rhumb_llm::Endpoint;
 use rhumb_llm::HttpProvider;
 use rhumb_llm::models::{Api, Model};
-use rhumb_workspace::{Changed, Journal, Root, Watch};
+use rhumb_workspace::{DiskChanges, Journal, Root, Watch};
 
 /// A burst of keystrokes is measured once, this long after the last of them.
 const DEBOUNCE: Duration = Duration::from_millis(120);
@@ -101,7 +101,7 @@ struct Shared {
     /// What can be shown while the first survey goes on.
     sketch: Mutex<Option<Arc<TagGraph>>>,
     /// What changed on disk since the last survey began, as far as it was told.
-    changed: Mutex<Changed>,
+    changed: Mutex<DiskChanges>,
     /// The watch on the disk, while there is one.
     watch: Mutex<Option<Watch>>,
     turn: Mutex<CancellationToken>,

@@ -8,7 +8,7 @@ use rhumb_edit::{Files, Flag, FormatChoice, ParsedReply, Proposal, Standing};
 use rhumb_workspace::{ReadError, Root};
 
 /// The files of a root as the edit room wants to see them.
-struct OnDisk<'a> {
+struct DiskFile<'a> {
     root: &'a Root,
     listing: Listing<'a>,
     /// None if every file of the root counts as one of the chat.
@@ -22,7 +22,7 @@ enum Listing<'a> {
     Sought(OnceCell<Vec<String>>),
 }
 
-impl OnDisk<'_> {
+impl DiskFile<'_> {
     fn listed(&self) -> &[String] {
         match &self.listing {
             Listing::Given(paths) => paths,
@@ -38,13 +38,13 @@ impl OnDisk<'_> {
     }
 }
 
-impl Files for OnDisk<'_> {
+impl Files for DiskFile<'_> {
     fn paths(&self) -> Vec<String> {
         self.listed().to_vec()
     }
 
     fn stands(&self, path: &str) -> bool {
-        rhumb_workspace::stands(self.root, path)
+        rhumb_workspace::path_is_taken(self.root, path)
     }
 
     fn read(&self, path: &str) -> Result<Option<String>, String> {
@@ -58,7 +58,7 @@ impl Files for OnDisk<'_> {
     fn in_chat(&self, path: &str) -> bool {
         match self.chat {
             Some(chat) => chat.iter().any(|file| file.path == path && !file.read_only),
-            None => rhumb_workspace::stands(self.root, path),
+            None => rhumb_workspace::path_is_taken(self.root, path),
         }
     }
 
@@ -70,16 +70,16 @@ impl Files for OnDisk<'_> {
     fn cautions(&self, path: &str) -> Vec<Flag> {
         let held = rhumb_workspace::editor_trace(self.root, path).map(|_| Flag::OpenInEditor);
         let read_only = (!rhumb_workspace::may_write(self.root, path)).then_some(Flag::ReadOnly);
-        let linked = rhumb_workspace::has_other_names(self.root, path).then_some(Flag::HardLinked);
+        let linked = rhumb_workspace::has_hard_links(self.root, path).then_some(Flag::HardLinked);
         [held, read_only, linked].into_iter().flatten().collect()
     }
 
     fn stored_at(&self, path: &str) -> Option<String> {
-        Some(rhumb_workspace::stored_at(self.root, path)).filter(|stored| stored != path)
+        Some(rhumb_workspace::resolve_links(self.root, path)).filter(|stored| stored != path)
     }
 
     fn linked_as(&self, path: &str) -> Vec<String> {
-        rhumb_workspace::linked_as(self.root, path)
+        rhumb_workspace::symlink_aliases(self.root, path)
     }
 
     fn root(&self) -> Option<String> {
@@ -90,7 +90,7 @@ impl Files for OnDisk<'_> {
 /// Finds the edits of the replies to one request, oldest first, and their places, and what a reviewer should know of them.
 /// `paths` are all files of the root, sorted.
 pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], replies: &[String], format: FormatChoice) -> Proposal {
-    let files = OnDisk { root, listing: Listing::Given(paths), chat: Some(chat) };
+    let files = DiskFile { root, listing: Listing::Given(paths), chat: Some(chat) };
     let parsed: Vec<_> = replies.iter().map(|reply| rhumb_edit::parse(reply, format)).collect();
     proposed(&files, &Standing::default(), &parsed)
 }
@@ -104,7 +104,7 @@ pub(super) fn propose_upon(
     chat: &[ChatFile],
     replies: &[(Option<usize>, String)],
 ) -> Proposal {
-    let files = OnDisk { root, listing: Listing::Given(paths), chat: Some(chat) };
+    let files = DiskFile { root, listing: Listing::Given(paths), chat: Some(chat) };
     let parsed = |(answer, reply): &(Option<usize>, String)| ParsedReply {
         answer: *answer,
         ..rhumb_edit::parse(reply, FormatChoice::Auto)
@@ -116,10 +116,10 @@ pub(super) fn propose_upon(
 /// for it; without `chat`, all of them are meant.
 pub fn propose_alone(root: &Root, chat: Option<&[ChatFile]>, reply: &str, format: FormatChoice) -> Proposal {
     let listing = Listing::Sought(OnceCell::new());
-    proposed(&OnDisk { root, listing, chat }, &Standing::default(), &[rhumb_edit::parse(reply, format)])
+    proposed(&DiskFile { root, listing, chat }, &Standing::default(), &[rhumb_edit::parse(reply, format)])
 }
 
-fn proposed(files: &OnDisk<'_>, standing: &Standing, parsed: &[ParsedReply]) -> Proposal {
+fn proposed(files: &DiskFile<'_>, standing: &Standing, parsed: &[ParsedReply]) -> Proposal {
     let mut proposal = rhumb_edit::propose_all(standing, parsed, files);
     rhumb_edit::flag(&mut proposal, files);
     proposal

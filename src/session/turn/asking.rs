@@ -175,7 +175,7 @@ impl Session {
                 turn.status = TurnStatus::Thinking;
                 answer.reasoning.push_str(&text);
             }
-            StreamEvent::TakeBack => {
+            StreamEvent::Retract => {
                 turn.take_back();
                 answer.reasoning.push_str(&std::mem::take(&mut answer.text));
             }
@@ -192,7 +192,7 @@ impl Session {
         };
         match result {
             Ok(completion) => {
-                let cut = completion.finish.shortfall();
+                let cut = completion.finish.incomplete_reason();
                 let complete = cut.is_none();
                 if let Some(reason) = &cut {
                     self.tell(Level::Warning, format!("The answer is incomplete: {reason}."), OFFER_CUT);

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::Themes;
-use rhumb_workspace::gathering_watcher;
+use rhumb_workspace::debounced_watcher;
 
 /// How long changes are gathered: an editor saves in several steps.
 const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -60,7 +60,7 @@ fn watch(folder: &Path, tell: UnboundedSender<Themes>) -> Option<Watch> {
             let _ = tell.send(Themes::read(&own));
         }
     };
-    let mut watch = gathering_watcher(DEBOUNCE, changed).ok()?;
+    let mut watch = debounced_watcher(DEBOUNCE, changed).ok()?;
     watch.watch(&around, RecursiveMode::Recursive).ok()?;
     let mut watched = held.lock().unwrap_or_else(PoisonError::into_inner);
     watched.watch = Some(watch);

@@ -1,7 +1,7 @@
-//! Downloading a model for this machine. Only when the user asks for it, without a key, and after its size was told.
+//! Download of embedding models from the Hugging Face hub, without a key.
 //!
-//! The hub says which revision it has and what the files of it are; exactly those are fetched, their sizes and hashes are held against
-//! what was said, and the folder appears when all of them are there.
+//! The hub reports the current revision with the sizes and hashes of its files. Exactly these files are fetched and
+//! verified. The target folder appears when all of them are complete.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -15,65 +15,65 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::EmbedError;
-use crate::address::{self, is_loopback, shown};
 use crate::answer::{cause, seconds};
-use crate::clean::{Mask, clean};
+use crate::endpoint::{is_loopback, parse_url, redact};
 use crate::error::LlmError;
+use crate::sanitize::{KeyMask, sanitize};
 
-/// What a model is made of. The first two are needed, and the third says how it was made.
+/// The files of a model.
 const FILES: [&str; 3] = ["tokenizer.json", "model.safetensors", "config.json"];
-/// No larger file is fetched, in bytes: the largest of such models has half a gigabyte.
-const MOST_BYTES: u64 = 2 << 30;
-/// What the hub says of a model is shorter, in bytes.
-const MOST_SAID: usize = 4 << 20;
-/// How long to wait for the connection.
-const CONNECT: Duration = Duration::from_secs(10);
-/// How long to wait for the next bytes.
-const IDLE: Duration = Duration::from_secs(60);
-/// The hub keeps large files elsewhere, a redirect or two away.
-const MOST_REDIRECTS: usize = 5;
+/// Maximum size in bytes of a file. The largest of such models has half a gigabyte.
+const MAX_FILE_BYTES: u64 = 2 << 30;
+/// Maximum size in bytes of the hub's description of a model.
+const MAX_METADATA_BYTES: usize = 4 << 20;
+/// Timeout of the connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum time without data.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Maximum number of redirects. The hub stores large files on other hosts.
+const MAX_REDIRECTS: usize = 5;
 
 /// A file of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HubFile {
-    /// Its name.
+    /// File name.
     pub name: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Its SHA-256 in hexadecimal, where the hub tells.
+    /// SHA-256 in hexadecimal, if the hub reports it.
     sha256: Option<String>,
 }
 
-/// A model that can be downloaded.
+/// A model on the hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HubModel {
-    /// Its name there: MAKER/MODEL.
+    /// Name on the hub: `MAKER/MODEL`.
     pub name: String,
-    /// The revision.
+    /// Revision.
     pub revision: String,
-    /// Its licence in a word, where the hub tells.
+    /// Licence identifier, if the hub reports one.
     pub licence: Option<String>,
-    /// Its files.
+    /// The files.
     pub files: Vec<HubFile>,
-    /// Where they come from, for the eye.
+    /// URL for display.
     pub source: String,
     hub: Url,
 }
 
 impl HubModel {
-    /// Bytes of all of it.
+    /// Returns the total size in bytes.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
 }
 
-/// What the hub says of a model.
+/// Requests the description of a model from the hub.
 ///
 /// # Errors
-/// It does not answer, has no such model, or one of another form.
+/// The hub does not answer, or it has no such model or one that cannot be used.
 pub async fn look_up(hub: &str, name: &str) -> Result<HubModel, EmbedError> {
-    let hub = address::parse(hub)?;
-    let unfit = |reason: &str| EmbedError::NotAModel { name: clean(name), reason: reason.to_owned() };
+    let hub = parse_url(hub)?;
+    let unfit = |reason: &str| EmbedError::NotAModel { name: sanitize(name), reason: reason.to_owned() };
     if !is_name(name) {
         return Err(unfit("its name must be MAKER/MODEL"));
     }
@@ -82,10 +82,14 @@ pub async fn look_up(hub: &str, name: &str) -> Result<HubModel, EmbedError> {
     let mut said = Vec::new();
     fetch(&hub, url.clone(), &mut |bytes| {
         said.extend_from_slice(bytes);
-        if said.len() > MOST_SAID { Err(EmbedError::Server(LlmError::TooMuch { limit: MOST_SAID })) } else { Ok(()) }
+        if said.len() > MAX_METADATA_BYTES {
+            Err(EmbedError::Server(LlmError::TooMuch { limit: MAX_METADATA_BYTES }))
+        } else {
+            Ok(())
+        }
     })
     .await?;
-    let not_an_api = || LlmError::NotAnApi { url: shown(&url), snippet: clean(&String::from_utf8_lossy(&said)) };
+    let not_an_api = || LlmError::NotAnApi { url: redact(&url), snippet: sanitize(&String::from_utf8_lossy(&said)) };
     let said: Value = serde_json::from_slice(&said).map_err(|_| not_an_api())?;
     let revision = said.get("sha").and_then(Value::as_str).filter(|sha| sha.chars().all(|c| c.is_ascii_hexdigit()));
     let revision = revision.ok_or_else(not_an_api)?.to_owned();
@@ -102,19 +106,19 @@ pub async fn look_up(hub: &str, name: &str) -> Result<HubModel, EmbedError> {
     if files.len() < FILES.len() {
         return Err(unfit("it lacks tokenizer.json, model.safetensors or config.json"));
     }
-    if files.iter().any(|file| file.bytes > MOST_BYTES) {
+    if files.iter().any(|file| file.bytes > MAX_FILE_BYTES) {
         return Err(unfit("it is larger than 2 GB"));
     }
-    let licence = said.get("cardData").and_then(|card| card.get("license")).and_then(Value::as_str).map(clean);
-    let source = shown(&below(&hub, &[], name, &[]));
+    let licence = said.get("cardData").and_then(|card| card.get("license")).and_then(Value::as_str).map(sanitize);
+    let source = redact(&below(&hub, &[], name, &[]));
     Ok(HubModel { name: name.to_owned(), revision, licence, files, source, hub })
 }
 
-/// Fetches a model into `folder`, which appears when all of it is there; what was there before makes room. `progress` is told the
-/// bytes that have come, of all.
+/// Downloads a model into `folder` and replaces its previous content. `progress` is called with the received and the
+/// total number of bytes.
 ///
 /// # Errors
-/// A file does not come as it was said, or the folder cannot be written.
+/// A file differs from its published size or hash, or the folder cannot be written.
 pub async fn download(
     model: &HubModel,
     folder: &Path,
@@ -124,7 +128,7 @@ pub async fn download(
         |path: &Path, error: &io::Error| EmbedError::Unusable { path: path.to_owned(), reason: error.to_string() };
     let above = folder.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(above).map_err(|error| unusable(above, &error))?;
-    // Beside its place, so that it can be moved there; whoever gives up half-way leaves nothing.
+    // Next to the target, so that it can be renamed. An incomplete download is deleted.
     let part =
         tempfile::Builder::new().prefix(".download-").tempdir_in(above).map_err(|error| unusable(above, &error))?;
     let mut done = 0;
@@ -155,7 +159,7 @@ pub async fn download(
     replace(part.path(), folder).map_err(|error| unusable(folder, &error))
 }
 
-/// Moves a folder to its place, and deletes what was there.
+/// Renames a folder to its target and deletes the previous one.
 fn replace(from: &Path, to: &Path) -> io::Result<()> {
     let mut before = PathBuf::from(from);
     before.set_extension("before");
@@ -164,12 +168,12 @@ fn replace(from: &Path, to: &Path) -> io::Result<()> {
         _ => {}
     }
     fs::rename(from, to)?;
-    // The new one is in its place; what remains of the old one does no harm.
+    // The new folder is in place. A rest of the old one does no harm.
     drop(fs::remove_dir_all(&before));
     Ok(())
 }
 
-/// Whether a name is one that the hub can have: two parts that are no paths.
+/// Returns whether the name has two parts that are valid path components.
 fn is_name(name: &str) -> bool {
     let is_part = |part: &str| {
         let is_plain = part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
@@ -186,52 +190,53 @@ fn below(hub: &Url, before: &[&str], name: &str, after: &[&str]) -> Url {
     url
 }
 
-/// Fetches an address and passes on its bytes as they come.
+/// Fetches a URL and passes on its bytes as they arrive.
 async fn fetch(
     hub: &Url,
     url: Url,
     take: &mut (dyn FnMut(&[u8]) -> Result<(), EmbedError> + Send),
 ) -> Result<(), EmbedError> {
-    let cannot = |error: reqwest::Error| LlmError::Connect { url: shown(&url), cause: cause(&error, &Mask::default()) };
-    let broken = |error: reqwest::Error| LlmError::Interrupted { cause: cause(&error, &Mask::default()) };
-    let late = |_| LlmError::Idle { seconds: seconds(IDLE) };
+    let cannot =
+        |error: reqwest::Error| LlmError::Connect { url: redact(&url), cause: cause(&error, &KeyMask::default()) };
+    let broken = |error: reqwest::Error| LlmError::Interrupted { cause: cause(&error, &KeyMask::default()) };
+    let late = |_| LlmError::Idle { seconds: seconds(IDLE_TIMEOUT) };
     let request = client(hub).map_err(cannot)?.get(url.clone());
-    let mut response = timeout(IDLE, request.send()).await.map_err(late)?.map_err(cannot)?;
+    let mut response = timeout(IDLE_TIMEOUT, request.send()).await.map_err(late)?.map_err(cannot)?;
     match response.status().as_u16() {
         200 => {}
-        // The hub says 401 of what it does not have, so as not to tell what is private.
+        // The hub answers 401 for unknown models, to hide private ones.
         401 | 403 | 404 => {
             let message = "the hub has no such model or file that everybody may read".to_owned();
-            return Err(LlmError::NotFound { url: shown(&url), message }.into());
+            return Err(LlmError::NotFound { url: redact(&url), message }.into());
         }
         status => {
-            let message = format!("no answer from {}", shown(&url));
+            let message = format!("no answer from {}", redact(&url));
             return Err(LlmError::Server { status, message, retry_after: None }.into());
         }
     }
-    while let Some(bytes) = timeout(IDLE, response.chunk()).await.map_err(late)?.map_err(broken)? {
+    while let Some(bytes) = timeout(IDLE_TIMEOUT, response.chunk()).await.map_err(late)?.map_err(broken)? {
         take(&bytes)?;
     }
     Ok(())
 }
 
-/// A client that follows a few redirects, and never from an encrypted connection to one that is not.
+/// Creates a client that follows a few redirects, but never from HTTPS to HTTP.
 fn client(hub: &Url) -> Result<reqwest::Client, reqwest::Error> {
-    // Fails if a provider is installed already, which is as good.
+    // Fails if a provider is installed already.
     rustls::crypto::ring::default_provider().install_default().ok();
     let here = is_loopback(hub);
     let follow = move |attempt: reqwest::redirect::Attempt<'_>| {
         let is_safe = attempt.url().scheme() == "https" || (here && is_loopback(attempt.url()));
-        if attempt.previous().len() > MOST_REDIRECTS || !is_safe { attempt.stop() } else { attempt.follow() }
+        if attempt.previous().len() > MAX_REDIRECTS || !is_safe { attempt.stop() } else { attempt.follow() }
     };
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("rhumb/", env!("CARGO_PKG_VERSION")))
         .redirect(Policy::custom(follow))
-        .connect_timeout(CONNECT);
+        .connect_timeout(CONNECT_TIMEOUT);
     if here {
         builder = builder.no_proxy();
         if hub.scheme() == "http" {
-            // Saves reading the system's certificates, which takes a while and fails where there are none.
+            // Does not read the system's certificates, which is slow and fails where there are none.
             builder = builder.tls_certs_only([]);
         }
     }

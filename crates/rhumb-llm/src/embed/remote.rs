@@ -1,4 +1,4 @@
-//! A server that makes embeddings, in one of three shapes.
+//! A server for embeddings.
 
 use std::sync::OnceLock;
 
@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::{BatchLimit, EmbedError, Embedder, OnWait, TextKind};
-use crate::address::is_loopback;
+use crate::endpoint::is_loopback;
 use crate::error::LlmError;
 use crate::http::HttpProvider;
 use crate::models::Api;
-use crate::policy::{Facts, Next, next_step};
+use crate::retry::{AttemptState, NextStep, next_step};
 use crate::retry::{RetryPolicy, chance};
 use crate::{EmbeddingsApi, Endpoint};
 
-/// Texts of one request: what all servers take, and a batch that is soon kept.
+/// Size of a batch that all servers accept.
 const BATCH: BatchLimit = BatchLimit { texts: 64, bytes: 128 * 1024 };
-/// No answer is larger: 64 vectors of 8,192 numbers are 12 MB as text. In bytes.
-const MAX_ANSWER: usize = 64 * 1024 * 1024;
-/// A text that is too long for the model is halved so often.
-const MOST_HALVINGS: u32 = 6;
+/// Maximum size of a response in bytes. 64 vectors of 8,192 numbers take 12 MB as text.
+const MAX_RESPONSE_BYTES: usize = 64 * 1024 * 1024;
+/// How often a text that is too long for the model is halved.
+const MAX_HALVINGS: u32 = 6;
 
-/// A server that is asked for embeddings.
+/// An embeddings server.
 #[derive(Debug)]
 pub struct RemoteEmbedder {
     http: HttpProvider,
@@ -33,16 +33,16 @@ pub struct RemoteEmbedder {
     model: String,
     asked_dims: Option<usize>,
     identity: String,
-    /// Numbers of a vector, from the first one on.
+    /// Length of the vectors, known from the first one on.
     dims: OnceLock<usize>,
 }
 
 impl RemoteEmbedder {
-    /// The model of `endpoint`, asked in the shape of `api` or in the one that its address speaks for. `dims` asks for shorter
-    /// vectors. Nothing is contacted yet.
+    /// Creates a client for the model of `endpoint` without contacting it. `api` defaults to the API that the address
+    /// suggests. `dims` requests shorter vectors.
     ///
     /// # Errors
-    /// The address is none, or one that has no embeddings.
+    /// The URL is invalid, or its API has no embeddings.
     pub fn new(endpoint: &Endpoint, api: Option<EmbeddingsApi>, dims: Option<usize>) -> Result<Self, EmbedError> {
         let http = HttpProvider::new(endpoint)?;
         let base = http.base().clone();
@@ -69,7 +69,7 @@ impl RemoteEmbedder {
         })
     }
 
-    /// With another policy on retries.
+    /// Replaces the retry policy.
     #[must_use]
     pub fn with_retry(mut self, retry: RetryPolicy) -> Self {
         self.retry = retry;
@@ -111,47 +111,52 @@ impl RemoteEmbedder {
         body
     }
 
-    /// Asks until it works or cannot.
-    async fn asked(&self, texts: &[String], kind: TextKind, on_wait: OnWait<'_>) -> Result<Vec<Vec<f32>>, EmbedError> {
+    /// Sends a request, with retries.
+    async fn request(
+        &self,
+        texts: &[String],
+        kind: TextKind,
+        on_wait: OnWait<'_>,
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut made = 0;
         loop {
-            let error = match self.http.post(self.url(), &self.body(texts, kind), MAX_ANSWER).await {
+            let error = match self.http.post(self.url(), &self.body(texts, kind), MAX_RESPONSE_BYTES).await {
                 Ok(answer) => return self.vectors(&answer, texts.len()),
                 Err(error) => error,
             };
             made += 1;
-            let facts = Facts { retry: self.retry, made, chance: chance(), ..Facts::default() };
-            let Next::Retry { wait } = next_step(Err(&error), &facts) else { return Err(error.into()) };
+            let facts = AttemptState { retry: self.retry, made, chance: chance(), ..AttemptState::default() };
+            let NextStep::Retry { wait } = next_step(Err(&error), &facts) else { return Err(error.into()) };
             on_wait(wait, &error.to_string());
             tokio::time::sleep(wait).await;
         }
     }
 
-    /// [`Self::asked`]; what is too much for the server goes in halves, first of the batch, then of a single text.
-    async fn fitted(
+    /// Like [`Self::request`]. If the request is too large, it is split: first the batch, then a single text.
+    async fn embed_or_split(
         &self,
         texts: &[String],
         kind: TextKind,
         on_wait: OnWait<'_>,
         halved: u32,
     ) -> Result<Vec<Vec<f32>>, EmbedError> {
-        match self.asked(texts, kind, on_wait).await {
+        match self.request(texts, kind, on_wait).await {
             Err(EmbedError::Server(LlmError::Overflow { .. })) if texts.len() > 1 => {
                 let (some, others) = texts.split_at(texts.len() / 2);
-                let mut all = Box::pin(self.fitted(some, kind, on_wait, halved)).await?;
-                all.extend(Box::pin(self.fitted(others, kind, on_wait, halved)).await?);
+                let mut all = Box::pin(self.embed_or_split(some, kind, on_wait, halved)).await?;
+                all.extend(Box::pin(self.embed_or_split(others, kind, on_wait, halved)).await?);
                 Ok(all)
             }
-            Err(EmbedError::Server(LlmError::Overflow { .. })) if halved < MOST_HALVINGS => {
+            Err(EmbedError::Server(LlmError::Overflow { .. })) if halved < MAX_HALVINGS => {
                 let text = texts.first().map_or("", String::as_str);
                 let half = [text.get(..text.floor_char_boundary(text.len() / 2)).unwrap_or_default().to_owned()];
-                Box::pin(self.fitted(&half, kind, on_wait, halved + 1)).await
+                Box::pin(self.embed_or_split(&half, kind, on_wait, halved + 1)).await
             }
             outcome => outcome,
         }
     }
 
-    /// The vectors of an answer, in the order of the texts.
+    /// Returns the vectors of a response, in the order of the texts.
     fn vectors(&self, answer: &Value, texts: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
         let who = || self.identity.clone();
         let list = match self.api {
@@ -164,7 +169,7 @@ impl RemoteEmbedder {
         }
         let mut vectors = vec![Vec::new(); texts];
         for (at, entry) in list.iter().enumerate() {
-            // Servers may answer in another order, and then say in which.
+            // Servers may use another order and then send indices.
             let place =
                 entry.get("index").and_then(Value::as_u64).map_or(Some(at), |place| usize::try_from(place).ok());
             let numbers = entry.get("embedding").unwrap_or(entry).as_array();
@@ -173,7 +178,7 @@ impl RemoteEmbedder {
             let numbers = numbers.filter(|numbers| !numbers.is_empty());
             let numbers = numbers.ok_or_else(|| self.http.not_an_api(&self.url(), answer))?;
             if numbers.iter().any(|number| !number.is_finite()) {
-                return Err(EmbedError::NoNumber { who: who() });
+                return Err(EmbedError::NotFinite { who: who() });
             }
             let known = *self.dims.get_or_init(|| numbers.len());
             if known != numbers.len() {
@@ -212,7 +217,7 @@ impl Embedder for RemoteEmbedder {
         async move {
             let mut vectors = Vec::with_capacity(texts.len());
             for batch in super::batches(texts, BATCH) {
-                vectors.extend(self.fitted(texts.get(batch).unwrap_or_default(), kind, on_wait, 0).await?);
+                vectors.extend(self.embed_or_split(texts.get(batch).unwrap_or_default(), kind, on_wait, 0).await?);
             }
             Ok(vectors)
         }

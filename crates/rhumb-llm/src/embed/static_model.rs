@@ -1,7 +1,4 @@
-//! A model on this machine: a vector for each word, and the mean of them for a text. Takes microseconds a text and no network.
-//!
-//! The tokenizer of such a model may be any that its makers trained, so the library of those makers reads it. All else is a table
-//! of numbers, which is read here: the wrapper crates bring more code than that is.
+//! A local model: a table of vectors, one per token. The vector of a text is the sum over its tokens.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,41 +6,41 @@ use std::path::{Path, PathBuf};
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 use rayon::prelude::*;
+use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use serde_json::Value;
 use tokenizers::Tokenizer;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::safetensors::Tensors;
 use super::{BatchLimit, EmbedError, Embedder, OnWait, TextKind};
 
-/// Words of a text that count, as where these models were trained.
-const MOST_WORDS: usize = 512;
-/// Texts that are embedded in one go: enough to keep all threads busy, few enough that progress moves and a batch is soon kept.
+/// Maximum number of tokens of a text, as in the training of these models.
+const MAX_TOKENS: usize = 512;
+/// Batch size: large enough to use all threads, small enough for progress reports.
 const BATCH: BatchLimit = BatchLimit { texts: 512, bytes: 4 << 20 };
-/// The names that the table of vectors has, by the program that wrote it.
+/// Names of the table of vectors, by the program that wrote the file.
 const TABLES: [&str; 3] = ["embeddings", "0", "embedding.weight"];
 
-/// Vectors of words, and what cuts a text into them.
+/// A table of vectors with its tokenizer.
 pub(super) struct StaticModel {
     identity: String,
     name: String,
     tokenizer: Tokenizer,
-    /// The word that stands for all unknown ones, which says nothing.
+    /// The token for unknown words. It is ignored.
     unknown: Option<u32>,
-    /// The characters of a text that are looked at.
-    most_chars: usize,
+    /// Maximum number of characters of a text that are tokenized.
+    max_chars: usize,
     dims: usize,
     table: Vec<f32>,
-    /// What a word counts, if they count differently.
+    /// Weights of the tokens. Empty if all are equal.
     weights: Vec<f32>,
-    /// The row of a word, if several share one.
+    /// Rows of the tokens. Empty if each token has its own.
     rows: Vec<usize>,
 }
 
 impl StaticModel {
-    /// Reads the model of a folder. It is what its files are: another revision has another identity.
+    /// Reads the model in a folder. Its identity depends on the content of its files.
     pub(super) fn open(name: &str, folder: &Path) -> Result<Self, EmbedError> {
-        // Some publish it as a part of a larger one.
+        // Some models are published as a part of a larger one.
         let inner = folder.join("0_StaticEmbedding");
         let place = if inner.is_dir() { inner } else { folder.to_owned() };
         let read = |file: &str| {
@@ -60,52 +57,59 @@ impl StaticModel {
         let hash = xxh3_64(&numbers.1) ^ xxh3_64(&words.1).rotate_left(1);
         let (tokenizer, unknown, median) = tokenizer(&words)?;
         let unusable = |reason: String| EmbedError::Unusable { path: numbers.0.clone(), reason };
-        let tensors = Tensors::read(&numbers.1).map_err(unusable)?;
-        let get = |name: &str| tensors.get(name).map_err(unusable);
+        let tensors = SafeTensors::deserialize(&numbers.1).map_err(|error| unusable(error.to_string()))?;
+        let tensor = |name: &str| match tensors.tensor(name) {
+            Ok(tensor) => Ok(Some(tensor)),
+            Err(SafeTensorError::TensorNotFound(_)) => Ok(None),
+            Err(error) => Err(unusable(error.to_string())),
+        };
+        let unsupported = |name: &str| unusable(format!("the tensor {name} has an unsupported type"));
         let mut table = None;
         for name in TABLES {
-            table = table.or(get(name)?);
+            table = table.or(tensor(name)?.map(|tensor| (name, tensor)));
         }
-        let table = table.ok_or_else(|| unusable("it holds no table of vectors".into()))?;
-        let dims = match table.shape.as_slice() {
+        let (table_name, table) = table.ok_or_else(|| unusable("it has no table of vectors".into()))?;
+        let dims = match table.shape() {
             &[_, dims] if dims > 0 => dims,
-            _ => return Err(unusable("its table of vectors has another shape".into())),
+            _ => return Err(unusable("its table of vectors is not two-dimensional".into())),
         };
+        let weights = tensor("weights")?.map(|tensor| floats(&tensor).ok_or_else(|| unsupported("weights")));
+        let rows = tensor("mapping")?.map(|tensor| indices(&tensor).ok_or_else(|| unsupported("mapping")));
         Ok(Self {
             identity: format!("{name}@{hash:016x}/{dims}"),
             name: name.to_owned(),
             tokenizer,
             unknown,
-            most_chars: MOST_WORDS.saturating_mul(median.max(1)),
+            max_chars: MAX_TOKENS.saturating_mul(median.max(1)),
             dims,
-            weights: get("weights")?.map(|tensor| tensor.numbers()).unwrap_or_default(),
-            rows: get("mapping")?.map(|tensor| tensor.places()).unwrap_or_default(),
-            table: table.numbers(),
+            weights: weights.transpose()?.unwrap_or_default(),
+            rows: rows.transpose()?.unwrap_or_default(),
+            table: floats(&table).ok_or_else(|| unsupported(table_name))?,
         })
     }
 
-    /// The mean of the words of a text; zeros where it has none that are known.
+    /// Returns the vector of a text. Zeros if it has no known tokens.
     fn vector(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
-        let end = text.char_indices().nth(self.most_chars).map_or(text.len(), |(at, _)| at);
+        let end = text.char_indices().nth(self.max_chars).map_or(text.len(), |(at, _)| at);
         let text = text.get(..end).unwrap_or(text);
         let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| EmbedError::Unusable {
             path: PathBuf::from(&self.name),
             reason: format!("its tokenizer fails: {error}"),
         })?;
         let mut sum = vec![0.0; self.dims];
-        for &word in encoding.get_ids().iter().take(MOST_WORDS).filter(|word| Some(**word) != self.unknown) {
+        for &word in encoding.get_ids().iter().take(MAX_TOKENS).filter(|word| Some(**word) != self.unknown) {
             let word = word as usize;
             let row = self.rows.get(word).copied().unwrap_or(word);
             let weight = self.weights.get(word).copied().unwrap_or(1.0);
-            // A word past the end of the table has no vector.
+            // A token without a row has no vector.
             let start = row.saturating_mul(self.dims);
             let numbers = self.table.get(start..start.saturating_add(self.dims)).unwrap_or_default();
             sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += weight * number);
         }
         if sum.iter().any(|number| !number.is_finite()) {
-            return Err(EmbedError::NoNumber { who: self.name.clone() });
+            return Err(EmbedError::NotFinite { who: self.name.clone() });
         }
-        // Only the direction counts, so nothing is divided.
+        // Only the direction matters, so the sum is not divided.
         Ok(sum)
     }
 }
@@ -133,7 +137,7 @@ impl Embedder for StaticModel {
     }
 }
 
-/// The tokenizer, the word for unknown ones, and the median length of its words in bytes.
+/// Returns the tokenizer, its token for unknown words, and the median length of its tokens in bytes.
 fn tokenizer((path, bytes): &(PathBuf, Vec<u8>)) -> Result<(Tokenizer, Option<u32>, usize), EmbedError> {
     let unusable = |reason: String| EmbedError::Unusable { path: path.clone(), reason };
     let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|error| unusable(error.to_string()))?;
@@ -149,4 +153,66 @@ fn tokenizer((path, bytes): &(PathBuf, Vec<u8>)) -> Result<(Tokenizer, Option<u3
     lengths.sort_unstable();
     let median = lengths.get(lengths.len() / 2).copied().unwrap_or(1);
     Ok((tokenizer, named.or(numbered), median))
+}
+
+/// Converts the numbers of a tensor. Returns `None` for types that such models do not use.
+fn floats(tensor: &TensorView<'_>) -> Option<Vec<f32>> {
+    let bytes = tensor.data();
+    Some(match tensor.dtype() {
+        Dtype::F64 => each(bytes, |bytes| f64::from_le_bytes(bytes) as f32),
+        Dtype::F32 => each(bytes, f32::from_le_bytes),
+        Dtype::F16 => each(bytes, |bytes| half(u16::from_le_bytes(bytes))),
+        Dtype::BF16 => each(bytes, |bytes| f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16)),
+        Dtype::I64 => each(bytes, |bytes| i64::from_le_bytes(bytes) as f32),
+        Dtype::I32 => each(bytes, |bytes| i32::from_le_bytes(bytes) as f32),
+        Dtype::I8 => each(bytes, |[byte]: [u8; 1]| f32::from(byte.cast_signed())),
+        _ => return None,
+    })
+}
+
+/// Converts the row numbers of a tensor. A negative one becomes an index that no table has.
+fn indices(tensor: &TensorView<'_>) -> Option<Vec<usize>> {
+    let index = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+    Some(match tensor.dtype() {
+        Dtype::I64 => each(tensor.data(), |bytes| index(i64::from_le_bytes(bytes))),
+        Dtype::I32 => each(tensor.data(), |bytes| index(i64::from(i32::from_le_bytes(bytes)))),
+        _ => return None,
+    })
+}
+
+fn each<const N: usize, T>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Vec<T> {
+    bytes.as_chunks::<N>().0.iter().map(|bytes| read(*bytes)).collect()
+}
+
+/// Converts an IEEE 754 half-precision number: a sign bit, five bits of exponent and ten of fraction.
+fn half(bits: u16) -> f32 {
+    let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff) / 1_024.0);
+    let size = match exponent {
+        0 => fraction * 2f32.powi(-14),
+        31 if fraction == 0.0 => f32::INFINITY,
+        31 => f32::NAN,
+        _ => (1.0 + fraction) * 2f32.powi(exponent - 15),
+    };
+    sign * size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_every_type_are_converted() {
+        let view = |dtype, bytes: &'static [u8], count| TensorView::new(dtype, vec![count], bytes).unwrap();
+        let number = |dtype, bytes: &'static [u8]| floats(&view(dtype, bytes, 1)).map(|numbers| numbers[0]);
+        assert_eq!(number(Dtype::F64, &[0, 0, 0, 0, 0, 0, 0xd0, 0x3f]), Some(0.25));
+        assert_eq!(number(Dtype::F32, &[0, 0, 0xc0, 0x3f]), Some(1.5));
+        assert_eq!(number(Dtype::BF16, &[0xc0, 0x3f]), Some(1.5));
+        assert_eq!(number(Dtype::I8, &[255]), Some(-1.0));
+        assert_eq!(number(Dtype::U8, &[255]), None);
+        let halves = view(Dtype::F16, &[0, 0x3c, 0, 0xc0, 1, 0, 0x55, 0x35], 4);
+        assert_eq!(floats(&halves).unwrap(), [1.0, -2.0, 2f32.powi(-24), 0.333_251_95]);
+        let rows = view(Dtype::I32, &[7, 0, 0, 0, 255, 255, 255, 255], 2);
+        assert_eq!((indices(&rows), floats(&rows)), (Some(vec![7, usize::MAX]), Some(vec![7.0, -1.0])));
+    }
 }

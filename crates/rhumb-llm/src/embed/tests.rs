@@ -1,4 +1,4 @@
-//! Embedders against a model that is made on the spot and servers on the loopback.
+//! Tests of embedders with a generated model and with servers on the loopback interface.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ fn texts(texts: &[&str]) -> Vec<String> {
 fn silent(_: Duration, _: &str) {}
 
 #[test]
-fn batches_keep_to_both_limits_and_leave_nothing_out() {
+fn batches_respect_both_limits_and_are_complete() {
     let texts = texts(&["aaaa", "bb", "cc", "dddddddddd", "e"]);
     let limit = BatchLimit { texts: 2, bytes: 6 };
     assert_eq!(batches(&texts, limit), [0..2, 2..3, 3..4, 4..5]);
@@ -39,7 +39,7 @@ mod local {
     use super::*;
 
     #[tokio::test]
-    async fn a_model_of_a_folder_puts_like_meanings_together() {
+    async fn texts_of_similar_meaning_have_similar_vectors() {
         let folder = tempfile::tempdir().unwrap();
         tiny_model::write(folder.path(), 0);
         let model = static_embedder("tiny", folder.path()).unwrap();
@@ -63,7 +63,7 @@ mod local {
     }
 
     #[test]
-    fn what_is_no_model_is_told_with_its_file() {
+    fn an_invalid_model_is_reported_with_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let open = || static_embedder("tiny", folder.path()).err().unwrap();
         assert!(matches!(open(), EmbedError::NoModel { .. }));
@@ -75,7 +75,7 @@ mod local {
     }
 }
 
-/// A server that answers with what `answer` makes of each body, and what it was sent.
+/// A server that answers with `answer`, and the requests that it received.
 async fn serve(
     answer: impl Fn(&Value) -> Response + Clone + Send + Sync + 'static,
 ) -> (String, Arc<Mutex<Vec<Value>>>) {
@@ -96,7 +96,7 @@ fn inputs(body: &Value) -> Vec<String> {
     body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
-/// As OpenAI answers, in the reverse order.
+/// A response of OpenAI, in reverse order.
 fn openai(body: &Value) -> Response {
     let data = inputs(body).into_iter().enumerate();
     let data = data.map(|(at, text)| json!({"index": at, "embedding": tiny_model::vector(&text)}));
@@ -105,12 +105,12 @@ fn openai(body: &Value) -> Response {
 
 fn at(base: &str, api: EmbeddingsApi) -> RemoteEmbedder {
     let endpoint = Endpoint { key: Some("sk-canary".to_owned().into()), ..Endpoint::without_key(Api::Chat, base, "m") };
-    let quick = RetryPolicy { tries: 3, first_wait: Duration::from_millis(1), longest_wait: Duration::from_secs(1) };
+    let quick = RetryPolicy { tries: 3, first_wait: Duration::from_millis(1), max_wait: Duration::from_secs(1) };
     RemoteEmbedder::new(&endpoint, Some(api), Some(4)).unwrap().with_retry(quick)
 }
 
 #[tokio::test]
-async fn each_shape_is_asked_as_its_server_wants_and_read_in_the_order_of_the_texts() {
+async fn each_api_has_its_requests_and_vectors_keep_the_order_of_the_texts() {
     let (base, sent) = serve(|body| match body.get("output_dimension") {
         None if body.get("truncate").is_some() => unreachable!(),
         _ => openai(body),
@@ -193,7 +193,7 @@ async fn an_answer_that_does_not_fit_is_an_error_that_says_how() {
     let uneven = ask(json!({"data": [vector(0, json!([1.0])), vector(1, json!([1.0, 2.0]))]})).await;
     assert!(matches!(uneven, EmbedError::Dims { known: 1, found: 2, .. }), "{uneven}");
     let none = ask(json!({"data": [vector(0, json!([1.0])), vector(1, json!([null]))]})).await;
-    assert!(matches!(none, EmbedError::NoNumber { .. }), "{none}");
+    assert!(matches!(none, EmbedError::NotFinite { .. }), "{none}");
     for other in
         [json!({"data": [{}, {}]}), json!({"object": "list"}), json!([]), json!({"data": [{"embedding": []}, 1]})]
     {
@@ -222,7 +222,7 @@ fn only_texts_for_another_machine_leave_this_one() {
     assert!(matches!(RemoteEmbedder::new(&claude, None, None), Err(EmbedError::NoEmbeddings { .. })));
 }
 
-/// A hub with one model, whose files are these.
+/// A hub with one model.
 async fn hub(files: Vec<(&'static str, Vec<u8>)>, sha256: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -276,7 +276,7 @@ async fn a_model_is_downloaded_whole_and_as_it_was_published() {
     for (name, bytes) in &files {
         assert_eq!(&std::fs::read(folder.join(name)).unwrap(), bytes, "{name}");
     }
-    // One that arrives otherwise than it was published leaves what was there.
+    // A file that differs from the published one leaves the previous model in place.
     let wrong = hub(files, sha256(b"other")).await;
     let model = look_up(&wrong, "maker/tiny").await.unwrap();
     std::fs::write(folder.join("config.json"), "kept").unwrap();

@@ -1,21 +1,21 @@
-//! Anthropic's Messages.
+//! Anthropic's Messages API.
 
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::turns::{Turn, base64, blank_end, is_begun, turns};
 use super::{Ask, Chunk, Format, budget, effort, has_version, list_at, number_at, root, text_at, with_tail};
-use crate::dialect::Lesson;
-use crate::event::{Finish, Usage};
-use crate::request::{Request, Thinking};
+use super::{Turn, base64, blank_end, is_begun, turns};
+use crate::provider::{Finish, Usage};
+use crate::provider::{Request, Thinking};
+use crate::quirks::Quirk;
 use crate::{Image, Message};
 
-/// The most tokens of an answer where nothing is said of it, because this format wants a number. Most models take it;
-/// one that does not says so, which is learned from.
+/// Maximum number of output tokens if the request sets none, since the API requires a value. If a model does not
+/// accept it, its error message names the limit, which is then used.
 pub(crate) const DEFAULT_OUTPUT: u32 = 16_384;
-/// As many places may be marked to be kept in the cache.
+/// Maximum number of cache marks in a request.
 const MAX_MARKS: usize = 4;
-/// The least that thinking may be given, in tokens.
+/// Minimum thinking budget in tokens.
 const MIN_BUDGET: u32 = 1024;
 
 pub(super) struct Anthropic;
@@ -57,18 +57,17 @@ impl Format for Anthropic {
         }
         body.insert("messages".into(), Value::Array(messages));
         body.insert("stream".into(), json!(true));
-        let output = ask.max_output().or(ask.dialect.max_output).unwrap_or(DEFAULT_OUTPUT);
-        // Neither a begun answer nor a temperature goes together with thinking.
-        let thinks = !ask.dialect.knows(Lesson::NoThinking) && !is_begun(&ask.request.messages);
+        let output = ask.max_output().or(ask.quirks.max_output).unwrap_or(DEFAULT_OUTPUT);
+        // Thinking cannot be combined with a begun answer or a temperature.
+        let thinks = !ask.quirks.knows(Quirk::NoThinking) && !is_begun(&ask.request.messages);
         let thinking = ask.request.thinking.as_ref().filter(|thinking| thinks && budget(thinking) > 0);
-        let adaptive = ask.dialect.knows(Lesson::AdaptiveThinking);
+        let adaptive = ask.quirks.knows(Quirk::AdaptiveThinking);
         match thinking.filter(|_| adaptive || !is_fixed(ask, output) || output >= 2 * MIN_BUDGET) {
             Some(thinking) if adaptive => set_effort(&mut body, thinking, output),
             Some(thinking) => set_budget(&mut body, thinking, output, is_fixed(ask, output)),
             None => {
                 body.insert("max_tokens".into(), json!(output));
-                if let Some(temperature) = ask.request.temperature.filter(|_| !ask.dialect.knows(Lesson::NoTemperature))
-                {
+                if let Some(temperature) = ask.request.temperature.filter(|_| !ask.quirks.knows(Quirk::NoTemperature)) {
                     body.insert("temperature".into(), json!(temperature));
                 }
             }
@@ -106,13 +105,13 @@ impl Format for Anthropic {
     }
 }
 
-/// The messages whose cache marks are sent, by address. Of more than may be, the first goes, whose prefix moves least,
-/// and the last ones, whose prefixes are longest.
+/// Selects the messages whose cache marks are sent. If there are too many, keeps the first one, which changes least,
+/// and the last ones, which cover the longest prefixes.
 fn marked<'a>(ask: &Ask<'_>, messages: impl Iterator<Item = &'a Message>) -> Vec<*const Message> {
-    if ask.dialect.knows(Lesson::NoCacheMarks) {
+    if ask.quirks.knows(Quirk::NoCacheMarks) {
         return Vec::new();
     }
-    // Only a block can be marked, and an empty message has none.
+    // Only a content block can be marked, and an empty message has none.
     let can_be = |message: &&Message| message.cached && !(message.content.is_empty() && message.images.is_empty());
     let mut marked: Vec<*const Message> = messages.filter(can_be).map(std::ptr::from_ref).collect();
     if marked.len() > MAX_MARKS {
@@ -146,7 +145,7 @@ fn as_message(turn: &Turn<'_>, marked: &[*const Message]) -> Value {
     json!({ "role": turn.role.as_str(), "content": blocks })
 }
 
-/// Takes the blanks from the end of a begun answer, and the answer if it was nothing else.
+/// Removes whitespace from the end of a begun answer, and the whole answer if it is empty then.
 fn trim_last(messages: &mut Vec<Value>) {
     let content = messages.last_mut().and_then(|last| last.get_mut("content"));
     let Some(blocks) = content.and_then(Value::as_array_mut) else { return };
@@ -161,9 +160,9 @@ fn trim_last(messages: &mut Vec<Value>) {
     }
 }
 
-/// Whether `output` is all that answer and thinking may have together: no more can be paid for, or the server takes no more.
+/// Returns whether `output` limits answer and thinking together, because of a spending cap or a limit of the server.
 fn is_fixed(ask: &Ask<'_>, output: u32) -> bool {
-    ask.request.capped || ask.dialect.max_output.is_some_and(|most| most <= output)
+    ask.request.capped || ask.quirks.max_output.is_some_and(|most| most <= output)
 }
 
 fn set_effort(body: &mut Map<String, Value>, thinking: &Thinking, output: u32) {
@@ -172,8 +171,8 @@ fn set_effort(body: &mut Map<String, Value>, thinking: &Thinking, output: u32) {
     body.insert("output_config".into(), json!({ "effort": effort(thinking) }));
 }
 
-/// The tokens of thinking count as tokens of the answer, so that the limit has to hold both. Where it is fixed, the thinking
-/// gets half of it at most.
+/// Sets the thinking budget. Thinking counts towards `max_tokens`, so the budget is added to it. If the limit is
+/// fixed, thinking gets at most half of it.
 fn set_budget(body: &mut Map<String, Value>, thinking: &Thinking, output: u32, fixed: bool) {
     let tokens = budget(thinking).max(MIN_BUDGET);
     let (tokens, limit) = match output > tokens {
@@ -185,7 +184,7 @@ fn set_budget(body: &mut Map<String, Value>, thinking: &Thinking, output: u32, f
     body.insert("thinking".into(), json!({ "type": "enabled", "budget_tokens": tokens }));
 }
 
-/// A message in one piece, as gateways send it that cannot stream.
+/// Parses a complete message, which gateways without streaming send.
 fn whole(message: &Value) -> Chunk {
     let parts = |path: &'static str| list_at(message, "/content").map(move |part| text_at(part, path)).collect();
     let finish = finish(text_at(message, "/stop_reason"));
@@ -209,7 +208,7 @@ fn finish(word: &str) -> Option<Finish> {
     }
 }
 
-/// Cached tokens are counted apart here.
+/// Adds up the input tokens, since cached ones are reported separately.
 fn usage(value: &Value) -> Usage {
     let cached = number_at(value, "/cache_read_input_tokens");
     let cache_written = number_at(value, "/cache_creation_input_tokens");
@@ -226,12 +225,12 @@ fn usage(value: &Value) -> Usage {
 mod tests {
     use super::*;
     use crate::Role;
-    use crate::dialect::Dialect;
+    use crate::quirks::Quirks;
 
     fn body(request: &Request, complaints: &[&str]) -> Value {
-        let learn = |dialect: Dialect, complaint: &&str| dialect.after(complaint, request).unwrap();
-        let dialect = complaints.iter().fold(Dialect::default(), learn);
-        Anthropic.body(&Ask { request, dialect: &dialect, host: "h" })
+        let learn = |quirks: Quirks, complaint: &&str| quirks.after(complaint, request).unwrap();
+        let quirks = complaints.iter().fold(Quirks::default(), learn);
+        Anthropic.body(&Ask { request, quirks: &quirks, host: "h" })
     }
 
     fn cached(role: Role, content: &str) -> Message {
@@ -275,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_marks_the_first_and_the_last_ones_are_sent() {
+    fn excess_cache_marks_are_dropped_from_the_middle() {
         let messages = (0..7).map(|n| cached(if n % 2 == 0 { Role::User } else { Role::Assistant }, &n.to_string()));
         let request = Request { messages: messages.collect(), ..Request::default() };
         let body = body(&request, &[]);
@@ -284,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn thinking_has_its_room_and_goes_alone() {
+    fn thinking_is_added_to_the_limit_and_excludes_a_temperature() {
         let thinking = |thinking| Request {
             messages: vec![Message::new(Role::User, "u")],
             max_output_tokens: Some(4000),

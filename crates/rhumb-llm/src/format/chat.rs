@@ -1,14 +1,14 @@
-//! OpenAI's chat completions, which most servers speak: OpenRouter, DeepSeek, Groq, Mistral, Azure, LM Studio, vLLM,
-//! llama.cpp and many more.
+//! OpenAI's chat completions API, which most servers support: OpenRouter, DeepSeek, Groq, Mistral, Azure, LM Studio,
+//! vLLM, llama.cpp and many more.
 
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::turns::{as_url, blank_end, is_begun, joined, turns};
 use super::{Ask, Chunk, Format, effort, first_alternative, list_at, number_at, text_at, with_tail};
-use crate::dialect::Lesson;
-use crate::event::{Finish, Usage};
-use crate::request::{Request, Thinking};
+use super::{as_url, blank_end, is_begun, joined, turns};
+use crate::provider::{Finish, Usage};
+use crate::provider::{Request, Thinking};
+use crate::quirks::Quirk;
 use crate::{Message, Role};
 
 pub(super) struct Chat;
@@ -19,22 +19,22 @@ impl Format for Chat {
     }
 
     fn body(&self, ask: &Ask<'_>) -> Value {
-        let Ask { request, dialect, .. } = *ask;
+        let Ask { request, quirks, .. } = *ask;
         let mut body = Map::new();
         body.insert("model".into(), json!(request.model));
         body.insert("messages".into(), messages(ask));
         body.insert("stream".into(), json!(true));
-        if !dialect.knows(Lesson::NoStreamOptions) {
+        if !quirks.knows(Quirk::NoStreamOptions) {
             body.insert("stream_options".into(), json!({ "include_usage": true }));
         }
         if let Some(limit) = ask.max_output() {
-            let new_name = dialect.knows(Lesson::CompletionTokens);
+            let new_name = quirks.knows(Quirk::CompletionTokens);
             body.insert(if new_name { "max_completion_tokens" } else { "max_tokens" }.into(), json!(limit));
         }
-        if let Some(temperature) = request.temperature.filter(|_| !dialect.knows(Lesson::NoTemperature)) {
+        if let Some(temperature) = request.temperature.filter(|_| !quirks.knows(Quirk::NoTemperature)) {
             body.insert("temperature".into(), json!(temperature));
         }
-        if let Some(thinking) = request.thinking.as_ref().filter(|_| !dialect.knows(Lesson::NoThinking)) {
+        if let Some(thinking) = request.thinking.as_ref().filter(|_| !quirks.knows(Quirk::NoThinking)) {
             let (name, value) = thinking_field(thinking, ask.is_at("openrouter.ai"));
             body.insert(name.into(), value);
         }
@@ -65,7 +65,7 @@ impl Format for Chat {
     }
 }
 
-/// OpenRouter has words of its own, which take tokens, too.
+/// The thinking parameter. OpenRouter has its own, which accepts tokens too.
 fn thinking_field(thinking: &Thinking, at_openrouter: bool) -> (&'static str, Value) {
     match (thinking, at_openrouter) {
         (Thinking::Budget(tokens @ 1..), true) => ("reasoning", json!({ "max_tokens": tokens })),
@@ -75,7 +75,7 @@ fn thinking_field(thinking: &Thinking, at_openrouter: bool) -> (&'static str, Va
 }
 
 fn messages(ask: &Ask<'_>) -> Value {
-    let mut messages: Vec<Value> = if ask.dialect.knows(Lesson::TakeTurns) || ask.dialect.knows(Lesson::NoSystem) {
+    let mut messages: Vec<Value> = if ask.quirks.knows(Quirk::TakeTurns) || ask.quirks.knows(Quirk::NoSystem) {
         let (standing, turns) = turns(ask);
         let system = (!standing.is_empty()).then(|| json!({ "role": "system", "content": joined(&standing) }));
         let turn = |role: Role, content: Value| json!({ "role": role.as_str(), "content": content });
@@ -100,9 +100,9 @@ fn messages(ask: &Ask<'_>) -> Value {
     Value::Array(messages)
 }
 
-/// A plain text where that says it all, since not every server knows parts.
+/// Uses a plain string if possible, since not every server supports content parts.
 fn content(ask: &Ask<'_>, messages: &[&Message]) -> Value {
-    let marks = !ask.dialect.knows(Lesson::NoCacheMarks) && is_claude(&ask.request.model);
+    let marks = !ask.quirks.knows(Quirk::NoCacheMarks) && is_claude(&ask.request.model);
     let is_marked = |message: &Message| marks && message.cached && !message.content.is_empty();
     if !messages.iter().any(|message| !message.images.is_empty() || is_marked(message)) {
         return Value::String(joined(messages));
@@ -122,8 +122,8 @@ fn content(ask: &Ask<'_>, messages: &[&Message]) -> Value {
     Value::Array(parts)
 }
 
-/// Whether the model, behind whichever gateway, is of the family whose prompt cache is told what to keep, and whose begun
-/// answers must not end in blanks.
+/// Returns whether the model is a Claude model behind a gateway: its prompt cache needs marks, and a begun answer
+/// must not end with whitespace.
 fn is_claude(model: &str) -> bool {
     let model = model.to_ascii_lowercase();
     model.contains("claude") || model.contains("anthropic/")
@@ -137,7 +137,7 @@ fn spoken(delta: &Value) -> (String, String) {
     }
     let fields = ["reasoning_content", "reasoning"].into_iter().map(|name| content_text(delta.get(name)));
     let mut reasoning = fields.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
-    // Mistral's models think in a part of the content.
+    // Mistral's models put thinking into a content part.
     for part in list_at(delta, "/content").filter(|part| text_at(part, "/type") == "thinking") {
         reasoning.push_str(&content_text(part.get("thinking")));
     }
@@ -153,9 +153,10 @@ fn content_text(value: Option<&Value>) -> String {
     }
 }
 
-/// Most servers end with the words of OpenAI. Some have their own, and gateways pass on those of the server behind them:
-/// `eos` (Together), `eos_token` (TGI), `end` (some gateways), `end_turn` (Anthropic, Bedrock), `complete` (Cohere),
-/// `model_length` (Mistral), `sensitive` (Zhipu). Before the end the reason is null, empty, or the text `null`.
+/// Most servers use the finish reasons of OpenAI. Some have their own, and gateways forward those of the server
+/// behind them: `eos` (Together), `eos_token` (TGI), `end` (some gateways), `end_turn` (Anthropic, Bedrock),
+/// `complete` (Cohere), `model_length` (Mistral), `sensitive` (Zhipu). Before the end, the reason is null, empty, or
+/// the string `null`.
 fn finish(word: &str) -> Option<Finish> {
     match word.to_ascii_lowercase().as_str() {
         "" | "null" => None,
@@ -184,7 +185,7 @@ fn usage(value: &Value) -> Option<Usage> {
 mod tests {
     use super::*;
     use crate::Image;
-    use crate::dialect::Dialect;
+    use crate::quirks::Quirks;
 
     fn read(text: &str) -> Chunk {
         Chat.chunk(&serde_json::from_str(text).unwrap()).unwrap_or_default()
@@ -203,13 +204,13 @@ mod tests {
     }
 
     fn body(request: &Request, complaints: &[&str], host: &str) -> Value {
-        let learn = |dialect: Dialect, complaint: &&str| dialect.after(complaint, request).unwrap();
-        let dialect = complaints.iter().fold(Dialect::default(), learn);
-        Chat.body(&Ask { request, dialect: &dialect, host })
+        let learn = |quirks: Quirks, complaint: &&str| quirks.after(complaint, request).unwrap();
+        let quirks = complaints.iter().fold(Quirks::default(), learn);
+        Chat.body(&Ask { request, quirks: &quirks, host })
     }
 
     #[test]
-    fn missing_and_null_fields_are_nothing() {
+    fn missing_and_null_fields_are_ignored() {
         for text in [
             r#"{"choices":[]}"#,
             r#"{"choices":[{}],"usage":null}"#,
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_complains_is_spoken_to_in_its_dialect() {
+    fn rejected_parameters_are_omitted() {
         let plain = body(&request(), &[], "h");
         assert_eq!(plain["stream_options"]["include_usage"], true);
         assert_eq!(plain["reasoning_effort"], "low");
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn openrouter_is_told_of_thinking_in_its_own_words() {
+    fn openrouter_gets_its_own_thinking_parameter() {
         assert_eq!(body(&request(), &[], "openrouter.ai")["reasoning"], json!({"max_tokens": 3000}));
         let request = Request { thinking: Some(Thinking::Effort("high".into())), ..request() };
         assert_eq!(body(&request, &[], "openrouter.ai")["reasoning"], json!({"effort": "high"}));
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_begun_answer_is_marked_where_servers_want_it() {
+    fn a_begun_answer_is_marked_for_servers_that_require_it() {
         let mut request = request();
         request.messages.push(Message::new(Role::Assistant, "a "));
         let last = |host: &str| body(&request, &[], host)["messages"][2].clone();

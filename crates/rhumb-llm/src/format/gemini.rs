@@ -1,14 +1,14 @@
-//! Google's `streamGenerateContent`.
+//! Google's `streamGenerateContent` API.
 
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::turns::{Turn, base64, turns};
 use super::{
     Ask, Chunk, Format, budget, effort, first_alternative, has_version, list_at, number_at, root, text_at, with_tail,
 };
-use crate::dialect::Lesson;
-use crate::event::{Finish, Usage};
+use super::{Turn, base64, turns};
+use crate::provider::{Finish, Usage};
+use crate::quirks::Quirk;
 use crate::{Image, Message, Role};
 
 pub(super) struct Gemini;
@@ -48,7 +48,7 @@ impl Format for Gemini {
         Value::Object(body)
     }
 
-    /// There is no end marker: an answer is whole if a reason for its end arrived.
+    /// There is no end marker. An answer is complete if it has a finish reason.
     fn chunk(&self, value: &Value) -> Option<Chunk> {
         if !["candidates", "usageMetadata", "promptFeedback"].iter().any(|name| value.get(name).is_some()) {
             return None;
@@ -70,16 +70,16 @@ impl Format for Gemini {
 }
 
 fn config(ask: &Ask<'_>) -> Map<String, Value> {
-    let Ask { request, dialect, .. } = *ask;
+    let Ask { request, quirks, .. } = *ask;
     let mut config = Map::new();
     if let Some(limit) = ask.max_output() {
         config.insert("maxOutputTokens".into(), json!(limit));
     }
-    if let Some(temperature) = request.temperature.filter(|_| !dialect.knows(Lesson::NoTemperature)) {
+    if let Some(temperature) = request.temperature.filter(|_| !quirks.knows(Quirk::NoTemperature)) {
         config.insert("temperature".into(), json!(temperature));
     }
-    if let Some(thinking) = request.thinking.as_ref().filter(|_| !dialect.knows(Lesson::NoThinking)) {
-        // From the third generation on, thinking is set by a word.
+    if let Some(thinking) = request.thinking.as_ref().filter(|_| !quirks.knows(Quirk::NoThinking)) {
+        // Since the third generation, thinking is set by a level.
         let thinking = match request.model.contains("gemini-3") {
             true => json!({ "thinkingLevel": effort(thinking), "includeThoughts": true }),
             false => json!({ "thinkingBudget": budget(thinking), "includeThoughts": budget(thinking) > 0 }),
@@ -111,7 +111,7 @@ fn finish(word: &str) -> Option<Finish> {
     }
 }
 
-/// The tokens of thinking are counted apart here.
+/// Adds up the output tokens, since thinking is reported separately.
 fn usage(value: &Value) -> Usage {
     let reasoning = number_at(value, "/thoughtsTokenCount");
     Usage {
@@ -126,7 +126,7 @@ fn usage(value: &Value) -> Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::Dialect;
+    use crate::quirks::Quirks;
     use crate::{Request, Thinking};
 
     fn request() -> Request {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     fn body(request: &Request) -> Value {
-        Gemini.body(&Ask { request, dialect: &Dialect::default(), host: "h" })
+        Gemini.body(&Ask { request, quirks: &Quirks::default(), host: "h" })
     }
 
     #[test]
@@ -169,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn newer_models_are_told_a_word() {
+    fn newer_models_get_a_level() {
         let request = Request { model: "gemini-3-pro".into(), ..request() };
         let thinking = body(&request)["generationConfig"]["thinkingConfig"].clone();
         assert_eq!(thinking, json!({"thinkingLevel":"low","includeThoughts":true}));
     }
 
     #[test]
-    fn thoughts_and_blocks_are_told_from_text() {
+    fn thinking_and_blocks_are_separated_from_text() {
         let chunk = Gemini.chunk(&json!({
             "candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"a"},{"text":"b"}]},"finishReason":"STOP"}],
             "usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2,"thoughtsTokenCount":3,"cachedContentTokenCount":4}

@@ -1,40 +1,39 @@
-//! The wire formats: what each wants to be sent and how its answers are read. Pure: values in, values out.
+//! Wire formats: how requests are encoded and responses decoded. Pure functions on values.
 //!
-//! Answers are read with tolerance. Servers that call themselves compatible leave fields out, send null for them, or add
-//! their own.
+//! Decoding is lenient. Compatible servers omit fields, send null for them, or add their own.
 
 mod anthropic;
 mod chat;
 mod gemini;
 mod ollama;
 mod responses;
-mod turns;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use url::Url;
 
-use super::dialect::Dialect;
-use super::event::{Finish, Usage};
-use super::frames::Framing;
-use super::request::{Request, Thinking};
+use super::framing::Framing;
+use super::provider::{Finish, Image, Message, Request, Role, Thinking, Usage};
+use super::quirks::{Quirk, Quirks};
 use crate::models::Api;
 
 pub(super) use anthropic::DEFAULT_OUTPUT as ANTHROPIC_OUTPUT;
 pub(super) use ollama::context_for;
 
-/// A request as one server is to get it.
+/// A request, and what its encoding depends on.
 pub(super) struct Ask<'a> {
     pub(super) request: &'a Request,
-    pub(super) dialect: &'a Dialect,
-    /// The server's host name, for the few that speak a format in their own way.
+    pub(super) quirks: &'a Quirks,
+    /// Host name of the server, for the few that deviate from a format.
     pub(super) host: &'a str,
 }
 
 impl Ask<'_> {
-    /// The most tokens that the answer may have, in the request's words or as the server said.
+    /// Maximum number of output tokens: that of the request, or less if the server accepts less.
     fn max_output(&self) -> Option<u32> {
         let asked = self.request.max_output_tokens?;
-        Some(self.dialect.max_output.map_or(asked, |most| asked.min(most)))
+        Some(self.quirks.max_output.map_or(asked, |most| asked.min(most)))
     }
 
     fn is_at(&self, domain: &str) -> bool {
@@ -42,66 +41,66 @@ impl Ask<'_> {
     }
 }
 
-/// What one piece of a stream, or a whole answer in one piece, says.
+/// The content of one event, or of a complete response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Chunk {
     pub(super) text: String,
     pub(super) reasoning: String,
-    /// `text` and `reasoning` are all of the answer, which may have come in pieces before.
+    /// Whether `text` and `reasoning` are the whole answer, of which parts may have arrived before.
     pub(super) whole: bool,
-    /// Why the model stopped. Only an answer that has this is complete, and each format lists the words that say so.
+    /// Why the model stopped. An answer without it is incomplete.
     pub(super) finish: Option<Finish>,
-    /// What is known of the counts so far.
+    /// Token counts so far.
     pub(super) usage: Option<Usage>,
-    /// Nothing follows. This alone does not make an answer complete.
+    /// Whether no further event follows. This alone does not complete an answer.
     pub(super) last: bool,
 }
 
 /// A wire format.
 pub(super) trait Format: Send + Sync {
-    /// Where `model` is asked, from the address that the user gave.
+    /// Returns the URL for requests to `model`, from the base URL in the settings.
     fn url(&self, base: &Url, model: &str) -> Url;
 
-    /// Where the models are listed, as many as one answer can hold.
+    /// Returns the URL of the model list, with the maximum page size.
     fn list_url(&self, base: &Url) -> Url {
         with_tail(base, "/models")
     }
 
-    /// The header that carries the key, and what stands before the key in it.
+    /// Returns the name of the header with the key, and the prefix of its value.
     fn key_header(&self) -> (&'static str, &'static str) {
         ("authorization", "Bearer ")
     }
 
-    /// Headers that every request needs.
+    /// Headers of every request.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// How the pieces of a stream are told apart.
+    /// How the events of a stream are separated.
     fn framing(&self) -> Framing {
         Framing::Events
     }
 
-    /// The body of a request.
+    /// Encodes the body of a request.
     fn body(&self, ask: &Ask<'_>) -> Value;
 
-    /// The end of a begun answer that is not sent, because servers do not take it. The model may say it again.
+    /// Returns the end of a begun answer that is not sent, because servers reject it. The model may repeat it.
     fn unsent_end<'r>(&self, _: &'r Request) -> &'r str {
         ""
     }
 
-    /// The error in place of an answer, if the JSON is one.
+    /// Returns the error if the JSON value is one.
     fn failure<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         let is_error = value.get("error").is_some_and(|error| !error.is_null())
             || ["object", "type"].iter().any(|name| value.get(*name).is_some_and(|kind| kind == "error"));
         is_error.then_some(value)
     }
 
-    /// What the JSON says; `None` if nothing of this format can be recognised in it.
+    /// Decodes an event. Returns `None` if it does not have the format.
     fn chunk(&self, value: &Value) -> Option<Chunk>;
 }
 
-/// The format that is spoken there.
+/// Returns the format of an API.
 pub(super) fn format_of(api: Api) -> &'static dyn Format {
     match api {
         Api::Chat => &chat::Chat,
@@ -112,21 +111,21 @@ pub(super) fn format_of(api: Api) -> &'static dyn Format {
     }
 }
 
-/// `base` with `tail` at the end of its path, whichever format's tail it may have had. What follows `?` stays.
+/// Replaces the path suffix of any format in `base` with `tail`. Keeps the query.
 fn with_tail(base: &Url, tail: &str) -> Url {
     let mut url = base.clone();
     url.set_path(&format!("{}{tail}", root(base)));
     url
 }
 
-/// The path without slashes at its end and without the tail of a format: people copy whole addresses.
+/// The path without trailing slashes and without the suffix of a format, since users often copy complete URLs.
 fn root(base: &Url) -> &str {
     let path = base.path().trim_end_matches('/');
     let tails = ["/chat/completions", "/responses", "/messages", "/api/chat"];
     tails.iter().find_map(|tail| path.strip_suffix(tail)).unwrap_or(path).trim_end_matches('/')
 }
 
-/// Whether a segment of the path is a version such as `v1` or `v1beta`.
+/// Returns whether a segment of the path is a version such as `v1` or `v1beta`.
 fn has_version(path: &str) -> bool {
     path.split('/').any(|segment| {
         let mut chars = segment.chars();
@@ -134,7 +133,7 @@ fn has_version(path: &str) -> bool {
     })
 }
 
-/// How hard to think, as a word.
+/// Converts the amount of thinking to a level.
 fn effort(thinking: &Thinking) -> &str {
     match thinking {
         Thinking::Effort(word) => word,
@@ -145,7 +144,7 @@ fn effort(thinking: &Thinking) -> &str {
     }
 }
 
-/// How hard to think, in tokens; 0 for not at all.
+/// Converts the amount of thinking to tokens. 0 means no thinking.
 fn budget(thinking: &Thinking) -> u32 {
     match thinking {
         Thinking::Budget(tokens) => *tokens,
@@ -160,17 +159,17 @@ fn budget(thinking: &Thinking) -> u32 {
     }
 }
 
-/// The text at `path` of a value, empty if there is none.
+/// Returns the string at `path`, or an empty one.
 fn text_at<'v>(value: &'v Value, path: &str) -> &'v str {
     value.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The number at `path` of a value, 0 if there is none.
+/// Returns the number at `path`, or 0.
 fn number_at(value: &Value, path: &str) -> u64 {
     value.pointer(path).and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// The alternative with index 0 in a list of alternative answers. One without an index counts by its position.
+/// Returns the alternative with index 0. One without an index has its position as index.
 fn first_alternative<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     let is_first = |&(position, alternative): &(usize, &Value)| {
         alternative.get("index").and_then(Value::as_f64).map_or(position == 0, |index| index == 0.0)
@@ -178,9 +177,66 @@ fn first_alternative<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     list_at(value, path).enumerate().find(is_first).map(|(_, alternative)| alternative)
 }
 
-/// The elements of a list at `path` of a value.
+/// Returns the elements of the array at `path`.
 fn list_at<'v>(value: &'v Value, path: &str) -> impl Iterator<Item = &'v Value> {
     value.pointer(path).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// Consecutive messages of the same role.
+pub(super) struct Turn<'a> {
+    pub(super) role: Role,
+    pub(super) messages: Vec<&'a Message>,
+}
+
+/// Returns the system messages at the beginning, and the other messages as turns. Later system messages become user
+/// messages, and so do all of them if the server has no system role.
+pub(super) fn turns<'a>(ask: &Ask<'a>) -> (Vec<&'a Message>, Vec<Turn<'a>>) {
+    let messages = &ask.request.messages;
+    let standing = if ask.quirks.knows(Quirk::NoSystem) {
+        0
+    } else {
+        messages.iter().take_while(|message| message.role == Role::System).count()
+    };
+    let (standing, rest) = messages.split_at(standing);
+    let mut turns: Vec<Turn<'a>> = Vec::new();
+    for message in rest.iter().filter(|message| !is_empty(message)) {
+        let role = if message.role == Role::System { Role::User } else { message.role };
+        match turns.last_mut().filter(|turn| turn.role == role) {
+            Some(turn) => turn.messages.push(message),
+            None => turns.push(Turn { role, messages: vec![message] }),
+        }
+    }
+    (standing.iter().filter(|message| !is_empty(message)).collect(), turns)
+}
+
+/// Returns whether the last message is the beginning of the answer.
+pub(super) fn is_begun(messages: &[Message]) -> bool {
+    messages.last().is_some_and(|last| last.role == Role::Assistant)
+}
+
+/// Returns the whitespace at the end of a begun answer, which some servers reject.
+pub(super) fn blank_end(messages: &[Message]) -> &str {
+    let begun = messages.last().filter(|last| last.role == Role::Assistant);
+    begun.and_then(|last| last.content.get(last.content.trim_end().len()..)).unwrap_or_default()
+}
+
+/// Joins the contents of messages.
+pub(super) fn joined(messages: &[&Message]) -> String {
+    messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Encodes the bytes of an image.
+pub(super) fn base64(image: &Image) -> String {
+    STANDARD.encode(&image.bytes)
+}
+
+/// Encodes an image as a data URL.
+pub(super) fn as_url(image: &Image) -> String {
+    format!("data:{};base64,{}", image.media_type, base64(image))
+}
+
+fn is_empty(message: &Message) -> bool {
+    message.content.is_empty() && message.images.is_empty()
 }
 
 #[cfg(test)]
@@ -189,7 +245,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_address_is_found_from_what_people_type() {
+    fn the_url_is_derived_from_various_base_urls() {
         let table = [
             (Api::Chat, "http://h:1/v1", "http://h:1/v1/chat/completions"),
             (Api::Chat, "http://h:1/v1//", "http://h:1/v1/chat/completions"),
@@ -220,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_of_models_is_found_from_any_address() {
+    fn the_model_list_url_is_derived_from_any_base_url() {
         let table = [
             (Api::Chat, "https://h/v1", "https://h/v1/models"),
             (Api::Chat, "https://h/v1/chat/completions?v=1", "https://h/v1/models?v=1"),
@@ -239,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_tokens_of_thinking_are_put_into_each_other() {
+    fn levels_and_token_counts_are_converted() {
         for word in ["none", "low", "medium", "high"] {
             let tokens = Thinking::Budget(budget(&Thinking::Effort(word.into())));
             assert_eq!(effort(&tokens), word);
@@ -247,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_null_fields_are_nothing() {
+    fn missing_and_null_fields_are_ignored() {
         for api in Api::ALL {
             for text in ["{}", "null", "[]", "3", "\"x\"", r#"{"a":[null,{}]}"#] {
                 let value = serde_json::from_str(text).unwrap();
@@ -259,7 +315,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_json_is_too_strange(
+        fn arbitrary_json_does_not_panic(
             text in r#"(\{|\}|\[|\]|:|,|null|0|"(choices|delta|type|message|content|text|candidates|parts|usage|error|response|done)"){0,30}"#,
         ) {
             if let Ok(value) = serde_json::from_str::<Value>(&text) {

@@ -1,25 +1,25 @@
-//! Ollama's own `/api/chat`. Unlike its compatible API it takes the context length, without which the server cuts long
-//! prompts and says nothing.
+//! Ollama's own `/api/chat`. Unlike its compatible API it accepts the context length, without which the server
+//! truncates long prompts silently.
 
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::turns::base64;
+use super::base64;
 use super::{Ask, Chunk, Format, effort, number_at, root, text_at};
-use crate::dialect::Lesson;
-use crate::event::{Finish, Usage};
-use crate::frames::Framing;
-use crate::request::{Request, Thinking};
+use crate::framing::Framing;
+use crate::provider::{Finish, Usage};
+use crate::provider::{Request, Thinking};
+use crate::quirks::Quirk;
 use crate::{Message, Role};
 
-/// The context length grows in steps of so many tokens, because a model is loaded anew for each other length.
+/// Step of the context length in tokens. The server reloads the model for each different length.
 const STEP: usize = 8192;
-/// Room for the answer where nothing is said of it, in tokens.
+/// Tokens reserved for the answer if the request sets no limit.
 const ANSWER: usize = 4096;
 
 pub(super) struct Ollama;
 
-/// A part of the server's own API, from an address that may lead to another one.
+/// Returns a URL of Ollama's own API, from the base URL of any of its APIs.
 fn at(base: &Url, name: &str) -> Url {
     let root = root(base);
     let root = root.strip_suffix("/v1").or_else(|| root.strip_suffix("/api")).unwrap_or(root);
@@ -42,9 +42,9 @@ impl Format for Ollama {
     }
 
     fn body(&self, ask: &Ask<'_>) -> Value {
-        let Ask { request, dialect, .. } = *ask;
+        let Ask { request, quirks, .. } = *ask;
         let mut options = Map::new();
-        options.insert("num_ctx".into(), json!(context_for(request, dialect.context)));
+        options.insert("num_ctx".into(), json!(context_for(request, quirks.context)));
         if let Some(limit) = ask.max_output() {
             options.insert("num_predict".into(), json!(limit));
         }
@@ -57,7 +57,7 @@ impl Format for Ollama {
             "stream": true,
             "options": options,
         });
-        if let Some(thinking) = request.thinking.as_ref().filter(|_| !dialect.knows(Lesson::NoThinking)) {
+        if let Some(thinking) = request.thinking.as_ref().filter(|_| !quirks.knows(Quirk::NoThinking)) {
             body["think"] = think(&request.model, thinking);
         }
         body
@@ -83,8 +83,8 @@ impl Format for Ollama {
     }
 }
 
-/// The context length for a request, in tokens: enough for the prompt, a tenth more because it is counted with another
-/// tokenizer, and the answer. Never less than `loaded`, for which the model is loaded already.
+/// Returns the context length in tokens for a request: the prompt plus a tenth, because it was counted with another
+/// tokenizer, plus the answer. At least `loaded`, for which the model is loaded already.
 pub(crate) fn context_for(request: &Request, loaded: Option<u32>) -> u32 {
     let bytes: usize = request.messages.iter().map(|message| message.content.len()).sum();
     let prompt = if request.tokens > 0 { request.tokens } else { bytes / 3 };
@@ -101,7 +101,7 @@ fn message(message: &Message) -> Value {
     value
 }
 
-/// One family takes a word, all others yes or no.
+/// The models of one family accept a level, others only true or false.
 fn think(model: &str, thinking: &Thinking) -> Value {
     match effort(thinking) {
         "none" | "off" => json!(false),
@@ -110,13 +110,13 @@ fn think(model: &str, thinking: &Thinking) -> Value {
     }
 }
 
-/// Servers that speak the format without being Ollama name the field as the chat API does.
+/// Compatible servers use the field name of the chat API.
 fn thinking(value: &Value) -> &str {
     let fields = ["/message/thinking", "/message/reasoning_content"].map(|path| text_at(value, path));
     fields.into_iter().find(|text| !text.is_empty()).unwrap_or_default()
 }
 
-/// Servers from before May 2024 give no reason: `done` alone says that the answer is complete.
+/// Servers from before May 2024 send no reason: `done` alone completes the answer.
 fn finish(reason: Option<&Value>) -> Option<Finish> {
     match reason.unwrap_or(&Value::Null) {
         Value::Null => Some(Finish::Stop),
@@ -137,7 +137,7 @@ fn usage(value: &Value) -> Usage {
 mod tests {
     use super::*;
     use crate::Image;
-    use crate::dialect::Dialect;
+    use crate::quirks::Quirks;
 
     #[test]
     fn a_request_says_how_long_the_context_must_be() {
@@ -159,7 +159,7 @@ mod tests {
             "options": {"num_ctx":16_384,"num_predict":1000},
             "think": true,
         });
-        assert_eq!(Ollama.body(&Ask { request: &request, dialect: &Dialect::default(), host: "h" }), expected);
+        assert_eq!(Ollama.body(&Ask { request: &request, quirks: &Quirks::default(), host: "h" }), expected);
         assert_eq!(think("gpt-oss:20b", &Thinking::Budget(9000)), "medium");
         assert_eq!(think("gpt-oss:20b", &Thinking::Budget(0)), false);
     }

@@ -1,12 +1,12 @@
-//! OpenAI's Responses.
+//! OpenAI's Responses API.
 
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::turns::{as_url, joined, turns};
 use super::{Ask, Chunk, Format, effort, list_at, number_at, text_at, with_tail};
-use crate::dialect::Lesson;
-use crate::event::{Finish, Usage};
+use super::{as_url, joined, turns};
+use crate::provider::{Finish, Usage};
+use crate::quirks::Quirk;
 use crate::{Message, Role};
 
 pub(super) struct Responses;
@@ -17,7 +17,7 @@ impl Format for Responses {
     }
 
     fn body(&self, ask: &Ask<'_>) -> Value {
-        let Ask { request, dialect, .. } = *ask;
+        let Ask { request, quirks, .. } = *ask;
         let (standing, turns) = turns(ask);
         let items = turns.iter().flat_map(|turn| &turn.messages).map(|message| item(message));
         let mut body = Map::new();
@@ -27,17 +27,17 @@ impl Format for Responses {
         }
         body.insert("input".into(), items.collect());
         body.insert("stream".into(), json!(true));
-        // Nothing is to be kept there.
+        // The server must not store the conversation.
         body.insert("store".into(), json!(false));
         if let Some(limit) = ask.max_output() {
             body.insert("max_output_tokens".into(), json!(limit));
         }
-        if let Some(temperature) = request.temperature.filter(|_| !dialect.knows(Lesson::NoTemperature)) {
+        if let Some(temperature) = request.temperature.filter(|_| !quirks.knows(Quirk::NoTemperature)) {
             body.insert("temperature".into(), json!(temperature));
         }
-        if let Some(thinking) = request.thinking.as_ref().filter(|_| !dialect.knows(Lesson::NoThinking)) {
+        if let Some(thinking) = request.thinking.as_ref().filter(|_| !quirks.knows(Quirk::NoThinking)) {
             let mut reasoning = json!({ "effort": effort(thinking) });
-            if !dialect.knows(Lesson::NoSummary) {
+            if !quirks.knows(Quirk::NoSummary) {
                 reasoning["summary"] = json!("auto");
             }
             body.insert("reasoning".into(), reasoning);
@@ -65,7 +65,7 @@ impl Format for Responses {
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 Some(Chunk { reasoning: delta, ..Chunk::default() })
             }
-            // Summaries come in parts, each a paragraph of its own.
+            // Summaries arrive in parts. Each one is a paragraph.
             "response.reasoning_summary_part.added" if number_at(value, "/summary_index") > 0 => {
                 Some(Chunk { reasoning: "\n\n".into(), ..Chunk::default() })
             }
@@ -86,7 +86,7 @@ fn item(message: &Message) -> Value {
     json!({ "type": "message", "role": role, "content": images.chain(text).collect::<Vec<_>>() })
 }
 
-/// The end of a response, which holds all of it.
+/// Decodes the end of a response, which contains all of it.
 fn ended(response: &Value) -> Chunk {
     let parts = |kind: &'static str, path: &'static str| {
         let items = list_at(response, "/output").filter(move |item| text_at(item, "/type") == kind);
@@ -129,7 +129,7 @@ fn usage(value: &Value) -> Option<Usage> {
 mod tests {
     use super::*;
     use crate::Image;
-    use crate::dialect::Dialect;
+    use crate::quirks::Quirks;
     use crate::{Request, Thinking};
 
     #[test]
@@ -146,8 +146,8 @@ mod tests {
         let thinking = Some(Thinking::Effort("high".into()));
         let request =
             Request { model: "m".into(), messages, thinking, max_output_tokens: Some(5), ..Request::default() };
-        let dialect = Dialect::default();
-        let body = Responses.body(&Ask { request: &request, dialect: &dialect, host: "h" });
+        let quirks = Quirks::default();
+        let body = Responses.body(&Ask { request: &request, quirks: &quirks, host: "h" });
         let expected = json!({
             "model": "m", "instructions": "s",
             "input": [
@@ -160,13 +160,13 @@ mod tests {
             "reasoning": {"effort":"high","summary":"auto"},
         });
         assert_eq!(body, expected);
-        let dialect = dialect.after("verify your organization for reasoning summaries", &request).unwrap();
-        let body = Responses.body(&Ask { request: &request, dialect: &dialect, host: "h" });
+        let quirks = quirks.after("verify your organization for reasoning summaries", &request).unwrap();
+        let body = Responses.body(&Ask { request: &request, quirks: &quirks, host: "h" });
         assert_eq!(body["reasoning"], json!({"effort":"high"}));
     }
 
     #[test]
-    fn every_end_is_one() {
+    fn every_end_is_recognized() {
         let ended = |kind: &str, response: Value| {
             Responses.chunk(&json!({"type": kind, "response": response})).and_then(|chunk| chunk.finish)
         };

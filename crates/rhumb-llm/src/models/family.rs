@@ -1,19 +1,19 @@
-//! What models are like by family: our own judgement of how each is best spoken to, and what a model of such a name most
-//! probably takes when no list has it.
+//! Model families: how their models are best prompted, the probable limits of unlisted models, and aliases.
 
 use super::model::{Caching, Model, Reminder, Source, ThinkingControl};
-use super::name::{ModelName, billions, fits};
+use super::name::{ModelName, billions, matches_pattern};
 use rhumb_edit::EditFormat;
 
-/// Models below this size, in billions of parameters, mostly cannot quote a file well enough for edits: they write it whole.
-const SMALL: f64 = 20.0;
+/// Models below this number of billions of parameters rarely quote files exactly. They write whole files instead of
+/// edits.
+const MAX_SMALL_BILLIONS: f64 = 20.0;
 
-/// What models whose key is as `pattern` has it have in common.
+/// Defaults of the models whose keys match `pattern`.
 #[derive(Debug, Clone, Copy)]
 struct Family {
-    /// `*` stands for anything.
+    /// `*` matches any text.
     pattern: &'static str,
-    /// As [`Model::window`].
+    /// Like [`Model::window`].
     window: usize,
     images: bool,
     prefill: bool,
@@ -25,16 +25,16 @@ struct Family {
     reminder: Reminder,
     lazy: bool,
     overeager: bool,
-    /// Patterns of smaller models of the same provider: the newest that fits the first of them is the weak one.
+    /// Patterns for the weak model: the newest match of the same provider is used.
     weak: &'static [&'static str],
-    /// The same for the one that writes the edits in architect mode; empty: the model itself.
+    /// Patterns for the editor model. If empty, the model edits itself.
     editor: &'static [&'static str],
 }
 
-/// What nothing more is known of.
-const PLAIN: Family = Family {
+/// Defaults of an unknown family.
+const GENERIC: Family = Family {
     pattern: "",
-    // What 128k means differs; this is the least of it.
+    // The smallest value that vendors call 128k.
     window: 128_000,
     images: false,
     prefill: false,
@@ -56,14 +56,14 @@ const GPT: Family = Family {
     caching: Caching::ByPrefix,
     reminder: Reminder::System,
     weak: &["gpt-*-luna", "gpt-*-mini"],
-    ..PLAIN
+    ..GENERIC
 };
 
-/// Models of OpenAI that think: no temperature, and the rules are remembered without a system message at the end.
+/// OpenAI models that think. They accept no temperature and need no reminder at the end.
 const GPT_THINKING: Family =
     Family { window: 272_000, temperature: false, thinking: ThinkingControl::Effort, reminder: Reminder::User, ..GPT };
 
-/// Its models of letter and number: they plan better than they write edits.
+/// OpenAI's o-series, which is better at planning than at writing edits.
 const O_SERIES: Family = Family { window: 200_000, editor: &["gpt-4-1"], ..GPT_THINKING };
 
 const CLAUDE: Family = Family {
@@ -73,7 +73,7 @@ const CLAUDE: Family = Family {
     thinking: ThinkingControl::Effort,
     overeager: true,
     weak: &["claude-*haiku*"],
-    ..PLAIN
+    ..GENERIC
 };
 
 const GEMINI: Family = Family {
@@ -84,7 +84,7 @@ const GEMINI: Family = Family {
     format: EditFormat::DiffFenced,
     overeager: true,
     weak: &["gemini-*-flash-lite", "gemini-*-flash"],
-    ..PLAIN
+    ..GENERIC
 };
 
 const DEEPSEEK: Family = Family {
@@ -92,22 +92,22 @@ const DEEPSEEK: Family = Family {
     prefill: true,
     reminder: Reminder::System,
     weak: &["deepseek-v-*-flash", "deepseek-chat"],
-    ..PLAIN
+    ..GENERIC
 };
 
-/// Thinking comes in its answer, so it is not asked to write edits when another can.
+/// Its thinking is part of the answer, so another model writes edits if possible.
 const DEEPSEEK_THINKING: Family =
     Family { prefill: false, editor: &["deepseek-v-*-flash", "deepseek-chat"], ..DEEPSEEK };
 
 const GROK: Family =
-    Family { caching: Caching::ByPrefix, weak: &["grok-code-fast*", "grok-*-fast", "grok-*-mini"], ..PLAIN };
+    Family { caching: Caching::ByPrefix, weak: &["grok-code-fast*", "grok-*-fast", "grok-*-mini"], ..GENERIC };
 
-const MISTRAL: Family = Family { prefill: true, weak: &["mistral-small"], ..PLAIN };
+const MISTRAL: Family = Family { prefill: true, weak: &["mistral-small"], ..GENERIC };
 
-/// The families: the first whose pattern fits a key is the model's. Patterns are written as keys are (see `name`): digits apart
-/// from letters.
+/// All families. The first one whose pattern matches a key is used. Patterns have the form of keys (see `name`):
+/// digits are separated from letters.
 const FAMILIES: &[Family] = &[
-    Family { pattern: "gpt-oss*", thinking: ThinkingControl::Effort, ..PLAIN },
+    Family { pattern: "gpt-oss*", thinking: ThinkingControl::Effort, ..GENERIC },
     Family {
         pattern: "gpt-3-5*",
         window: 16_385,
@@ -156,7 +156,7 @@ const FAMILIES: &[Family] = &[
     Family { pattern: "o-1*", ..O_SERIES },
     Family { pattern: "o-3*", ..O_SERIES },
     Family { pattern: "o-4*", ..O_SERIES },
-    // The third generation neither thinks (but for 3.7) nor does too much.
+    // Claude 3 does not think, except for 3.7.
     Family { pattern: "claude-3-7*", thinking: ThinkingControl::Budget, prefill: true, ..CLAUDE },
     Family { pattern: "claude-3*", thinking: ThinkingControl::None, prefill: true, overeager: false, ..CLAUDE },
     Family { pattern: "claude-*4-5*", thinking: ThinkingControl::Budget, prefill: true, ..CLAUDE },
@@ -180,7 +180,7 @@ const FAMILIES: &[Family] = &[
         ..CLAUDE
     },
     Family { pattern: "claude-*4-6*", window: 1_000_000, thinking: ThinkingControl::Both, ..CLAUDE },
-    // What is newer than all that takes a million, and sets its sampling itself.
+    // Newer models have a window of a million tokens and a fixed temperature.
     Family { pattern: "claude*", window: 1_000_000, temperature: false, ..CLAUDE },
     Family {
         pattern: "gemini-1*",
@@ -192,7 +192,7 @@ const FAMILIES: &[Family] = &[
     Family { pattern: "gemini-2-0*", thinking: ThinkingControl::None, overeager: false, ..GEMINI },
     Family { pattern: "gemini-2-5*", thinking: ThinkingControl::Budget, ..GEMINI },
     Family { pattern: "gemini*", ..GEMINI },
-    Family { pattern: "gemma*", images: true, system_role: false, format: EditFormat::Whole, ..PLAIN },
+    Family { pattern: "gemma*", images: true, system_role: false, format: EditFormat::Whole, ..GENERIC },
     Family { pattern: "deepseek*reasoner*", ..DEEPSEEK_THINKING },
     Family { pattern: "deepseek-r-1-distill*", caching: Caching::None, ..DEEPSEEK_THINKING },
     Family { pattern: "deepseek-r*", ..DEEPSEEK_THINKING },
@@ -218,48 +218,48 @@ const FAMILIES: &[Family] = &[
     Family { pattern: "ministral*", format: EditFormat::Whole, ..MISTRAL },
     Family { pattern: "*stral*", ..MISTRAL },
     Family { pattern: "*xtral*", images: true, ..MISTRAL },
-    Family { pattern: "qwen-3-coder*", window: 262_144, ..PLAIN },
-    Family { pattern: "qwen-2-5-coder*", window: 32_768, ..PLAIN },
-    Family { pattern: "qwen-*coder*", ..PLAIN },
-    Family { pattern: "qwen-2*", window: 32_768, ..PLAIN },
-    Family { pattern: "qwen-3*", ..PLAIN },
-    Family { pattern: "qw*", window: 32_768, ..PLAIN },
-    Family { pattern: "*llama-4*", window: 1_048_576, images: true, ..PLAIN },
-    Family { pattern: "*llama-3-1*", ..PLAIN },
-    Family { pattern: "*llama-3-2*", ..PLAIN },
-    Family { pattern: "*llama-3-3*", ..PLAIN },
-    Family { pattern: "*llama-v-3-*", ..PLAIN },
-    Family { pattern: "*llama-3*", window: 8_192, format: EditFormat::Whole, ..PLAIN },
-    Family { pattern: "*llama*", window: 4_096, format: EditFormat::Whole, ..PLAIN },
-    Family { pattern: "kimi-k-2*", window: 262_144, caching: Caching::ByPrefix, ..PLAIN },
-    Family { pattern: "kimi*", window: 262_144, images: true, caching: Caching::ByPrefix, ..PLAIN },
-    Family { pattern: "glm-4-5*", caching: Caching::ByPrefix, ..PLAIN },
-    Family { pattern: "glm*", window: 200_000, caching: Caching::ByPrefix, ..PLAIN },
-    Family { pattern: "minimax*", window: 196_608, ..PLAIN },
-    Family { pattern: "command*", format: EditFormat::Whole, ..PLAIN },
-    Family { pattern: "phi*", window: 16_384, format: EditFormat::Whole, ..PLAIN },
-    Family { pattern: "granite*", format: EditFormat::Whole, ..PLAIN },
-    Family { pattern: "starcoder*", window: 16_384, format: EditFormat::Whole, ..PLAIN },
-    Family { pattern: "yi-*", window: 16_384, format: EditFormat::Whole, ..PLAIN },
+    Family { pattern: "qwen-3-coder*", window: 262_144, ..GENERIC },
+    Family { pattern: "qwen-2-5-coder*", window: 32_768, ..GENERIC },
+    Family { pattern: "qwen-*coder*", ..GENERIC },
+    Family { pattern: "qwen-2*", window: 32_768, ..GENERIC },
+    Family { pattern: "qwen-3*", ..GENERIC },
+    Family { pattern: "qw*", window: 32_768, ..GENERIC },
+    Family { pattern: "*llama-4*", window: 1_048_576, images: true, ..GENERIC },
+    Family { pattern: "*llama-3-1*", ..GENERIC },
+    Family { pattern: "*llama-3-2*", ..GENERIC },
+    Family { pattern: "*llama-3-3*", ..GENERIC },
+    Family { pattern: "*llama-v-3-*", ..GENERIC },
+    Family { pattern: "*llama-3*", window: 8_192, format: EditFormat::Whole, ..GENERIC },
+    Family { pattern: "*llama*", window: 4_096, format: EditFormat::Whole, ..GENERIC },
+    Family { pattern: "kimi-k-2*", window: 262_144, caching: Caching::ByPrefix, ..GENERIC },
+    Family { pattern: "kimi*", window: 262_144, images: true, caching: Caching::ByPrefix, ..GENERIC },
+    Family { pattern: "glm-4-5*", caching: Caching::ByPrefix, ..GENERIC },
+    Family { pattern: "glm*", window: 200_000, caching: Caching::ByPrefix, ..GENERIC },
+    Family { pattern: "minimax*", window: 196_608, ..GENERIC },
+    Family { pattern: "command*", format: EditFormat::Whole, ..GENERIC },
+    Family { pattern: "phi*", window: 16_384, format: EditFormat::Whole, ..GENERIC },
+    Family { pattern: "granite*", format: EditFormat::Whole, ..GENERIC },
+    Family { pattern: "starcoder*", window: 16_384, format: EditFormat::Whole, ..GENERIC },
+    Family { pattern: "yi-*", window: 16_384, format: EditFormat::Whole, ..GENERIC },
 ];
 
-/// A model as its name lets one expect it, and the patterns of its weak and its editor model.
-pub(super) struct Judged {
+/// Defaults for a model, and the patterns of its weak and editor models.
+pub(super) struct FamilyDefaults {
     pub model: Model,
     pub weak: &'static [&'static str],
     pub editor: &'static [&'static str],
 }
 
-/// What `name` is like, as far as the name tells. A model of no family is unknown altogether.
-pub(super) fn judged(full: &str, name: &ModelName) -> Judged {
+/// Returns the defaults for a model name. A model without a family gets general defaults.
+pub(super) fn family_defaults(full: &str, name: &ModelName) -> FamilyDefaults {
     let model = Model::unknown(full);
     let plain = |key: &'_ str| key.strip_prefix("ft-").unwrap_or(key).to_owned();
     let (key, base) = (plain(&name.key), plain(&name.base));
-    let is_small = billions(&key).is_some_and(|size| size < SMALL);
-    let fits = |family: &&Family| fits(family.pattern, &key) || fits(family.pattern, &base);
-    let Some(family) = FAMILIES.iter().find(fits) else {
+    let is_small = billions(&key).is_some_and(|size| size < MAX_SMALL_BILLIONS);
+    let is_match = |family: &&Family| matches_pattern(family.pattern, &key) || matches_pattern(family.pattern, &base);
+    let Some(family) = FAMILIES.iter().find(is_match) else {
         let format = if is_small { EditFormat::Whole } else { model.edit_format };
-        return Judged { model: Model { edit_format: format, ..model }, weak: &[], editor: &[] };
+        return FamilyDefaults { model: Model { edit_format: format, ..model }, weak: &[], editor: &[] };
     };
     let mut capabilities = model.capabilities;
     capabilities.images = family.images;
@@ -278,7 +278,55 @@ pub(super) fn judged(full: &str, name: &ModelName) -> Judged {
         overeager: family.overeager,
         ..model
     };
-    Judged { model, weak: family.weak, editor: family.editor }
+    FamilyDefaults { model, weak: family.weak, editor: family.editor }
+}
+
+/// A short name for the newest model of a family.
+pub(super) struct Alias {
+    /// The short name.
+    pub name: &'static str,
+    /// The provider of the family.
+    pub provider: &'static str,
+    /// Patterns. The newest match of the first pattern with a match is used. `*` matches any text, and dates are
+    /// ignored (see `name`).
+    pub patterns: &'static [&'static str],
+}
+
+const fn alias(name: &'static str, provider: &'static str, patterns: &'static [&'static str]) -> Alias {
+    Alias { name, provider, patterns }
+}
+
+/// All aliases.
+pub(super) const ALIASES: [Alias; 24] = [
+    alias("sonnet", "anthropic", &["claude-*sonnet*"]),
+    alias("opus", "anthropic", &["claude-*opus*"]),
+    alias("haiku", "anthropic", &["claude-*haiku*"]),
+    alias("claude", "anthropic", &["claude-*sonnet*"]),
+    alias("gpt", "openai", &["gpt-*-sol", "gpt-*"]),
+    alias("gpt5", "openai", &["gpt-5*"]),
+    alias("4o", "openai", &["gpt-4o"]),
+    alias("mini", "openai", &["gpt-*-mini"]),
+    alias("nano", "openai", &["gpt-*-nano"]),
+    alias("luna", "openai", &["gpt-*-luna"]),
+    alias("terra", "openai", &["gpt-*-terra"]),
+    alias("codex", "openai", &["gpt-*-codex"]),
+    alias("gemini", "gemini", &["gemini-*-pro"]),
+    alias("pro", "gemini", &["gemini-*-pro"]),
+    alias("flash", "gemini", &["gemini-*-flash"]),
+    alias("flash-lite", "gemini", &["gemini-*-flash-lite"]),
+    alias("deepseek", "deepseek", &["deepseek-v-*-pro", "deepseek-chat"]),
+    alias("r1", "deepseek", &["deepseek-r-1*", "deepseek-reasoner"]),
+    alias("grok", "xai", &["grok-*"]),
+    alias("codestral", "mistral", &["codestral"]),
+    alias("devstral", "mistral", &["devstral*"]),
+    alias("qwen", "dashscope", &["qwen-*-coder-plus", "qwen-*"]),
+    alias("kimi", "moonshot", &["kimi-*"]),
+    alias("glm", "zai", &["glm-*"]),
+];
+
+/// Returns the alias of this name, ignoring case.
+pub(super) fn alias_named(name: &str) -> Option<&'static Alias> {
+    ALIASES.iter().find(|alias| alias.name.eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]
@@ -286,7 +334,7 @@ mod tests {
     use super::*;
 
     fn model(name: &str) -> Model {
-        judged(name, &ModelName::of(name)).model
+        family_defaults(name, &ModelName::of(name)).model
     }
 
     #[test]
@@ -300,17 +348,17 @@ mod tests {
     }
 
     #[test]
-    fn no_family_hides_behind_another() {
+    fn no_family_is_unreachable() {
         for (at, family) in FAMILIES.iter().enumerate() {
             let like = family.pattern.replace('*', "");
-            let first = FAMILIES.iter().position(|other| fits(other.pattern, &like));
+            let first = FAMILIES.iter().position(|other| matches_pattern(other.pattern, &like));
             assert!(first.is_some_and(|first| first <= at), "{}", family.pattern);
             assert!(!FAMILIES[..at].iter().any(|other| other.pattern == family.pattern), "{} twice", family.pattern);
         }
     }
 
     #[test]
-    fn unknown_models_are_taken_for_their_kin() {
+    fn unlisted_models_get_the_defaults_of_their_family() {
         let windows = [
             ("anthropic/claude-sonnet-9", 1_000_000),
             ("gpt-5.9-mini", 272_000),
@@ -331,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn each_family_is_spoken_to_in_its_way() {
+    fn each_family_has_its_defaults() {
         assert_eq!(model("gpt-4-turbo").edit_format, EditFormat::Udiff);
         assert_eq!(model("gemini-2.5-pro").edit_format, EditFormat::DiffFenced);
         assert_eq!(model("qwen2.5-coder:7b").edit_format, EditFormat::Whole);

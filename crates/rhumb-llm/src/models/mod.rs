@@ -1,26 +1,22 @@
-//! Language models as facts: what each takes, costs and can do. No network here: a table goes in, a [`Model`] comes out.
+//! What is known about language models: limits, prices and capabilities.
 //!
-//! A [`Catalog`] lays what the user says over lists that were fetched, over the one that comes with the program, over what
-//! models of such a name are mostly like. It always has an answer, and [`Model::known`] tells a fact from an assumption.
-//! A [`Ledger`] enters what was spent; a price that is unknown stays visible there and is never counted as nothing.
+//! [`Catalog::find`] returns a [`Model`] for any name. It combines, strongest first: the user's settings, public lists
+//! that were fetched, the list that is part of the crate, the defaults of the model's family, and general defaults.
+//! [`Model::known`] tells whether the limits are facts or assumptions.
+//!
+//! A [`Ledger`] records what requests cost. Requests of unknown price are counted separately and never as free.
+//!
+//! The module is pure: it uses no network and no files.
 
-mod alias;
 mod catalog;
+mod cost;
 mod family;
-mod ledger;
-mod listing;
 mod lists;
 mod model;
 mod name;
-mod overrides;
-mod price;
 mod provider;
-mod search;
 
 pub use catalog::Catalog;
-pub use ledger::{CapCheck, Ledger, Spend, estimate};
-pub use listing::{Abilities, ListKind, Listing, ModelList};
-pub use lists::{ListError, parse as parse_list};
-pub use model::{Api, Caching, Capabilities, DEFAULT_WINDOW, Model, Reminder, Source, ThinkingControl};
-pub use overrides::ModelOverride;
-pub use price::{Dollars, LongPrices, Prices, Tokens};
+pub use cost::{CapCheck, Dollars, Ledger, LongPrices, Prices, Spend, Tokens, estimate};
+pub use lists::{ListError, ListKind, ListedCapabilities, Listing, ModelList, parse as parse_list};
+pub use model::{Api, Caching, Capabilities, DEFAULT_WINDOW, Model, ModelOverride, Reminder, Source, ThinkingControl};

@@ -1,22 +1,22 @@
-//! Names of models, seen through: one model goes by many names.
+//! Parsing and normalization of model names. The same model has different names with different providers.
 
-use super::provider::Provider;
+use super::provider::ProviderInfo;
 
-/// A name taken apart.
+/// A parsed name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ModelName<'a> {
     /// The provider, if the name begins with one.
-    pub provider: Option<&'static Provider>,
-    /// The name without it: the model's id on that server.
+    pub provider: Option<&'static ProviderInfo>,
+    /// The name without the provider: the id on the server.
     pub id: &'a str,
-    /// What is compared: `claude-sonnet-4-5-20250929` for `us.anthropic.claude-sonnet-4-5-20250929-v1:0`.
+    /// Normalized id: `claude-sonnet-4-5-20250929` for `us.anthropic.claude-sonnet-4-5-20250929-v1:0`.
     pub key: String,
-    /// The same without the date and the note that it is a preview, if it has any: `claude-sonnet-4-5`.
+    /// The key without a date and without `preview`: `claude-sonnet-4-5`.
     pub base: String,
 }
 
-/// What may stand before the name of a model, divided by dots: places and makers.
-const DOTTED: [&str; 17] = [
+/// Regions and makers that can precede a model name, separated by dots.
+const PREFIXES: [&str; 17] = [
     "us",
     "eu",
     "apac",
@@ -36,16 +36,16 @@ const DOTTED: [&str; 17] = [
     "openai",
 ];
 
-/// What may stand behind a name, after a colon, without making it another model.
+/// Suffixes after a colon that do not denote a different model.
 const VARIANTS: [&str; 9] = ["free", "latest", "nitro", "floor", "extended", "beta", "thinking", "online", "exacto"];
 
 impl<'a> ModelName<'a> {
-    /// Takes `name` apart. Never fails: a name that nobody knows is its own key.
+    /// Parses `name`. An unknown name is its own key.
     pub(super) fn of(name: &'a str) -> Self {
         let name = name.trim();
         let name = strip_ignoring_case(name, "models/").unwrap_or(name);
         let (provider, id) = match name.split_once('/') {
-            Some((first, rest)) if !rest.is_empty() => match Provider::named(first) {
+            Some((first, rest)) if !rest.is_empty() => match ProviderInfo::named(first) {
                 Some(provider) => (Some(provider), rest),
                 None => (None, name),
             },
@@ -56,22 +56,22 @@ impl<'a> ModelName<'a> {
         Self { provider, id, key, base }
     }
 
-    /// Whether the server gives the model away, as the end of the name says.
+    /// Returns whether the name ends with `:free`.
     pub(super) fn is_free(name: &str) -> bool {
         name.to_ascii_lowercase().ends_with(":free")
     }
 }
 
-/// What is compared of the id of a model: the last part of a path in lower case, pieces divided by single hyphens, digits apart
-/// from the letters before them (`llama3.1` and `Llama-3.1` are one), nothing that says where or for how much it runs.
+/// Normalizes the id of a model: the last component of a path in lower case, with single hyphens as separators and
+/// between letters and digits (so that `llama3.1` and `Llama-3.1` are equal), without region and variant.
 fn key(id: &str) -> String {
     let last = id.rsplit('/').find(|part| !part.is_empty()).unwrap_or(id).to_ascii_lowercase();
     let mut name = last.as_str();
-    while let Some((first, rest)) = name.split_once('.').filter(|(first, _)| DOTTED.contains(first)) {
+    while let Some((first, rest)) = name.split_once('.').filter(|(first, _)| PREFIXES.contains(first)) {
         let _ = first;
         name = rest;
     }
-    // A fine-tuned model keeps its mark and loses the names that its owner gave it.
+    // A fine-tuned model keeps its prefix and loses the names of its owner.
     if let Some(tuned) = name.strip_prefix("ft:") {
         return format!("ft-{}", pieces(tuned.split(':').next().unwrap_or(tuned)));
     }
@@ -84,14 +84,14 @@ fn key(id: &str) -> String {
         }
     }
     let pieces = pieces(name.strip_suffix("-latest").unwrap_or(name));
-    // The one maker's number that another cannot write with a point.
+    // Azure writes `gpt-35` because it does not allow dots.
     match pieces.strip_prefix("gpt-35") {
         Some(rest) => format!("gpt-3-5{rest}"),
         None => pieces,
     }
 }
 
-/// `-v1` and the like at the end.
+/// Removes a suffix such as `-v1`.
 fn without_revision(name: &str) -> &str {
     match name.rsplit_once("-v") {
         Some((before, digits)) if digits.bytes().all(|byte| byte.is_ascii_digit()) => before,
@@ -99,8 +99,8 @@ fn without_revision(name: &str) -> &str {
     }
 }
 
-/// The name with every divider as one hyphen, and one between a letter and a digit that follows. Between digits a `p` divides,
-/// too: some servers take no point in a name.
+/// Replaces separators with single hyphens and adds one between a letter and a digit. A `p` between digits is a
+/// separator too, since some servers do not allow dots.
 fn pieces(name: &str) -> String {
     let chars: Vec<char> = name.chars().collect();
     let at = |index: usize| chars.get(index).copied().unwrap_or(' ');
@@ -123,7 +123,7 @@ fn pieces(name: &str) -> String {
     out
 }
 
-/// A key without the date at its end (`-20250929`, `-2025-08-07`, `-0613`, `-05-06`) and without `-preview` or `-exp`.
+/// Removes the date (`-20250929`, `-2025-08-07`, `-0613`, `-05-06`) and `-preview` or `-exp` from the end of a key.
 fn without_date(key: &str) -> &str {
     let mut name = key;
     loop {
@@ -139,8 +139,8 @@ fn without_date(key: &str) -> &str {
     }
 }
 
-/// Takes away the numbers at the end that can only be a date: 8 or 4 digits, or groups of 4-2-2 or 2-2 digits with a leading
-/// zero among them.
+/// Removes numbers at the end that can only be a date: 8 or 4 digits, or groups of 4-2-2 or 2-2 digits with a leading
+/// zero.
 fn without_last_numbers(name: &str) -> &str {
     let mut starts = Vec::new();
     let mut end = name.len();
@@ -168,8 +168,8 @@ fn strip_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
 }
 
-/// Whether `text` is as `pattern` has it: `*` stands for anything.
-pub(super) fn fits(pattern: &str, text: &str) -> bool {
+/// Returns whether `text` matches `pattern`, in which `*` matches any text.
+pub(super) fn matches_pattern(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else { return false };
@@ -188,8 +188,8 @@ pub(super) fn fits(pattern: &str, text: &str) -> bool {
     open || rest.is_empty()
 }
 
-/// The number in a key by which models of a family follow each other: the first whole number and the one behind it as its
-/// decimals, so that 4.20 comes before 4.7. Dates and sizes (`70b`) are no such number.
+/// Returns the version number in a key: the first number and the next one as its decimals, so that 4.20 sorts before
+/// 4.7. Dates and sizes (`70b`) are not version numbers.
 pub(super) fn version(key: &str) -> (u32, String) {
     let mut pieces = key.split('-').skip_while(|piece| number(piece).is_none());
     let major = pieces.next().and_then(number).unwrap_or_default();
@@ -201,12 +201,12 @@ fn number(piece: &str) -> Option<u32> {
     piece.parse().ok().filter(|_| piece.len() <= 2)
 }
 
-/// How many billions of parameters a key says that the model has; the largest where it says several.
+/// Returns the number of parameters in billions according to a key, or the largest if there are several.
 pub(super) fn billions(key: &str) -> Option<f64> {
     let pieces: Vec<&str> = key.split('-').collect();
     let sizes = pieces.iter().enumerate().filter_map(|(at, piece)| {
         let size: f64 = piece.strip_suffix('b')?.parse().ok()?;
-        // `0.6b` and `1.5b` have their point as a hyphen. `qwen-3-8b` is eight billions of the third, though.
+        // `0.6b` and `1.5b` are written with a hyphen in a key. But `qwen-3-8b` means version 3 with eight billions.
         let half =
             at.checked_sub(1).and_then(|before| pieces.get(before)).is_some_and(|piece| matches!(*piece, "0" | "1"));
         Some(if half && size < 10.0 { 1.0 } else { size })
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn one_model_has_one_base_however_it_is_written() {
+    fn one_model_has_one_base_however_its_name_is_written() {
         for name in [
             "claude-sonnet-4-5",
             "claude-sonnet-4.5",
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_another_model_stays() {
+    fn different_models_have_different_bases() {
         for (one, other) in [
             ("qwen2.5-coder:14b", "qwen2.5-coder:7b"),
             ("deepseek-v3", "deepseek-v2"),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_provider_that_is_one_is_split_off() {
+    fn only_known_providers_are_split_off() {
         assert_eq!(parts("together_ai/meta-llama/Llama-3").0, Some("together"));
         assert_eq!(parts("meta-llama/Llama-3").0, None);
         assert_eq!(parts("gpt-4o").0, None);
@@ -275,14 +275,23 @@ mod tests {
     }
 
     #[test]
-    fn patterns_take_anything_for_a_star() {
-        assert!(fits("claude-*sonnet*", "claude-3-7-sonnet") && fits("*coder*", "qwen-2-5-coder-32b"));
-        assert!(fits("gemini-*-flash", "gemini-2-5-flash") && !fits("gemini-*-flash", "gemini-2-5-flash-lite"));
-        assert!(fits("gpt-4o", "gpt-4o") && !fits("gpt-4o", "gpt-4o-mini") && fits("*", ""));
+    fn a_star_matches_any_text() {
+        assert!(
+            matches_pattern("claude-*sonnet*", "claude-3-7-sonnet") && matches_pattern("*coder*", "qwen-2-5-coder-32b")
+        );
+        assert!(
+            matches_pattern("gemini-*-flash", "gemini-2-5-flash")
+                && !matches_pattern("gemini-*-flash", "gemini-2-5-flash-lite")
+        );
+        assert!(
+            matches_pattern("gpt-4o", "gpt-4o")
+                && !matches_pattern("gpt-4o", "gpt-4o-mini")
+                && matches_pattern("*", "")
+        );
     }
 
     #[test]
-    fn versions_follow_each_other_as_decimals() {
+    fn versions_are_ordered_as_decimals() {
         assert!(version("grok-4-20") < version("grok-4-7"));
         assert!(version("claude-opus-4-8") < version("claude-opus-5"));
         assert!(version("gpt-4o") < version("gpt-5-4-mini"));
@@ -300,10 +309,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_a_name(text in "\\PC{0,40}") {
+        fn any_text_is_a_valid_name(text in "\\PC{0,40}") {
             let name = ModelName::of(&text);
             prop_assert!(name.key.starts_with(&name.base));
-            // What is compared is its own key: nothing is stripped twice.
+            // A key is stable under normalization.
             prop_assert_eq!(pieces(&name.base), name.base);
         }
     }

@@ -1,84 +1,85 @@
-//! Who serves models, and whose prices hold there.
+//! Known providers, and whose prices apply to their models.
 
-/// What the name of a provider says of its prices.
+/// Whose prices apply at a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tariff {
-    /// Its own: it makes the models that it serves.
+pub(super) enum PriceSource {
+    /// Its own. It makes the models that it serves.
     Maker,
-    /// Its own, for models that others made.
-    Seller,
-    /// It takes the prices of whoever made the model.
-    Makers,
-    /// It runs on the user's machine: tokens cost nothing.
+    /// Its own, for models of others.
+    Reseller,
+    /// Those of the maker of the model.
+    ByMaker,
+    /// None: it runs on the user's machine.
     Free,
-    /// Its prices are in no list that we read.
+    /// Prices that are in no list.
     Unknown,
 }
 
-/// A provider as it is named before the slash of a model's name.
+/// A provider, as in the prefix of a model name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Provider {
-    /// Our name for it.
+pub(super) struct ProviderInfo {
+    /// Name in this crate.
     pub name: &'static str,
-    /// What others call it.
+    /// Other names.
     also: &'static [&'static str],
-    /// Whose prices hold.
-    pub tariff: Tariff,
+    /// Whose prices apply.
+    pub price_source: PriceSource,
 }
 
-const fn provider(name: &'static str, also: &'static [&'static str], tariff: Tariff) -> Provider {
-    Provider { name, also, tariff }
+const fn provider(name: &'static str, also: &'static [&'static str], price_source: PriceSource) -> ProviderInfo {
+    ProviderInfo { name, also, price_source }
 }
 
-/// Every provider that we know by name. Makers come before resellers: a model that is named without a provider is the maker's.
-pub(super) const PROVIDERS: [Provider; 27] = [
-    provider("openai", &[], Tariff::Maker),
-    provider("anthropic", &[], Tariff::Maker),
-    provider("gemini", &["google"], Tariff::Maker),
-    provider("deepseek", &["deepseek-ai"], Tariff::Maker),
-    provider("xai", &["x-ai"], Tariff::Maker),
-    provider("mistral", &["mistralai"], Tariff::Maker),
-    provider("moonshot", &["moonshotai"], Tariff::Maker),
-    provider("zai", &["z-ai", "zai-org", "zhipuai"], Tariff::Maker),
-    provider("dashscope", &["alibaba", "qwen"], Tariff::Maker),
-    provider("minimax", &["minimaxai"], Tariff::Maker),
-    provider("perplexity", &[], Tariff::Seller),
-    provider("cohere", &["cohere_chat"], Tariff::Maker),
-    provider("groq", &[], Tariff::Seller),
-    provider("cerebras", &[], Tariff::Seller),
-    provider("together", &["together_ai", "togetherai"], Tariff::Seller),
-    provider("fireworks", &["fireworks_ai", "fireworks-ai"], Tariff::Seller),
-    provider("openrouter", &[], Tariff::Makers),
-    provider("azure", &["azure_ai"], Tariff::Makers),
-    provider("bedrock", &["bedrock_converse", "amazon-bedrock"], Tariff::Unknown),
-    provider("vertex", &["vertex_ai", "google-vertex"], Tariff::Unknown),
-    provider("github-copilot", &["github_copilot", "copilot"], Tariff::Unknown),
-    provider("ollama", &["ollama_chat"], Tariff::Free),
-    provider("lmstudio", &["lm_studio", "lm-studio"], Tariff::Free),
-    provider("llamacpp", &["llama.cpp", "llama-cpp"], Tariff::Free),
-    provider("vllm", &["hosted_vllm"], Tariff::Free),
-    provider("llamafile", &[], Tariff::Free),
-    provider("local", &[], Tariff::Free),
+/// All known providers. Makers come before resellers, since a model without provider belongs to its maker.
+pub(super) const PROVIDERS: [ProviderInfo; 27] = [
+    provider("openai", &[], PriceSource::Maker),
+    provider("anthropic", &[], PriceSource::Maker),
+    provider("gemini", &["google"], PriceSource::Maker),
+    provider("deepseek", &["deepseek-ai"], PriceSource::Maker),
+    provider("xai", &["x-ai"], PriceSource::Maker),
+    provider("mistral", &["mistralai"], PriceSource::Maker),
+    provider("moonshot", &["moonshotai"], PriceSource::Maker),
+    provider("zai", &["z-ai", "zai-org", "zhipuai"], PriceSource::Maker),
+    provider("dashscope", &["alibaba", "qwen"], PriceSource::Maker),
+    provider("minimax", &["minimaxai"], PriceSource::Maker),
+    provider("perplexity", &[], PriceSource::Reseller),
+    provider("cohere", &["cohere_chat"], PriceSource::Maker),
+    provider("groq", &[], PriceSource::Reseller),
+    provider("cerebras", &[], PriceSource::Reseller),
+    provider("together", &["together_ai", "togetherai"], PriceSource::Reseller),
+    provider("fireworks", &["fireworks_ai", "fireworks-ai"], PriceSource::Reseller),
+    provider("openrouter", &[], PriceSource::ByMaker),
+    provider("azure", &["azure_ai"], PriceSource::ByMaker),
+    provider("bedrock", &["bedrock_converse", "amazon-bedrock"], PriceSource::Unknown),
+    provider("vertex", &["vertex_ai", "google-vertex"], PriceSource::Unknown),
+    provider("github-copilot", &["github_copilot", "copilot"], PriceSource::Unknown),
+    provider("ollama", &["ollama_chat"], PriceSource::Free),
+    provider("lmstudio", &["lm_studio", "lm-studio"], PriceSource::Free),
+    provider("llamacpp", &["llama.cpp", "llama-cpp"], PriceSource::Free),
+    provider("vllm", &["hosted_vllm"], PriceSource::Free),
+    provider("llamafile", &[], PriceSource::Free),
+    provider("local", &[], PriceSource::Free),
 ];
 
-/// The providers whose models are kept of the public lists: those that take a plain key, and have prices of their own.
-pub(super) fn is_listed(provider: &Provider) -> bool {
-    matches!(provider.tariff, Tariff::Maker | Tariff::Seller) || provider.name == "openrouter"
+/// Returns whether the provider's models are taken from public lists: providers with an API key and prices of their
+/// own.
+pub(super) fn is_listed(provider: &ProviderInfo) -> bool {
+    matches!(provider.price_source, PriceSource::Maker | PriceSource::Reseller) || provider.name == "openrouter"
 }
 
-impl Provider {
-    /// The provider of that name, in whatever case.
+impl ProviderInfo {
+    /// Returns the provider of that name, ignoring case.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         let is = |known: &str| known.eq_ignore_ascii_case(name);
         PROVIDERS.iter().find(|provider| is(provider.name) || provider.also.iter().any(|also| is(also)))
     }
 
-    /// Whether it makes the models that it serves.
+    /// Returns whether the provider makes the models that it serves.
     pub(super) fn is_maker(name: &str) -> bool {
-        PROVIDERS.iter().any(|provider| provider.name == name && provider.tariff == Tariff::Maker)
+        PROVIDERS.iter().any(|provider| provider.name == name && provider.price_source == PriceSource::Maker)
     }
 
-    /// The place among [`PROVIDERS`]; past the end for one that is not there.
+    /// Returns the position in [`PROVIDERS`], or its length for an unknown provider.
     pub(super) fn place(name: &str) -> usize {
         PROVIDERS.iter().position(|provider| provider.name == name).unwrap_or(PROVIDERS.len())
     }

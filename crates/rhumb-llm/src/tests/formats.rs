@@ -1,10 +1,10 @@
-//! Each wire format over real HTTP: what is asked, how an answer is read, and what happens to one that is damaged.
+//! Tests of each wire format over HTTP: requests, complete answers, and damaged ones.
 
 use serde_json::Value;
 
 use super::*;
 
-/// The recorded answers all say this.
+/// The content of all recorded answers.
 const REASONING: &str = "step one";
 const TEXT: &str = "done é🚀\nok";
 
@@ -37,7 +37,7 @@ fn assert_whole(api: Api, end: Result<Completion, LlmError>, events: &[StreamEve
 }
 
 #[tokio::test]
-async fn each_format_is_asked_in_its_way_and_read_to_its_end() {
+async fn each_format_has_its_requests_and_answers() {
     let wanted = [
         (Api::Chat, "/v1/chat/completions", "authorization", "Bearer sk-canary"),
         (Api::Responses, "/v1/responses", "authorization", "Bearer sk-canary"),
@@ -85,7 +85,7 @@ async fn a_stream_cut_at_any_byte_is_interrupted_or_whole() {
 }
 
 #[tokio::test]
-async fn bytes_that_come_one_by_one_say_the_same() {
+async fn single_bytes_give_the_same_answer() {
     for api in Api::ALL {
         let bytes = stream(api).bytes().map(|byte| Step::Send(vec![byte]));
         let (base, _) = rude(vec![[head("")].into_iter().chain(bytes).collect()]).await;
@@ -123,7 +123,7 @@ async fn a_compressed_stream_is_read() {
 }
 
 #[tokio::test]
-async fn a_stream_that_stalls_times_out_with_what_had_come() {
+async fn a_stalled_stream_times_out_and_keeps_its_text() {
     for api in Api::ALL {
         let half = stream(api).find("🚀").unwrap();
         let (base, hung_up) = rude(vec![vec![head(""), send(&stream(api)[..half]), Step::Hold]]).await;
@@ -155,7 +155,7 @@ async fn an_endless_stream_is_stopped() {
 }
 
 #[tokio::test]
-async fn an_answer_in_one_piece_is_taken_in_each_format() {
+async fn a_response_without_streaming_is_accepted_in_each_format() {
     let table = [
         (
             Api::Chat,
@@ -168,14 +168,14 @@ async fn an_answer_in_one_piece_is_taken_in_each_format() {
             {"type":"reasoning","summary":[{"type":"summary_text","text":REASONING}]},
             {"type":"message","content":[{"type":"output_text","text":TEXT}]}],"usage":{"input_tokens":1,"output_tokens":2}}),
         ),
-        // As litellm answers a request for a stream.
+        // The format of litellm for a request with streaming.
         (
             Api::Anthropic,
             json!({"id":"msg_1","type":"message","role":"assistant","model":"tiny","content":[
             {"type":"thinking","thinking":REASONING},{"type":"text","text":TEXT}],"stop_reason":"end_turn",
             "usage":{"input_tokens":1,"output_tokens":2}}),
         ),
-        // As Google answers one that does not ask for events.
+        // The format of Google without server-sent events.
         (
             Api::Gemini,
             json!([{"candidates":[{"content":{"parts":[{"text":REASONING,"thought":true}]}}]},
@@ -201,7 +201,7 @@ async fn an_answer_in_one_piece_is_taken_in_each_format() {
 }
 
 #[tokio::test]
-async fn what_cuts_an_answer_off_is_told() {
+async fn reasons_of_incomplete_answers_are_reported() {
     let chat = |word: &str| (Api::Chat, format!(r#"data: {{"choices":[{{"delta":{{}},"finish_reason":"{word}"}}]}}"#));
     let anthropic = |word: &str| {
         (Api::Anthropic, format!(r#"data: {{"type":"message_delta","delta":{{"stop_reason":"{word}"}}}}"#))
@@ -251,7 +251,7 @@ async fn what_cuts_an_answer_off_is_told() {
 }
 
 #[tokio::test]
-async fn an_end_mark_without_a_finish_reason_completes_no_answer() {
+async fn an_end_marker_without_a_finish_reason_does_not_complete_an_answer() {
     for api in Api::ALL.into_iter().filter(|api| *api != Api::Ollama) {
         let half = stream(api).find("🚀").unwrap();
         let begin = stream(api)[..half].rfind("\n\n").unwrap() + 2;
@@ -291,7 +291,7 @@ async fn an_end_mark_without_a_finish_reason_completes_no_answer() {
         for (api, answer) in answers {
             let (base, _) = canned(vec![ok(answer)]).await;
             let end = ask(&once(server_for(api, &base))).await.0;
-            // Old versions of Ollama give no reason.
+            // Old versions of Ollama send no reason.
             if api == Api::Ollama && matches!(reason, "null" | "\"\"") {
                 assert_eq!(end.map(|end| end.finish), Ok(Finish::Stop));
             } else {
@@ -323,14 +323,14 @@ async fn of_several_alternatives_only_the_first_is_the_answer() {
         let (end, events) = ask(&server).await;
         assert_eq!(text(&events), "one two", "{}", api.name());
         assert_eq!(end.map(|end| end.finish), Ok(Finish::Stop), "{}", api.name());
-        // The end of another alternative is not that of the answer.
+        // The end of another alternative does not end the answer.
         let end = ask(&server).await.0;
         assert!(matches!(end, Err(LlmError::Interrupted { .. })), "{}: {end:?}", api.name());
     }
 }
 
 #[tokio::test]
-async fn counts_come_in_many_shapes() {
+async fn token_counts_have_many_formats() {
     let litellm = r#"{"choices":[{"index":0,"delta":{}}],"usage":{"prompt_tokens":7,"completion_tokens":3}}"#;
     let llama = r#"{"choices":[],"usage":{"completion_tokens":3,"prompt_tokens":7,"total_tokens":10},"timings":{"prompt_n":7}}"#;
     let azure = r#"{"choices":[],"prompt_filter_results":[],"usage":{"prompt_tokens":7,"completion_tokens":3}}"#;
@@ -348,7 +348,7 @@ async fn counts_come_in_many_shapes() {
 }
 
 #[tokio::test]
-async fn thinking_between_tags_is_told_apart_in_each_format() {
+async fn thinking_between_tags_is_separated_in_each_format() {
     for api in [Api::Chat, Api::Ollama] {
         let piece = |text: &str| match api {
             Api::Chat => delta(text),
@@ -362,10 +362,10 @@ async fn thinking_between_tags_is_told_apart_in_each_format() {
         let closed = ["hm", "\n</thi", "nk>\n\n", "yes"].map(piece).concat();
         let (base, _) = canned(vec![ok(closed + end)]).await;
         let (_, events) = ask(&server_for(api, &base)).await;
-        let back = events.iter().position(|event| *event == StreamEvent::TakeBack).unwrap();
+        let back = events.iter().position(|event| *event == StreamEvent::Retract).unwrap();
         assert_eq!((text(&events[..back]).as_str(), text(&events[back..]).as_str()), ("hm\n", "yes"));
     }
-    // What is held back when the stream breaks off is not lost.
+    // Held text is forwarded when the stream breaks off.
     let (base, _) = canned(vec![ok(delta("a <"))]).await;
     let (end, events) = ask(&once(server(&base))).await;
     assert!(matches!(end, Err(LlmError::Interrupted { .. })));
@@ -373,7 +373,7 @@ async fn thinking_between_tags_is_told_apart_in_each_format() {
 }
 
 #[tokio::test]
-async fn fields_of_the_user_are_laid_over_the_body() {
+async fn additional_fields_are_merged_into_the_body() {
     let (base, seen) = canned(vec![ok(stream(Api::Ollama))]).await;
     let mut endpoint = endpoint(Api::Ollama, &base, "");
     endpoint.extra = json!({"keep_alive":"1h","options":{"num_ctx":4096}}).as_object().unwrap().clone();
@@ -386,7 +386,7 @@ async fn fields_of_the_user_are_laid_over_the_body() {
 }
 
 #[tokio::test]
-async fn a_longer_context_once_asked_for_stays() {
+async fn a_longer_context_is_kept() {
     let (base, seen) = canned(vec![ok(stream(Api::Ollama))]).await;
     let server = server_for(Api::Ollama, &base);
     for tokens in [20_000, 100] {
@@ -400,7 +400,7 @@ async fn a_longer_context_once_asked_for_stays() {
 }
 
 #[tokio::test]
-async fn the_key_goes_where_the_users_headers_say() {
+async fn the_key_is_sent_in_the_users_key_header() {
     let table = [
         (vec![("api-key", "")], "api-key", "sk-canary"),
         (vec![("Authorization", " ")], "authorization", "Bearer sk-canary"),
@@ -420,8 +420,8 @@ async fn the_key_goes_where_the_users_headers_say() {
 }
 
 #[tokio::test]
-async fn blanks_that_cannot_be_sent_are_not_said_twice() {
-    // What was there, what the model goes on with, and what is to be added.
+async fn repeated_whitespace_of_a_begun_answer_is_removed() {
+    // The begun answer, what the model sends, and what must be appended.
     let table = [
         ("a = [\n    ", vec!["\n", "    1"], "1"),
         ("a = [\n    ", vec!["\n        1"], "    1"),
@@ -449,9 +449,9 @@ async fn blanks_that_cannot_be_sent_are_not_said_twice() {
     }
 }
 
-/// Keys in what was put together elsewhere, such as summaries and messages of commits.
+/// Secrets in texts that were composed elsewhere, such as summaries and commit messages.
 #[tokio::test]
-async fn a_key_in_any_text_is_masked_in_every_format_unless_it_is_wanted() {
+async fn secrets_are_masked_in_every_format_unless_disabled() {
     let key = concat!("ghp", "_Kq7Zp2Xw9Rt4Vy6Bn3Hm8Jd5Gf1LsCcTeUgA");
     for api in Api::ALL {
         for send_secrets in [false, true] {

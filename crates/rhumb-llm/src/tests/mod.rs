@@ -1,7 +1,7 @@
-//! The provider against real sockets on loopback: what holds for every format, in the words of the chat API.
+//! Tests of [`HttpProvider`] against sockets on the loopback interface. They use the chat API for what applies to
+//! all.
 
 mod formats;
-mod network;
 mod refusals;
 mod servers;
 
@@ -42,12 +42,12 @@ fn server(base: &str) -> HttpProvider {
 }
 
 fn server_of(endpoint: &Endpoint) -> HttpProvider {
-    let retry = RetryPolicy { tries: 3, first_wait: Duration::from_millis(1), longest_wait: Duration::from_secs(60) };
+    let retry = RetryPolicy { tries: 3, first_wait: Duration::from_millis(1), max_wait: Duration::from_secs(60) };
     let timeouts = Timeouts { connect: LONG, first_byte: LONG, idle: LONG };
     HttpProvider::new(endpoint).unwrap().with_retry(retry).with_timeouts(timeouts)
 }
 
-/// The same server, which is not asked again.
+/// The same server, without retries.
 fn once(server: HttpProvider) -> HttpProvider {
     server.with_retry(RetryPolicy { tries: 1, ..RetryPolicy::default() })
 }
@@ -152,7 +152,7 @@ async fn a_cut_before_any_text_is_tried_again_and_one_after_is_not() {
 }
 
 #[tokio::test]
-async fn a_busy_server_is_asked_again_and_the_user_is_told() {
+async fn a_busy_server_is_retried_with_an_event() {
     let busy = (429, vec![("retry-after", "0")], json!({"error":{"message":"slow down"}}).to_string());
     let broken = (503, vec![], "loading".to_owned());
     let (base, seen) = canned(vec![busy, broken, ok([&delta("ok"), STOP, DONE].concat())]).await;
@@ -166,7 +166,7 @@ async fn a_busy_server_is_asked_again_and_the_user_is_told() {
 }
 
 #[tokio::test]
-async fn errors_are_typed_and_only_passing_ones_are_repeated() {
+async fn errors_are_classified_and_only_temporary_ones_are_retried() {
     let quota = json!({"error":{"code":"insufficient_quota","message":"pay"}}).to_string();
     let long = json!({"error":{"code":"context_length_exceeded","message":"9 > 8"}}).to_string();
     let day = (429, vec![("retry-after", "86400")], String::new());
@@ -214,7 +214,7 @@ async fn an_error_in_mid_stream_ends_the_answer_and_one_after_the_end_does_not()
 }
 
 #[tokio::test]
-async fn a_whole_answer_in_one_piece_is_taken_too() {
+async fn a_response_without_streaming_is_accepted() {
     let body = json!({
         "object": "chat.completion",
         "choices": [{"message":{"role":"assistant","content":"all at once"},"finish_reason":"length"}],
@@ -227,7 +227,7 @@ async fn a_whole_answer_in_one_piece_is_taken_too() {
 }
 
 #[tokio::test]
-async fn a_server_that_knows_no_stream_options_is_asked_without_once_and_for_all() {
+async fn a_server_without_stream_options_is_remembered() {
     let complaint = (400, vec![], json!({"error":{"message":"Unknown parameter: 'stream_options'."}}).to_string());
     let (base, seen) = canned(vec![complaint, ok([&delta("ok"), STOP, DONE].concat())]).await;
     let server = server(&base);
@@ -279,26 +279,26 @@ async fn a_pause_before_a_retry_can_be_cancelled() {
 }
 
 #[tokio::test]
-async fn silence_and_mere_comments_time_out() {
+async fn silence_and_comments_time_out() {
     let tiny = Timeouts { connect: LONG, first_byte: TINY, idle: TINY };
     let (base, _) = rude(vec![vec![Step::Hold]]).await;
     assert_eq!(ask(&server(&base).with_timeouts(tiny)).await.0, Err(LlmError::Idle { seconds: 1 }));
     let (base, _) = rude(vec![vec![head(""), send(&delta("half")), send(": alive\n\n"), Step::Hold]]).await;
     let (end, events) = ask(&server(&base).with_timeouts(Timeouts { first_byte: LONG, ..tiny })).await;
     assert_eq!((end, text(&events).as_str()), (Err(LlmError::Idle { seconds: 1 }), "half"));
-    // The status of a refusal says enough when its words do not come to an end.
+    // The status of an error response is enough if its body does not end.
     let refusal = Step::Send(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 99\r\n\r\nno such key".to_vec());
     let (base, _) = rude(vec![vec![refusal, Step::Hold]]).await;
     let (end, _) = ask(&server(&base).with_timeouts(Timeouts { first_byte: LONG, ..tiny })).await;
     assert_eq!(end, Err(LlmError::Auth { status: 401, message: "no such key".into() }));
-    // The model has finished; only the end marker is missing.
+    // The model has finished. Only the end marker is missing.
     let (base, _) = rude(vec![vec![head(""), send(&[&delta("all"), STOP].concat()), Step::Hold]]).await;
     let (end, _) = ask(&server(&base).with_timeouts(Timeouts { first_byte: LONG, ..tiny })).await;
     assert_eq!(end.unwrap().finish, Finish::Stop);
 }
 
 #[tokio::test]
-async fn what_drips_without_saying_anything_times_out() {
+async fn empty_data_does_not_prevent_a_timeout() {
     let tiny = Timeouts { connect: LONG, first_byte: LONG, idle: 5 * TINY };
     let drip = |start: &str, drop: &str| vec![send(start), Step::Drip(drop.as_bytes().to_vec(), TINY)];
     let idle: Expected = |error| matches!(error, LlmError::Idle { .. });
@@ -308,7 +308,7 @@ async fn what_drips_without_saying_anything_times_out() {
     for (start, drop, expected) in [
         ("{", " ", idle),
         ("{\"choices\":[", "\n", idle),
-        // Even where every byte says something: it was made before it was sent.
+        // Even if every byte is content: it was complete before it was sent.
         ("{\"x\":\"", "y", idle),
         ("<html>", "x", no_api),
         (&delta("half"), &no_text, idle),
@@ -320,16 +320,16 @@ async fn what_drips_without_saying_anything_times_out() {
         assert_eq!(retries(&events), 0, "{start}");
         hung_up.await.unwrap();
     }
-    // Thinking and text say something, however slowly they come.
-    let thoughts = "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"hm\"}}]}\n\n";
+    // Thinking and text extend the deadline, however slowly they arrive.
+    let thinking = "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"hm\"}}]}\n\n";
     let (base, _) =
-        rude(vec![vec![head(""), Step::Times(thoughts.into(), 12, TINY), send(&[&delta("all"), STOP].concat())]]).await;
+        rude(vec![vec![head(""), Step::Times(thinking.into(), 12, TINY), send(&[&delta("all"), STOP].concat())]]).await;
     let (end, events) = ask(&server(&base).with_timeouts(tiny)).await;
     assert_eq!((end.map(|end| end.finish), text(&events).as_str()), (Ok(Finish::Stop), "all"));
 }
 
 #[tokio::test]
-async fn a_character_that_the_server_cuts_in_two_is_whole_again_and_half_a_one_is_seen() {
+async fn split_surrogate_pairs_are_joined_and_unpaired_ones_replaced() {
     let piece = |escaped: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{escaped}\"}}}}]}}\n\n");
     let usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1}}\n\n";
     for (pieces, expected) in [
@@ -360,7 +360,7 @@ async fn a_huge_answer_in_one_piece_is_refused_once() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_longer_than_any_model_writes_is_ended_and_what_came_is_kept() {
+async fn an_overlong_answer_is_stopped_and_its_text_is_kept() {
     let piece = delta(&"x".repeat(1024));
     let (base, seen) = canned(vec![ok([&piece.repeat(600), STOP].concat())]).await;
     let (end, events) = ask(&server(&base)).await;
@@ -369,7 +369,7 @@ async fn an_answer_that_is_longer_than_any_model_writes_is_ended_and_what_came_i
 }
 
 #[tokio::test]
-async fn a_server_that_speaks_tls_and_one_that_says_nothing_are_told_with_what_to_try() {
+async fn a_tls_server_asked_in_plain_http_is_reported_with_a_hint() {
     let alert = Step::Send(b"\x15\x03\x01\x00\x02\x02\x46".to_vec());
     let (base, _) = rude(vec![vec![alert]]).await;
     let Err(LlmError::NotAnApi { snippet, .. }) = ask(&server(&base)).await.0 else { panic!("it was asked again") };
@@ -383,16 +383,16 @@ async fn a_server_that_speaks_tls_and_one_that_says_nothing_are_told_with_what_t
 }
 
 #[tokio::test]
-async fn a_closed_port_and_a_bad_key_say_so() {
+async fn a_closed_port_and_an_invalid_key_are_reported() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
     let address = listener_address(&base);
     let nothing_listens = Err(LlmError::NothingListens { address });
     let (end, events) = ask(&server(&base)).await;
-    // A program that does not run does not come back by itself.
+    // A local server that is not running does not start by itself.
     assert_eq!((&end, retries(&events)), (&nothing_listens, 0));
-    // The same with certificates read from the system, and for the list of models.
+    // The same with certificates of the system, and for the model list.
     let secure = server(&base.replace("http:", "https:"));
     assert_eq!(ask(&secure).await.0, nothing_listens);
     assert_eq!(server(&base).models().await.map(|_| ()), nothing_listens.map(|_| ()));
@@ -420,7 +420,7 @@ async fn without_the_key_that_a_provider_needs_nothing_is_sent() {
 }
 
 #[test]
-fn a_key_in_clear_over_the_network_is_noticed() {
+fn an_unencrypted_key_is_detected() {
     let with_key = |base: &str| server(base).sends_key_in_clear();
     assert!(with_key("http://example.com/v1"));
     assert!(!with_key("https://example.com/v1") && !with_key("http://localhost:1/v1") && !with_key("http://[::1]/v1"));
@@ -451,5 +451,78 @@ proptest! {
         });
         prop_assert_eq!(end.map(|end| end.finish), Ok(Finish::Stop));
         prop_assert_eq!(text(&events), words.concat());
+    }
+}
+
+/// A server that does not support TLS, and counts connections.
+async fn insecure(answer: &'static [u8]) -> (String, std::sync::Arc<std::sync::atomic::AtomicUsize>) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("https://{}/v1", listener.local_addr().unwrap());
+    let came = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = std::sync::Arc::clone(&came);
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            let _ = socket.read(&mut [0; 4096]).await;
+            let _ = socket.write_all(answer).await;
+        }
+    });
+    (base, came)
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_reported_without_retries() {
+    // Plain HTTP, and a TLS alert: the handshake fails.
+    for answer in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[21, 3, 3, 0, 2, 2, 40]] {
+        let (base, came) = insecure(answer).await;
+        let (end, events) = ask(&server(&base)).await;
+        let Err(error @ LlmError::Insecure { .. }) = end else { panic!("{end:?}") };
+        assert!(error.to_string().contains(&base) && error.hint().contains("http://"), "{error}");
+        assert!(!format!("{error:?} {events:?}").contains("canary"));
+        // There is no retry.
+        assert_eq!((came.load(std::sync::atomic::Ordering::SeqCst), retries(&events)), (1, 0));
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_in_the_handshake_is_tried_again() {
+    let (base, came) = insecure(b"").await;
+    let (end, events) = ask(&server(&base)).await;
+    assert!(matches!(end, Err(LlmError::Connect { .. })), "{end:?}");
+    assert_eq!((came.load(std::sync::atomic::Ordering::SeqCst), retries(&events)), (3, 2));
+}
+
+#[tokio::test]
+async fn an_unknown_host_is_reported() {
+    // Names under `.invalid` never exist.
+    let end = ask(&once(server("http://nowhere.invalid/v1"))).await.0;
+    let Err(LlmError::Connect { url, cause }) = end else { panic!("{end:?}") };
+    assert!(url.starts_with("http://nowhere.invalid/v1") && !cause.is_empty(), "{url} {cause}");
+}
+
+#[tokio::test]
+async fn proxy_authentication_is_distinguished_from_server_authentication() {
+    for api in Api::ALL {
+        let (base, seen) = canned(vec![(407, vec![("proxy-authenticate", "Basic")], "who are you".into())]).await;
+        let (end, events) = ask(&server_of(&endpoint(api, &base, "sk-canary"))).await;
+        let Err(error @ LlmError::Proxy { .. }) = end else { panic!("{}: {end:?}", api.name()) };
+        assert!(error.to_string().contains("who are you") && error.hint().contains("HTTPS_PROXY"), "{error}");
+        assert_eq!((seen.lock().unwrap().len(), retries(&events)), (1, 0));
+    }
+}
+
+#[tokio::test]
+async fn incomplete_events_do_not_prevent_a_timeout() {
+    for api in Api::ALL {
+        let half = stream(api).find("🚀").unwrap();
+        // Bytes keep arriving, but never a complete event.
+        let drip = Step::Drip(b"x".to_vec(), TINY / 20);
+        let (base, hung_up) = rude(vec![vec![head(""), send(&stream(api)[..half]), drip]]).await;
+        let timeouts = Timeouts { connect: LONG, first_byte: LONG, idle: TINY };
+        let (end, events) = ask(&server_of(&endpoint(api, &base, "")).with_timeouts(timeouts)).await;
+        assert_eq!(end, Err(LlmError::Idle { seconds: 1 }), "{}", api.name());
+        assert_eq!(text(&events), "done é", "{}", api.name());
+        tokio::time::timeout(LONG, hung_up).await.unwrap().unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! What servers of each format answer when they refuse or fail, over real HTTP.
+//! Tests of error responses of each wire format over HTTP.
 
 use super::*;
 
@@ -18,7 +18,7 @@ async fn failed(api: Api, answer: Canned) -> (LlmError, usize) {
     (error, requests)
 }
 
-/// An error body as servers of the format write it.
+/// An error body in the format of the API.
 fn body(api: Api, status: u16, kind: &str, message: &str) -> String {
     match api {
         Api::Chat | Api::Responses => json!({"error":{"message":message,"type":kind,"param":null,"code":null}}),
@@ -60,7 +60,7 @@ async fn each_status_means_the_same_in_each_format() {
 }
 
 #[tokio::test]
-async fn a_wait_that_is_too_long_ends_the_request_at_once_and_is_told() {
+async fn a_requested_pause_that_is_too_long_ends_the_request() {
     let table = [
         ("1e30", "more than a year"),
         ("99999999999999999999", "more than a year"),
@@ -77,14 +77,14 @@ async fn a_wait_that_is_too_long_ends_the_request_at_once_and_is_told() {
             answer.1.push(("retry-after", wait));
             let (error, asked) = failed(Api::Chat, answer).await;
             assert_eq!(asked, 1, "{wait}");
-            assert_eq!(error.to_string(), format!("{failed_with}; it asks for a wait of {told}: slow down"));
+            assert_eq!(error.to_string(), format!("{failed_with}; it requests a pause of {told}: slow down"));
             assert!(error.hint().contains("when that time is over"), "{}", error.hint());
         }
     }
 }
 
 #[tokio::test]
-async fn a_request_that_is_too_long_is_told_with_its_numbers() {
+async fn an_overlong_request_is_reported_with_its_numbers() {
     let table = [
         (
             Api::Chat,
@@ -166,7 +166,7 @@ async fn a_request_that_is_too_long_is_told_with_its_numbers() {
 }
 
 #[tokio::test]
-async fn an_error_within_a_stream_is_one_before_and_after_text() {
+async fn errors_inside_a_stream_are_reported_before_and_after_text() {
     let events = |value: serde_json::Value| format!("data: {value}\n\n");
     let overloaded: Expected = |e| matches!(e, LlmError::Server { status: 529, .. });
     let server: Expected = |e| matches!(e, LlmError::Server { .. });
@@ -181,7 +181,7 @@ async fn an_error_within_a_stream_is_one_before_and_after_text() {
     };
     let table = [
         (Api::Chat, events(json!({"error":{"message":"upstream died","type":"server_error","code":null}})), server),
-        // As vLLM says it, and as litellm does after a stream that was cut.
+        // The formats of vLLM, and of litellm after an interrupted stream.
         (Api::Chat, events(json!({"object":"error","message":"boom","type":"BadRequestError","code":400})), bad),
         (
             Api::Chat,
@@ -226,7 +226,7 @@ async fn an_error_within_a_stream_is_one_before_and_after_text() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_told_with_its_beginning() {
+async fn an_unexpected_response_is_quoted() {
     for api in Api::ALL {
         for page in [
             "<!doctype html><title>Log in, sk-canary</title>",
@@ -252,7 +252,7 @@ async fn a_broken_piece_in_the_middle_is_an_interruption() {
 }
 
 #[tokio::test]
-async fn a_redirect_takes_no_key_anywhere() {
+async fn redirects_are_not_followed() {
     for api in Api::ALL {
         for status in [301, 302, 303, 307, 308] {
             let (elsewhere, seen) = canned(vec![ok("")]).await;
@@ -269,7 +269,7 @@ async fn a_redirect_takes_no_key_anywhere() {
 }
 
 #[tokio::test]
-async fn a_complaint_is_learned_from_in_each_format() {
+async fn quirks_are_learned_in_each_format() {
     let asked_twice = |api: Api, complaint: &'static str, request: Request| async move {
         let (base, seen) =
             canned(vec![json_answer(400, body(api, 400, "invalid_request_error", complaint)), ok(stream(api))]).await;
@@ -307,7 +307,7 @@ async fn a_complaint_is_learned_from_in_each_format() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_shown_alike_however_it_is_cut() {
+async fn an_unexpected_response_is_quoted_alike_however_it_is_cut() {
     for pieces in [&["{\"a\":1}"][..], &["{", "\"a\"", ":1}"]] {
         let chunk = |piece: &&str| send(&format!("{:x}\r\n{piece}\r\n", piece.len()));
         let start = head("transfer-encoding: chunked\r\n");

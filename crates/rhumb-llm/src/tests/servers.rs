@@ -1,4 +1,4 @@
-//! Servers on loopback, well-behaved and rude.
+//! Test servers on the loopback interface, well-behaved and misbehaving.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-/// A request as it came in.
+/// A request that was received.
 pub(super) struct Asked {
     /// Path and query.
     pub(super) path: String,
@@ -24,7 +24,7 @@ pub(super) struct Asked {
 pub(super) type Seen = Arc<Mutex<Vec<Asked>>>;
 pub(super) type Canned = (u16, Vec<(&'static str, &'static str)>, String);
 
-/// A well-behaved HTTP server that gives out canned answers in turn, the last one for ever.
+/// An HTTP server that sends canned responses in turn and repeats the last one.
 pub(super) async fn canned(answers: Vec<Canned>) -> (String, Seen) {
     let seen: Seen = Arc::default();
     let state = (Arc::clone(&seen), Arc::new(Mutex::new(VecDeque::from(answers))));
@@ -50,22 +50,22 @@ pub(super) async fn canned(answers: Vec<Canned>) -> (String, Seen) {
     (base, seen)
 }
 
-/// What a rude server does with one connection.
+/// What a misbehaving server does with a connection.
 #[derive(Clone)]
 pub(super) enum Step {
     Send(Vec<u8>),
-    /// Keep the connection open until the client closes it.
+    /// Keeps the connection open until the client closes it.
     Hold,
-    /// Send the same again and again until the client closes the connection.
+    /// Sends the same bytes until the client closes the connection.
     Repeat(Vec<u8>),
-    /// Send the same again and again, with that pause, until the client closes the connection.
+    /// Sends the same bytes, with a pause, until the client closes the connection.
     Drip(Vec<u8>, Duration),
-    /// Send the same so many times, with that pause.
+    /// Sends the same bytes this many times, with a pause.
     Times(Vec<u8>, usize, Duration),
 }
 
-/// A server that sends exactly these bytes on each connection in turn and then cuts it. Tells when a client has hung up
-/// on it.
+/// A server that sends exactly these bytes on each connection in turn and closes it. Reports when a client has closed
+/// a connection.
 pub(super) async fn rude(connections: Vec<Vec<Step>>) -> (String, oneshot::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -101,7 +101,7 @@ pub(super) async fn rude(connections: Vec<Vec<Step>>) -> (String, oneshot::Recei
                         hung_up.take().map(|hung_up| hung_up.send(()));
                     }
                 }
-                // Gives the pieces a chance to travel apart.
+                // Lets the pieces be sent separately.
                 tokio::task::yield_now().await;
             }
         }

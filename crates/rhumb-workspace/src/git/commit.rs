@@ -1,39 +1,43 @@
-//! A commit of some files, and of nothing else.
+//! Commits of selected files, and removal and restoration of the last commit.
 //!
-//! The tree is built in memory from HEAD's tree, so what the user has staged or left unstaged in other files is neither
-//! committed nor lost. Only the entries of the committed files change in the real index, which is locked all the while.
-
-use std::time::Duration;
-
-use git2::{ErrorCode, Index, Oid, Signature};
+//! A commit's tree is built in memory from the tree of HEAD, so staged and unstaged changes in other files are
+//! neither committed nor lost. In the real index, which is locked meanwhile, only the entries of the committed files
+//! change.
+//!
+//! [`Repo::drop_commit`] does what `git reset --soft HEAD~` does, for the files of that commit only. The commit stays
+//! in the object store and in the reflog, so [`Repo::restore_commit`] can restore it under the same id. Neither
+//! changes the work tree.
 
 use super::error::GitError;
+use super::prepare::{Change, HeadPosition, PreparedCommit, apply, holds, in_memory};
 use super::repo::{Repo, short_id};
-use super::take::{Change, Mark, Taken, apply, holds, in_memory};
+use git2::{ErrorCode, Index, Oid, Signature};
+use std::path::Path;
+use std::time::Duration;
 
-/// What stands after a name to tell commits of the program apart.
+/// Suffix that marks the names of author and committer.
 const SUFFIX: &str = " (rhumb)";
 
 /// How a commit is made.
 #[derive(Debug, Clone)]
-pub struct Manner<'a> {
-    /// The message.
+pub struct CommitOptions<'a> {
+    /// Commit message.
     pub message: &'a str,
-    /// Whether the author's name tells that the program wrote it.
+    /// Whether to mark the author's name with `(rhumb)`.
     pub mark_author: bool,
-    /// Whether the committer's name tells so.
+    /// Whether to mark the committer's name with `(rhumb)`.
     pub mark_committer: bool,
     /// Whether git's hooks run.
     pub hooks: bool,
-    /// How long the git program may take, where it is needed.
-    pub patience: Duration,
+    /// Time limit of the git program, if it is needed.
+    pub timeout: Duration,
 }
 
-impl<'a> Manner<'a> {
-    /// With this message, by the user alone, and without hooks.
-    pub fn plain(message: &'a str) -> Self {
-        let patience = Duration::from_secs(60);
-        Self { message, mark_author: false, mark_committer: false, hooks: false, patience }
+impl<'a> CommitOptions<'a> {
+    /// A commit with this message, unmarked names and no hooks.
+    pub fn new(message: &'a str) -> Self {
+        let timeout = Duration::from_secs(60);
+        Self { message, mark_author: false, mark_committer: false, hooks: false, timeout }
     }
 }
 
@@ -44,73 +48,74 @@ pub struct Commit {
     pub id: String,
     /// Abbreviated commit id.
     pub short_id: String,
-    /// The first line of its message.
+    /// First line of the message.
     pub subject: String,
     /// New files that were left out because git ignores them.
-    pub left_out: Vec<String>,
-    /// Files that were left out because they cannot be committed here: the reasons.
+    pub ignored: Vec<String>,
+    /// Why other files were left out, one reason per file.
     pub refused: Vec<String>,
-    /// Files that somebody else has committed since they were taken; they are as those commits have them.
-    pub overtaken: Vec<String>,
-    /// Why the index could not be brought to the commit, where it could not. It stays locked, and the next commit or start tries again.
-    pub index_failed: Option<String>,
+    /// Files that someone else has committed since they were prepared. They stay as committed.
+    pub already_committed: Vec<String>,
+    /// Why the index could not be updated. It stays locked, and the next commit or start tries again.
+    pub index_error: Option<String>,
 }
 
-/// Who is named in a commit.
+/// Author and committer of a commit.
 pub(super) struct Names {
     pub(super) author: Signature<'static>,
     pub(super) committer: Signature<'static>,
 }
 
 impl Repo {
-    /// Commits the content that `paths` have in the work tree now. See [`Repo::take`] and [`Repo::commit`].
+    /// Commits the present content of `paths` in the work tree. See [`Repo::prepare`] and [`Repo::commit`].
     ///
     /// # Errors
-    /// As there.
+    /// The same as for those two.
     pub fn commit_paths(&self, paths: &[String], message: &str) -> Result<Commit, GitError> {
-        self.commit(self.take(paths, None)?, &Manner::plain(message))
+        self.commit(self.prepare(paths, None)?, &CommitOptions::new(message))
     }
 
-    /// Commits what was taken, on top of HEAD or as the first commit. The rest of the user's index stays as it was. Refused
-    /// while a merge or the like is under way, when HEAD has gone elsewhere since, and while another git process holds the
-    /// index; waits up to two seconds for the latter. Hooks run if they are wanted, and the commit is signed if git's
-    /// settings say so: both by the git program, which nothing else runs.
+    /// Commits prepared content on top of HEAD, or as the first commit. The rest of the index is unchanged.
+    ///
+    /// Hooks run if `options` requests them, and the commit is signed if git's settings request it. The git program
+    /// does both, and it is used for nothing else.
     ///
     /// # Errors
-    /// Nothing was committed, for one of these reasons.
-    pub fn commit(&self, taken: Taken, manner: &Manner<'_>) -> Result<Commit, GitError> {
+    /// A merge or a similar operation is in progress, HEAD has moved elsewhere since the preparation, another git
+    /// process holds the index for more than two seconds, or git reports an error. Nothing is committed then.
+    pub fn commit(&self, prepared: PreparedCommit, options: &CommitOptions<'_>) -> Result<Commit, GitError> {
         if let Some(operation) = self.state() {
             return Err(GitError::InProgress { operation });
         }
-        let message = &git2::message_prettify(manner.message, None).unwrap_or_default();
+        let message = &git2::message_prettify(options.message, None).unwrap_or_default();
         if message.is_empty() {
             return Err(GitError::EmptyMessage);
         }
-        let names = self.names(manner)?;
+        let names = self.names(options)?;
         let mut lock = self.lock_index()?;
-        self.has_not_left(&taken.mark)?;
+        self.has_not_left(&prepared.head)?;
         let parent = self.parent()?;
         let mut index = in_memory(parent.as_ref())?;
-        let Sorted { ready, overtaken } = sorted(&taken.changes, &index);
+        let Sorted { ready, already_committed } = sorted(&prepared.changes, &index);
         if ready.is_empty() {
-            return Err(nothing(taken, overtaken));
+            return Err(nothing(prepared, already_committed));
         }
         apply(&mut index, &ready)?;
         let tree = self.tree(&mut index, parent.as_ref())?;
         let from = parent.as_ref().map(git2::Commit::id);
-        let (id, followed) = if manner.hooks {
+        let (id, followed) = if options.hooks {
             lock.moves(from, None)?;
-            let id = self.commit_by_program(manner.patience, &names, message, &index)?;
-            (id, lock.prepare(from, id, &taken.changes))
+            let id = self.commit_by_program(options.timeout, &names, message, &index)?;
+            (id, lock.prepare(from, id, &prepared.changes))
         } else {
-            let id = self.make(manner, &names, message, parent.as_ref(), tree)?;
-            lock.prepare(from, id, &taken.changes)?;
+            let id = self.make(options, &names, message, parent.as_ref(), tree)?;
+            lock.prepare(from, id, &prepared.changes)?;
             lock.moves(from, Some(id))?;
             self.move_head(parent.as_ref(), id, message)?;
             (id, Ok(()))
         };
-        // The commit stands from here on, so a failure is told and not returned.
-        let index_failed = followed.and_then(|()| lock.install()).err();
+        // The commit exists from here on, so a failure becomes a warning.
+        let index_error = followed.and_then(|()| lock.install()).err();
         let made = self.inner.find_commit(id).ok();
         let short = made.as_ref().and_then(|made| short_id(made).ok()).unwrap_or_else(|| id.to_string());
         let subject = made.as_ref().and_then(git2::Commit::summary_bytes).unwrap_or_default();
@@ -118,24 +123,24 @@ impl Repo {
             id: id.to_string(),
             short_id: short,
             subject: String::from_utf8_lossy(subject).into_owned(),
-            left_out: taken.ignored,
-            refused: taken.refused.iter().map(ToString::to_string).collect(),
-            overtaken,
-            index_failed: index_failed.map(|error| error.to_string()),
+            ignored: prepared.ignored,
+            refused: prepared.refused.iter().map(ToString::to_string).collect(),
+            already_committed,
+            index_error: index_error.map(|error| error.to_string()),
         })
     }
 
-    /// A commit that no branch has yet.
+    /// Creates a commit without moving a branch.
     fn make(
         &self,
-        manner: &Manner<'_>,
+        options: &CommitOptions<'_>,
         names: &Names,
         message: &str,
         parent: Option<&git2::Commit<'_>>,
         tree: Oid,
     ) -> Result<Oid, GitError> {
         if self.signs() {
-            return self.sign_by_program(manner.patience, names, message, parent, tree);
+            return self.sign_by_program(options.timeout, names, message, parent, tree);
         }
         let tree = self.inner.find_tree(tree).map_err(GitError::when("read a tree"))?;
         let parents: Vec<&git2::Commit<'_>> = parent.into_iter().collect();
@@ -151,14 +156,14 @@ impl Repo {
         Ok(tree)
     }
 
-    fn names(&self, manner: &Manner<'_>) -> Result<Names, GitError> {
+    fn names(&self, options: &CommitOptions<'_>) -> Result<Names, GitError> {
         let unknown = |error: git2::Error| match error.code() {
             ErrorCode::NotFound => GitError::NoIdentity,
             _ => GitError::when("read your name")(error),
         };
         let author = self.inner.author_from_env().map_err(unknown)?;
         let committer = self.inner.committer_from_env().map_err(unknown)?;
-        Ok(Names { author: marked(author, manner.mark_author), committer: marked(committer, manner.mark_committer) })
+        Ok(Names { author: marked(author, options.mark_author), committer: marked(committer, options.mark_committer) })
     }
 
     pub(super) fn parent(&self) -> Result<Option<git2::Commit<'_>>, GitError> {
@@ -169,9 +174,10 @@ impl Repo {
         }
     }
 
-    /// What was taken belongs on the branch that it was taken on: the same one, and not set back since.
-    fn has_not_left(&self, mark: &Mark) -> Result<(), GitError> {
-        let now = self.mark()?;
+    /// Returns an error unless HEAD is on the same branch as at the preparation, and at the same commit or a
+    /// descendant.
+    fn has_not_left(&self, mark: &HeadPosition) -> Result<(), GitError> {
+        let now = self.head_position()?;
         let follows = match (mark.tip, now.tip) {
             (None, _) => true,
             (Some(before), Some(tip)) => before == tip || self.inner.graph_descendant_of(tip, before).unwrap_or(false),
@@ -189,9 +195,9 @@ impl Repo {
         GitError::Locked { lock: self.inner.commondir().join(format!("{name}.lock")), age_seconds: None }
     }
 
-    /// Moves the branch, or HEAD itself where it is on none, from its parent to a new commit.
+    /// Moves the branch, or a detached HEAD, from the parent to the new commit.
     fn move_head(&self, parent: Option<&git2::Commit<'_>>, id: Oid, message: &str) -> Result<(), GitError> {
-        let name = self.mark()?.branch.unwrap_or_else(|| "HEAD".to_owned());
+        let name = self.head_position()?.branch.unwrap_or_else(|| "HEAD".to_owned());
         let first = message.lines().next().unwrap_or_default();
         let moved = match parent {
             Some(parent) => {
@@ -203,38 +209,233 @@ impl Repo {
     }
 }
 
-/// The changes that HEAD does not have yet, and the paths that it has otherwise since.
+/// Changes to commit, and paths that someone else has changed in HEAD.
 struct Sorted<'t> {
     ready: Vec<&'t Change>,
-    overtaken: Vec<String>,
+    already_committed: Vec<String>,
 }
 
 fn sorted<'t>(changes: &'t [Change], head: &Index) -> Sorted<'t> {
-    let mut sorted = Sorted { ready: Vec::new(), overtaken: Vec::new() };
+    let mut sorted = Sorted { ready: Vec::new(), already_committed: Vec::new() };
     for change in changes {
         let now = holds(head, &change.path);
-        if now == change.held_after() {
+        if now == change.entry_after() {
             continue;
         }
         if now == change.in_head {
             sorted.ready.push(change);
         } else {
-            sorted.overtaken.push(change.path.clone());
+            sorted.already_committed.push(change.path.clone());
         }
     }
     sorted
 }
 
-/// Why there is nothing to commit in what was taken.
-fn nothing(taken: Taken, overtaken: Vec<String>) -> GitError {
-    if !overtaken.is_empty() {
-        return GitError::Overtaken { paths: overtaken };
+/// Returns the reason why there is nothing to commit.
+fn nothing(prepared: PreparedCommit, already_committed: Vec<String>) -> GitError {
+    if !already_committed.is_empty() {
+        return GitError::AlreadyCommitted { paths: already_committed };
     }
-    taken.refused.into_iter().next().unwrap_or(GitError::NothingToCommit)
+    prepared.refused.into_iter().next().unwrap_or(GitError::NothingToCommit)
 }
 
 fn marked(name: Signature<'static>, mark: bool) -> Signature<'static> {
     let text = String::from_utf8_lossy(name.name_bytes()).into_owned() + SUFFIX;
     let email = String::from_utf8_lossy(name.email_bytes()).into_owned();
     if mark { Signature::new(&text, &email, &name.when()).unwrap_or(name) } else { name }
+}
+
+/// Maximum difference in seconds between the clocks of two machines. A branch tip can be this much older than a
+/// commit that the branch contains.
+const CLOCK_SKEW: i64 = 86_400;
+
+impl Repo {
+    /// Returns whether HEAD is this commit and it can be removed from its branch: it changes no files other than
+    /// `paths`, no remote branch contains it, and the repository is not shared with jj.
+    pub fn can_drop(&self, id: &str, paths: &[String]) -> bool {
+        self.state().is_none() && !self.is_shared_with_jj() && self.droppable(id, paths).unwrap_or(false)
+    }
+
+    fn droppable(&self, id: &str, paths: &[String]) -> Result<bool, git2::Error> {
+        let commit = self.inner.find_commit(Oid::from_str(id)?)?;
+        if self.inner.head()?.peel_to_commit()?.id() != commit.id() || commit.parent_count() != 1 {
+            return Ok(false);
+        }
+        let (before, after) = (commit.parent(0)?.tree()?, commit.tree()?);
+        let diff = self.inner.diff_tree_to_tree(Some(&before), Some(&after), None)?;
+        let own = diff.deltas().all(|delta| {
+            let named = |path: Option<&Path>| path.and_then(Path::to_str).and_then(|path| self.below_folder(path));
+            let path = named(delta.new_file().path()).or_else(|| named(delta.old_file().path()));
+            path.is_some_and(|path| paths.contains(&path))
+        });
+        Ok(own && !self.is_on_a_remote(&commit)?)
+    }
+
+    /// Returns whether a remote-tracking branch contains the commit.
+    fn is_on_a_remote(&self, commit: &git2::Commit<'_>) -> Result<bool, git2::Error> {
+        for reference in self.inner.references_glob("refs/remotes/*")? {
+            let Ok(tip) = reference?.peel_to_commit() else { continue };
+            if tip.id() == commit.id() {
+                return Ok(true);
+            }
+            let may_hold = tip.time().seconds() + CLOCK_SKEW >= commit.time().seconds();
+            if may_hold && self.inner.graph_descendant_of(tip.id(), commit.id())? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns whether the commit exists and HEAD is its parent, so that it can be restored.
+    pub fn can_restore(&self, id: &str) -> bool {
+        let parent = || {
+            let commit = self.inner.find_commit(Oid::from_str(id).ok()?).ok()?;
+            if commit.parent_count() == 1 { commit.parent_id(0).ok() } else { None }
+        };
+        let head = || self.inner.head().and_then(|head| head.peel_to_commit()).ok().map(|head| head.id());
+        self.state().is_none() && !self.is_shared_with_jj() && parent().is_some_and(|parent| head() == Some(parent))
+    }
+
+    /// Removes the commit from its branch: HEAD becomes its parent. The index entries of its files follow, except
+    /// those with other staged content. Returns the abbreviated id.
+    ///
+    /// # Errors
+    /// HEAD is no longer this commit, or git reports an error. Nothing was moved.
+    pub fn drop_commit(&self, id: &str) -> Result<String, GitError> {
+        let commit = self.inner.find_commit(oid(id)?).map_err(GitError::when("read a commit"))?;
+        let parent = commit.parent(0).map_err(GitError::when("read a commit"))?;
+        self.move_branch(&commit, &parent, "undo")?;
+        short_id(&commit)
+    }
+
+    /// Restores a removed commit. Returns the abbreviated id.
+    ///
+    /// # Errors
+    /// HEAD is no longer its parent, or git reports an error. Nothing was moved.
+    pub fn restore_commit(&self, id: &str) -> Result<String, GitError> {
+        let commit = self.inner.find_commit(oid(id)?).map_err(GitError::when("read a commit"))?;
+        let parent = commit.parent(0).map_err(GitError::when("read a commit"))?;
+        self.move_branch(&parent, &commit, "redo")?;
+        short_id(&commit)
+    }
+
+    /// Moves the branch, or a detached HEAD, from one commit to another.
+    fn move_branch(&self, from: &git2::Commit<'_>, to: &git2::Commit<'_>, why: &str) -> Result<(), GitError> {
+        let mut lock = self.lock_index()?;
+        let name = self.head_position()?.branch.unwrap_or_else(|| "HEAD".to_owned());
+        let log = format!("rhumb {why}: moving to {}", short_id(to)?);
+        lock.prepare(Some(from.id()), to.id(), &[])?;
+        lock.moves(Some(from.id()), Some(to.id()))?;
+        let moved = self.inner.reference_matching(&name, to.id(), true, from.id(), &log);
+        moved.map(drop).map_err(|error| self.commit_refused(error))?;
+        lock.install()
+    }
+}
+
+fn oid(id: &str) -> Result<Oid, GitError> {
+    Oid::from_str(id).map_err(GitError::when("read a commit"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    struct ResolvedPath {
+        dir: tempfile::TempDir,
+        repo: Repo,
+    }
+
+    impl ResolvedPath {
+        /// A repository with the files `a`, `b` and `c`, and a second commit that changes `a` and adds `new`.
+        fn new() -> (Self, String) {
+            let dir = tempfile::tempdir().unwrap();
+            for path in ["a", "b", "c"] {
+                fs::write(dir.path().join(path), "1\n").unwrap();
+            }
+            crate::git::init(dir.path(), "Ada", "ada@example.com", "Start").unwrap();
+            let repo = Repo::open(dir.path()).unwrap().unwrap();
+            let place = Self { dir, repo };
+            place.put("a", "2\n");
+            place.put("new", "1\n");
+            place.repo.commit_paths(&paths(&["a", "new"]), "Second").unwrap();
+            let id = place.head();
+            (place, id)
+        }
+
+        fn put(&self, path: &str, text: &str) {
+            fs::write(self.dir.path().join(path), text).unwrap();
+        }
+
+        fn head(&self) -> String {
+            self.repo.inner.head().unwrap().peel_to_commit().unwrap().id().to_string()
+        }
+
+        fn stage(&self, path: &str) {
+            let mut index = self.repo.inner.index().unwrap();
+            index.read(true).unwrap();
+            index.add_path(Path::new(path)).unwrap();
+            index.write().unwrap();
+        }
+
+        /// Paths that differ from HEAD, with `S` in front of staged ones.
+        fn status(&self) -> Vec<String> {
+            let staged = git2::Status::INDEX_NEW | git2::Status::INDEX_MODIFIED | git2::Status::INDEX_DELETED;
+            let mut options = git2::StatusOptions::new();
+            options.include_untracked(true);
+            let all = self.repo.inner.statuses(Some(&mut options)).unwrap();
+            let line = |entry: git2::StatusEntry<'_>| {
+                let mark = if entry.status().intersects(staged) { "S " } else { "" };
+                format!("{mark}{}", entry.path().unwrap())
+            };
+            all.iter().map(line).collect()
+        }
+    }
+
+    fn paths(paths: &[&str]) -> Vec<String> {
+        paths.iter().map(|path| (*path).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_dropped_commit_comes_back_under_its_own_id() {
+        let (place, id) = ResolvedPath::new();
+        // Other changes of the user stay as they are.
+        place.put("b", "mine\n");
+        place.stage("b");
+        place.put("c", "mine\n");
+        assert!(place.repo.can_drop(&id, &paths(&["a", "new"])) && !place.repo.can_restore(&id));
+        place.put("a", "1\n");
+        fs::remove_file(place.dir.path().join("new")).unwrap();
+        place.repo.drop_commit(&id).unwrap();
+        assert_ne!(place.head(), id);
+        assert_eq!(place.status(), ["S b", "c"]);
+        place.put("a", "2\n");
+        place.put("new", "1\n");
+        assert!(place.repo.can_restore(&id));
+        place.repo.restore_commit(&id).unwrap();
+        assert_eq!((place.head(), place.status()), (id, paths(&["S b", "c"])));
+    }
+
+    #[test]
+    fn pushed_commits_and_earlier_commits_cannot_be_dropped() {
+        let (place, id) = ResolvedPath::new();
+        let own = paths(&["a", "new"]);
+        assert!(!place.repo.can_drop(&id, &paths(&["a"])), "it changes another file as well");
+        assert!(!place.repo.can_drop("no id", &own));
+        let oid = Oid::from_str(&id).unwrap();
+        let mut pushed = place.repo.inner.reference("refs/remotes/origin/main", oid, true, "").unwrap();
+        assert!(!place.repo.can_drop(&id, &own));
+        pushed.delete().unwrap();
+        place.put("b", "2\n");
+        place.repo.commit_paths(&paths(&["b"]), "Third").unwrap();
+        let third = place.head();
+        assert!(!place.repo.can_drop(&id, &own));
+        assert!(place.repo.drop_commit(&id).is_err() && place.head() == third);
+        assert!(!place.repo.can_restore(&id));
+        assert!(place.repo.can_drop(&third, &paths(&["b"])));
+        place.repo.inner.reference("refs/remotes/origin/x", Oid::from_str(&third).unwrap(), true, "").unwrap();
+        assert!(!place.repo.can_drop(&third, &paths(&["b"])));
+        let first = place.repo.inner.find_commit(oid).unwrap().parent_id(0).unwrap().to_string();
+        assert!(!place.repo.can_drop(&first, &paths(&["a", "b", "c"])), "the first commit has no parent");
+    }
 }

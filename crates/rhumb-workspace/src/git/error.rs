@@ -1,34 +1,35 @@
-//! What git can refuse, each with the next step for the user.
+//! Errors of git operations. Each has a hint: what the user can do next.
 
+use std::fmt;
 use std::path::PathBuf;
 
-/// A git operation failed. The files in the work tree are never touched by any of them.
+/// A git operation failed. The files in the work tree are unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// The repository belongs to another user and git does not trust it.
+    /// The repository belongs to another user, and git does not trust it.
     #[error("git does not trust the repository at {}: it belongs to another user", .path.display())]
     NotTrusted {
         /// The folder that was opened.
         path: PathBuf,
     },
-    /// A merge, rebase or the like is under way.
+    /// A merge, rebase or similar operation is in progress.
     #[error("a {operation} is in progress")]
     InProgress {
-        /// What is under way, such as "merge".
+        /// Name of the operation, such as "merge".
         operation: &'static str,
     },
-    /// These paths have merge conflicts in the index.
+    /// The index has merge conflicts.
     #[error("{path} has an unresolved conflict")]
     Conflict {
-        /// The first such path.
+        /// The first path with a conflict.
         path: String,
     },
-    /// Another git process holds the index or a reference.
+    /// Another git process holds the lock of the index or a reference.
     #[error("git is locked by {}{}", .lock.display(), age_suffix(*.age_seconds))]
     Locked {
         /// The lock file.
         lock: PathBuf,
-        /// How long it has been there, in seconds, if known.
+        /// Age of the lock file in seconds, if known.
         age_seconds: Option<u64>,
     },
     /// The index or its lock cannot be written.
@@ -36,55 +37,55 @@ pub enum GitError {
     Lock {
         /// The file.
         lock: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// No name or mail address to put on the commit.
+    /// There is no name or e-mail address for the commit.
     #[error("git does not know who you are")]
     NoIdentity,
-    /// The message is empty or holds nothing but comments and blanks.
+    /// The message contains nothing but comments and whitespace.
     #[error("the commit message is empty")]
     EmptyMessage,
-    /// The paths already are in HEAD as they are.
+    /// The files are the same in HEAD.
     #[error("there is nothing to commit in these files")]
     NothingToCommit,
     /// HEAD moved while the commit was being made.
     #[error("HEAD moved while committing")]
     Moved,
-    /// Others committed these files since they were taken.
-    #[error("{} was committed by somebody else meanwhile", .paths.join(", "))]
-    Overtaken {
-        /// The files, from the top of the work tree.
+    /// Someone else committed these files since they were prepared.
+    #[error("{} was committed by someone else meanwhile", .paths.join(", "))]
+    AlreadyCommitted {
+        /// The files, relative to the top of the work tree.
         paths: Vec<String>,
     },
     /// The git program is needed and cannot be started.
-    #[error("git itself has to {doing} and cannot be started: {source}")]
+    #[error("the git program is needed to {task} and cannot be started: {source}")]
     NoProgram {
-        /// What it is needed for, as a verb.
-        doing: &'static str,
-        /// What the system said.
+        /// What the program was needed for.
+        task: GitTask,
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The git program failed.
-    #[error("git could not {doing}: {said}")]
+    #[error("git could not {task}: {output}")]
     Program {
-        /// What it was to do, as a verb.
-        doing: &'static str,
-        /// The end of what it said.
-        said: String,
+        /// What the program was needed for.
+        task: GitTask,
+        /// The end of its output.
+        output: String,
     },
-    /// The git program took too long.
-    #[error("git did not {doing} within {seconds} s and was stopped")]
+    /// The git program exceeded its time limit.
+    #[error("git did not {task} within {seconds} s and was stopped")]
     Slow {
-        /// What it was to do, as a verb.
-        doing: &'static str,
-        /// The limit.
+        /// What the program was needed for.
+        task: GitTask,
+        /// The time limit in seconds.
         seconds: u64,
     },
-    /// There is no place for what the git program reads.
+    /// The input of the git program cannot be written.
     #[error("cannot write a temporary file: {source}")]
     Temporary {
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The path cannot be committed to this repository.
@@ -95,90 +96,108 @@ pub enum GitError {
         /// Why not.
         reason: &'static str,
     },
-    /// A filter program such as git-lfs has to store this file, and no program is run for a repository.
+    /// A filter program such as git-lfs stores this file, and the programs of a repository are not run.
     #[error("{path} is stored through the git filter {filter:?}, which is not run")]
     Filtered {
         /// The path as given.
         path: String,
-        /// The value of the `filter` attribute.
+        /// Value of the `filter` attribute.
         filter: String,
     },
-    /// git keeps this file in another encoding than the work tree, which is not done here.
+    /// The attribute `working-tree-encoding` is set, which is not supported.
     #[error(
-        "git stores {path} re-encoded (working-tree-encoding={encoding}), which rhumb does not do, so it was not committed"
+        "git stores {path} re-encoded (working-tree-encoding={encoding}), which rhumb does not support, so it was not committed"
     )]
     Encoded {
         /// The path as given.
         path: String,
-        /// The value of the attribute.
+        /// Value of the attribute.
         encoding: String,
     },
-    /// Somebody else wrote a file between our write and the commit of it.
+    /// Another program changed the file between the write and its commit.
     #[error("{path} was changed by another program right after it was written, so it was not committed")]
     Rewritten {
         /// The path as given.
         path: String,
     },
-    /// What stands in the place of a repository is none.
-    #[error("{} is no repository that git could open: {reason}", .path.display())]
+    /// There is a `.git`, but git cannot open a repository there.
+    #[error("git cannot open {} as a repository: {reason}", .path.display())]
     Broken {
-        /// The `.git` that stands there.
+        /// The `.git`.
         path: PathBuf,
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A file of git's own cannot be read like a file, and opening it might never end.
+    /// One of git's own files is a pipe or a device, and opening it could block forever.
     #[error("git's {} is {kind}, so the repository was not opened", .path.display())]
     NotAFile {
         /// The file.
         path: PathBuf,
-        /// What it is, with its article.
+        /// What it is, with an article.
         kind: &'static str,
     },
-    /// A file could not be read.
+    /// A file cannot be read.
     #[error("cannot read {path} for the commit: {source}")]
     Read {
         /// The path as given.
         path: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// No repository is there.
+    /// There is no repository.
     #[error("there is no repository at {}", .path.display())]
     NoRepository {
-        /// The folder that was to be one.
+        /// The folder.
         path: PathBuf,
     },
     /// The repository does not have this commit.
     #[error("the repository has no commit {commit}")]
     NoCommit {
-        /// As it was asked for.
+        /// The commit as requested.
         commit: String,
     },
-    /// A checkout could not be written.
+    /// A checkout cannot be written.
     #[error("cannot write the checkout: {source}")]
     Write {
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The index is cut short or overwritten.
+    /// The index is truncated or overwritten.
     #[error("git's index is damaged")]
     Index,
-    /// Anything else that libgit2 reports.
+    /// Another error of libgit2.
     #[error("git cannot {doing}{}", reason(.source))]
     Git {
         /// The step that failed, as a verb.
         doing: &'static str,
-        /// What libgit2 said.
+        /// The error of libgit2.
         source: git2::Error,
     },
 }
 
-/// What libgit2 says of repositories that it cannot read: SHA-256, other stores of references.
+/// What the git program is needed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GitTask {
+    /// To sign a commit.
+    Sign,
+    /// To commit with hooks.
+    CommitWithHooks,
+}
+
+impl fmt::Display for GitTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sign => "sign the commit",
+            Self::CommitWithHooks => "commit with hooks",
+        })
+    }
+}
+
+/// Messages of libgit2 for repositories that it does not support, such as those with SHA-256 or reftable.
 const NEWER: [&str; 2] = ["unknown object format", "unsupported extension name"];
 
 impl GitError {
-    /// What to do next.
+    /// What the user can do next.
     pub fn hint(&self) -> String {
         match self {
             Self::NotTrusted { path } => {
@@ -198,13 +217,13 @@ impl GitError {
                     .into()
             }
             Self::EmptyMessage => "Write a message and commit again.".into(),
-            Self::Overtaken { .. } => "Your files are written. Look at git log and git diff.".into(),
+            Self::AlreadyCommitted { .. } => "Your files are written. Look at git log and git diff.".into(),
             Self::NoProgram { .. } => "Your files are written. Install git, or commit by hand.".into(),
-            Self::Program { doing: "sign the commit", .. } | Self::Slow { doing: "sign the commit", .. } => {
+            Self::Program { task: GitTask::Sign, .. } | Self::Slow { task: GitTask::Sign, .. } => {
                 "Your files are written. Unlock your key in another terminal (sign anything with it), then /commit."
                     .into()
             }
-            Self::Program { .. } => "Your files are written. Mend what the hook objects to, then /commit.".into(),
+            Self::Program { .. } => "Your files are written. Correct what the hook reports, then /commit.".into(),
             Self::Slow { .. } => "Your files are written. Look at the hooks, then /commit.".into(),
             Self::NothingToCommit => "The files are the same as in the last commit, or git ignores them.".into(),
             Self::Moved => "Your files are written. Look at the log, then commit again.".into(),
@@ -216,7 +235,7 @@ impl GitError {
             Self::Filtered { path, .. } | Self::Encoded { path, .. } => {
                 format!("Your files are written. Commit by hand: git add '{path}' && git commit")
             }
-            Self::NotAFile { .. } => "Put the plain file of that name back, or clone the repository again.".into(),
+            Self::NotAFile { .. } => "Restore the regular file of that name, or clone the repository again.".into(),
             Self::NoRepository { .. } => "Name a git folder, or a folder with a work tree.".into(),
             Self::NoCommit { .. } => "Fetch the whole history: git fetch --unshallow --all".into(),
             Self::Write { .. } | Self::Temporary { .. } => "Check the space in TMPDIR.".into(),
@@ -238,11 +257,11 @@ impl GitError {
         }
     }
 
-    /// Sorts the errors that libgit2 reports during a step, which is a verb.
+    /// Classifies the errors that libgit2 reports during a step. `doing` is a verb.
     pub(super) fn when(doing: &'static str) -> impl Fn(git2::Error) -> Self + Copy {
         move |source| match source.code() {
             git2::ErrorCode::Modified => Self::Moved,
-            // What libgit2 says of an index that is too short to hold a checksum.
+            // libgit2 reports this for an index that is too short for a checksum.
             _ if source.class() == git2::ErrorClass::Index && source.message().contains("no longer exists") => {
                 Self::Index
             }
@@ -251,7 +270,7 @@ impl GitError {
     }
 }
 
-/// What libgit2 said; nothing where it did not find out.
+/// The message of libgit2. It has none if a write fails on a full disk.
 fn reason(error: &git2::Error) -> String {
     match error.message() {
         "" | "no error" => ": the disk may be full".to_owned(),

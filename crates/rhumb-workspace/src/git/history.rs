@@ -1,8 +1,8 @@
-//! What past commits changed: the paths of each commit before HEAD, newest first.
+//! CommitHistory of changed paths: the files that each commit before HEAD changed, newest first.
 //!
-//! Two trees are compared from the top, and a folder whose id is the same in both is not entered, so a commit costs about
-//! as many entries as the folders on the way to its files hold. The bounds are counts, never times: the same repository
-//! has the same history on every machine.
+//! Trees are compared from the top, and folders with equal ids are skipped, so the cost of a commit is about the
+//! number of entries in the folders that contain its files. All limits are counts, not times, so that the result is
+//! the same on every machine.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -12,30 +12,55 @@ use git2::{Commit, ObjectType, Oid, Sort, Tree};
 
 use super::error::GitError;
 use super::repo::Repo;
-use rhumb_index::repo_map::{History, PastCommit};
 
-/// Commits that are read. What was done longer ago says little of what is done next.
-const COMMITS: usize = 3_000;
-/// Commits that are walked for these, merges among them.
-const WALKED: usize = 4 * COMMITS;
-/// Paths above which a commit says nothing of any of them: a rename, a licence, a format.
-const MOST_PATHS: usize = 30;
-/// Tree entries that are compared for all commits together.
-const ENTRIES: usize = 4_000_000;
+/// Maximum number of commits in the history. Older commits say little about the next change.
+const MAX_COMMITS: usize = 3_000;
+/// Maximum number of commits that are visited, including merges.
+const MAX_WALKED: usize = 4 * MAX_COMMITS;
+/// Maximum number of paths of a commit. Commits beyond it, such as renames and reformatting, say nothing about their
+/// files.
+const MAX_PATHS: usize = 30;
+/// Maximum number of tree entries that are compared for all commits together.
+const MAX_ENTRIES: usize = 4_000_000;
+
+/// The commits before HEAD, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommitHistory {
+    /// Full id of the commit at HEAD. Empty if the history is empty.
+    pub head: String,
+    /// The commits. Merges and root commits are omitted.
+    pub commits: Vec<PastCommit>,
+}
+
+/// A commit and the paths that it changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PastCommit {
+    /// Full commit id.
+    pub id: String,
+    /// First line of the message.
+    pub subject: String,
+    /// The changed files. Empty if there are more than 30.
+    pub paths: Vec<String>,
+    /// Number of tree entries that were compared. It counts towards the total limit of a history, whether the commit is
+    /// read or copied, so that the length of the history does not depend on what is known.
+    pub compared: u32,
+}
 
 impl Repo {
-    /// The commits that HEAD is made of, merges, roots and sweeping ones left out. What `known` tells of a commit is not
-    /// read again. Empty for a repository without a past: unborn, shallow, or cancelled on the way.
+    /// Returns the commits that are reachable from HEAD, newest first, except merges and root commits.
+    ///
+    /// Commits in `known` are copied and not read again. The history is empty for an unborn HEAD, in a shallow clone,
+    /// and after a cancellation.
     ///
     /// # Errors
     /// The repository cannot be read.
-    pub fn history(&self, known: &History, cancel: &AtomicBool) -> Result<History, GitError> {
+    pub fn history(&self, known: &CommitHistory, cancel: &AtomicBool) -> Result<CommitHistory, GitError> {
         let failed = GitError::when("read the history");
         let Some(head) = self.inner.head().ok().and_then(|head| head.target()).map(|id| id.to_string()) else {
-            return Ok(History::default());
+            return Ok(CommitHistory::default());
         };
         if self.inner.is_shallow() {
-            return Ok(History::default());
+            return Ok(CommitHistory::default());
         }
         if known.head == head {
             return Ok(known.clone());
@@ -46,9 +71,9 @@ impl Repo {
         walk.push_head().map_err(failed)?;
         let mut comparison = Comparison { repo: self, entries: 0, paths: Vec::new() };
         let mut commits = Vec::new();
-        for id in walk.take(WALKED) {
+        for id in walk.take(MAX_WALKED) {
             if cancel.load(Memory::Relaxed) {
-                return Ok(History::default());
+                return Ok(CommitHistory::default());
             }
             let id = id.map_err(failed)?;
             let text = id.to_string();
@@ -65,11 +90,11 @@ impl Repo {
                 let compared = u32::try_from(comparison.entries - before).unwrap_or(u32::MAX);
                 commits.push(PastCommit { id: text, subject: subject(&commit), paths, compared });
             }
-            if commits.len() == COMMITS || comparison.entries > ENTRIES {
+            if commits.len() == MAX_COMMITS || comparison.entries > MAX_ENTRIES {
                 break;
             }
         }
-        Ok(History { head, commits })
+        Ok(CommitHistory { head, commits })
     }
 }
 
@@ -78,17 +103,17 @@ fn subject(commit: &Commit<'_>) -> String {
     message.trim_start().lines().next().unwrap_or_default().trim_end().to_owned()
 }
 
-/// The comparison of the tree of a commit with that of its parent.
+/// Compares the tree of a commit with that of its parent.
 struct Comparison<'r> {
     repo: &'r Repo,
-    /// Entries that were compared so far, for all commits.
+    /// Number of entries compared so far, for all commits.
     entries: usize,
     paths: Vec<String>,
 }
 
 impl Comparison<'_> {
-    /// The paths that a commit with one parent changed; none if it changed too many, or if an object is missing, as in a
-    /// partial clone.
+    /// Returns the paths that a commit with one parent changed. `None` if there are too many, or if an object is
+    /// missing, as in a partial clone.
     fn changed(&mut self, commit: &Commit<'_>) -> Option<Vec<String>> {
         let before = commit.parent(0).and_then(|parent| parent.tree()).ok()?;
         let after = commit.tree().ok()?;
@@ -98,7 +123,7 @@ impl Comparison<'_> {
         Some(self.paths.drain(..).filter_map(|path| repo.below_folder(&path)).collect())
     }
 
-    /// Adds what differs between two folders of one name; none once there are too many paths.
+    /// Adds the differences between two versions of a folder. Returns `None` if there are too many paths.
     fn compare(&mut self, before: Option<&Tree<'_>>, after: Option<&Tree<'_>>, folder: &str) -> Option<()> {
         let (before, after) = (entries(before), entries(after));
         self.entries += before.len().max(after.len());
@@ -131,7 +156,7 @@ impl Comparison<'_> {
         if before.is_some() || after.is_some() {
             self.compare(before.as_ref(), after.as_ref(), &format!("{folder}{name}/"))?;
         }
-        (self.paths.len() <= MOST_PATHS).then_some(())
+        (self.paths.len() <= MAX_PATHS).then_some(())
     }
 }
 
@@ -142,7 +167,7 @@ struct Entry {
     is_folder: bool,
 }
 
-/// The entries of a tree by name; names that are not UTF-8 are left out.
+/// Returns the entries of a tree, sorted by name. Names that are not UTF-8 are omitted.
 fn entries(tree: Option<&Tree<'_>>) -> Vec<Entry> {
     let entries = tree.into_iter().flat_map(|tree| tree.iter());
     let mut entries: Vec<Entry> = entries
@@ -151,7 +176,7 @@ fn entries(tree: Option<&Tree<'_>>) -> Vec<Entry> {
             Some(Entry { name, id: entry.id(), is_folder: entry.kind() == Some(ObjectType::Tree) })
         })
         .collect();
-    // Git sorts a folder as if its name ended in `/`; here a file and a folder of one name must meet.
+    // Git sorts a folder as if its name ended in `/`. Here a file and a folder of the same name must be adjacent.
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     entries
 }
@@ -164,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    /// A repository with commits, one second after the other, that have each file of its list at a new text.
+    /// A repository whose commits are one second apart and give each listed file a new text.
     struct Past {
         dir: tempfile::TempDir,
         git: Repository,
@@ -196,9 +221,9 @@ mod tests {
             id
         }
 
-        fn read(&self) -> History {
+        fn read(&self) -> CommitHistory {
             let repo = Repo::open(self.dir.path()).unwrap().unwrap();
-            repo.history(&History::default(), &AtomicBool::new(false)).unwrap()
+            repo.history(&CommitHistory::default(), &AtomicBool::new(false)).unwrap()
         }
 
         fn told(&self) -> Vec<(String, Vec<String>)> {
@@ -207,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn each_commit_tells_what_it_changed_newest_first() {
+    fn commits_have_their_changed_paths_newest_first() {
         let mut past = Past::new();
         let root = past.commit("Begin", &["a", "d/b", "d/e/c"], &[]);
         let second = past.commit("Change two\n\nWith a body.\n", &["a", "d/e/c"], &[root]);
@@ -228,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn merges_tell_nothing_but_what_they_merge_does() {
+    fn merges_are_omitted_but_not_the_merged_commits() {
         let mut past = Past::new();
         let root = past.commit("Begin", &["a"], &[]);
         let left = past.commit("Left", &["b"], &[root]);
@@ -239,16 +264,16 @@ mod tests {
     }
 
     #[test]
-    fn a_sweeping_commit_has_no_paths() {
+    fn a_large_commit_has_no_paths() {
         let mut past = Past::new();
         let root = past.commit("Begin", &["a"], &[]);
-        let names: Vec<String> = (0..=MOST_PATHS).map(|number| format!("f{number}")).collect();
+        let names: Vec<String> = (0..=MAX_PATHS).map(|number| format!("f{number}")).collect();
         past.commit("Sweep", &names.iter().map(String::as_str).collect::<Vec<_>>(), &[root]);
         assert_eq!(past.told(), [("Sweep".to_owned(), vec![])]);
     }
 
     #[test]
-    fn what_is_known_is_taken_over() {
+    fn known_commits_are_copied() {
         let mut past = Past::new();
         let root = past.commit("Begin", &["a"], &[]);
         past.commit("Next", &["a"], &[root]);
@@ -259,14 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn no_past_and_no_patience_give_no_history() {
+    fn the_history_is_empty_without_commits_or_if_cancelled() {
         let mut past = Past::new();
-        assert_eq!(past.read(), History::default(), "unborn");
+        assert_eq!(past.read(), CommitHistory::default(), "unborn");
         let root = past.commit("Begin", &["a"], &[]);
         assert!(past.read().commits.is_empty(), "a root alone");
         past.commit("Next", &["a"], &[root]);
         let repo = Repo::open(past.dir.path()).unwrap().unwrap();
-        assert_eq!(repo.history(&History::default(), &AtomicBool::new(true)).unwrap(), History::default());
+        assert_eq!(repo.history(&CommitHistory::default(), &AtomicBool::new(true)).unwrap(), CommitHistory::default());
     }
 
     #[test]
@@ -275,7 +300,7 @@ mod tests {
         let root = past.commit("Begin", &["a", "d/b"], &[]);
         past.commit("Both", &["a", "d/b"], &[root]);
         let repo = Repo::open(&past.dir.path().join("d")).unwrap().unwrap();
-        let history = repo.history(&History::default(), &AtomicBool::new(false)).unwrap();
+        let history = repo.history(&CommitHistory::default(), &AtomicBool::new(false)).unwrap();
         assert_eq!(history.commits[0].paths, ["b"]);
     }
 }

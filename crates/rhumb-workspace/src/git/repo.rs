@@ -1,22 +1,20 @@
-//! A repository as seen from the folder that the work happens in.
+//! Opening and creating repositories, and the state of HEAD.
 
+use super::error::GitError;
+use super::open;
+use git2::{ErrorCode, Repository, RepositoryState, StatusOptions};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use git2::{ErrorCode, Repository, RepositoryState, StatusOptions};
+/// How long a commit waits for the index lock of another git process.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-use super::error::GitError;
-use super::open;
-
-/// How long a commit waits for another git process to let go of the index.
-const LOCK_PATIENCE: Duration = Duration::from_secs(2);
-
-/// Where HEAD points.
+/// Position of HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Head {
-    /// A branch without a commit yet.
+    /// A branch without commits.
     Unborn {
         /// Name of the branch.
         branch: String,
@@ -28,7 +26,7 @@ pub enum Head {
         /// Abbreviated commit id.
         short_id: String,
     },
-    /// A commit, but no branch.
+    /// A detached HEAD.
     Detached {
         /// Abbreviated commit id.
         short_id: String,
@@ -45,15 +43,15 @@ impl fmt::Display for Head {
     }
 }
 
-/// A repository with a work tree. All paths given to it and returned by it are relative to the folder that it was
-/// opened for, with `/`.
+/// A repository with a work tree. Paths in arguments and results are relative to the folder that it was opened for,
+/// with `/`.
 pub struct Repo {
     pub(super) inner: Repository,
-    /// Top of the work tree, free of links.
+    /// Top of the work tree, without symbolic links.
     pub(super) top: PathBuf,
-    /// The folder it was opened for, relative to the top, with a `/` at the end; empty at the top.
+    /// The opened folder relative to the top, with a trailing `/`. Empty at the top.
     prefix: String,
-    pub(super) lock_patience: Duration,
+    pub(super) lock_timeout: Duration,
 }
 
 impl fmt::Debug for Repo {
@@ -63,23 +61,24 @@ impl fmt::Debug for Repo {
 }
 
 impl Repo {
-    /// The repository whose work tree holds `workdir`; none outside a work tree and in a bare repository.
+    /// Opens the repository whose work tree contains `workdir`. Returns `None` outside of a work tree and in a bare
+    /// repository.
     pub fn open(workdir: &Path) -> Result<Option<Self>, GitError> {
         let Some(inner) = open::discover(workdir)? else { return no_repository(workdir) };
         let top = inner.workdir().and_then(|top| top.canonicalize().ok());
         let place = top.zip(workdir.canonicalize().ok());
         Ok(place.and_then(|(top, folder)| {
             let prefix = prefix(&top, &folder)?;
-            Some(Self { inner, top, prefix, lock_patience: LOCK_PATIENCE })
+            Some(Self { inner, top, prefix, lock_timeout: LOCK_TIMEOUT })
         }))
     }
 
-    /// Top of the work tree, absolute and free of links.
+    /// Top of the work tree, absolute and without symbolic links.
     pub fn top(&self) -> &Path {
         &self.top
     }
 
-    /// Where HEAD is now.
+    /// Returns the position of HEAD.
     pub fn head(&self) -> Result<Head, GitError> {
         let failed = GitError::when("read HEAD");
         match self.inner.head() {
@@ -100,8 +99,9 @@ impl Repo {
         }
     }
 
-    /// Files under the folder that differ from HEAD, in the index or in the work tree, untracked files included and
-    /// ignored ones not. Names that are not UTF-8 are left out. Does not write the index.
+    /// Returns the files in the opened folder that differ from HEAD in the index or in the work tree.
+    ///
+    /// Untracked files are included, ignored files and names that are not UTF-8 are not. The index is not written.
     pub fn dirty_paths(&self) -> Result<BTreeSet<String>, GitError> {
         self.check_all_rules()?;
         let mut options = StatusOptions::new();
@@ -111,7 +111,7 @@ impl Repo {
         Ok(dirty.collect())
     }
 
-    /// The merge, rebase or the like that is under way, if one is.
+    /// Returns the name of the operation in progress, such as a merge or a rebase.
     pub fn state(&self) -> Option<&'static str> {
         match self.inner.state() {
             RepositoryState::Clean => None,
@@ -126,7 +126,7 @@ impl Repo {
         }
     }
 
-    /// A path of ours as one from the top of the work tree.
+    /// Converts a path to one relative to the top of the work tree.
     pub(super) fn to_top(&self, path: &str) -> String {
         format!("{}{path}", self.prefix)
     }
@@ -136,12 +136,12 @@ impl Repo {
     }
 }
 
-/// What it means that git finds no repository at or above a folder: none, or an error if there is something that was one.
+/// Returns an error if there is a broken repository at or above the folder, else `None`.
 fn no_repository(workdir: &Path) -> Result<Option<Repo>, GitError> {
     let entry = |folder: &Path| Some(folder.join(".git")).filter(|entry| entry.symlink_metadata().is_ok());
     let Some(path) = workdir.ancestors().find_map(entry) else { return Ok(None) };
     let reason = match std::fs::read_dir(&path).map(Iterator::count) {
-        // An empty folder is nothing, to git as well.
+        // Like git, ignores an empty folder.
         Ok(0) => return Ok(None),
         Ok(_) => "its HEAD is missing or broken",
         Err(_) => "what it leads to is not there",
@@ -149,7 +149,7 @@ fn no_repository(workdir: &Path) -> Result<Option<Repo>, GitError> {
     Err(GitError::Broken { path, reason })
 }
 
-/// The abbreviated id of a commit, as long as it has to be to be unique.
+/// Returns the abbreviated id of a commit, as long as needed to be unique.
 pub(super) fn short_id(commit: &git2::Commit<'_>) -> Result<String, GitError> {
     let id = commit.as_object().short_id().map_err(GitError::when("shorten a commit id"))?;
     Ok(String::from_utf8_lossy(&id).into_owned())
@@ -164,7 +164,49 @@ fn prefix(top: &Path, folder: &Path) -> Option<String> {
     Some(prefix)
 }
 
-/// The folder that all worktrees of the repository at `root` share; `None` outside of a repository.
+/// Returns the folder that all work trees of the repository at `root` share, or `None` outside of a repository.
 pub fn common_folder(root: &Path) -> Option<PathBuf> {
     Some(open::open(root).ok()?.commondir().to_owned())
+}
+
+/// Creates a git repository in `workdir` with one commit of its files. The identity is stored in this repository
+/// only.
+///
+/// # Errors
+/// libgit2 reports an error. Nothing outside of `workdir` is changed.
+pub fn init(workdir: &Path, name: &str, email: &str, message: &str) -> Result<(), GitError> {
+    init_with(workdir, name, email, message).map_err(|source| GitError::Git { doing: "make a repository", source })
+}
+
+fn init_with(workdir: &Path, name: &str, email: &str, message: &str) -> Result<(), git2::Error> {
+    let mut options = git2::RepositoryInitOptions::new();
+    let repo = git2::Repository::init_opts(workdir, options.initial_head("main").external_template(false))?;
+    let mut config = repo.config()?.open_level(git2::ConfigLevel::Local)?;
+    config.set_str("user.name", name)?;
+    config.set_str("user.email", email)?;
+    // There must be no passphrase prompt.
+    config.set_bool("commit.gpgsign", false)?;
+    let mut index = repo.index()?;
+    index.add_all(["*"], git2::IndexAddOption::DEFAULT, None)?;
+    index.write()?;
+    let tree = repo.find_tree(index.write_tree()?)?;
+    let author = git2::Signature::now(name, email)?;
+    repo.commit(Some("HEAD"), &author, &author, message, &tree, &[])?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git::Repo;
+
+    #[test]
+    fn a_folder_becomes_a_clean_repository_with_one_commit() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.txt"), "a\n").unwrap();
+        init(dir.path(), "Demo", "demo@example.com", "Start").unwrap();
+        let repo = Repo::open(dir.path()).unwrap().unwrap();
+        assert!(repo.dirty_paths().unwrap().is_empty());
+        assert_eq!(repo.head().unwrap().to_string(), "main");
+    }
 }

@@ -1,40 +1,42 @@
-//! What commits did to single files: the text before, the text after, and some of the files around. Everything is read
-//! from the object store of a repository; there need not be a work tree.
-
-use std::collections::BTreeMap;
-use std::fmt;
-use std::path::Path;
-
-use git2::{Delta, DiffOptions, ObjectType, Oid, Repository, Sort, Tree, TreeWalkMode, TreeWalkResult};
+//! Past revisions of files, and checkouts of past commits.
+//!
+//! Both read from the object store of a repository, which may be bare, and write nothing to it.
 
 use super::error::GitError;
 use super::open::open;
+use git2::RepositoryInitOptions;
+use git2::build::CheckoutBuilder;
+use git2::{Delta, DiffOptions, ObjectType, Oid, Repository, Sort, Tree, TreeWalkMode, TreeWalkResult};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::Path;
 
-/// A commit that changes more files says little of any of them.
-const MOST_FILES: usize = 30;
-/// Files of the same folder that are read along.
-const NEAR: usize = 6;
-/// Files of the same name in other folders that are read along.
-const NAMESAKES: usize = 3;
-/// Bytes above which a file is not read.
-const LARGEST: usize = 512 * 1024;
+/// Maximum number of files that a commit may change to be considered. Larger commits say little about each file.
+const MAX_FILES: usize = 30;
+/// Maximum number of other files of the same folder in a revision.
+const MAX_SIBLINGS: usize = 6;
+/// Maximum number of files with the same name in other folders in a revision.
+const MAX_NAMESAKES: usize = 3;
+/// Maximum size in bytes of a file.
+const MAX_FILE_BYTES: usize = 512 * 1024;
 
-/// One text file as a commit found it and as it left it.
+/// A text file before and after a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revision {
-    /// Id of the commit.
+    /// Commit id.
     pub commit: String,
-    /// The file, from the top of the tree, with `/`.
+    /// Path from the top of the tree, with `/`.
     pub path: String,
-    /// Its text before the commit.
+    /// Text before the commit.
     pub before: String,
-    /// Its text after it.
+    /// Text after the commit.
     pub after: String,
-    /// Some files of the tree before the commit: of the same folder, and of the same name elsewhere.
+    /// Some other files before the commit: files of the same folder, and files of the same name in other folders.
     pub around: BTreeMap<String, String>,
 }
 
-/// The commits of a repository that have one parent, newest first.
+/// The commits of a repository, newest first.
 pub struct Revisions {
     repo: Repository,
     commits: Vec<Oid>,
@@ -47,10 +49,10 @@ impl fmt::Debug for Revisions {
 }
 
 impl Revisions {
-    /// Opens the repository at `git_dir`, bare or with a work tree. Nothing is written to it.
+    /// Opens the repository at `git_dir`, bare or with a work tree.
     ///
     /// # Errors
-    /// There is no repository, or it is another user's, or its commits cannot be listed.
+    /// There is no repository, it belongs to another user, or its commits cannot be listed.
     pub fn open(git_dir: &Path) -> Result<Self, GitError> {
         let repo = open(git_dir)?;
         let failed = GitError::when("list the commits");
@@ -61,18 +63,18 @@ impl Revisions {
         Ok(Self { repo, commits })
     }
 
-    /// How many commits there are.
+    /// Returns the number of commits.
     pub fn len(&self) -> usize {
         self.commits.len()
     }
 
-    /// Whether there is no commit.
+    /// Returns whether there are no commits.
     pub fn is_empty(&self) -> bool {
         self.commits.is_empty()
     }
 
-    /// The paths that the commit numbered `nth` (0-based) modifies; none for a merge, for the first commit, for one that
-    /// changes very many files, and where objects are missing.
+    /// Returns the paths that commit number `nth` (0-based) modifies. Empty for merges, for the first commit, for
+    /// commits with more than 30 files, and if objects are missing.
     pub fn modified(&self, nth: usize) -> Vec<String> {
         let Some((before, after)) = self.trees(nth) else { return Vec::new() };
         let mut options = DiffOptions::new();
@@ -80,15 +82,15 @@ impl Revisions {
         let Ok(diff) = self.repo.diff_tree_to_tree(Some(&before), Some(&after), Some(&mut options)) else {
             return Vec::new();
         };
-        if diff.deltas().len() > MOST_FILES {
+        if diff.deltas().len() > MAX_FILES {
             return Vec::new();
         }
         let modified = diff.deltas().filter(|delta| delta.status() == Delta::Modified);
         modified.filter_map(|delta| Some(delta.new_file().path()?.to_str()?.to_owned())).collect()
     }
 
-    /// What the commit numbered `nth` (0-based) did to a file; none if it is not UTF-8 or large before or after, or is
-    /// not in both trees.
+    /// Returns the change of a file by commit number `nth` (0-based). `None` if the file is not UTF-8, larger than
+    /// 512 KiB, or missing on either side.
     pub fn revision(&self, nth: usize, path: &str) -> Option<Revision> {
         let (before, after) = self.trees(nth)?;
         let commit = self.commits.get(nth)?.to_string();
@@ -96,7 +98,7 @@ impl Revisions {
         Some(Revision { commit, path: path.to_owned(), before: old, after: new, around: self.around(&before, path) })
     }
 
-    /// The tree before a commit with one parent, and its own.
+    /// Returns the trees before and after a commit with one parent.
     fn trees(&self, nth: usize) -> Option<(Tree<'_>, Tree<'_>)> {
         let commit = self.repo.find_commit(*self.commits.get(nth)?).ok()?;
         if commit.parent_count() != 1 {
@@ -108,14 +110,14 @@ impl Revisions {
     fn text(&self, tree: &Tree<'_>, path: &str) -> Option<String> {
         let entry = tree.get_path(Path::new(path)).ok()?;
         let plain = entry.kind() == Some(ObjectType::Blob) && entry.filemode() != 0o120_000;
-        let blob = self.repo.find_blob(entry.id()).ok().filter(|blob| plain && blob.size() <= LARGEST)?;
+        let blob = self.repo.find_blob(entry.id()).ok().filter(|blob| plain && blob.size() <= MAX_FILE_BYTES)?;
         String::from_utf8(blob.content().to_vec()).ok()
     }
 
     fn around(&self, tree: &Tree<'_>, path: &str) -> BTreeMap<String, String> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let (mut near, mut namesakes) = (Vec::new(), Vec::new());
-        // A folder that cannot be read has no files to offer.
+        // An unreadable folder contributes no files.
         let _ = tree.walk(TreeWalkMode::PreOrder, |root, entry| {
             let (root, Ok(entry_name)) = (root.trim_end_matches('/'), entry.name()) else {
                 return TreeWalkResult::Ok;
@@ -130,20 +132,74 @@ impl Revisions {
             }
             TreeWalkResult::Ok
         });
-        // Those with the nearest names.
+        // Prefers files with similar names.
         let at = near.partition_point(|other| other.as_str() < path);
-        let near = near.into_iter().skip(at.saturating_sub(NEAR / 2)).take(NEAR);
-        let chosen = near.chain(namesakes.into_iter().take(NAMESAKES));
+        let near = near.into_iter().skip(at.saturating_sub(MAX_SIBLINGS / 2)).take(MAX_SIBLINGS);
+        let chosen = near.chain(namesakes.into_iter().take(MAX_NAMESAKES));
         chosen.filter_map(|path| self.text(tree, &path).map(|text| (path, text))).collect()
+    }
+}
+
+/// A checkout of past commits in a separate folder.
+///
+/// Its repository borrows the objects of another one and has no branches, so commits after the one that is checked
+/// out cannot be found in it.
+pub struct Checkout {
+    repo: Repository,
+}
+
+impl fmt::Debug for Checkout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checkout").field("folder", &self.folder()).finish_non_exhaustive()
+    }
+}
+
+impl Checkout {
+    /// Creates a checkout of the repository at `git_dir` (bare or with a work tree) in the empty `folder`. No objects
+    /// are copied.
+    ///
+    /// # Errors
+    /// There is no repository, it belongs to another user, or the folder cannot be written.
+    pub fn new(git_dir: &Path, folder: &Path) -> Result<Self, GitError> {
+        let lender = open(git_dir)?;
+        let objects = lender.commondir().join("objects");
+        let objects = objects.canonicalize().unwrap_or(objects);
+        let failed = GitError::when("make a checkout");
+        let mut options = RepositoryInitOptions::new();
+        let made = Repository::init_opts(folder, options.external_template(false)).map_err(failed)?;
+        let mut line = objects.into_os_string().into_encoded_bytes();
+        line.push(b'\n');
+        fs::write(made.path().join("objects/info/alternates"), line).map_err(|source| GitError::Write { source })?;
+        // libgit2 reads the list of borrowed stores only when a repository is opened.
+        Ok(Self { repo: Repository::open(folder).map_err(failed)? })
+    }
+
+    /// Checks out a commit, byte for byte as it is stored. Only files that differ from the previous checkout are
+    /// written.
+    ///
+    /// # Errors
+    /// The repository has no such commit, or the folder cannot be written.
+    pub fn to(&self, commit: &str) -> Result<(), GitError> {
+        let found = self.repo.revparse_single(commit).and_then(|object| object.peel(ObjectType::Commit));
+        let commit = found.map_err(|_| GitError::NoCommit { commit: commit.to_owned() })?;
+        let failed = GitError::when("check out a commit");
+        let mut how = CheckoutBuilder::new();
+        how.force().remove_untracked(true).disable_filters(true);
+        self.repo.checkout_tree(&commit, Some(&mut how)).map_err(failed)?;
+        self.repo.set_head_detached(commit.id()).map_err(failed)
+    }
+
+    /// The folder of the work tree.
+    pub fn folder(&self) -> &Path {
+        self.repo.workdir().unwrap_or_else(|| self.repo.path())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::git::{self, Repo};
+    use std::fs;
 
     #[test]
     fn a_modification_is_read_with_the_files_around() {
@@ -172,5 +228,68 @@ mod tests {
         assert_eq!(revision.around.keys().map(String::as_str).collect::<Vec<_>>(), ["a/port.py", "b/tide.py"]);
         assert_eq!(revisions.revision(0, "a/new.py"), None);
         assert!(Revisions::open(&folder.path().join("none")).is_err());
+    }
+
+    /// Creates a repository with two commits and returns their ids. The second one deletes `b.txt`.
+    fn two_commits(folder: &Path) -> [String; 2] {
+        fs::write(folder.join("a.txt"), "one\r\n").unwrap();
+        fs::write(folder.join("b.txt"), "b\n").unwrap();
+        crate::git::init(folder, "Ada", "ada@example.com", "One").unwrap();
+        let repo = Repository::open(folder).unwrap();
+        let first = repo.head().unwrap().peel_to_commit().unwrap();
+        fs::write(folder.join("a.txt"), "two\r\n").unwrap();
+        let mut index = repo.index().unwrap();
+        index.add_path(Path::new("a.txt")).unwrap();
+        index.remove_path(Path::new("b.txt")).unwrap();
+        let tree = repo.find_tree(index.write_tree().unwrap()).unwrap();
+        let author = first.author();
+        let second = repo.commit(Some("HEAD"), &author, &author, "Two", &tree, &[&first]).unwrap();
+        [first.id().to_string(), second.to_string()]
+    }
+
+    #[test]
+    fn the_same_folder_moves_from_commit_to_commit() {
+        let (lender, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let [first, second] = two_commits(lender.path());
+        let checkout = Checkout::new(lender.path(), folder.path()).unwrap();
+        let read = |path: &str| fs::read_to_string(folder.path().join(path)).ok();
+        checkout.to(&second).unwrap();
+        assert_eq!((read("a.txt").as_deref(), read("b.txt")), (Some("two\r\n"), None));
+        fs::write(folder.path().join("stray.txt"), "").unwrap();
+        checkout.to(&first).unwrap();
+        assert_eq!((read("a.txt").as_deref(), read("b.txt").as_deref()), (Some("one\r\n"), Some("b\n")));
+        assert_eq!(read("stray.txt"), None);
+        checkout.to(&second).unwrap();
+        assert_eq!((read("a.txt").as_deref(), read("b.txt")), (Some("two\r\n"), None));
+    }
+
+    #[test]
+    fn a_checkout_contains_no_later_commits() {
+        let (lender, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let [first, second] = two_commits(lender.path());
+        let checkout = Checkout::new(&lender.path().join(".git"), folder.path()).unwrap();
+        checkout.to(&first).unwrap();
+        let seen = |repo: &Repository| {
+            let mut walk = repo.revwalk().unwrap();
+            walk.push_head().unwrap();
+            walk.map(|id| id.unwrap().to_string()).collect::<Vec<_>>()
+        };
+        let repo = Repository::open(folder.path()).unwrap();
+        assert_eq!((seen(&repo), repo.references().unwrap().count()), (vec![first.clone()], 0));
+        checkout.to(&second).unwrap();
+        assert_eq!(seen(&repo), [second, first]);
+    }
+
+    #[test]
+    fn a_missing_repository_or_commit_is_named() {
+        let (lender, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let error = Checkout::new(&lender.path().join("none"), folder.path()).unwrap_err().to_string();
+        assert!(error.starts_with("there is no repository at") && error.ends_with("none"), "{error}");
+        two_commits(lender.path());
+        let checkout = Checkout::new(lender.path(), folder.path()).unwrap();
+        let missing = "0123456789012345678901234567890123456789";
+        for commit in [missing, "nonsense"] {
+            assert_eq!(checkout.to(commit).unwrap_err().to_string(), format!("the repository has no commit {commit}"));
+        }
     }
 }

@@ -1,7 +1,8 @@
-//! What one write changes, as values and as the bytes of a journal record.
+//! Format of the journal's records.
 //!
-//! A record holds both contents of every file, so that a write can be finished, rolled back, undone and done again with
-//! nothing but the record. It carries a checksum: of a damaged one nothing is believed but, for the telling, the names in it.
+//! A record has the old and the new content of every file, so that a write can be finished, rolled back, undone and
+//! redone from the record alone. It has a checksum. Of a damaged record only the file names are used, and only for
+//! messages.
 
 use std::io;
 
@@ -10,17 +11,17 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::snapshot::ContentHash;
 
-/// The first bytes of a record. The last of them counts the versions of the format.
+/// The first bytes of a record. The last byte is the version of the format.
 const MAGIC: &[u8; 8] = b"rhumbjr1";
-/// Bytes of the magic number, the length of the header and the checksum of all that follows.
+/// Size in bytes of the magic number, the length of the header and the checksum of everything that follows.
 const PREAMBLE: usize = 24;
 
-/// The content of a file at a moment.
+/// The content of a file at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Version {
     pub(crate) bytes: Vec<u8>,
     pub(crate) hash: ContentHash,
-    /// Permission bits; none for those that a new file gets by itself.
+    /// Permission bits. `None` for the default of a new file.
     pub(crate) mode: Option<u32>,
 }
 
@@ -30,37 +31,37 @@ impl Version {
     }
 }
 
-/// What a write does to one file.
+/// The change of one file by a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Where the bytes are, relative to the root, with `/`.
+    /// Path relative to the root, with `/` and without symbolic links.
     pub(crate) path: String,
-    /// Name of the temporary file beside it.
+    /// Name of the temporary file next to it.
     pub(crate) temp: String,
-    /// None if there was no file.
+    /// `None` if the file did not exist.
     pub(crate) before: Option<Version>,
-    /// None if there is to be none.
+    /// `None` if the file is deleted.
     pub(crate) after: Option<Version>,
 }
 
 /// One write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// The commit message, if the write is followed by a commit.
+    /// Commit message, if a commit is to follow.
     pub(crate) message: Option<String>,
-    /// Folders that the write makes, relative to the root, outermost first.
+    /// Folders that the write creates, relative to the root, outermost first.
     pub(crate) folders: Vec<String>,
     pub(crate) files: Vec<Change>,
 }
 
-/// Why a record says nothing.
+/// Why a record cannot be used.
 #[derive(Debug)]
-pub(crate) enum Illegible {
-    /// Its bytes are not those that were written. The files that it seems to name: good for telling and nothing else.
+pub(crate) enum RecordError {
+    /// The checksum is wrong. The paths may be wrong too and are used in messages only.
     Damaged { paths: Vec<String> },
-    /// Another version of the program wrote it.
+    /// Another version of the program wrote the record.
     OtherVersion,
-    /// The system refused.
+    /// The operating system reported an error.
     Unreadable(io::Error),
 }
 
@@ -79,7 +80,7 @@ struct FileHeader {
     after: Option<VersionHeader>,
 }
 
-/// The content of a version follows the header, in the order of the versions.
+/// The contents of all versions follow the header, in the same order.
 #[derive(Serialize, Deserialize)]
 struct VersionHeader {
     bytes: usize,
@@ -87,7 +88,7 @@ struct VersionHeader {
     hash: String,
 }
 
-/// The bytes of the record of a write.
+/// Encodes the record of a write.
 pub(super) fn encode(message: Option<&str>, folders: &[String], files: &[&Change]) -> Vec<u8> {
     let version = |version: &Option<Version>| {
         version.as_ref().map(|version| VersionHeader {
@@ -107,7 +108,7 @@ pub(super) fn encode(message: Option<&str>, folders: &[String], files: &[&Change
         folders: folders.to_vec(),
         files: files.iter().map(file).collect(),
     };
-    // Strings and numbers always have a form in JSON.
+    // Strings and numbers can always be encoded as JSON.
     let header = serde_json::to_vec(&header).unwrap_or_default();
     let contents = || files.iter().flat_map(|change| change.before.iter().chain(&change.after));
     let size = contents().map(|version| version.bytes.len()).sum::<usize>();
@@ -124,19 +125,19 @@ pub(super) fn encode(message: Option<&str>, folders: &[String], files: &[&Change
     record
 }
 
-/// Reads a record.
+/// Decodes a record.
 ///
 /// # Errors
-/// It is damaged, or of another version of the program.
-pub(super) fn decode(bytes: &[u8]) -> Result<Record, Illegible> {
+/// The record is damaged, or another version of the program wrote it.
+pub(super) fn decode(bytes: &[u8]) -> Result<Record, RecordError> {
     let [family @ .., version] = MAGIC;
     match bytes.strip_prefix(family).and_then(<[u8]>::first) {
-        Some(other) if other != version && other.is_ascii_digit() => Err(Illegible::OtherVersion),
-        _ => whole(bytes).ok_or_else(|| Illegible::Damaged { paths: paths(bytes).unwrap_or_default() }),
+        Some(other) if other != version && other.is_ascii_digit() => Err(RecordError::OtherVersion),
+        _ => whole(bytes).ok_or_else(|| RecordError::Damaged { paths: paths(bytes).unwrap_or_default() }),
     }
 }
 
-/// The files that a record names, whether it is damaged or not.
+/// Returns the file names in a record, even if it is damaged.
 fn paths(bytes: &[u8]) -> Option<Vec<String>> {
     let (preamble, rest) = bytes.split_at_checked(PREAMBLE)?;
     let length = u64::from_le_bytes(preamble.get(8..16)?.try_into().ok()?);
@@ -188,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_record_reads_back_as_it_was_and_damage_is_noticed(
+        fn records_round_trip_and_damage_is_detected(
             message in proptest::option::of("\\PC{0,20}"),
             folders in proptest::collection::vec("\\PC{1,8}", 0..3),
             files in proptest::collection::vec(change(), 0..4),
@@ -198,22 +199,22 @@ mod tests {
             let named: Vec<String> = files.iter().map(|change| change.path.clone()).collect();
             prop_assert_eq!(decode(&bytes).unwrap(), Record { message, folders, files });
             let at = at.index(bytes.len());
-            let is_damaged = |bytes: &[u8]| matches!(decode(bytes), Err(Illegible::Damaged { .. }));
+            let is_damaged = |bytes: &[u8]| matches!(decode(bytes), Err(RecordError::Damaged { .. }));
             prop_assert!(is_damaged(&bytes[..at]));
             let mut damaged = bytes;
             damaged[at] ^= 0x10;
             prop_assert!(is_damaged(&damaged));
-            // What is damaged elsewhere still names the files.
+            // A record with an intact header still has the file names.
             damaged[at] ^= 0x10;
             damaged[PREAMBLE - 1] ^= 0x10;
-            let Err(Illegible::Damaged { paths }) = decode(&damaged) else { panic!("a wrong checksum was believed") };
+            let Err(RecordError::Damaged { paths }) = decode(&damaged) else { panic!("a wrong checksum was believed") };
             prop_assert_eq!(paths, named);
             damaged[MAGIC.len() - 1] = b'2';
-            prop_assert!(matches!(decode(&damaged), Err(Illegible::OtherVersion)));
+            prop_assert!(matches!(decode(&damaged), Err(RecordError::OtherVersion)));
         }
 
         #[test]
-        fn any_bytes_are_a_record_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
             drop(decode(&bytes));
             drop(decode(&[MAGIC.as_slice(), &bytes].concat()));
         }

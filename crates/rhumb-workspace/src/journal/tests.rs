@@ -1,5 +1,4 @@
-//! The promises of the journal: whatever happens to the process, files are all old or all new, and what was written can be
-//! taken back.
+//! Tests of the journal: after a crash at any step all files are old or all are new, and writes can be undone.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -9,19 +8,19 @@ use super::*;
 use crate::fault::{FAULT_AFTER, Fault, IN_PLACE};
 use crate::{FileWrite, Written, write};
 
-/// A root with a journal beside it.
+/// A root with a journal next to it.
 struct World {
     dir: tempfile::TempDir,
     root: Root,
     journal: Journal,
 }
 
-/// Path, content and mode of every file, and every folder.
+/// Content and mode of every file and folder.
 type Picture = BTreeMap<String, (Vec<u8>, u32)>;
 
 impl World {
     fn new(files: &[(&str, &str)]) -> Self {
-        // In memory, where there is such a place: hundreds of writes are killed, each with its syncs.
+        // In memory if possible: hundreds of writes are killed, and each of them syncs files.
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         fs::create_dir(dir.path().join("root")).unwrap();
         for (path, text) in files {
@@ -57,21 +56,22 @@ impl World {
         undo(&self.root, &self.journal, Direction::Redo).map(|done| done.paths)
     }
 
-    /// What the next one to write does first. It waits for the lock: a program that another test starts has it for an instant.
-    fn settle(&self) -> Vec<Recovered> {
-        let held = self.journal.hold().unwrap();
-        settle_unfinished(&self.root, &held)
+    /// Recovers unfinished writes like the next write would. Waits for the lock, which a child process of another
+    /// test may hold for a moment.
+    fn recover_write(&self) -> Vec<Recovered> {
+        let held = self.journal.lock().unwrap();
+        recover_unfinished(&self.root, &held)
     }
 
     fn stages(&self) -> Vec<String> {
-        self.journal.entries().unwrap().iter().map(|entry| entry.stage.to_string()).collect()
+        self.journal.entries().unwrap().iter().map(|entry| entry.state.to_string()).collect()
     }
 
-    /// Where the newest write laid the new content of a file down.
+    /// The temporary file of `name` in the newest record.
     fn temp_of(&self, name: &str) -> PathBuf {
         let newest = *self.journal.entries().unwrap().last().unwrap();
         let bytes = fs::read(self.journal.path(newest)).unwrap();
-        // Also of a record that is damaged or of another version.
+        // The record may be damaged or of another version.
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let (_, after) = text.split_once(&format!(r#""path":"{name}","temp":""#)).unwrap();
         self.path(after.split('"').next().unwrap())
@@ -111,7 +111,7 @@ fn change(path: &str, old: Option<&str>, new: Option<&str>) -> FileWrite {
 }
 
 #[test]
-fn a_write_is_undone_and_done_again_byte_for_byte() {
+fn a_write_is_undone_and_redone_byte_for_byte() {
     let world = World::new(&[("a", "one\r\n"), ("run.sh", "old"), ("gone", "bye")]);
     fs::write(world.path("b"), b"\xff\xfeb\0").unwrap();
     fs::set_permissions(world.path("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -136,7 +136,7 @@ fn a_write_is_undone_and_done_again_byte_for_byte() {
 }
 
 #[test]
-fn rights_that_were_given_since_stay() {
+fn permission_bits_changed_since_are_kept() {
     let world = World::new(&[("run.sh", "old")]);
     fs::set_permissions(world.path("run.sh"), fs::Permissions::from_mode(0o644)).unwrap();
     world.write(&[change("run.sh", Some("old"), Some("new"))]).unwrap();
@@ -147,7 +147,7 @@ fn rights_that_were_given_since_stay() {
 }
 
 #[test]
-fn what_writes_did_since_one_of_them_is_told_file_by_file() {
+fn changes_of_several_writes_are_combined_by_file() {
     let world = World::new(&[("a", "1\r\n"), ("b", "1")]);
     world.write(&[change("a", Some("1\r\n"), Some("2\r\n"))]).unwrap();
     let newest = world.journal.newest();
@@ -163,7 +163,7 @@ fn what_writes_did_since_one_of_them_is_told_file_by_file() {
 }
 
 #[test]
-fn writes_are_undone_last_first_and_a_new_write_ends_what_can_be_done_again() {
+fn writes_are_undone_in_reverse_order_and_a_new_write_clears_the_redo_list() {
     let world = World::new(&[("a", "1")]);
     world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
     world.write(&[change("a", Some("2"), Some("3"))]).unwrap();
@@ -183,7 +183,7 @@ fn writes_are_undone_last_first_and_a_new_write_ends_what_can_be_done_again() {
 }
 
 #[test]
-fn files_that_changed_since_are_named_and_nothing_is_undone() {
+fn changed_files_are_reported_and_nothing_is_undone() {
     let world = World::new(&[("a", "1"), ("b", "1"), ("c", "1")]);
     let set = ["a", "b", "c"].map(|path| change(path, Some("1"), Some("2")));
     world.write(&set).unwrap();
@@ -199,7 +199,7 @@ fn files_that_changed_since_are_named_and_nothing_is_undone() {
 }
 
 #[test]
-fn the_journal_is_for_its_owner_alone_and_outside_of_the_root() {
+fn the_journal_is_private_and_outside_of_the_root() {
     let world = World::new(&[("a", "1")]);
     world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
     assert_eq!(world.picture().len(), 1);
@@ -210,20 +210,20 @@ fn the_journal_is_for_its_owner_alone_and_outside_of_the_root() {
 }
 
 #[test]
-fn the_oldest_writes_make_room() {
+fn the_oldest_writes_are_removed() {
     let world = World::new(&[("a", "0")]);
-    for n in 0..KEPT_WRITES + 3 {
+    for n in 0..MAX_WRITES + 3 {
         world.write(&[change("a", Some(&n.to_string()), Some(&(n + 1).to_string()))]).unwrap();
     }
     let numbers: Vec<u64> = world.journal.entries().unwrap().iter().map(|entry| entry.number).collect();
-    assert_eq!(numbers, (4..=KEPT_WRITES as u64 + 3).collect::<Vec<_>>());
+    assert_eq!(numbers, (4..=MAX_WRITES as u64 + 3).collect::<Vec<_>>());
 }
 
 #[test]
-fn the_journal_of_a_root_that_nobody_uses_is_removed() {
+fn the_journal_of_an_unused_root_is_removed() {
     let world = World::new(&[("a", "1")]);
     let all = world.journal.folder().parent().unwrap().to_owned();
-    let long_ago = SystemTime::now() - UNUSED_FOR - Duration::from_secs(1);
+    let long_ago = SystemTime::now() - MAX_UNUSED - Duration::from_secs(1);
     let rows = [("old", "lock", long_ago), ("young", "lock", SystemTime::now()), ("open", "lock", long_ago)];
     for (name, file, moment) in rows.into_iter().chain([("open", "0000000001.doing", long_ago)]) {
         fs::create_dir_all(all.join(name)).unwrap();
@@ -237,13 +237,14 @@ fn the_journal_of_a_root_that_nobody_uses_is_removed() {
 }
 
 #[test]
-fn without_a_record_nothing_is_written_unless_none_is_wanted() {
+fn nothing_is_written_if_the_journal_cannot_record_it() {
     let world = World::new(&[("a", "1")]);
     fs::write(world.dir.path().join("state"), "a file").unwrap();
     let set = [change("a", Some("1"), Some("2"))];
-    let refused = |result| matches!(result, Err(WriteError::NotRecorded { cause }) if cause.contains("state"));
+    let refused =
+        |result| matches!(result, Err(WriteError::NotRecorded { source }) if source.to_string().contains("state"));
     assert!(refused(world.write(&set).map(drop)));
-    assert!(refused(crate::objection(&world.root, Some(&world.journal), &set)));
+    assert!(refused(crate::check_write(&world.root, Some(&world.journal), &set)));
     assert_eq!(world.text("a"), "1");
     assert!(matches!(world.write(&[change("a", Some("0"), Some("2"))]), Err(WriteError::Stale { .. })));
     write(&world.root, None, &set, None).unwrap();
@@ -251,11 +252,11 @@ fn without_a_record_nothing_is_written_unless_none_is_wanted() {
 }
 
 #[test]
-fn a_look_whether_a_write_could_be_recorded_leaves_no_record() {
+fn checking_a_write_leaves_no_record() {
     let world = World::new(&[("a", "1")]);
     let set = [change("a", Some("1"), Some("2")), change("n/b", None, Some("2"))];
     let picture = world.picture();
-    crate::objection(&world.root, Some(&world.journal), &set).unwrap();
+    crate::check_write(&world.root, Some(&world.journal), &set).unwrap();
     assert!(world.stages().is_empty() && world.picture() == picture);
     assert!(recover(&world.root, &world.journal).is_empty());
 }
@@ -275,10 +276,10 @@ fn a_full_disk_at_any_step_leaves_the_files_old_or_new() {
         match outcome {
             Ok(written) => {
                 assert_eq!((world.text("a"), world.text("n/b")), ("2".into(), "2".into()));
-                // An end that was not marked is found at the next start.
-                let is_open = world.stages() == ["doing"];
-                assert!(!is_open || written.not_noted.is_some(), "step {step}");
-                assert_eq!(recover(&world.root, &world.journal).len(), usize::from(is_open), "step {step}");
+                // A missing end mark is found by the next recovery.
+                let is_unfinished = world.stages() == ["doing"];
+                assert!(!is_unfinished || written.journal_warning.is_some(), "step {step}");
+                assert_eq!(recover(&world.root, &world.journal).len(), usize::from(is_unfinished), "step {step}");
                 assert_eq!(world.undo().unwrap(), ["a", "n/b"], "step {step}");
             }
             Err(_) => {
@@ -290,7 +291,7 @@ fn a_full_disk_at_any_step_leaves_the_files_old_or_new() {
 }
 
 #[test]
-fn what_a_broken_disk_lets_nobody_clean_up_is_told_and_cleaned_up_by_the_next() {
+fn leftovers_on_a_broken_disk_are_reported_and_removed_later() {
     let mut littered = false;
     for step in 0.. {
         let world = World::new(&[("a", "1"), ("b", "1")]);
@@ -306,29 +307,29 @@ fn what_a_broken_disk_lets_nobody_clean_up_is_told_and_cleaned_up_by_the_next() 
         let as_before = world.picture() == old;
         match &outcome {
             Ok(_) => assert_eq!((world.text("a"), world.text("n/b")), ("2".into(), "2".into())),
-            Err(error) if error.leaves_remains() => littered |= matches!(error, WriteError::Litter { .. }),
+            Err(error) if error.needs_cleanup() => littered |= matches!(error, WriteError::Leftovers { .. }),
             Err(_) => assert!(as_before, "step {step}: {outcome:?}"),
         }
-        let told = world.settle();
-        // A mark that could not be made either leaves the way on open as well.
+        let told = world.recover_write();
+        // If marking failed, both directions are allowed.
         let picture = world.picture();
         let is_new = picture.keys().eq(["a", "n", "n/b"]) && world.text("a") == "2";
         assert!(picture == old || is_new, "step {step}: {outcome:?}, {told:?}, {picture:?}");
         assert!(outcome.is_err() || world.text("a") == "2", "step {step}");
-        assert!(world.journal.entries().unwrap().iter().all(|entry| !entry.is_open()), "step {step}");
+        assert!(world.journal.entries().unwrap().iter().all(|entry| !entry.is_unfinished()), "step {step}");
     }
     assert!(littered);
 }
 
 #[test]
-fn another_process_that_writes_is_waited_for_and_then_named() {
+fn a_write_waits_for_another_process() {
     let world = World::new(&[("a", "1")]);
-    let held = world.journal.hold().unwrap();
+    let held = world.journal.lock().unwrap();
     assert!(recover(&world.root, &world.journal).is_empty());
     let set = [change("a", Some("1"), Some("2"))];
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| world.write(&set));
-        std::thread::sleep(LOCK_POLL * 3);
+        std::thread::sleep(LOCK_POLL_INTERVAL * 3);
         assert_eq!(world.text("a"), "1");
         drop(held);
         waiting.join().unwrap().unwrap();
@@ -336,7 +337,7 @@ fn another_process_that_writes_is_waited_for_and_then_named() {
     assert_eq!(world.text("a"), "2");
 }
 
-/// Changes a byte of a file.
+/// Changes one byte of a file.
 fn damage(path: &Path, at: usize, to: u8) {
     let mut bytes = fs::read(path).unwrap();
     bytes[at] = to;
@@ -344,7 +345,7 @@ fn damage(path: &Path, at: usize, to: u8) {
 }
 
 #[test]
-fn a_damaged_record_of_a_half_written_set_is_told_and_kept_whole() {
+fn a_damaged_record_of_a_half_written_set_is_reported_and_kept() {
     let world = half_written();
     let path = world.journal.path(world.journal.entries().unwrap()[0]);
     damage(&path, fs::metadata(&path).unwrap().len() as usize - 1, b'x');
@@ -355,14 +356,14 @@ fn a_damaged_record_of_a_half_written_set_is_told_and_kept_whole() {
     assert_eq!((&paths[..], fs::read(kept).unwrap()), (&["a".to_owned(), "b".to_owned()][..], record));
     assert_eq!(world.picture(), picture);
     assert!(recover(&world.root, &world.journal).is_empty(), "it is told once");
-    // Its number is not given away, so that the next one to be damaged has a name of its own.
+    // Its number is not reused, so another damaged record gets a different name.
     world.write(&[change("c", None, Some("c"))]).unwrap();
     assert_eq!(world.journal.newest(), 2);
     assert!(kept.exists());
 }
 
 #[test]
-fn a_record_of_another_version_is_told_and_left_alone() {
+fn a_record_of_another_version_is_reported_and_kept() {
     let world = half_written();
     let path = world.journal.path(world.journal.entries().unwrap()[0]);
     damage(&path, 7, b'2');
@@ -377,7 +378,7 @@ fn a_record_of_another_version_is_told_and_left_alone() {
 }
 
 #[test]
-fn a_damaged_record_does_not_stand_in_the_way_of_the_writes_before() {
+fn a_damaged_record_does_not_block_the_undo_of_earlier_writes() {
     let world = World::new(&[("a", "1")]);
     world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
     world.write(&[change("b", None, Some("b"))]).unwrap();
@@ -391,12 +392,12 @@ fn a_damaged_record_does_not_stand_in_the_way_of_the_writes_before() {
     assert!(matches!(world.redo(), Err(WriteError::NewerRecord { record }) if record.exists()));
 }
 
-/// A write of two files that was killed after the first of them had moved.
+/// A write of two files that was killed after the first rename.
 fn half_written() -> World {
     let world = World::new(&[("a", "1"), ("b", "1")]);
     world.write(&[change("a", Some("1"), Some("2")), change("b", Some("1"), Some("2"))]).unwrap();
     let entry = world.journal.entries().unwrap()[0];
-    fs::rename(world.journal.path(entry), world.journal.path(Entry { stage: Stage::Doing, ..entry })).unwrap();
+    fs::rename(world.journal.path(entry), world.journal.path(Entry { state: RecordState::Doing, ..entry })).unwrap();
     fs::write(world.path("b"), "1").unwrap();
     fs::write(world.temp_of("b"), "2").unwrap();
     world
@@ -408,7 +409,7 @@ fn a_half_written_set_is_finished() {
     let told = recover(&world.root, &world.journal);
     let paths = vec!["a".to_owned(), "b".to_owned()];
     assert_eq!((told.len(), &told[0].paths, &told[0].outcome), (1, &paths, &Recovery::Finished));
-    assert!(told[0].foreign.is_empty() && told[0].elsewhere.is_none() && told[0].to_commit);
+    assert!(told[0].externally_changed.is_empty() && told[0].other_root.is_none() && told[0].to_commit);
     assert_eq!((world.text("a"), world.text("b")), ("2".into(), "2".into()));
     assert!(recover(&world.root, &world.journal).is_empty());
     world.undo().unwrap();
@@ -416,7 +417,7 @@ fn a_half_written_set_is_finished() {
 }
 
 #[test]
-fn a_half_written_set_is_found_from_a_folder_above_and_told_from_one_below() {
+fn a_half_written_set_is_finished_from_a_root_above_and_reported_from_one_below() {
     let world = half_written();
     fs::create_dir_all(world.path("deep")).unwrap();
     let state = world.dir.path().join("state");
@@ -428,30 +429,30 @@ fn a_half_written_set_is_found_from_a_folder_above_and_told_from_one_below() {
     let told = seen_from(&world.path("deep"));
     assert_eq!(
         (told.len(), &told[0].outcome, &told[0].paths[..]),
-        (1, &Recovery::Above, &["a".into(), "b".into()][..])
+        (1, &Recovery::InParentRoot, &["a".into(), "b".into()][..])
     );
-    assert_eq!((told[0].elsewhere.as_deref(), world.picture()), (Some(world.root.path()), picture));
-    // Beside it there is nothing to see.
+    assert_eq!((told[0].other_root.as_deref(), world.picture()), (Some(world.root.path()), picture));
+    // A root that is neither above nor below sees nothing.
     fs::create_dir(world.dir.path().join("roots")).unwrap();
     assert!(seen_from(&world.dir.path().join("roots")).is_empty());
     let told = seen_from(world.dir.path());
-    assert_eq!((&told[0].outcome, told[0].elsewhere.as_deref()), (&Recovery::Finished, Some(world.root.path())));
+    assert_eq!((&told[0].outcome, told[0].other_root.as_deref()), (&Recovery::Finished, Some(world.root.path())));
     assert_eq!((world.text("a"), world.text("b")), ("2".into(), "2".into()));
     assert!(seen_from(world.dir.path()).is_empty());
 }
 
 #[test]
-fn a_half_written_set_with_a_file_of_someone_else_is_taken_back_around_it() {
+fn a_half_written_set_is_rolled_back_except_for_an_externally_changed_file() {
     let world = half_written();
     fs::write(world.path("b"), "mine").unwrap();
     let told = world.write(&[change("c", None, Some("c"))]).unwrap().recovered;
-    assert_eq!(told[0].outcome, Recovery::TakenBack);
-    assert_eq!(told[0].foreign, ["b"]);
+    assert_eq!(told[0].outcome, Recovery::RolledBack);
+    assert_eq!(told[0].externally_changed, ["b"]);
     assert_eq!((world.text("a"), world.text("b"), world.text("c")), ("1".into(), "mine".into(), "c".into()));
 }
 
 #[test]
-fn a_write_whose_end_was_not_noted_is_left_whole_whatever_was_changed_since() {
+fn a_complete_write_without_an_end_mark_is_kept_even_if_files_changed_since() {
     let world = World::new(&[("a", "1"), ("b", "1"), ("gone", "1")]);
     let set = [
         change("a", Some("1"), Some("2")),
@@ -461,29 +462,33 @@ fn a_write_whose_end_was_not_noted_is_left_whole_whatever_was_changed_since() {
     ];
     let set_open = || {
         let entry = world.journal.entries().unwrap()[0];
-        fs::rename(world.journal.path(entry), world.journal.path(Entry { stage: Stage::Doing, ..entry })).unwrap();
+        fs::rename(world.journal.path(entry), world.journal.path(Entry { state: RecordState::Doing, ..entry }))
+            .unwrap();
     };
     world.write(&set).unwrap();
     set_open();
-    assert_eq!(recover(&world.root, &world.journal)[0].outcome, Recovery::Whole);
+    assert_eq!(recover(&world.root, &world.journal)[0].outcome, Recovery::AlreadyComplete);
     set_open();
     fs::write(world.path("a"), "2, and a line of mine").unwrap();
     let picture = world.picture();
     let told = recover(&world.root, &world.journal);
-    assert_eq!((&told[0].outcome, &told[0].foreign[..]), (&Recovery::Whole, &["a".to_owned()][..]));
+    assert_eq!(
+        (&told[0].outcome, &told[0].externally_changed[..]),
+        (&Recovery::AlreadyComplete, &["a".to_owned()][..])
+    );
     assert_eq!(world.picture(), picture);
     assert_eq!(world.stages(), ["done"]);
 }
 
 #[test]
-fn what_is_on_its_way_back_goes_on_so_whatever_fails() {
+fn a_rollback_continues_whatever_fails() {
     for step in 0.. {
         let world = half_written();
         fs::write(world.path("b"), "mine").unwrap();
         FAULT_AFTER.with(|fault| fault.set(Some((step, Fault::Full))));
-        let first = world.settle();
+        let first = world.recover_write();
         let failed = FAULT_AFTER.with(|fault| fault.take()).is_none();
-        world.settle();
+        world.recover_write();
         assert_eq!((world.text("a"), world.text("b")), ("1".into(), "mine".into()), "step {step}: {first:?}");
         assert!(!world.picture().keys().any(|name| name.contains(".rhumb-")), "step {step}");
         if !failed {
@@ -494,7 +499,7 @@ fn what_is_on_its_way_back_goes_on_so_whatever_fails() {
 }
 
 #[test]
-fn what_cannot_be_looked_at_is_not_taken_for_changed() {
+fn an_unreadable_file_does_not_count_as_changed() {
     for step in 0.. {
         let world = half_written();
         let picture = world.picture();
@@ -506,13 +511,13 @@ fn what_cannot_be_looked_at_is_not_taken_for_changed() {
             assert_eq!(first[0].outcome, Recovery::Finished);
             return;
         }
-        // Whether the lock, the record, a file or a move was refused: it is told, and tried again.
+        // Whichever step failed, the failure is reported and recovery is tried again.
         if world.text("b") == "1" {
             assert!(matches!(&first[..], [Recovered { outcome: Recovery::Failed(why), .. }] if why.contains("broken")));
-            assert!(first[0].foreign.is_empty() && world.text("a") == "2", "step {step}: {first:?}");
+            assert!(first[0].externally_changed.is_empty() && world.text("a") == "2", "step {step}: {first:?}");
         }
         assert!(step > 3 || world.picture() == picture, "step {step}: {first:?}");
-        world.settle();
+        world.recover_write();
         assert_eq!((world.text("a"), world.text("b")), ("2".into(), "2".into()), "step {step}: {first:?}");
         assert!(!world.picture().keys().any(|name| name.contains(".rhumb-")), "step {step}");
     }
@@ -521,7 +526,7 @@ fn what_cannot_be_looked_at_is_not_taken_for_changed() {
 #[test]
 fn the_files_of_an_unfinished_write_are_not_written_before_it_is_finished() {
     let world = half_written();
-    // Nothing can be seen behind a path that is too long.
+    // A path that is too long cannot be inspected.
     let entry = world.journal.entries().unwrap()[0];
     let record = fs::read(world.journal.path(entry)).unwrap();
     let mut unseen = record::decode(&record).unwrap();
@@ -541,14 +546,14 @@ fn the_files_of_an_unfinished_write_are_not_written_before_it_is_finished() {
 }
 
 #[test]
-fn no_record_takes_the_place_of_another_where_the_journal_cannot_be_listed() {
+fn no_record_is_overwritten_if_the_journal_cannot_be_listed() {
     for step in 0..8 {
         let world = World::new(&[("a", "1"), ("b", "1")]);
         world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
         FAULT_AFTER.with(|fault| fault.set(Some((step, Fault::Full))));
         world.write(&[change("b", Some("1"), Some("2"))]).ok();
         FAULT_AFTER.with(|fault| fault.take());
-        world.settle();
+        world.recover_write();
         if world.text("b") == "2" && world.stages().len() == 2 {
             assert_eq!(world.undo().unwrap(), ["b"], "step {step}");
         }
@@ -557,19 +562,17 @@ fn no_record_takes_the_place_of_another_where_the_journal_cannot_be_listed() {
 }
 
 #[test]
-fn a_link_in_the_place_of_a_file_is_left_alone() {
+fn a_link_that_replaced_a_file_is_not_followed() {
     let world = half_written();
     fs::write(world.dir.path().join("out"), "1").unwrap();
     fs::remove_file(world.path("b")).unwrap();
     std::os::unix::fs::symlink(world.dir.path().join("out"), world.path("b")).unwrap();
-    assert_eq!(recover(&world.root, &world.journal)[0].foreign, ["b"]);
+    assert_eq!(recover(&world.root, &world.journal)[0].externally_changed, ["b"]);
     assert_eq!(fs::read_to_string(world.dir.path().join("out")).unwrap(), "1");
     assert_eq!(world.text("a"), "1");
 }
 
-// ---------------------------------------------------------------------------------------------------------- kill -9
-
-/// The sets of files that are written while the process is killed.
+/// Sets of files to write while the process is killed.
 const SETS: [&str; 5] = ["modify", "create", "delete", "rename", "many"];
 
 fn before_kill(set: &str) -> World {
@@ -589,7 +592,7 @@ fn before_kill(set: &str) -> World {
     world
 }
 
-/// From now on no new file can stand for `b`.
+/// From now on `b` cannot be replaced by a new file.
 fn rewritten_in_place() {
     IN_PLACE.with(|kept| kept.set(Some("b")));
 }
@@ -613,7 +616,7 @@ fn writes(set: &str) -> Vec<FileWrite> {
     }
 }
 
-/// What the child that is to be killed does.
+/// The operation that the killed child process carries out.
 fn act(what: &str, set: &str, root: &Root, journal: &Journal) {
     match what {
         "write" => drop(write(root, Some(journal), &writes(set), None)),
@@ -623,7 +626,8 @@ fn act(what: &str, set: &str, root: &Root, journal: &Journal) {
     }
 }
 
-/// Does nothing when it is run as a test; as a child of a test it acts until it is killed.
+/// Does nothing as an ordinary test. As a child process of another test it carries out an operation until it is
+/// killed.
 #[test]
 fn the_child_that_is_killed() {
     let Ok(order) = std::env::var("TEST_KILL") else { return };
@@ -636,7 +640,7 @@ fn the_child_that_is_killed() {
     act(what, set, &root, &journal);
 }
 
-/// Whether a child that acts was killed at that step; it was not when there are fewer.
+/// Returns whether a child process was killed at this step. It is not if the operation has fewer steps.
 fn is_killed(world: &World, what: &str, set: &str, step: u32) -> bool {
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "journal::tests::the_child_that_is_killed", "--test-threads=1"])
@@ -648,8 +652,7 @@ fn is_killed(world: &World, what: &str, set: &str, step: u32) -> bool {
     status.code().is_none()
 }
 
-/// Kills a process that does `what` to `set`, at every step. `prepare` brings the world there. The pictures are those
-/// from before and from after.
+/// Kills a process at every step of operation `what` on set `set`. `prepare` creates the initial state.
 fn sweep(what: &str, set: &str, prepare: impl Fn(&World)) {
     let done = before_kill(set);
     let old = done.picture();
@@ -663,13 +666,13 @@ fn sweep(what: &str, set: &str, prepare: impl Fn(&World)) {
         let picture = world.picture();
         let at = format!("{what} {set}, killed at step {step}");
         assert!(picture == old || picture == new, "{at}: {picture:#?}");
-        assert!(world.journal.entries().unwrap().iter().all(|entry| !entry.is_open()), "{at}");
+        assert!(world.journal.entries().unwrap().iter().all(|entry| !entry.is_unfinished()), "{at}");
         if !killed {
             assert_eq!(picture == new, matches!(what, "write" | "redo"), "{at}");
             assert!(step > 3, "{at}: the sweep saw too few steps");
             return;
         }
-        // The next one finds everything in order.
+        // The next operations work as usual.
         if picture == old {
             world.write(&writes(set)).unwrap();
             assert_eq!(world.picture(), new, "{at}");
@@ -699,7 +702,7 @@ fn a_kill_at_any_step_of_undo_or_redo_leaves_all_old_or_all_new() {
 
 #[test]
 fn a_kill_at_any_step_of_the_recovery_is_recovered_from() {
-    // In the middle of a write, where files are moved one after the other.
+    // In the middle of a write, where files are renamed one after the other.
     for at in [33, 37] {
         for step in 0.. {
             let world = before_kill("many");

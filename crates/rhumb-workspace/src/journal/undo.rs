@@ -1,131 +1,140 @@
-//! Taking the last write back, and doing it again. Only what we wrote is touched, and only while it is as we wrote it.
+//! Undo and redo of the last write. Files are changed only if they still have the content of that write.
 
-use super::recover::{recorded_place, remove_folders};
-use super::{Change, Entry, Held, Illegible, Journal, Record, Recovered, Stage, settle_unfinished};
-use crate::error::WriteError;
+use super::recover::{remove_folders, resolve_recorded};
+use super::{Change, Entry, Journal, LockedJournal, Record, RecordError, RecordState, Recovered, recover_unfinished};
+use crate::error::{JournalError, WriteError};
 use crate::root::Root;
 use crate::snapshot::{ContentHash, read_bytes};
-use crate::write::{Planned, carry_out, may_replace, mode};
+use crate::write::{Planned, apply, may_replace, mode};
 
-/// Which way.
+/// Undo or redo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// The last write is taken back.
+    /// Undo the last write.
     Undo,
-    /// What was undone last is done again.
+    /// Redo the write that was undone last.
     Redo,
 }
 
-/// What was undone or done again.
+/// The result of an undo or redo.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Unwritten {
-    /// The number of the write in the journal.
+pub struct UndoOutcome {
+    /// Number of the write in the journal.
     pub number: u64,
-    /// The files, relative to the root; none when there was no write to undo or to do again.
+    /// Files, relative to the root. Empty if there was no write to undo or redo.
     pub paths: Vec<String>,
-    /// What each of them holds now; none if it is gone.
+    /// Hash of the present content of each file, `None` if it does not exist.
     pub hashes: Vec<Option<ContentHash>>,
-    /// The commit message of the write, if it was to be committed.
+    /// Commit message of the write, if a commit was to follow.
     pub message: Option<String>,
-    /// Why the journal could not note that this has ended, if it could not: whoever comes next finds that out.
-    pub not_noted: Option<String>,
-    /// The folders that could not be synced, each with the reason, if there are any.
-    pub not_synced: Option<String>,
-    /// Earlier writes whose process had died, and what became of them.
+    /// Why the end of the undo could not be recorded in the journal. The next recovery detects it.
+    pub journal_warning: Option<String>,
+    /// Folders that could not be synced, each with the reason.
+    pub sync_warning: Option<String>,
+    /// Interrupted earlier writes that were recovered first.
     pub recovered: Vec<Recovered>,
 }
 
-/// Undoes the last write that is not undone yet, or does the one again that was undone last: all of its files or none.
+/// Undoes the last write, or redoes the write that was undone last: all of its files or none.
 ///
 /// # Errors
-/// A file is not as the write (or its undoing) left it; or the disk or the journal refuses. Nothing has changed then.
-pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<Unwritten, WriteError> {
-    let held = journal.hold()?;
-    let recovered = settle_unfinished(root, &held);
+/// A file was changed since, or a file or the journal cannot be accessed. Nothing has changed then.
+pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<UndoOutcome, WriteError> {
+    let held = journal.lock()?;
+    let recovered = recover_unfinished(root, &held);
     let Some(entry) = next(&held.entries()?, direction) else {
-        return Ok(Unwritten { recovered, ..Unwritten::default() });
+        return Ok(UndoOutcome { recovered, ..UndoOutcome::default() });
     };
-    let record = held.read(entry).map_err(|why| illegible(&held, entry, why))?;
-    let Turned { not_noted, not_synced } = turn(root, &held, entry, &record, direction)?;
+    let record = held.read(entry).map_err(|why| unreadable_record(&held, entry, why))?;
+    let Reversal { journal_warning, sync_warning } = reverse(root, &held, entry, &record, direction)?;
     let now = |change: &Change| match direction {
         Direction::Undo => change.before.as_ref().map(|version| version.hash),
         Direction::Redo => change.after.as_ref().map(|version| version.hash),
     };
     let hashes = record.files.iter().map(now).collect();
     let paths = record.files.into_iter().map(|change| change.path).collect();
-    Ok(Unwritten { number: entry.number, paths, hashes, message: record.message, not_noted, not_synced, recovered })
+    Ok(UndoOutcome {
+        number: entry.number,
+        paths,
+        hashes,
+        message: record.message,
+        journal_warning,
+        sync_warning,
+        recovered,
+    })
 }
 
-/// A record that cannot be read is no way back, and must not stand in that of the writes before it.
-fn illegible(held: &Held<'_>, entry: Entry, why: Illegible) -> WriteError {
+/// Moves a damaged record out of the way, so that it does not block the undo of earlier writes.
+fn unreadable_record(held: &LockedJournal<'_>, entry: Entry, why: RecordError) -> WriteError {
     let record = held.path(entry);
     match why {
-        Illegible::Damaged { .. } => match held.set_aside(entry) {
+        RecordError::Damaged { .. } => match held.set_aside(entry) {
             Ok(kept) => WriteError::DamagedRecord { kept },
             Err(error) => error.into(),
         },
-        Illegible::OtherVersion => WriteError::NewerRecord { record },
-        Illegible::Unreadable(error) => WriteError::Journal { cause: format!("{}: {error}", record.display()) },
+        RecordError::OtherVersion => WriteError::NewerRecord { record },
+        RecordError::Unreadable(source) => WriteError::Journal { source: JournalError::Io { path: record, source } },
     }
 }
 
-/// What [`undo`] would take back now, or do again, for a look at it before. Nothing is changed, and nothing waited for: a write that is
-/// under way is not among it, and so is a record that is damaged.
-pub fn last_write(journal: &Journal, direction: Direction) -> Option<Unwritten> {
+/// Returns what [`undo`] would undo or redo now, without `hashes`.
+///
+/// Nothing is changed, and the lock is not taken. Writes in progress and damaged records are not included.
+pub fn last_write(journal: &Journal, direction: Direction) -> Option<UndoOutcome> {
     let entry = next(&journal.entries().ok()?, direction)?;
     let record = journal.read(entry).ok()?;
     let paths = record.files.into_iter().map(|change| change.path).collect();
-    Some(Unwritten { number: entry.number, paths, message: record.message, ..Unwritten::default() })
+    Some(UndoOutcome { number: entry.number, paths, message: record.message, ..UndoOutcome::default() })
 }
 
-/// The one that is next on the way: `entries` are oldest first.
+/// Returns the record that is undone or redone next. `entries` are oldest first.
 fn next(entries: &[Entry], direction: Direction) -> Option<Entry> {
     let next = match direction {
-        Direction::Undo => entries.iter().rev().find(|entry| entry.stage == Stage::Done),
-        Direction::Redo => entries.iter().find(|entry| entry.stage == Stage::Undone),
+        Direction::Undo => entries.iter().rev().find(|entry| entry.state == RecordState::Done),
+        Direction::Redo => entries.iter().find(|entry| entry.state == RecordState::Undone),
     };
     next.copied()
 }
 
-/// What is to be told of files that were turned.
-struct Turned {
-    not_noted: Option<String>,
-    not_synced: Option<String>,
+/// Warnings of an undo or redo that took place.
+struct Reversal {
+    journal_warning: Option<String>,
+    sync_warning: Option<String>,
 }
 
-fn turn(
+fn reverse(
     root: &Root,
-    held: &Held<'_>,
+    held: &LockedJournal<'_>,
     entry: Entry,
     record: &Record,
     direction: Direction,
-) -> Result<Turned, WriteError> {
+) -> Result<Reversal, WriteError> {
     let planned = plan(root, record, direction)?;
     let (during, end) = match direction {
-        Direction::Undo => (Stage::Undoing, Stage::Undone),
-        Direction::Redo => (Stage::Doing, Stage::Done),
+        Direction::Undo => (RecordState::Undoing, RecordState::Undone),
+        Direction::Redo => (RecordState::Doing, RecordState::Done),
     };
     let begun = held.mark(entry, during)?;
-    let not_synced = match carry_out(root, &planned) {
-        Ok(not_synced) => not_synced,
+    let sync_warning = match apply(root, &planned) {
+        Ok(sync_warning) => sync_warning,
         Err(error) => {
-            // Half of it may stand: then the mark stays, and the next start sees to it.
-            if !error.leaves_remains() {
-                held.mark(begun, entry.stage)?;
+            // If files could not be restored, the mark stays for the next recovery.
+            if !error.needs_cleanup() {
+                held.mark(begun, entry.state)?;
             }
             return Err(error);
         }
     };
     if direction == Direction::Undo {
-        // A folder that stays is no reason to call files changed that are as they were.
+        // A folder that cannot be removed does not make the undo fail.
         remove_folders(root, record).ok();
     }
-    // The files are as they are to be, whatever the journal says.
-    let not_noted = held.mark(begun, end).err().map(|error| error.to_string());
-    Ok(Turned { not_noted, not_synced })
+    // The files are in their final state even if the journal cannot be updated.
+    let journal_warning = held.mark(begun, end).err().map(|error| error.to_string());
+    Ok(Reversal { journal_warning, sync_warning })
 }
 
-/// The way back for every file; all files that do not stand as they should are named at once.
+/// Plans the reverse change of every file. Reports all files that were changed since at once.
 fn plan(root: &Root, record: &Record, direction: Direction) -> Result<Vec<Planned>, WriteError> {
     let mut planned = Vec::with_capacity(record.files.len());
     let mut changed = Vec::new();
@@ -143,10 +152,10 @@ fn plan(root: &Root, record: &Record, direction: Direction) -> Result<Vec<Planne
     if changed.is_empty() { Ok(planned) } else { Err(WriteError::ChangedSince { paths: changed }) }
 }
 
-/// None if the file does not hold what it held then.
+/// Returns `None` if the file no longer has the recorded content.
 fn plan_one(root: &Root, mut change: Change) -> Result<Option<Planned>, WriteError> {
     let path = change.path.clone();
-    let Some(place) = recorded_place(root, &path)? else { return Ok(None) };
+    let Some(place) = resolve_recorded(root, &path)? else { return Ok(None) };
     match (&place.found, &change.before) {
         (None, None) => {}
         (Some(meta), Some(before)) if meta.is_file() && !place.is_link => {
@@ -156,7 +165,7 @@ fn plan_one(root: &Root, mut change: Change) -> Result<Option<Planned>, WriteErr
                 return Ok(None);
             }
             may_replace(&path, &place, meta)?;
-            // Rights that the user gave or took since are theirs.
+            // Permission bits that the user changed since are kept.
             if before.mode.is_some()
                 && mode(meta) != before.mode
                 && let Some(after) = &mut change.after

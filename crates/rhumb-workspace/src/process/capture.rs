@@ -1,73 +1,75 @@
-//! An output as it comes: its beginning and its end in memory, the whole in a file up to a limit, and what is new for who watches.
+//! Captures the output of a command: the beginning and the end in memory, everything in a file (up to a limit), and
+//! new output for a live display. Known secrets are masked.
 
 use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::mask::Sieve;
-use super::plain::SEQUENCE;
-use super::{Keep, Masks, Plain};
+use super::terminal::MAX_SEQUENCE_CHARS;
+use super::{OpenLogFile, TerminalDecoder};
+use std::borrow::Cow;
+use std::fmt;
 
-/// Bytes of an output that are kept in a file; of more, the end is kept in memory and the middle not at all.
-pub const KEPT_BYTES: u64 = 32 * 1024 * 1024;
+/// Maximum number of bytes of an output that are written to a file. Of the rest only the end is kept, in memory.
+pub const MAX_KEPT_BYTES: u64 = 32 * 1024 * 1024;
 
-/// Bytes of the beginning that are kept in memory. An output of this size needs no file.
-const HEAD: usize = 256 * 1024;
+/// Maximum number of bytes of the beginning that are kept in memory. A shorter output needs no file.
+const MAX_HEAD_BYTES: usize = 256 * 1024;
 
-/// Bytes of the end that are kept in memory.
-const TAIL: usize = 256 * 1024;
+/// Maximum number of bytes of the end that are kept in memory.
+const MAX_TAIL_BYTES: usize = 256 * 1024;
 
-/// Bytes that who watches gets at a time; of more, the end.
-const LIVE: usize = 16 * 1024;
+/// Maximum number of bytes of new output per call of the watcher. Earlier new output is skipped.
+const MAX_LIVE_BYTES: usize = 16 * 1024;
 
-/// What is new of an output.
+/// New output of a running command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Live {
-    /// Lines that were completed, or the end of them.
+pub struct LiveOutput {
+    /// Completed lines, or the end of them.
     pub text: String,
-    /// The line that is not complete yet.
+    /// The incomplete last line.
     pub open_line: String,
-    /// Bytes before the text that are not in it.
+    /// Number of bytes of new output before `text` that were skipped.
     pub skipped: usize,
 }
 
-/// An output when all of it has come.
+/// The output of a command that has ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Output {
-    /// It, or its beginning and its end with a note between them.
+    /// The whole output, or its beginning and end with a note between them.
     pub text: String,
-    /// Bytes that were printed.
+    /// Number of bytes that the command printed.
     pub bytes: u64,
-    /// The file with the whole of it, or with the first [`KEPT_BYTES`].
+    /// File with the whole output, or with its first [`MAX_KEPT_BYTES`].
     pub whole: Option<PathBuf>,
-    /// Why there is none, where there should be one.
+    /// Why the file could not be written.
     pub not_kept: Option<String>,
 }
 
-/// Takes an output in.
+/// Captures one output.
 pub(super) struct Capture<'k> {
-    plain: Plain,
-    masks: &'k Masks,
-    sieve: Sieve<'k>,
-    keep: Keep<'k>,
+    plain: TerminalDecoder,
+    masks: &'k SecretMask,
+    mask: StreamMask<'k>,
+    keep: OpenLogFile<'k>,
     head: String,
     tail: String,
-    /// Bytes of text that went out of `tail`.
+    /// Number of bytes that were dropped from `tail`.
     gone: u64,
     bytes: u64,
     file: Option<(PathBuf, File)>,
     not_kept: Option<String>,
-    /// What came after the limit, as it came: reading it closely would only take time.
+    /// Undecoded output after the limit, of which only the end is needed.
     raw: Vec<u8>,
-    live: Live,
+    live: LiveOutput,
 }
 
 impl<'k> Capture<'k> {
-    pub(super) fn new(masks: &'k Masks, keep: Keep<'k>) -> Self {
+    pub(super) fn new(masks: &'k SecretMask, keep: OpenLogFile<'k>) -> Self {
         Self {
-            plain: Plain::default(),
+            plain: TerminalDecoder::default(),
             masks,
-            sieve: Sieve::new(masks),
+            mask: StreamMask::new(masks),
             keep,
             head: String::new(),
             tail: String::new(),
@@ -76,16 +78,16 @@ impl<'k> Capture<'k> {
             file: None,
             not_kept: None,
             raw: Vec::new(),
-            live: Live::default(),
+            live: LiveOutput::default(),
         }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
-        if self.bytes > KEPT_BYTES {
+        if self.bytes > MAX_KEPT_BYTES {
             self.raw.extend_from_slice(bytes);
-            if self.raw.len() > 2 * TAIL {
-                let gone = self.raw.len() - TAIL;
+            if self.raw.len() > 2 * MAX_TAIL_BYTES {
+                let gone = self.raw.len() - MAX_TAIL_BYTES;
                 self.raw.drain(..gone);
                 self.gone += gone as u64;
             }
@@ -94,7 +96,7 @@ impl<'k> Capture<'k> {
         }
         let mut text = String::new();
         self.plain.push(bytes, &mut text);
-        let text = self.sieve.push(&text);
+        let text = self.mask.push(&text);
         self.take(&text);
     }
 
@@ -103,19 +105,19 @@ impl<'k> Capture<'k> {
             return;
         }
         self.live.text.push_str(text);
-        self.live.skipped += keep_end(&mut self.live.text, LIVE);
-        if self.tail.is_empty() && self.head.len() + text.len() <= HEAD {
+        self.live.skipped += keep_end(&mut self.live.text, MAX_LIVE_BYTES);
+        if self.tail.is_empty() && self.head.len() + text.len() <= MAX_HEAD_BYTES {
             self.head.push_str(text);
             return;
         }
         self.spill(text);
         self.tail.push_str(text);
-        if self.tail.len() > 2 * TAIL {
-            self.gone += keep_end(&mut self.tail, TAIL) as u64;
+        if self.tail.len() > 2 * MAX_TAIL_BYTES {
+            self.gone += keep_end(&mut self.tail, MAX_TAIL_BYTES) as u64;
         }
     }
 
-    /// Writes to the file, which begins with what is in memory.
+    /// Writes to the file. A new file starts with the text in memory.
     fn spill(&mut self, text: &str) {
         if self.not_kept.is_some() {
             return;
@@ -137,46 +139,47 @@ impl<'k> Capture<'k> {
         }
     }
 
-    /// What is new since the last time.
-    pub(super) fn live(&mut self) -> Live {
+    /// Returns the output since the last call.
+    pub(super) fn live(&mut self) -> LiveOutput {
         let mut live = std::mem::take(&mut self.live);
         if self.raw.is_empty() {
-            live.open_line = self.sieve.ahead(self.plain.open_line());
-            keep_end(&mut live.open_line, LIVE);
+            live.open_line = self.mask.ahead(self.plain.open_line());
+            keep_end(&mut live.open_line, MAX_LIVE_BYTES);
         } else {
-            let end = self.raw.len().saturating_sub(LIVE);
+            let end = self.raw.len().saturating_sub(MAX_LIVE_BYTES);
             live.text = self.late(self.raw.get(end..).unwrap_or_default());
-            keep_end(&mut live.text, LIVE / 4);
+            keep_end(&mut live.text, MAX_LIVE_BYTES / 4);
         }
         live
     }
 
-    /// The text of bytes that begin anywhere: in a key as well as in a sequence. So where there are keys, the first of it is not
-    /// shown.
+    /// Decodes bytes that may begin in the middle of a secret or a control sequence. If there are secrets to mask,
+    /// omits the first characters, which may be a part of one.
     fn late(&self, bytes: &[u8]) -> String {
-        let text = self.masks.masked(&Plain::text(bytes)).into_owned();
+        let text = self.masks.masked(&TerminalDecoder::text(bytes)).into_owned();
         match self.masks.longest() {
             0 => text,
-            longest => text.chars().skip(SEQUENCE + longest).collect(),
+            longest => text.chars().skip(MAX_SEQUENCE_CHARS + longest).collect(),
         }
     }
 
-    /// The whole, when nothing more will come.
+    /// Returns the captured output.
     pub(super) fn finish(mut self) -> Output {
         let mut rest = String::new();
         self.plain.finish(&mut rest);
-        let rest = self.sieve.push(&rest);
+        let rest = self.mask.push(&rest);
         self.take(&rest);
         if self.raw.is_empty() {
-            let rest = self.sieve.finish();
+            let rest = self.mask.finish();
             self.take(&rest);
         } else {
-            // What waits in the sieve may be the first half of a key; the second is not in what came late.
+            // Text held back by the mask is dropped: it may be the first half of a secret whose second half was not
+            // decoded.
             let late = self.late(&self.raw);
-            self.spill(&format!("\n[… the first {} MB of the output are kept …]\n", KEPT_BYTES >> 20));
+            self.spill(&format!("\n[… the first {} MB of the output are kept …]\n", MAX_KEPT_BYTES >> 20));
             self.tail.push_str(&late);
         }
-        self.gone += keep_end(&mut self.tail, TAIL) as u64;
+        self.gone += keep_end(&mut self.tail, MAX_TAIL_BYTES) as u64;
         let mut text = self.head;
         if self.gone > 0 {
             let place =
@@ -189,7 +192,7 @@ impl<'k> Capture<'k> {
     }
 }
 
-/// Cuts a text to its last `most` bytes, at a line where that does not cost much; the bytes that went.
+/// Shortens a text to its last `most` bytes, at a line start if one is near. Returns the number of removed bytes.
 fn keep_end(text: &mut String, most: usize) -> usize {
     if text.len() <= most {
         return 0;
@@ -201,25 +204,136 @@ fn keep_end(text: &mut String, most: usize) -> usize {
     at + line
 }
 
+/// Minimum length in bytes of a secret that is masked. Shorter ones could occur in ordinary words.
+const MIN_SECRET_BYTES: usize = 8;
+
+/// Secrets that must not be shown, each with a replacement. `Debug` shows none of them.
+#[derive(Clone, Default)]
+pub struct SecretMask {
+    secrets: Vec<(String, String)>,
+}
+
+impl fmt::Debug for SecretMask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SecretMask").field("count", &self.secrets.len()).finish()
+    }
+}
+
+impl SecretMask {
+    /// Creates a mask for these pairs of name and secret.
+    pub fn new<'s>(secrets: impl IntoIterator<Item = (&'s str, &'s str)>) -> Self {
+        let long = secrets.into_iter().filter(|(_, secret)| secret.len() >= MIN_SECRET_BYTES);
+        let mut secrets: Vec<_> = long.map(|(name, secret)| (secret.to_owned(), format!("[{name}]"))).collect();
+        // Longer secrets first, since one may be the beginning of another.
+        secrets.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
+        Self { secrets }
+    }
+
+    /// Replaces each secret in `text` with its name in brackets.
+    pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut masked = Cow::Borrowed(text);
+        for (secret, name) in &self.secrets {
+            if masked.contains(secret.as_str()) {
+                masked = Cow::Owned(masked.replace(secret.as_str(), name));
+            }
+        }
+        masked
+    }
+
+    /// Length in bytes of the longest secret, 0 if there is none.
+    pub(super) fn longest(&self) -> usize {
+        self.secrets.first().map_or(0, |(secret, _)| secret.len())
+    }
+
+    /// Returns the offset, at or after `from`, of an incomplete secret at the end of the text.
+    fn open_end(&self, text: &str, from: usize) -> Option<usize> {
+        let least = text.len().saturating_sub(self.longest().saturating_sub(1)).max(from);
+        let tail = text.get(text.ceil_char_boundary(least)..)?;
+        let mut places = tail.char_indices().map(|(at, _)| tail.get(at..).unwrap_or_default());
+        let open = places
+            .find(|rest| self.secrets.iter().any(|(secret, _)| secret.len() > rest.len() && secret.starts_with(rest)));
+        open.map(|rest| text.len() - rest.len())
+    }
+}
+
+/// Masks a text that arrives in pieces. An incomplete secret at the end is held back until the next piece.
+#[derive(Debug)]
+pub(super) struct StreamMask<'m> {
+    masks: &'m SecretMask,
+    held: String,
+}
+
+impl<'m> StreamMask<'m> {
+    pub(super) fn new(masks: &'m SecretMask) -> Self {
+        Self { masks, held: String::new() }
+    }
+
+    /// Adds a piece. Returns the text that is complete, masked.
+    pub(super) fn push(&mut self, piece: &str) -> String {
+        if self.masks.secrets.is_empty() {
+            return piece.to_owned();
+        }
+        let mut text = std::mem::take(&mut self.held);
+        text.push_str(piece);
+        let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+        // Next position of each secret. Searched again only after it was passed.
+        let place =
+            |secret: &str, from: usize| text.get(from..).and_then(|rest| rest.find(secret)).map(|found| from + found);
+        let mut places: Vec<Option<usize>> = self.masks.secrets.iter().map(|(secret, _)| place(secret, 0)).collect();
+        let mut open = self.masks.open_end(&text, 0);
+        loop {
+            // At equal positions the longer secret wins.
+            let next = places.iter().enumerate().filter_map(|(which, place)| place.map(|place| (place, which))).min();
+            let Some((found, which)) = next.filter(|(found, _)| open.is_none_or(|open| *found < open)) else { break };
+            let Some((secret, name)) = self.masks.secrets.get(which) else { break };
+            out.push_str(text.get(at..found).unwrap_or_default());
+            out.push_str(name);
+            at = found + secret.len();
+            for (next, (secret, _)) in places.iter_mut().zip(&self.masks.secrets) {
+                if next.is_some_and(|next| next < at) {
+                    *next = place(secret, at);
+                }
+            }
+            if open.is_some_and(|open| open < at) {
+                open = self.masks.open_end(&text, at);
+            }
+        }
+        out.push_str(text.get(at..open.unwrap_or(text.len())).unwrap_or_default());
+        self.held = text.split_off(open.unwrap_or(text.len()));
+        out
+    }
+
+    /// Returns the held back text followed by `more`, masked.
+    pub(super) fn ahead(&self, more: &str) -> String {
+        self.masks.masked(&format!("{}{more}", self.held)).into_owned()
+    }
+
+    /// Returns the held back text at the end.
+    pub(super) fn finish(&mut self) -> String {
+        let rest = self.ahead("");
+        self.held.clear();
+        rest
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use proptest::prelude::*;
 
     const KEY: &str = "sk-canary-0123456789";
 
-    /// All that is to be seen of an output that comes in these pieces: while it comes, in the end, and in the file.
+    /// Everything that becomes visible of an output: live, in the final text, and in the file.
     fn seen(pieces: &[&[u8]]) -> (String, String) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("kept");
         let mut keep = || std::fs::File::create(&path).map(|file| Some((path.clone(), file)));
-        let masks = Masks::new([("THE_KEY", KEY)]);
+        let masks = SecretMask::new([("THE_KEY", KEY)]);
         let mut capture = Capture::new(&masks, &mut keep);
         let mut live = String::new();
         for piece in pieces {
             capture.push(piece);
-            let Live { text, open_line, .. } = capture.live();
+            let LiveOutput { text, open_line, .. } = capture.live();
             live += &text;
             assert!(!open_line.contains(KEY));
         }
@@ -231,31 +345,31 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
-        fn a_key_anywhere_in_a_long_line_in_any_pieces_never_comes_out(
+        fn a_key_in_a_long_line_is_masked_however_it_is_cut(
             before in prop_oneof![64_000usize..67_000, 0usize..200_000],
             after in 0usize..70_000,
             piece in prop_oneof![1usize..200, 1_000usize..66_000],
             styled in any::<bool>(),
         ) {
             let key = if styled { KEY.replace('-', "-\x1b[1m") } else { KEY.to_owned() };
-            // The small pieces are around the key alone: all of them would take long.
+            // Only the part around the key is cut into small pieces, to keep the test fast.
             let line = format!("{}{key}{}", "x".repeat(before), "y".repeat(after));
             let (start, rest) = line.as_bytes().split_at(before.saturating_sub(100));
             let (middle, end) = rest.split_at(rest.len().min(300));
             let pieces: Vec<&[u8]> = start.chunks(66_000).chain(middle.chunks(piece)).chain(end.chunks(66_000)).collect();
             let (all, output) = seen(&pieces);
             prop_assert!(!all.contains(KEY));
-            prop_assert!(output.contains("[THE_KEY]") || before + after > HEAD);
+            prop_assert!(output.contains("[THE_KEY]") || before + after > MAX_HEAD_BYTES);
         }
     }
 
     #[test]
-    fn at_the_end_of_what_is_read_closely_no_half_of_a_key_comes_out() {
-        let filler = vec![b'x'; KEPT_BYTES as usize - 10];
-        let more = vec![b'y'; 2 * TAIL];
-        // The one key lies across the limit, the other where the first of the rest is let go.
-        let late = format!("{}{}", KEY.get(10..).unwrap(), "y".repeat(TAIL - 30));
-        let again = format!("{KEY}{}", "z".repeat(TAIL - 10));
+    fn half_a_key_at_the_decoding_limit_is_not_shown() {
+        let filler = vec![b'x'; MAX_KEPT_BYTES as usize - 10];
+        let more = vec![b'y'; 2 * MAX_TAIL_BYTES];
+        // The first key spans the limit, the second one the point where output is dropped.
+        let late = format!("{}{}", KEY.get(10..).unwrap(), "y".repeat(MAX_TAIL_BYTES - 30));
+        let again = format!("{KEY}{}", "z".repeat(MAX_TAIL_BYTES - 10));
         for pieces in [
             vec![&filler[..], &KEY.as_bytes()[..10], &KEY.as_bytes()[10..], &more],
             vec![&filler[..], &KEY.as_bytes()[..10], late.as_bytes(), again.as_bytes(), b"end"],
@@ -263,6 +377,49 @@ mod tests {
             let (all, _) = seen(&pieces);
             assert!(!all.contains(&KEY[10..]) && !all.contains(KEY), "a half came out");
             assert!(!all.contains(&KEY[..10]), "the other half came out");
+        }
+    }
+
+    #[test]
+    fn a_key_is_replaced_by_its_name_and_short_words_stay() {
+        let masks = SecretMask::new([("A_KEY", "sk-12345678"), ("B_KEY", "sk-12345678-long"), ("C_KEY", "cat")]);
+        assert_eq!(masks.masked("a sk-12345678 b sk-12345678-long cat"), "a [A_KEY] b [B_KEY] cat");
+        assert!(matches!(masks.masked("nothing"), Cow::Borrowed(_)));
+        assert!(!format!("{masks:?}").contains("1234"));
+    }
+
+    #[test]
+    fn an_incomplete_key_is_held_back() {
+        let masks = SecretMask::new([("A_KEY", "sk-12345678"), ("B_KEY", "sk-12345678-long")]);
+        let mut mask = StreamMask::new(&masks);
+        assert_eq!(mask.push("a sk-1234"), "a ");
+        assert_eq!((mask.push("5678"), mask.push("-lo")), (String::new(), String::new()));
+        assert_eq!(mask.push("st sk-12345678-long s"), "[A_KEY]-lost [B_KEY] ");
+        assert_eq!(
+            (mask.push("o"), mask.push(" sk-12345678"), mask.finish()),
+            ("so".into(), " ".into(), "[A_KEY]".into())
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn keys_are_masked_however_the_text_is_cut(
+            words in prop::collection::vec("sk-abcabc|sk-abcabcabc|ab|sk-|c\n|ü|abcabcab|x", 0..40),
+            cuts in prop::collection::vec(0usize..400, 0..20),
+        ) {
+            let masks = SecretMask::new([("A", "sk-abcabc"), ("B", "sk-abcabcabc"), ("C", "abcabcab")]);
+            let text = words.concat();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| text.floor_char_boundary(cut.min(text.len()))).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            let (mut mask, mut whole) = (StreamMask::new(&masks), StreamMask::new(&masks));
+            let mut out: String = cuts.windows(2).map(|pair| mask.push(&text[pair[0]..pair[1]])).collect();
+            out += &mask.finish();
+            for key in ["sk-abcabc", "abcabcab"] {
+                prop_assert!(!out.contains(key), "{} in {}", key, out);
+            }
+            let all = whole.push(&text) + &whole.finish();
+            prop_assert_eq!(out, all);
         }
     }
 }

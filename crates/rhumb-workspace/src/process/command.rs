@@ -1,4 +1,4 @@
-//! What is run, and with which environment.
+//! Command lines and their environment variables.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -7,17 +7,17 @@ use std::process::Command;
 use super::{ProcessError, group};
 use rhumb_text::secrets::secrets;
 
-/// What is run.
+/// What to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandLine {
-    /// A line for the shell (`sh -c`), as somebody typed it.
+    /// A command line for the shell (`sh -c`).
     Shell(String),
-    /// A program with its arguments, which nobody interprets.
+    /// A program and its arguments, without a shell.
     Program(Vec<String>),
 }
 
 impl CommandLine {
-    /// As it is shown.
+    /// The command line for display.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Shell(line) => Cow::Borrowed(line),
@@ -33,8 +33,8 @@ impl CommandLine {
         }
     }
 
-    /// The command in a process group of its own, and where that can be had in a session of its own: then there is no terminal that
-    /// it could ask at, or draw on.
+    /// Creates the command in a session of its own, or at least in a process group of its own. In its own session it
+    /// has no controlling terminal to read from or write to.
     pub(super) fn command(&self) -> Result<Command, ProcessError> {
         let words: Vec<&str> = match self {
             Self::Shell(line) if line.trim().is_empty() => return Err(ProcessError::Empty),
@@ -48,53 +48,52 @@ impl CommandLine {
             group::own_group(&mut command);
             return Ok(command);
         };
-        // It must not lead a group already, or it would go on as another process.
+        // `setsid` forks if it is already the leader of a process group, so the group is not set here.
         let mut command = Command::new(leader);
         command.arg(program).args(arguments);
         Ok(command)
     }
 }
 
-/// The programs that run another in a session of its own, in its own place. They are called by their whole name: what PATH finds
-/// could be the repository's.
+/// Programs that start another program in a new session. Absolute paths, because PATH could lead into the repository.
 const SESSION_LEADERS: &[&str] = if cfg!(target_os = "linux") { &["/usr/bin/setsid", "/bin/setsid"] } else { &[] };
 
-/// The shell, and the flag before its line.
+/// The shell, and the option before the command line.
 const SHELL: (&str, &str) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
 
-/// A word as a shell takes it literally.
+/// Quotes a word for a shell.
 pub fn quoted(word: &str) -> String {
     shell_words::quote(word).into_owned()
 }
 
-/// Parts of names, between underscores, that say that a variable holds what nobody should see.
+/// Words of variable names (between underscores) that indicate a secret.
 const SECRET_WORDS: [&str; 15] = [
     "KEY", "KEYS", "APIKEY", "APIKEYS", "TOKEN", "AUTH", "PAT", "PASS", "PWD", "CRED", "CREDS", "JWT", "BEARER",
     "COOKIE", "PIN",
 ];
 
-/// What says so wherever it stands in a name.
+/// Substrings of variable names that indicate a secret.
 const SECRET_PARTS: [&str; 6] = ["SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "AUTHTOKEN"];
 
-/// What says so at the end of a part of a name.
+/// Endings of words of variable names that indicate a secret.
 const SECRET_ENDINGS: [&str; 8] =
     ["APIKEY", "ACCESSKEY", "PRIVATEKEY", "ACCOUNTKEY", "SSHKEY", "TOKEN", "DBPASS", "DBPWD"];
 
-/// Names that sound so and hold none: folders, and ways to an agent that asks for itself.
-const HARMLESS: [&str; 7] =
+/// Variables whose names look like secrets but are not: folders, and sockets of agents that ask the user.
+const NOT_SECRET: [&str; 7] =
     ["PWD", "OLDPWD", "SSH_AUTH_SOCK", "PASSWORD_STORE_DIR", "GPG_KEY", "GNOME_KEYRING_CONTROL", "KEY_REPEAT"];
 
-/// What stands before a secret in a value of several parts, such as the address of a database.
-const IN_VALUES: [&str; 5] = ["password=", "pwd=", "secret=", "accountkey=", "sharedaccesskey="];
+/// Text before a secret in a value with several parts, such as a connection string.
+const SECRET_VALUE_PARTS: [&str; 5] = ["password=", "pwd=", "secret=", "accountkey=", "sharedaccesskey="];
 
-/// Which variables a command gets: all of this process, with exceptions.
+/// Environment of a command: the variables of this process with exceptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// Variables that it does not get.
+    /// Variables to remove.
     pub without: Vec<String>,
-    /// Whether it gets none whose name or value says that it holds a secret.
+    /// Whether to remove all variables whose name or value looks like a secret.
     pub guarded: bool,
-    /// Variables that it gets besides, or with another value.
+    /// Variables to add or replace.
     pub with: Vec<(String, String)>,
 }
 
@@ -114,14 +113,14 @@ impl Environment {
     }
 }
 
-/// Whether the name of a variable says that it holds a secret, or its value is one by its form.
+/// Returns whether a variable looks like a secret, by its name or its value.
 fn holds_secret(name: &str, value: &str) -> bool {
     sounds_secret(name) || has_password(value) || !secrets(value).is_empty()
 }
 
 fn sounds_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    if HARMLESS.contains(&name.as_str()) {
+    if NOT_SECRET.contains(&name.as_str()) {
         return false;
     }
     let ends = |word: &str| SECRET_ENDINGS.iter().any(|ending| word.ends_with(ending));
@@ -129,7 +128,7 @@ fn sounds_secret(name: &str) -> bool {
         || name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| SECRET_WORDS.contains(&word) || ends(word))
 }
 
-/// Whether an address with a password stands in a value, or a password by its name.
+/// Returns whether a value contains a URL with a password, or a named password.
 fn has_password(value: &str) -> bool {
     let in_address = |after: &str| {
         let whole = after.split(['/', '?', '#', ' ', '\'', '"']).next().unwrap_or_default();
@@ -137,7 +136,7 @@ fn has_password(value: &str) -> bool {
         user.split_once(':').is_some_and(|(_, password)| !password.is_empty())
     };
     let lower = value.to_ascii_lowercase();
-    value.split("://").skip(1).any(in_address) || IN_VALUES.iter().any(|part| lower.contains(part))
+    value.split("://").skip(1).any(in_address) || SECRET_VALUE_PARTS.iter().any(|part| lower.contains(part))
 }
 
 #[cfg(test)]
@@ -145,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_sound_secret_are_told_from_others() {
+    fn secret_variable_names_are_recognized() {
         for name in ["OPENAI_API_KEY", "gh_token", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "TOKEN"] {
             assert!(sounds_secret(name), "{name}");
         }
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_can_tell_what_its_name_does_not() {
+    fn secret_values_are_recognized() {
         let key = format!("ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap_or_default());
         for value in [
             "postgres://user:pass@db/x",
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_shown_as_a_shell_would_take_it() {
+    fn a_program_is_shown_with_shell_quoting() {
         let words = ["git", "commit", "-m", "a b"].map(str::to_owned).to_vec();
         assert_eq!(CommandLine::Program(words).text(), "git commit -m 'a b'");
         assert!(matches!(CommandLine::Shell("  ".into()).command(), Err(ProcessError::Empty)));

@@ -1,19 +1,19 @@
-//! The process group of a command: looking whether its leader still runs, and ending all of it.
+//! Process groups: the state of the leader, and the end of the whole group.
 
 use std::process::{Child, Command};
 
-/// Has this process ended when the one that started it ends, however that comes to pass. Elsewhere than on Linux it goes on.
+/// Terminates this process when its parent process ends. Works on Linux only.
 pub fn end_with_parent() {
-    // Where the system refuses, we go on as everywhere else.
+    // If the operating system refuses, the process goes on as on other systems.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
 }
 
-/// How the leader of a group is.
+/// State of the leader of the process group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leader {
     Runs,
-    /// It was stopped because it wanted to read from the terminal, or to change it, which belongs to us.
+    /// Stopped because it tried to read from the terminal or to change its settings.
     WantsTerminal,
     Ended,
 }
@@ -28,7 +28,7 @@ mod unix {
 
     use super::{Child, Command, Leader};
 
-    /// Gives the command a group of its own.
+    /// Puts the command into a new process group.
     pub(crate) fn own_group(command: &mut Command) {
         command.process_group(0);
     }
@@ -37,7 +37,7 @@ mod unix {
         i32::try_from(child.id()).ok().and_then(Pid::from_raw)
     }
 
-    /// How the leader is. It is not reaped: as long as it is not, its number belongs to nobody else.
+    /// Returns the state of the leader without reaping it, so that its process id is not reused.
     pub(crate) fn leader(child: &mut Child) -> Leader {
         let Some(pid) = pid(child) else { return Leader::Ended };
         let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -56,23 +56,23 @@ mod unix {
         }
     }
 
-    /// Asks the group to end. One that is stopped has to go on to hear it.
-    pub(crate) fn ask_to_end(child: &Child) {
+    /// Sends SIGTERM to the group, and SIGCONT so that stopped processes receive it.
+    pub(crate) fn terminate(child: &Child) {
         if let Some(pid) = pid(child) {
-            // Before it leads its group there is only itself.
+            // Until `setsid` has run, there is only the process itself.
             let _ = kill_process_group(pid, Signal::TERM).or_else(|_| kill_process(pid, Signal::TERM));
             let _ = kill_process_group(pid, Signal::CONT);
         }
     }
 
-    /// Ends the group.
-    pub(crate) fn end(child: &Child) {
+    /// Kills the group.
+    pub(crate) fn kill(child: &Child) {
         if let Some(pid) = pid(child) {
             let _ = kill_process_group(pid, Signal::KILL).or_else(|_| kill_process(pid, Signal::KILL));
         }
     }
 
-    /// Whether there is anybody left in the group, now that its leader has been reaped.
+    /// Returns whether the group still has processes after its leader was reaped.
     pub(crate) fn is_populated(child: &Child) -> bool {
         pid(child).is_some_and(|pid| test_kill_process_group(pid).is_ok())
     }
@@ -88,9 +88,9 @@ mod other {
         if matches!(child.try_wait(), Ok(None)) { Leader::Runs } else { Leader::Ended }
     }
 
-    pub(crate) fn ask_to_end(_: &Child) {}
+    pub(crate) fn terminate(_: &Child) {}
 
-    pub(crate) fn end(_: &Child) {}
+    pub(crate) fn kill(_: &Child) {}
 
     pub(crate) fn is_populated(_: &Child) -> bool {
         false
@@ -98,6 +98,6 @@ mod other {
 }
 
 #[cfg(not(unix))]
-pub(super) use other::{ask_to_end, end, is_populated, leader, own_group};
+pub(super) use other::{is_populated, kill, leader, own_group, terminate};
 #[cfg(unix)]
-pub(super) use unix::{ask_to_end, end, is_populated, leader, own_group};
+pub(super) use unix::{is_populated, kill, leader, own_group, terminate};

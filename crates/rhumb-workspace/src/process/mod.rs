@@ -1,30 +1,75 @@
-//! Processes: the developer's commands, their tests and linters, run beside the program and never in its way.
+//! Child processes: shell commands, tests and linters, with bounded output and a clean end.
 //!
-//! A command has a process group of its own, reads the end of a file from its standard input, and writes both of its outputs to
-//! one pipe. Its output is read as it comes, freed of what drives terminals, and held in bounded memory; the whole goes to a file up
-//! to a limit. However a command ends (by itself, by a signal, by its time limit, because somebody stopped it), nothing of its group
-//! is left running: who must outlive the command has to leave the group, as daemons do.
+//! [`run`] starts a command in its own session (or process group), with an empty standard input and both outputs on one
+//! pipe. The output is decoded as it arrives: terminal control sequences are removed and known secrets are masked.
+//! Memory use is bounded; the whole output goes to a file, up to [`MAX_KEPT_BYTES`].
 //!
-//! Whether a command may run at all is not decided here.
+//! When the command has ended (by itself, by a signal, by its time limit or by [`StopHandle::stop`]), the rest of its
+//! process group is terminated. A daemon survives only if it leaves the group.
+//!
+//! This module does not decide whether a command may run. That is the caller's policy.
 
 mod capture;
 mod command;
 mod editor;
-mod error;
 mod group;
-mod mask;
-mod plain;
 mod run;
+mod terminal;
 
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
 
-pub use capture::{KEPT_BYTES, Live, Output};
+use std::io;
+use std::path::PathBuf;
+
+pub use capture::{LiveOutput, MAX_KEPT_BYTES, Output, SecretMask};
 pub use command::{CommandLine, Environment, quoted};
-pub use editor::{Sheet, named_editor};
-pub use error::ProcessError;
+pub use editor::{EditorError, EditorSession, named_editor};
 pub use group::end_with_parent;
-pub use mask::Masks;
-pub use plain::Plain;
-pub use run::{End, Ended, Keep, Order, Stop, run};
+pub use run::{CommandOutcome, End, OpenLogFile, RunRequest, StopHandle, run};
+pub use terminal::TerminalDecoder;
+
+/// Why a command did not run, or its result is unknown.
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessError {
+    /// The command line is empty.
+    #[error("the command is empty")]
+    Empty,
+    /// The working directory does not exist.
+    #[error("the folder {} is not there any more", .folder.display())]
+    NoFolder {
+        /// The working directory of the request.
+        folder: PathBuf,
+    },
+    /// The program could not be started.
+    #[error("{program} cannot be started: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The program was started, but waiting for it failed.
+    #[error("{program} was started, but its result cannot be read: {source}")]
+    Wait {
+        /// The program.
+        program: String,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+}
+
+impl ProcessError {
+    /// What the user can do next, as one sentence.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Empty => "Name a command to run.",
+            Self::NoFolder { .. } => {
+                "Restore the folder, or quit and start rhumb in the folder where the files are now."
+            }
+            Self::Start { .. } => "Check that the program is installed and that PATH includes its folder.",
+            Self::Wait { .. } => "Run the command in a terminal.",
+        }
+    }
+}

@@ -1,5 +1,8 @@
-//! Runs a command to its end, whatever that end is. Blocks: it belongs on a thread that may.
+//! Runs a command until it ends or is stopped. Blocks the calling thread.
 
+use super::capture::Capture;
+use super::group::{self, Leader};
+use super::{CommandLine, Environment, LiveOutput, Output, ProcessError, SecretMask};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -9,59 +12,55 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::capture::Capture;
-use super::group::{self, Leader};
-use super::{CommandLine, Environment, Live, Masks, Output, ProcessError};
+/// How often to check for the end of the command and for a stop request while there is no output.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How often to look whether the command has ended or shall be ended, while it prints nothing.
-const TICK: Duration = Duration::from_millis(20);
+/// Minimum time between two calls of the watcher.
+const MIN_WATCH_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The shortest time between two looks of who watches.
-const THROTTLE: Duration = Duration::from_millis(100);
+/// Maximum time between two calls of the watcher, so that a displayed duration is updated.
+const MAX_WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Who watches is told at least this often, so that the time on the screen goes on.
-const BEAT: Duration = Duration::from_secs(1);
+/// How long to wait for remaining output after the command has ended.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// How long what a command has printed may still be on its way when it has ended.
-const GRACE: Duration = Duration::from_millis(200);
+/// How long a command may take to end after SIGTERM before it is killed.
+const TERMINATE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a command may take to end after it was asked to.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Opens the file for an output that is too long for memory. `Ok(None)` if no file is wanted.
+pub type OpenLogFile<'k> = &'k mut dyn FnMut() -> io::Result<Option<(PathBuf, File)>>;
 
-/// Opens the file for an output that is too long for memory; nothing where none is to be kept.
-pub type Keep<'k> = &'k mut dyn FnMut() -> io::Result<Option<(PathBuf, File)>>;
-
-/// Something to run.
+/// A command to run.
 #[derive(Debug, Clone)]
-pub struct Order<'o> {
-    /// What.
+pub struct RunRequest<'o> {
+    /// The command line.
     pub line: &'o CommandLine,
-    /// Where.
+    /// The working directory.
     pub folder: &'o Path,
-    /// How long it may take; `None` for as long as it wants.
+    /// Time limit, or `None` for no limit.
     pub time_limit: Option<Duration>,
-    /// Its variables.
+    /// Environment variables.
     pub environment: &'o Environment,
-    /// What must not be seen of its output.
-    pub masks: &'o Masks,
+    /// Secrets to mask in the output.
+    pub masks: &'o SecretMask,
 }
 
-/// Ends a command from another thread. All clones are one.
+/// Stops a command from another thread. Clones refer to the same command.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct StopHandle(Arc<AtomicBool>);
 
-impl Stop {
-    /// Asks for the end.
-    pub fn ask(&self) {
+impl StopHandle {
+    /// Requests the end of the command.
+    pub fn stop(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Whether it was asked for.
-    pub fn is_asked(&self) -> bool {
+    /// Returns whether the end was requested.
+    pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// The flag itself, for a signal handler to raise.
+    /// Returns the flag itself, for a signal handler to set.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }
@@ -70,20 +69,20 @@ impl Stop {
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum End {
-    /// By itself, with this code.
+    /// It exited with this code.
     Exit(i32),
-    /// By this signal, which was none of ours.
+    /// It was killed by this signal, which was not sent by [`run`].
     Signal(i32),
-    /// It took longer than it may.
+    /// It exceeded its time limit.
     TimeLimit,
-    /// Somebody stopped it.
+    /// It was stopped with a [`StopHandle`].
     Stopped,
-    /// It wanted something from the terminal, which it does not get.
+    /// It tried to use the terminal, which is not allowed.
     WantedTerminal,
 }
 
 impl End {
-    /// Whether it did what it should.
+    /// Returns whether the command exited with code 0.
     pub fn is_success(self) -> bool {
         self == Self::Exit(0)
     }
@@ -91,41 +90,41 @@ impl End {
 
 /// A command that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
-    /// How.
+pub struct CommandOutcome {
+    /// How it ended.
     pub end: End,
-    /// What it printed.
+    /// Its output.
     pub output: Output,
-    /// How long it took.
+    /// How long it ran.
     pub took: Duration,
-    /// Whether it left something running in its group, which was ended.
+    /// Whether it left processes in its group, which were terminated.
     pub left_running: bool,
 }
 
-/// Runs a command until it ends or is ended. `watch` gets what it prints, and how long it has been running.
+/// Runs a command until it ends or is stopped. `watch` is called with new output and the time since the start.
 ///
 /// # Errors
-/// It cannot be started.
+/// The command cannot be started or waited for.
 pub fn run(
-    order: &Order<'_>,
-    stop: &Stop,
-    keep: Keep<'_>,
-    watch: &mut dyn FnMut(Live, Duration),
-) -> Result<Ended, ProcessError> {
-    let program = || order.line.program().to_owned();
-    let (child, pipe) = start(order)?;
+    request: &RunRequest<'_>,
+    stop: &StopHandle,
+    keep: OpenLogFile<'_>,
+    watch: &mut dyn FnMut(LiveOutput, Duration),
+) -> Result<CommandOutcome, ProcessError> {
+    let program = || request.line.program().to_owned();
+    let (child, pipe) = start(request)?;
     let mut running = Running {
         child,
         chunks: chunks_of(pipe),
-        capture: Capture::new(order.masks, keep),
+        capture: Capture::new(request.masks, keep),
         started: Instant::now(),
         told: Instant::now(),
         open: true,
     };
-    let end = running.follow(order.time_limit, stop, watch);
+    let end = running.follow(request.time_limit, stop, watch);
     let (status, left_running) =
-        running.conclude().map_err(|source| ProcessError::Follow { program: program(), source })?;
-    Ok(Ended {
+        running.conclude().map_err(|source| ProcessError::Wait { program: program(), source })?;
+    Ok(CommandOutcome {
         end: end.unwrap_or_else(|| end_of(status)),
         took: running.started.elapsed(),
         output: running.capture.finish(),
@@ -133,23 +132,23 @@ pub fn run(
     })
 }
 
-fn start(order: &Order<'_>) -> Result<(Child, io::PipeReader), ProcessError> {
-    let mut command = order.line.command()?;
-    let failed = |source| ProcessError::Start { program: order.line.program().to_owned(), source };
+fn start(request: &RunRequest<'_>) -> Result<(Child, io::PipeReader), ProcessError> {
+    let mut command = request.line.command()?;
+    let failed = |source| ProcessError::Start { program: request.line.program().to_owned(), source };
     let (reader, writer) = io::pipe().map_err(failed)?;
     let second = writer.try_clone().map_err(failed)?;
-    command.current_dir(order.folder).stdin(Stdio::null()).stdout(writer).stderr(second);
-    order.environment.apply(&mut command);
-    // With the command our ends of the pipe that it writes to are closed.
+    command.current_dir(request.folder).stdin(Stdio::null()).stdout(writer).stderr(second);
+    request.environment.apply(&mut command);
+    // Dropping the command closes our copies of the pipe's write end.
     let child = command.spawn().map_err(|error| {
-        // The system says the same of a program and of a folder that is not there.
-        let gone = error.kind() == io::ErrorKind::NotFound && !order.folder.is_dir();
-        if gone { ProcessError::NoFolder { folder: order.folder.to_owned() } } else { failed(error) }
+        // The operating system reports a missing program and a missing folder with the same error.
+        let gone = error.kind() == io::ErrorKind::NotFound && !request.folder.is_dir();
+        if gone { ProcessError::NoFolder { folder: request.folder.to_owned() } } else { failed(error) }
     })?;
     Ok((child, reader))
 }
 
-/// Reads the pipe on a thread of its own. It ends with the pipe, or when nobody listens any more.
+/// Reads the pipe on a thread. The thread ends with the pipe, or when the receiver is dropped.
 fn chunks_of(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = sync_channel(8);
     std::thread::spawn(move || pass_on(pipe, &sender));
@@ -172,29 +171,34 @@ fn pass_on(mut pipe: impl Read, sender: &SyncSender<Vec<u8>>) {
     }
 }
 
-/// A command that runs.
+/// A running command.
 struct Running<'k> {
     child: Child,
     chunks: Receiver<Vec<u8>>,
     capture: Capture<'k>,
     started: Instant,
-    /// When who watches was told last.
+    /// Time of the last call of the watcher.
     told: Instant,
-    /// Whether more output can come.
+    /// Whether more output can arrive.
     open: bool,
 }
 
 impl Running<'_> {
-    /// Takes the output in until the command has ended; why it is to be ended, if it did not end by itself.
-    fn follow(&mut self, limit: Option<Duration>, stop: &Stop, watch: &mut dyn FnMut(Live, Duration)) -> Option<End> {
+    /// Captures output until the command has ended. Returns the reason if it must be stopped.
+    fn follow(
+        &mut self,
+        limit: Option<Duration>,
+        stop: &StopHandle,
+        watch: &mut dyn FnMut(LiveOutput, Duration),
+    ) -> Option<End> {
         loop {
-            let got = self.take(TICK);
+            let got = self.take(POLL_INTERVAL);
             let since = self.told.elapsed();
-            if (got && since >= THROTTLE) || since >= BEAT {
+            if (got && since >= MIN_WATCH_INTERVAL) || since >= MAX_WATCH_INTERVAL {
                 self.told = Instant::now();
                 watch(self.capture.live(), self.started.elapsed());
             }
-            if stop.is_asked() {
+            if stop.is_stopped() {
                 return Some(End::Stopped);
             }
             if limit.is_some_and(|limit| self.started.elapsed() >= limit) {
@@ -204,7 +208,7 @@ impl Running<'_> {
                 Leader::Runs => {}
                 Leader::WantsTerminal => return Some(End::WantedTerminal),
                 Leader::Ended => {
-                    self.drain(GRACE);
+                    self.drain(DRAIN_TIMEOUT);
                     watch(self.capture.live(), self.started.elapsed());
                     return None;
                 }
@@ -212,13 +216,13 @@ impl Running<'_> {
         }
     }
 
-    /// Takes in what comes within `patience`; whether anything came.
-    fn take(&mut self, patience: Duration) -> bool {
+    /// Captures the next output, waiting at most for `timeout`. Returns whether there was any.
+    fn take(&mut self, timeout: Duration) -> bool {
         if !self.open {
-            std::thread::sleep(patience);
+            std::thread::sleep(timeout);
             return false;
         }
-        match self.chunks.recv_timeout(patience) {
+        match self.chunks.recv_timeout(timeout) {
             Ok(chunk) => {
                 self.capture.push(&chunk);
                 true
@@ -231,26 +235,27 @@ impl Running<'_> {
         }
     }
 
-    /// Takes in what is still on its way: until the pipe is closed, or for so long.
-    fn drain(&mut self, patience: Duration) {
-        let until = Instant::now() + patience;
+    /// Captures the remaining output until the pipe is closed, at most for `timeout`.
+    fn drain(&mut self, timeout: Duration) {
+        let until = Instant::now() + timeout;
         while self.open && Instant::now() < until {
-            self.take(TICK);
+            self.take(POLL_INTERVAL);
         }
     }
 
-    /// Ends whatever is left of the group; how the leader ended, and whether there was anything left of others.
+    /// Terminates the remaining processes of the group. Returns the exit status of the leader, and whether other
+    /// processes were left.
     fn conclude(&mut self) -> io::Result<(ExitStatus, bool)> {
-        let ended = |running: &mut Self| group::leader(&mut running.child) == Leader::Ended;
-        let by_itself = ended(self);
-        if !by_itself {
-            group::ask_to_end(&self.child);
-            let until = Instant::now() + PATIENCE;
-            while !ended(self) && Instant::now() < until {
-                self.take(TICK);
+        let has_ended = |running: &mut Self| group::leader(&mut running.child) == Leader::Ended;
+        let ended_alone = has_ended(self);
+        if !ended_alone {
+            group::terminate(&self.child);
+            let until = Instant::now() + TERMINATE_TIMEOUT;
+            while !has_ended(self) && Instant::now() < until {
+                self.take(POLL_INTERVAL);
             }
-            if !ended(self) {
-                group::end(&self.child);
+            if !has_ended(self) {
+                group::kill(&self.child);
                 #[cfg(not(unix))]
                 self.child.kill()?;
             }
@@ -258,15 +263,15 @@ impl Running<'_> {
         let status = self.child.wait()?;
         let left = group::is_populated(&self.child);
         if left {
-            group::ask_to_end(&self.child);
-            let until = Instant::now() + GRACE;
+            group::terminate(&self.child);
+            let until = Instant::now() + DRAIN_TIMEOUT;
             while group::is_populated(&self.child) && Instant::now() < until {
-                self.take(TICK);
+                self.take(POLL_INTERVAL);
             }
-            group::end(&self.child);
+            group::kill(&self.child);
         }
-        self.drain(GRACE);
-        Ok((status, left && by_itself))
+        self.drain(DRAIN_TIMEOUT);
+        Ok((status, left && ended_alone))
     }
 }
 

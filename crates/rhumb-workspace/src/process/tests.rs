@@ -1,4 +1,4 @@
-//! What becomes of commands, of well-behaved ones and of others.
+//! Tests of commands, well-behaved ones and others.
 
 use std::fs;
 use std::path::Path;
@@ -6,12 +6,18 @@ use std::time::Duration;
 
 use super::*;
 
-/// Runs a line for the shell in `folder` with a time limit; long outputs are kept there.
-fn run_in(folder: &Path, line: &str, limit: Duration, stop: &Stop, watch: &mut dyn FnMut(Live, Duration)) -> Ended {
-    let masks = Masks::new([("THE_KEY", "sk-canary-0123")]);
+/// Runs a shell command in `folder`, where long outputs are written too.
+fn run_in(
+    folder: &Path,
+    line: &str,
+    limit: Duration,
+    stop: &StopHandle,
+    watch: &mut dyn FnMut(LiveOutput, Duration),
+) -> CommandOutcome {
+    let masks = SecretMask::new([("THE_KEY", "sk-canary-0123")]);
     let line = CommandLine::Shell(line.into());
     let environment = Environment { without: vec!["RHUMB_API_KEY".into()], ..Environment::default() };
-    let order = Order { line: &line, folder, time_limit: Some(limit), environment: &environment, masks: &masks };
+    let order = RunRequest { line: &line, folder, time_limit: Some(limit), environment: &environment, masks: &masks };
     let mut keep = || {
         let path = folder.join("kept.txt");
         fs::File::create(&path).map(|file| Some((path, file)))
@@ -19,15 +25,15 @@ fn run_in(folder: &Path, line: &str, limit: Duration, stop: &Stop, watch: &mut d
     run(&order, stop, &mut keep, watch).unwrap()
 }
 
-/// Far more than anything here needs.
+/// Far longer than any test needs.
 const AMPLE: Duration = Duration::from_secs(60);
 
-fn ended(line: &str) -> Ended {
+fn ended(line: &str) -> CommandOutcome {
     let folder = tempfile::tempdir().unwrap();
-    run_in(folder.path(), line, AMPLE, &Stop::default(), &mut |_, _| {})
+    run_in(folder.path(), line, AMPLE, &StopHandle::default(), &mut |_, _| {})
 }
 
-/// Whether the process whose number is in the file is gone. A zombie that its parent has not reaped yet is.
+/// Returns whether the process whose id is in the file has ended. A zombie counts as ended.
 fn is_gone(file: &Path) -> bool {
     let number = fs::read_to_string(file).unwrap();
     let status = fs::read_to_string(format!("/proc/{}/stat", number.trim())).unwrap_or_default();
@@ -46,30 +52,30 @@ fn goes(file: &Path) {
 }
 
 #[test]
-fn both_outputs_come_in_their_order_with_the_exit_code() {
+fn both_outputs_are_interleaved_in_order() {
     let ended = ended("echo one; echo two >&2; echo three; exit 7");
     assert_eq!((ended.end, ended.output.text.as_str()), (End::Exit(7), "one\ntwo\nthree\n"));
     assert!(!ended.end.is_success() && !ended.left_running);
 }
 
 #[test]
-fn a_command_that_reads_gets_the_end_of_a_file() {
+fn standard_input_is_empty() {
     assert_eq!(ended("cat; read x; echo \"[$x]\"").output.text, "[]\n");
 }
 
 #[test]
-fn a_signal_is_told_from_an_exit() {
+fn a_signal_is_distinguished_from_an_exit() {
     assert_eq!(ended("kill -9 $$").end, End::Signal(9));
 }
 
 #[test]
-fn a_program_that_is_not_there_is_named() {
-    let masks = Masks::default();
+fn a_missing_program_is_named() {
+    let masks = SecretMask::default();
     let line = CommandLine::Program(vec!["no-such-program-of-ours".into()]);
     let environment = Environment::default();
     let order =
-        Order { line: &line, folder: Path::new("."), time_limit: None, environment: &environment, masks: &masks };
-    let told = match run(&order, &Stop::default(), &mut || Ok(None), &mut |_, _| {}) {
+        RunRequest { line: &line, folder: Path::new("."), time_limit: None, environment: &environment, masks: &masks };
+    let told = match run(&order, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {}) {
         Ok(ended) => format!("{:?} {}", ended.end, ended.output.text),
         Err(error) => error.to_string(),
     };
@@ -78,10 +84,10 @@ fn a_program_that_is_not_there_is_named() {
 }
 
 #[test]
-fn what_never_ends_is_ended_with_its_grandchildren() {
+fn a_time_limit_kills_grandchildren_too() {
     let folder = tempfile::tempdir().unwrap();
     let line = "sh -c 'echo $$ > grandchild; trap \"\" TERM; while :; do sleep 0.05; done' & echo begun; wait";
-    let ended = run_in(folder.path(), line, Duration::from_millis(600), &Stop::default(), &mut |_, _| {});
+    let ended = run_in(folder.path(), line, Duration::from_millis(600), &StopHandle::default(), &mut |_, _| {});
     assert_eq!((ended.end, ended.output.text.as_str()), (End::TimeLimit, "begun\n"));
     goes(&folder.path().join("grandchild"));
 }
@@ -89,10 +95,10 @@ fn what_never_ends_is_ended_with_its_grandchildren() {
 #[test]
 fn a_command_is_stopped_from_another_thread() {
     let folder = tempfile::tempdir().unwrap();
-    let stop = Stop::default();
-    let mut watch = |live: Live, _| {
+    let stop = StopHandle::default();
+    let mut watch = |live: LiveOutput, _| {
         if live.text.contains("ready") {
-            stop.ask();
+            stop.stop();
         }
     };
     let line = "echo $$ > leader; while :; do echo ready; sleep 0.02; done";
@@ -102,34 +108,34 @@ fn a_command_is_stopped_from_another_thread() {
 }
 
 #[test]
-fn a_child_that_keeps_the_pipe_open_does_not_keep_us_and_is_ended() {
+fn a_background_process_does_not_delay_the_result_and_is_terminated() {
     let folder = tempfile::tempdir().unwrap();
     let line = "(echo $BASHPID; sleep 600) & echo $! > child; echo done";
-    let ended = run_in(folder.path(), line, AMPLE, &Stop::default(), &mut |_, _| {});
+    let ended = run_in(folder.path(), line, AMPLE, &StopHandle::default(), &mut |_, _| {});
     assert_eq!(ended.end, End::Exit(0));
     assert!(ended.left_running && ended.output.text.contains("done"), "{ended:?}");
     goes(&folder.path().join("child"));
 }
 
 #[test]
-fn of_a_huge_output_beginning_and_end_are_held_and_the_file_has_the_first_of_it() {
+fn a_huge_output_keeps_its_beginning_and_end_in_memory() {
     let folder = tempfile::tempdir().unwrap();
     let line = "echo first; head -c 80000000 /dev/zero | tr '\\0' 'x'; echo; echo last";
     let mut most = 0;
-    let mut watch = |live: Live, _| most = most.max(live.text.len() + live.open_line.len());
-    let ended = run_in(folder.path(), line, AMPLE, &Stop::default(), &mut watch);
+    let mut watch = |live: LiveOutput, _| most = most.max(live.text.len() + live.open_line.len());
+    let ended = run_in(folder.path(), line, AMPLE, &StopHandle::default(), &mut watch);
     assert_eq!((ended.end, ended.output.bytes), (End::Exit(0), 80_000_012));
     let Output { text, whole, not_kept, .. } = ended.output;
     assert!(text.starts_with("first\n") && text.ends_with("x\nlast\n"), "{}", &text[text.len() - 40..]);
     assert!(text.len() < 1_000_000 && text.contains("bytes left out; "), "{}", text.len());
     assert_eq!(not_kept, None);
     let kept = fs::metadata(whole.unwrap()).unwrap().len();
-    assert!((KEPT_BYTES / 2..=KEPT_BYTES + 200_000).contains(&kept), "{kept}");
+    assert!((MAX_KEPT_BYTES / 2..=MAX_KEPT_BYTES + 200_000).contains(&kept), "{kept}");
     assert!(most <= 64 * 1024, "{most}");
 }
 
 #[test]
-fn an_output_that_needs_no_file_gets_none() {
+fn a_short_output_creates_no_file() {
     let ended = ended("seq 1 10000");
     assert_eq!((ended.output.text.lines().count(), ended.output.whole), (10_000, None));
 }
@@ -141,23 +147,24 @@ fn binary_garbage_and_escapes_become_text() {
 }
 
 #[test]
-fn keys_that_are_known_are_in_no_output() {
+fn known_secrets_are_masked() {
     let folder = tempfile::tempdir().unwrap();
     let mut seen = String::new();
-    let mut watch = |live: Live, _| seen += &(live.text + &live.open_line);
+    let mut watch = |live: LiveOutput, _| seen += &(live.text + &live.open_line);
     let line = "printf 'the key is sk-can'; sleep 0.3; printf 'ary-0123 \\033[1m!\\n'";
-    let ended = run_in(folder.path(), line, AMPLE, &Stop::default(), &mut watch);
+    let ended = run_in(folder.path(), line, AMPLE, &StopHandle::default(), &mut watch);
     assert_eq!(ended.output.text, "the key is [THE_KEY] !\n");
     assert!(!seen.contains("sk-canary-0123"), "{seen}");
 }
 
 #[test]
-fn the_environment_is_that_of_this_process_with_exceptions() {
-    let masks = Masks::default();
+fn the_environment_is_inherited_with_exceptions() {
+    let masks = SecretMask::default();
     let line = CommandLine::Shell("echo \"[$CARGO_PKG_NAME][$ADDED]\"".into());
     let run_with = |environment: &Environment| {
-        let order = Order { line: &line, folder: Path::new("."), time_limit: Some(AMPLE), environment, masks: &masks };
-        run(&order, &Stop::default(), &mut || Ok(None), &mut |_, _| {}).unwrap().output.text
+        let order =
+            RunRequest { line: &line, folder: Path::new("."), time_limit: Some(AMPLE), environment, masks: &masks };
+        run(&order, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {}).unwrap().output.text
     };
     let with = vec![("ADDED".to_owned(), "yes".to_owned())];
     assert_eq!(
@@ -170,7 +177,7 @@ fn the_environment_is_that_of_this_process_with_exceptions() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn there_is_no_terminal_to_ask_at() {
+fn a_command_has_no_controlling_terminal() {
     if !["/usr/bin/setsid", "/bin/setsid"].iter().any(|path| Path::new(path).exists()) {
         eprintln!("skipped: this machine has no setsid");
         return;
@@ -182,13 +189,14 @@ fn there_is_no_terminal_to_ask_at() {
 }
 
 #[test]
-fn a_folder_that_is_gone_is_not_taken_for_a_program_that_is() {
+fn a_missing_folder_is_distinguished_from_a_missing_program() {
     let dir = tempfile::tempdir().unwrap();
     let gone = dir.path().join("gone");
-    let (masks, environment) = (Masks::default(), Environment::default());
+    let (masks, environment) = (SecretMask::default(), Environment::default());
     for line in [CommandLine::Shell("true".into()), CommandLine::Program(vec!["true".into()])] {
-        let order = Order { line: &line, folder: &gone, time_limit: None, environment: &environment, masks: &masks };
-        let error = run(&order, &Stop::default(), &mut || Ok(None), &mut |_, _| {}).unwrap_err();
+        let order =
+            RunRequest { line: &line, folder: &gone, time_limit: None, environment: &environment, masks: &masks };
+        let error = run(&order, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {}).unwrap_err();
         assert!(matches!(&error, ProcessError::NoFolder { folder } if *folder == gone), "{error}");
     }
 }

@@ -1,16 +1,17 @@
-//! The one place that changes the user's files: a set of files is written whole or not at all.
+//! Atomic writes of sets of files. Nothing else in this crate changes the user's files.
 //!
-//! Every file is checked against the version that the user reviewed before the first byte goes to disk. New contents
-//! are then laid down beside their targets, synced, and moved over them one after the other. When a step fails, what
-//! was moved already is put back; when the process dies, the journal knows what to put back or to finish. A file
-//! whose owner or attributes we cannot give to a new file is rewritten in place instead. One with several names (hard links) never
-//! is: the others may lie outside of the root, so that they keep the old content and the name that is written gets a file of
-//! its own.
+//! Before the first write, every file is compared with the version that the user reviewed. Then the new contents are
+//! written to temporary files next to their targets, synced, and renamed over them one after the other. If a step
+//! fails, the files that were already replaced are restored. If the process is killed, the journal has what is needed
+//! to finish the write or to roll it back.
+//!
+//! If the owner or the attributes of a file cannot be copied to a new file, the file is rewritten in place. A file
+//! with several hard links is never rewritten in place, since the other names may be outside of the root. They keep
+//! the old content, and the name that is written gets a new file.
 
-mod belongings;
-mod check;
-#[cfg_attr(not(unix), path = "write/folder/by_path.rs")]
-mod folder;
+#[cfg_attr(not(unix), path = "dir_by_path.rs")]
+mod dir;
+mod plan;
 mod steps;
 
 use std::collections::BTreeSet;
@@ -19,148 +20,151 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::error::WriteError;
+use super::error::{JournalError, WriteError};
 use super::journal::{
-    Change, Entry, Held, Journal, JournalError, Recovered, Recovery, Stage, settle_unfinished, sync_folder,
+    Change, Entry, Journal, LockedJournal, RecordState, Recovered, Recovery, recover_unfinished, sync_folder,
 };
-use super::resolve::relative;
 use super::root::Root;
 use super::snapshot::{ContentHash, read_bytes};
-pub(super) use belongings::has_other_names;
-use check::plan;
-pub(super) use check::{Planned, may_replace, mode, place};
-use steps::{Progress, Remains};
+use crate::resolve::relative;
+use plan::plan;
+pub(super) use plan::{Planned, may_replace, mode, place};
+pub use plan::{editor_trace, has_hard_links, may_write};
+use steps::{Progress, RollbackFailures, is_hard_linked};
 
-/// Temporary files carry this at the front of their names …
+/// Prefix of the names of temporary files.
 const TEMP_PREFIX: &str = ".rhumb-";
-/// … and this at the end, so that a listing can leave out one that a power cut left behind.
+/// Suffix of the names of temporary files. Listings use both to omit files that a power failure left behind.
 const TEMP_SUFFIX: &str = ".tmp";
 
-/// One file to write.
+/// A file to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileWrite {
     /// Path relative to the root, with `/`.
     pub path: String,
-    /// The text that the change was made for; none if the file must not exist.
+    /// The text that the change was made for. `None` if the file must not exist.
     pub expected: Option<Arc<str>>,
-    /// The whole new text; none to delete the file. It takes the form that the text has in the file now.
+    /// The whole new text, or `None` to delete the file. The encoding of the file is kept.
     pub content: Option<String>,
-    /// A file of the same set whose form and mode a new file takes over, because it is that file under another name.
+    /// Another path of the same set. A new file takes over its encoding and mode, because it is that file under a new
+    /// name.
     pub renamed_from: Option<String>,
 }
 
-/// What was written.
+/// The result of a write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
-    /// One entry for each file asked for, in that order.
+    /// One entry per requested file, in the same order.
     pub files: Vec<WrittenFile>,
-    /// Sum of the sizes of the files that have content now, in bytes.
+    /// Total size in bytes of the files that exist now.
     pub bytes: u64,
-    /// The number of the write in the journal, if it is recorded there.
+    /// Number of the write in the journal, if it was recorded.
     pub number: Option<u64>,
-    /// Earlier writes whose process had died, and what became of them.
+    /// Interrupted earlier writes that were recovered first.
     pub recovered: Vec<Recovered>,
-    /// Why the journal could not note that the write has ended, if it could not: whoever comes next finds that out.
-    pub not_noted: Option<String>,
-    /// The folders that could not be synced, each with the reason, if there are any: a power cut may undo the write in them.
-    pub not_synced: Option<String>,
+    /// Why the end of the write could not be recorded in the journal. The next recovery detects it.
+    pub journal_warning: Option<String>,
+    /// Folders that could not be synced, each with the reason. A power failure may undo the write in them.
+    pub sync_warning: Option<String>,
 }
 
-/// One file after the write.
+/// A file after the write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenFile {
-    /// The path as asked for.
+    /// Path as requested.
     pub path: String,
-    /// Where the bytes really are, relative to the root: differs from `path` if that leads through a link.
+    /// Path of the file with symbolic links resolved, relative to the root.
     pub stored_at: String,
-    /// Hash of the content now; none if the file was deleted.
+    /// Hash of the new content, or `None` if the file was deleted.
     pub hash: Option<ContentHash>,
-    /// Whether the file had other names (hard links), which keep the old content.
-    pub was_linked: bool,
+    /// Whether the file had other hard links, which keep the old content.
+    pub had_hard_links: bool,
 }
 
-/// Whether this is the name of a temporary file of ours.
+/// Returns whether `name` is the name of a temporary file of this module.
 pub(super) fn is_temp_name(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with(TEMP_PREFIX) && name.ends_with(TEMP_SUFFIX))
 }
 
-/// Looks whether `writes` could be written and recorded as things stand, without touching the files.
+/// Checks whether `writes` could be written and recorded now, without changing a file.
 ///
 /// # Errors
-/// What [`write()`] would say.
-pub fn objection(root: &Root, journal: Option<&Journal>, writes: &[FileWrite]) -> Result<(), WriteError> {
+/// The same as for [`write()`].
+pub fn check_write(root: &Root, journal: Option<&Journal>, writes: &[FileWrite]) -> Result<(), WriteError> {
     let planned = plan(root, writes)?;
-    let held = journal.map(Journal::hold).transpose().map_err(|error| not_recorded(&error))?;
+    let held = journal.map(Journal::lock).transpose().map_err(not_recorded)?;
     if let (Some(held), Some(entry)) = (&held, begin(root, held.as_ref(), &planned, None)?) {
         held.forget(entry);
     }
     Ok(())
 }
 
-/// Writes all of `writes`, or none. All are checked first: a file that is not as expected stops the whole set with
-/// [`WriteError::Stale`]. Encodings, modes and owners are kept, new files are UTF-8 and get 0644 less the umask, and missing
-/// folders are made.
+/// Writes all of `writes` or none.
 ///
-/// With a journal the write can be undone, and a death of the process on the way is made good by [`recover`](super::recover)
-/// or the next write. `message` is that of the commit which is to follow, if one is. Where the journal cannot record the write, nothing
-/// is written: [`WriteError::NotRecorded`]. Without a journal it is written all the same, for those who agreed to that.
+/// Encodings, modes and owners are kept. New files are UTF-8 with mode 0644 (less the umask). Missing folders are
+/// created. With a journal the write can be undone, and if the process is killed, [`recover`](super::recover) or the
+/// next write completes it or rolls it back. `message` is the message of the commit that is to follow, if any.
+///
+/// # Errors
+/// [`WriteError::Stale`] if a file is not as expected, [`WriteError::NotRecorded`] if the journal cannot record the
+/// write, and others. Nothing is written in either case. Pass no journal to write without a record.
 pub fn write(
     root: &Root,
     journal: Option<&Journal>,
     writes: &[FileWrite],
     message: Option<&str>,
 ) -> Result<Written, WriteError> {
-    let held = journal.map(Journal::hold).transpose();
+    let held = journal.map(Journal::lock).transpose();
     if let Err(JournalError::Busy) = held {
         return Err(WriteError::Busy);
     }
-    let recovered = held.as_ref().ok().and_then(Option::as_ref).map(|held| settle_unfinished(root, held));
+    let recovered = held.as_ref().ok().and_then(Option::as_ref).map(|held| recover_unfinished(root, held));
     let recovered = recovered.unwrap_or_default();
-    // What cannot be written anyway needs no record.
+    // A write that fails anyway needs no record.
     let planned = plan(root, writes)?;
-    let held = held.map_err(|error| not_recorded(&error))?;
+    let held = held.map_err(not_recorded)?;
     planned.iter().try_for_each(|file| is_finished(file, &recovered))?;
     let begun = begin(root, held.as_ref(), &planned, message)?;
-    let outcome = carry_out(root, &planned);
+    let outcome = apply(root, &planned);
     let number = begun.map(|entry| entry.number);
-    let mut not_noted = None;
+    let mut journal_warning = None;
     if let (Some(held), Some(entry)) = (&held, begun) {
         match &outcome {
-            Ok(_) => match held.mark(entry, Stage::Done) {
+            Ok(_) => match held.mark(entry, RecordState::Done) {
                 Ok(_) => held.tidy(),
-                Err(error) => not_noted = Some(error.to_string()),
+                Err(error) => journal_warning = Some(error.to_string()),
             },
-            // What could not be put back is still to go back to what it was.
-            Err(error) if error.leaves_remains() => drop(held.mark(entry, Stage::Undoing)),
+            // Marks the files that could not be restored for the next recovery.
+            Err(error) if error.needs_cleanup() => drop(held.mark(entry, RecordState::Undoing)),
             Err(_) => held.forget(entry),
         }
     }
-    let not_synced = outcome?;
+    let sync_warning = outcome?;
     planned.iter().try_for_each(read_back)?;
-    Ok(Written { number, recovered, not_noted, not_synced, ..report(&planned) })
+    Ok(Written { number, recovered, journal_warning, sync_warning, ..report(&planned) })
 }
 
-fn not_recorded(error: &JournalError) -> WriteError {
+fn not_recorded(error: JournalError) -> WriteError {
     match error {
         JournalError::Busy => WriteError::Busy,
-        JournalError::Io { .. } => WriteError::NotRecorded { cause: error.to_string() },
+        source => WriteError::NotRecorded { source },
     }
 }
 
-/// Records what is about to be written; `None` without a journal, or where nothing changes.
+/// Records the write. Returns `None` without a journal, or if nothing changes.
 fn begin(
     root: &Root,
-    held: Option<&Held<'_>>,
+    held: Option<&LockedJournal<'_>>,
     planned: &[Planned],
     message: Option<&str>,
 ) -> Result<Option<Entry>, WriteError> {
     let changes: Vec<&Change> = planned.iter().filter(|file| !file.is_done()).map(|file| &file.change).collect();
     let Some(held) = held.filter(|_| !changes.is_empty()) else { return Ok(None) };
-    held.begin(message, &new_folders(root, planned), &changes).map(Some).map_err(|error| not_recorded(&error))
+    held.begin(message, &new_folders(root, planned), &changes).map(Some).map_err(not_recorded)
 }
 
-/// Refuses a file of an earlier write that is still unfinished: a change upon it would count as somebody else's, and keep the files of
-/// that write apart for good.
+/// Rejects a file of an interrupted write that could not be recovered. Changing it would look like an external change
+/// to the next recovery.
 fn is_finished(file: &Planned, recovered: &[Recovered]) -> Result<(), WriteError> {
     for earlier in recovered {
         let Recovery::Failed(reason) = &earlier.outcome else { continue };
@@ -168,29 +172,30 @@ fn is_finished(file: &Planned, recovered: &[Recovered]) -> Result<(), WriteError
         if earlier.paths.contains(&file.change.path) {
             return Err(WriteError::Unfinished { path: file.path.clone(), reason });
         }
-        // Not even its record can be read, so it may be of any file.
+        // The record cannot be read, so it may contain any file.
         if earlier.paths.is_empty() {
-            return Err(WriteError::NotRecorded { cause: reason });
+            return Err(WriteError::NotRecorded { source: JournalError::Unrecovered(reason) });
         }
     }
     Ok(())
 }
 
-/// Takes the steps for all of `planned`, or none: what was changed before a step fails is put back.
+/// Carries out all of `planned`. If a step fails, restores what was changed before.
 ///
-/// Returns the folders that could not be synced, each with the reason, if there are any.
-pub(super) fn carry_out(root: &Root, planned: &[Planned]) -> Result<Option<String>, WriteError> {
+/// Returns the folders that could not be synced, each with the reason.
+pub(super) fn apply(root: &Root, planned: &[Planned]) -> Result<Option<String>, WriteError> {
     let mut progress = Progress::new(root.path());
     let outcome = run(planned, &mut progress);
     let folders = folders(planned, &progress);
     if let Err(cause) = outcome {
-        let Remains { standing, litter } = progress.put_back(planned);
-        // Or a power cut would bring the change back when its record is gone. That the disk refuses is told already.
+        let RollbackFailures { not_restored, leftovers } = progress.roll_back(planned);
+        // Otherwise a power failure could bring the change back after its record is gone. The error of the write is
+        // reported instead of a sync error.
         folders.iter().for_each(|folder| drop(sync_folder(folder)));
-        return Err(match (standing.is_empty(), litter.is_empty()) {
+        return Err(match (not_restored.is_empty(), leftovers.is_empty()) {
             (true, true) => cause,
-            (true, false) => WriteError::Litter { cause: Box::new(cause), litter },
-            (false, _) => WriteError::Half { cause: Box::new(cause), standing },
+            (true, false) => WriteError::Leftovers { cause: Box::new(cause), leftovers },
+            (false, _) => WriteError::Partial { cause: Box::new(cause), not_restored },
         });
     }
     let failed = folders.iter().filter_map(|folder| {
@@ -204,10 +209,10 @@ pub(super) fn carry_out(root: &Root, planned: &[Planned]) -> Result<Option<Strin
 
 fn run(planned: &[Planned], progress: &mut Progress<'_>) -> Result<(), WriteError> {
     for (i, file) in planned.iter().enumerate() {
-        progress.lay_down(i, file)?;
+        progress.stage(i, file)?;
     }
     for (i, file) in planned.iter().enumerate() {
-        progress.move_over(i, file)?;
+        progress.commit_file(i, file)?;
     }
     Ok(())
 }
@@ -218,14 +223,14 @@ fn folders(planned: &[Planned], progress: &Progress<'_>) -> BTreeSet<PathBuf> {
     beside.chain(above).map(PathBuf::from).collect()
 }
 
-/// The folders that are missing for new files, outermost first, relative to the root.
+/// Returns the folders that must be created for new files, outermost first, relative to the root.
 fn new_folders(root: &Root, planned: &[Planned]) -> Vec<String> {
     let new = planned.iter().filter(|file| file.change.after.is_some() && !file.is_done());
     let missing = new.flat_map(|file| {
         let above = file.target.ancestors().skip(1);
-        above.take_while(|folder| *folder != file.existing_folder && folder.starts_with(&file.existing_folder))
+        above.take_while(|folder| *folder != file.existing_ancestor && folder.starts_with(&file.existing_ancestor))
     });
-    // A folder sorts before what lies in it.
+    // A folder sorts before its content.
     let missing: BTreeSet<String> = missing.filter_map(|folder| relative(root, folder)).collect();
     missing.into_iter().collect()
 }
@@ -249,7 +254,7 @@ fn report(planned: &[Planned]) -> Written {
         path: file.path.clone(),
         stored_at: file.change.path.clone(),
         hash: file.change.after.as_ref().map(|version| version.hash),
-        was_linked: file.after().is_some() && !file.is_done() && file.meta.as_ref().is_some_and(has_other_names),
+        had_hard_links: file.after().is_some() && !file.is_done() && file.meta.as_ref().is_some_and(is_hard_linked),
     };
     Written {
         files: planned.iter().map(file).collect(),

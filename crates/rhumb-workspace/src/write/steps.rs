@@ -1,86 +1,84 @@
-//! The steps that change the disk, and the way back.
+//! The steps of a write, and their rollback.
 
+use super::dir::Dir;
+use super::plan::Planned;
+use crate::error::WriteError;
+use crate::fault::{fault, may_copy_metadata};
+use crate::journal::Version;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::belongings::{NEW, PRIVATE, has_other_names, take_mode, take_over};
-use super::check::Planned;
-use super::folder::Folder;
-use crate::error::WriteError;
-use crate::fault::{fault, may_take_over};
-use crate::journal::Version;
-
-/// How far the write of a set has come.
+/// Progress of the write of a set.
 #[derive(Debug)]
 pub(super) struct Progress<'a> {
     root: &'a Path,
-    /// By index of the planned file.
-    laid: Vec<Laid>,
-    /// The files that were changed, in order: the index, and whether it was rewritten in place.
+    /// How each planned file is replaced, by index.
+    staged: Vec<Staged>,
+    /// The files that were changed, in order: index, and whether the file was rewritten in place.
     moved: Vec<(usize, bool)>,
-    /// Folders that did not exist, outermost first.
+    /// Folders that were created, outermost first.
     folders: Vec<PathBuf>,
 }
 
-/// What is left of a write that was undone.
+/// What a rollback could not undo.
 #[derive(Debug, Default)]
-pub(super) struct Remains {
-    /// The files that could not be put back, each with the reason.
-    pub(super) standing: Vec<String>,
-    /// The temporary files and folders that could not be removed, likewise.
-    pub(super) litter: Vec<String>,
+pub(super) struct RollbackFailures {
+    /// Files that could not be restored, each with the reason.
+    pub(super) not_restored: Vec<String>,
+    /// Temporary files and folders that could not be removed, each with the reason.
+    pub(super) leftovers: Vec<String>,
 }
 
-/// How a file is going to get its new content.
+/// How a file gets its new content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Laid {
-    /// A synced temporary file waits beside the target.
+enum Staged {
+    /// A synced temporary file next to the target is renamed over it.
     Beside,
-    /// The target is rewritten where it is.
+    /// The target is rewritten in place.
     InPlace,
-    /// The target goes.
+    /// The target is deleted.
     Delete,
     /// There is nothing to do.
     Done,
 }
 
 impl<'a> Progress<'a> {
-    /// Nothing is done yet. All files lie in `root`.
+    /// Starts a write of files in `root`.
     pub(super) fn new(root: &'a Path) -> Self {
-        Self { root, laid: Vec::new(), moved: Vec::new(), folders: Vec::new() }
+        Self { root, staged: Vec::new(), moved: Vec::new(), folders: Vec::new() }
     }
 
     pub(super) fn made_folders(&self) -> &[PathBuf] {
         &self.folders
     }
 
-    /// Puts the new content of a file on disk, beside its target.
-    pub(super) fn lay_down(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
-        debug_assert_eq!(index, self.laid.len());
-        let laid = match &file.change.after {
-            _ if file.is_done() => Laid::Done,
-            None => Laid::Delete,
+    /// Writes the new content of a file to a temporary file next to its target.
+    pub(super) fn stage(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
+        debug_assert_eq!(index, self.staged.len());
+        let staged = match &file.change.after {
+            _ if file.is_done() => Staged::Done,
+            None => Staged::Delete,
             Some(after) => {
                 let refused = |doing, error| refused(file, doing, error);
                 let folder = self.make_folders(file).map_err(|error| refused("make a folder for", error))?;
                 beside(&folder, file, after).map_err(|error| refused("write", error))?
             }
         };
-        self.laid.push(laid);
+        self.staged.push(staged);
         Ok(())
     }
 
-    /// Gives a file its new content. The content it replaces is looked at once more, as late as can be.
-    pub(super) fn move_over(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
-        let Some(&laid) = self.laid.get(index).filter(|laid| **laid != Laid::Done) else {
+    /// Replaces a file. Its old content is compared once more, as late as possible.
+    pub(super) fn commit_file(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
+        let Some(&staged) = self.staged.get(index).filter(|staged| **staged != Staged::Done) else {
             return Ok(());
         };
         let stale = |change| WriteError::Stale { path: file.path.clone(), change };
-        let folder = fault().and_then(|()| Folder::above(&file.target, self.root)).map_err(|error| {
-            // Only these errors say that somebody changed it.
-            if Folder::is_gone(&error) {
+        let folder = fault().and_then(|()| Dir::above(&file.target, self.root)).map_err(|error| {
+            // Only these errors mean that someone changed the folder.
+            if Dir::is_gone(&error) {
                 stale("its folder was moved or replaced")
             } else {
                 WriteError::from_io(&file.path, "open the folder of", 0, error)
@@ -90,19 +88,19 @@ impl<'a> Progress<'a> {
         if !is_still.map_err(|error| WriteError::from_io(&file.path, "read", 0, error))? {
             return Err(stale("it changed at this very moment"));
         }
-        // From here on the way back must look at this file: even a failed rewrite may have changed it.
-        self.moved.push((index, laid == Laid::InPlace));
+        // From here on a rollback must check this file: even a failed rewrite may have changed it.
+        self.moved.push((index, staged == Staged::InPlace));
         let name = file.name();
-        let outcome = fault().and_then(|()| match laid {
-            Laid::Beside => take_place(&folder, file, file.change.before.is_some()),
-            Laid::InPlace => rewrite(&folder, name, file.after().unwrap_or_default()),
-            Laid::Delete => folder.remove(name),
-            Laid::Done => Ok(()),
+        let outcome = fault().and_then(|()| match staged {
+            Staged::Beside => move_into_place(&folder, file, file.change.before.is_some()),
+            Staged::InPlace => rewrite(&folder, name, file.after().unwrap_or_default()),
+            Staged::Delete => folder.remove(name),
+            Staged::Done => Ok(()),
         });
         if outcome.is_ok()
-            && let Some(laid) = self.laid.get_mut(index)
+            && let Some(staged) = self.staged.get_mut(index)
         {
-            *laid = Laid::Done;
+            *staged = Staged::Done;
         }
         outcome.and_then(|()| fault()).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => stale("a file of this name has appeared"),
@@ -110,26 +108,26 @@ impl<'a> Progress<'a> {
         })
     }
 
-    /// Undoes what was done, last step first.
-    pub(super) fn put_back(self, planned: &[Planned]) -> Remains {
-        let mut remains = Remains::default();
-        // Temporary files go first: what is put back may need their names.
-        for file in planned.iter().take(self.laid.len() + 1) {
+    /// Rolls back all steps, the last one first.
+    pub(super) fn roll_back(self, planned: &[Planned]) -> RollbackFailures {
+        let mut remains = RollbackFailures::default();
+        // Temporary files are removed first, because restoring a file may need their names.
+        for file in planned.iter().take(self.staged.len() + 1) {
             if let Err(error) = self.remove_temp(file) {
-                remains.litter.push(format!("{} beside {} ({error})", file.change.temp, file.path));
+                remains.leftovers.push(format!("{} beside {} ({error})", file.change.temp, file.path));
             }
         }
         for (index, in_place) in self.moved.iter().rev() {
             if let Some(file) = planned.get(*index)
                 && let Err(error) = restore(self.root, file, *in_place)
             {
-                remains.standing.push(format!("{} ({error})", file.path));
+                remains.not_restored.push(format!("{} ({error})", file.path));
             }
         }
         for made in self.folders.iter().rev() {
             if let Err(error) = self.remove_made(made) {
                 let name = made.strip_prefix(self.root).unwrap_or(made);
-                remains.litter.push(format!("{}/ ({error})", name.display()));
+                remains.leftovers.push(format!("{}/ ({error})", name.display()));
             }
         }
         remains
@@ -144,32 +142,33 @@ impl<'a> Progress<'a> {
     fn remove_made(&self, made: &Path) -> io::Result<()> {
         let (Some(folder), Some(name)) = (self.folder_above(made)?, made.file_name()) else { return Ok(()) };
         match fault().and_then(|()| folder.remove_folder(name)) {
-            // Something else has moved in meanwhile, so that the folder has to stay; or it went with that.
+            // Something else was created in the folder, so it stays. Or the folder is already gone.
             Err(error) if matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound) => Ok(()),
             outcome => outcome,
         }
     }
 
-    /// The folder that something of ours was put into. Where it is gone, or is another one, nothing of ours is left in it.
-    fn folder_above(&self, target: &Path) -> io::Result<Option<Folder>> {
-        match fault().and_then(|()| Folder::above(target, self.root)) {
+    /// Opens the folder of `target`. Returns `None` if it was removed or replaced, since nothing has to be removed
+    /// then.
+    fn folder_above(&self, target: &Path) -> io::Result<Option<Dir>> {
+        match fault().and_then(|()| Dir::above(target, self.root)) {
             Ok(folder) => Ok(Some(folder)),
-            Err(error) if Folder::is_gone(&error) => Ok(None),
+            Err(error) if Dir::is_gone(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// The folder of a file, made as far as it is missing. A link that slipped in is not followed.
-    fn make_folders(&mut self, file: &Planned) -> io::Result<Folder> {
-        let mut path = file.existing_folder.clone();
-        let mut folder = Folder::open(&path, self.root)?;
+    /// Opens the folder of a file and creates missing folders, without following symbolic links.
+    fn make_folders(&mut self, file: &Planned) -> io::Result<Dir> {
+        let mut path = file.existing_ancestor.clone();
+        let mut folder = Dir::open(&path, self.root)?;
         let parent = file.target.parent().unwrap_or(self.root);
-        for name in parent.strip_prefix(&file.existing_folder).unwrap_or(Path::new("")) {
+        for name in parent.strip_prefix(&file.existing_ancestor).unwrap_or(Path::new("")) {
             path.push(name);
             fault()?;
             match folder.make(name) {
                 Ok(()) => self.folders.push(path.clone()),
-                // Made for a file before this one.
+                // Created for an earlier file of the set.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -179,66 +178,66 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// Why nothing can be laid down beside a file. That the file itself may be written has been seen before.
+/// Classifies an error of staging. The file itself is writable, so a denial refers to the folder.
 fn refused(file: &Planned, doing: &'static str, error: io::Error) -> WriteError {
     match WriteError::from_io(&file.path, doing, file.new_bytes(), error) {
-        WriteError::Denied { path, .. } => WriteError::FolderDenied { path, folder: file.existing_folder.clone() },
+        WriteError::Denied { path, .. } => WriteError::FolderDenied { path, folder: file.existing_ancestor.clone() },
         error => error,
     }
 }
 
-/// Puts a version into a synced temporary file, with all that belongs to the file that it shall replace. A file that
-/// another one cannot stand for is to be rewritten in place.
-fn beside(folder: &Folder, file: &Planned, version: &Version) -> io::Result<Laid> {
-    // A deleted file that is put back has no place to be rewritten in.
+/// Writes a version to a synced temporary file and copies the metadata of the file that it replaces. Returns
+/// [`Staged::InPlace`] if the metadata cannot be copied.
+fn beside(folder: &Dir, file: &Planned, version: &Version) -> io::Result<Staged> {
+    // A deleted file that is restored cannot be rewritten in place.
     let is_there = file.change.after.is_some();
     fault()?;
     let temp = OsStr::new(&file.change.temp);
     let is_new = file.meta.is_none() && version.mode.is_none();
-    let made = folder.create(temp, if is_new { NEW } else { PRIVATE })?;
-    let stands_in = fill(folder, made, file, version).map(|stands_in| stands_in || !is_there);
-    match stands_in {
-        Ok(true) => return Ok(Laid::Beside),
+    let made = folder.create(temp, if is_new { NEW_FILE_MODE } else { PRIVATE_MODE })?;
+    let can_replace = fill(folder, made, file, version).map(|can_replace| can_replace || !is_there);
+    match can_replace {
+        Ok(true) => return Ok(Staged::Beside),
         Ok(false) => folder.remove(temp)?,
         Err(_) => drop(folder.remove(temp)),
     }
-    stands_in.map(|_| Laid::InPlace)
+    can_replace.map(|_| Staged::InPlace)
 }
 
-/// Whether the filled file can stand for the one that it shall replace.
-fn fill(folder: &Folder, mut made: File, file: &Planned, version: &Version) -> io::Result<bool> {
+/// Fills the temporary file. Returns whether it can replace the old file.
+fn fill(folder: &Dir, mut made: File, file: &Planned, version: &Version) -> io::Result<bool> {
     fault()?;
     made.write_all(&version.bytes)?;
     fault()?;
-    let stands_in = match &file.meta {
+    let can_replace = match &file.meta {
         Some(meta) => {
             let old = match folder.open_for_reading(file.name()) {
                 Ok(old) => Some(old),
-                // A deleted file is put back.
+                // A deleted file is restored.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(error) => return Err(error),
             };
-            take_over(&made, old.as_ref(), meta)? && may_take_over(file.name())
+            copy_metadata(&made, old.as_ref(), meta)? && may_copy_metadata(file.name())
         }
-        None => take_mode(&made, version.mode).map(|()| true)?,
+        None => set_mode(&made, version.mode).map(|()| true)?,
     };
     fault()?;
     made.sync_all()?;
     fault()?;
-    Ok(stands_in)
+    Ok(can_replace)
 }
 
-/// Moves the temporary file to its place; the place must be free unless a file is to be replaced.
-fn take_place(folder: &Folder, file: &Planned, replaces: bool) -> io::Result<()> {
+/// Renames the temporary file to its target, which must not exist unless a file is replaced.
+fn move_into_place(folder: &Dir, file: &Planned, replaces: bool) -> io::Result<()> {
     let temp = OsStr::new(&file.change.temp);
     if replaces { folder.replace(temp, file.name()) } else { folder.place(temp, file.name()) }
 }
 
-/// Writes over a file without ever emptying it: the length is set last. A file with other names is left alone, as they may lie
-/// outside of the root.
-fn rewrite(folder: &Folder, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
+/// Rewrites a file in place without ever truncating it to zero: the length is set last. Fails for a file with other
+/// hard links, which may be outside of the root.
+fn rewrite(folder: &Dir, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
     let mut file = folder.open_for_writing(name)?;
-    if has_other_names(&file.metadata()?) {
+    if is_hard_linked(&file.metadata()?) {
         return Err(io::Error::from(io::ErrorKind::TooManyLinks));
     }
     let (first, rest) = bytes.split_at(bytes.len() / 2);
@@ -251,14 +250,14 @@ fn rewrite(folder: &Folder, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Puts back what was there before, unless someone else has written the file since: theirs is not ours to undo.
+/// Restores the earlier content, unless someone else has changed the file since.
 fn restore(root: &Path, file: &Planned, in_place: bool) -> io::Result<()> {
-    let folder = Folder::above(&file.target, root)?;
+    let folder = Dir::above(&file.target, root)?;
     let name = file.name();
     if folder.holds(name, file.before())? {
         return Ok(());
     }
-    // A rewrite that stopped half way has neither content; it is ours all the same.
+    // An interrupted rewrite has neither content and must be restored as well.
     let is_rewrite = in_place && file.change.after.is_some();
     if !is_rewrite && !folder.holds(name, file.after())? {
         return Err(io::Error::other("another program wrote it meanwhile"));
@@ -267,7 +266,90 @@ fn restore(root: &Path, file: &Planned, in_place: bool) -> io::Result<()> {
         return folder.remove(name);
     };
     match beside(&folder, file, before)? {
-        Laid::Beside => take_place(&folder, file, file.change.after.is_some()),
+        Staged::Beside => move_into_place(&folder, file, file.change.after.is_some()),
         _ => rewrite(&folder, name, &before.bytes),
     }
+}
+
+/// Mode of a temporary file until it takes over the mode of the file that it replaces.
+const PRIVATE_MODE: u32 = 0o600;
+/// Mode of a new file, before the umask is applied.
+const NEW_FILE_MODE: u32 = 0o644;
+
+/// Returns whether the file has several hard links, of which some may be outside of the root.
+#[cfg(unix)]
+pub(crate) fn is_hard_linked(meta: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    meta.nlink() > 1
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_hard_linked(_meta: &Metadata) -> bool {
+    false
+}
+
+/// Copies owner, permissions and extended attributes of `old`, whose metadata is `meta`, to `new`. Returns `false` if
+/// the operating system does not allow it.
+#[cfg(unix)]
+fn copy_metadata(new: &File, old: Option<&File>, meta: &Metadata) -> io::Result<bool> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let own = new.metadata()?;
+    let same = own.uid() == meta.uid() && own.gid() == meta.gid();
+    if !same && fchown(new, Some(meta.uid()), Some(meta.gid())).is_err() {
+        return Ok(false);
+    }
+    // After the owner, because changing the owner clears the set-id bits.
+    new.set_permissions(meta.permissions())?;
+    Ok(old.is_none_or(|old| copy_attributes(new, old)))
+}
+
+#[cfg(not(unix))]
+fn copy_metadata(_new: &File, _old: Option<&File>, _meta: &Metadata) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// Sets the permission bits of a file.
+#[cfg(unix)]
+fn set_mode(file: &File, mode: Option<u32>) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    mode.map_or(Ok(()), |mode| file.set_permissions(std::fs::Permissions::from_mode(mode)))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_file: &File, _mode: Option<u32>) -> io::Result<()> {
+    Ok(())
+}
+
+/// Copies the extended attributes (such as access control lists and security labels) that `new` does not have yet.
+/// Returns `false` if one cannot be set.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn copy_attributes(new: &File, old: &File) -> bool {
+    use rustix::fs::{XattrFlags, fgetxattr, fgetxattr_query, flistxattr, flistxattr_query, fsetxattr};
+    use rustix::io::Errno;
+    let value = |file: &File, name: &[u8]| {
+        let mut value = vec![0; fgetxattr_query(file, name).ok()?];
+        let length = fgetxattr(file, name, &mut *value).ok()?;
+        value.truncate(length);
+        Some(value)
+    };
+    // The file system does not support attributes, so there are none.
+    let size = match flistxattr_query(old) {
+        Ok(0) | Err(Errno::NOTSUP | Errno::NOSYS) => return true,
+        Ok(size) => size,
+        Err(_) => return false,
+    };
+    let mut names = vec![0; size];
+    let Ok(length) = flistxattr(old, &mut *names) else { return false };
+    names.truncate(length);
+    names.split(|&byte| byte == 0).filter(|name| !name.is_empty()).all(|name| match value(old, name) {
+        Some(wanted) => {
+            value(new, name).as_ref() == Some(&wanted) || fsetxattr(new, name, &wanted, XattrFlags::empty()).is_ok()
+        }
+        None => false,
+    })
+}
+
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android", target_vendor = "apple"))))]
+fn copy_attributes(_new: &File, _old: &File) -> bool {
+    true
 }

@@ -1,4 +1,4 @@
-//! The promises of the writer.
+//! Tests of atomic writes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ fn change(path: &str, old: Option<&str>, new: Option<&str>) -> FileWrite {
     }
 }
 
-/// Every file and folder under the root with its content and mode.
+/// Content and mode of every file and folder under the root.
 fn picture(root: &Root) -> BTreeMap<String, (String, u32)> {
     let mut picture = BTreeMap::new();
     let mut open = vec![root.path().to_owned()];
@@ -101,9 +101,9 @@ fn a_failure_at_any_step_leaves_everything_as_it_was() {
         FAULT_AFTER.with(|left| left.set(Some((step, Fault::Full))));
         let outcome = write(&root, &writes);
         let reached = FAULT_AFTER.with(|left| left.take()).is_none();
-        let is_synced_only = outcome.as_ref().is_ok_and(|written| written.not_synced.is_some());
+        let is_synced_only = outcome.as_ref().is_ok_and(|written| written.sync_warning.is_some());
         if !reached || is_synced_only {
-            assert_eq!(outcome.unwrap().not_synced.is_some(), reached);
+            assert_eq!(outcome.unwrap().sync_warning.is_some(), reached);
             assert!(step > 12, "the sweep saw only {step} steps");
             break;
         }
@@ -114,7 +114,7 @@ fn a_failure_at_any_step_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn a_change_that_leaves_size_and_time_as_they_were_is_seen() {
+fn a_change_with_equal_size_and_time_is_detected() {
     let (_dir, root) = root_with(&[("a", "1 of ours"), ("b", "2")]);
     let path = root.path().join("a");
     let time = fs::metadata(&path).unwrap().modified().unwrap();
@@ -172,7 +172,7 @@ fn a_file_keeps_its_encoding_and_its_mark() {
 }
 
 #[test]
-fn a_character_that_the_file_cannot_hold_stops_the_set_and_is_named() {
+fn an_unmappable_character_stops_the_set_and_is_named() {
     let (_dir, root) = root_with(&[("b", "1")]);
     fs::write(root.path().join("a"), b"Gr\xf6\xdfe der Stra\xdfe\n").unwrap();
     let set =
@@ -194,16 +194,16 @@ fn nothing_is_written_through_a_hard_link() {
     let outside = |name| fs::read_to_string(dir.path().join(name)).unwrap();
     let written =
         write(&root, &[change("a", Some("old"), Some("new")), change("c", Some("old"), Some("new"))]).unwrap();
-    assert_eq!(written.files.iter().map(|file| file.was_linked).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(written.files.iter().map(|file| file.had_hard_links).collect::<Vec<_>>(), [true, false]);
     assert_eq!((outside("kept"), fs::read_to_string(root.path().join("a")).unwrap()), ("old".into(), "new".into()));
-    // Where no new file can stand for it there is no way.
+    // If no new file can replace it, the write fails.
     IN_PLACE.with(|kept| kept.set(Some("b")));
     let before = picture(&root);
     let error =
         write(&root, &[change("c", Some("new"), Some("newer")), change("b", Some("old"), Some("new"))]).unwrap_err();
     assert!(matches!(&error, WriteError::Linked { path } if path == "b"), "{error}");
     assert_eq!((outside("sold"), picture(&root)), ("old".into(), before));
-    // A name that goes takes nothing with it.
+    // Deleting one name leaves the others.
     write(&root, &[change("b", Some("old"), None)]).unwrap();
     assert_eq!(outside("sold"), "old");
 }
@@ -232,18 +232,18 @@ fn a_folder_that_becomes_a_link_before_the_move_is_not_followed() {
     let writes = [change("src/a", Some("1"), Some("2"))];
     let planned = plan(&root, &writes).unwrap();
     let mut progress = Progress::new(root.path());
-    progress.lay_down(0, &planned[0]).unwrap();
+    progress.stage(0, &planned[0]).unwrap();
     fs::rename(root.path().join("src"), root.path().join("moved")).unwrap();
     symlink("../out", root.path().join("src")).unwrap();
-    assert!(matches!(progress.move_over(0, &planned[0]), Err(WriteError::Stale { .. })));
-    let Remains { standing, litter } = progress.put_back(&planned);
-    assert!(standing.is_empty() && litter.is_empty(), "{standing:?} {litter:?}");
+    assert!(matches!(progress.commit_file(0, &planned[0]), Err(WriteError::Stale { .. })));
+    let RollbackFailures { not_restored, leftovers } = progress.roll_back(&planned);
+    assert!(not_restored.is_empty() && leftovers.is_empty(), "{not_restored:?} {leftovers:?}");
     assert_eq!(fs::read_to_string(root.path().join("src/a")).unwrap(), "1");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_folder_that_is_swapped_for_a_link_over_and_over_lets_nothing_out() {
+fn replacing_a_folder_by_a_link_repeatedly_lets_no_write_escape() {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     use std::sync::atomic::{AtomicBool, Ordering};
     let (_dir, root) = root_with(&[("in/src/a", "0"), ("in/src/deep/b", "0"), ("out/a", "0"), ("out/deep/b", "0")]);
@@ -279,7 +279,7 @@ fn a_folder_that_is_swapped_for_a_link_over_and_over_lets_nothing_out() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn extended_attributes_go_over_to_the_new_file() {
+fn extended_attributes_are_copied_to_the_new_file() {
     use rustix::fs::{XattrFlags, getxattr, setxattr};
     let (_dir, root) = root_with(&[("a", "1")]);
     let path = root.path().join("a");
@@ -295,10 +295,10 @@ fn extended_attributes_go_over_to_the_new_file() {
 }
 
 #[test]
-fn what_is_no_plain_file_is_neither_written_nor_opened() {
+fn special_files_are_neither_written_nor_opened() {
     let (_dir, root) = root_with(&[("a", "1")]);
     let _socket = std::os::unix::net::UnixListener::bind(root.path().join("socket")).unwrap();
-    // Opened for writing, a pipe without a reader would wait for ever.
+    // Opening a pipe without a reader for writing would block forever.
     let made = |args: &[&str]| {
         std::process::Command::new(args[0])
             .args(&args[1..])
@@ -318,15 +318,15 @@ fn what_is_no_plain_file_is_neither_written_nor_opened() {
 }
 
 #[test]
-fn what_another_program_wrote_meanwhile_is_not_undone() {
+fn changes_of_another_program_are_not_rolled_back() {
     let (_dir, root) = root_with(&[("a", "1")]);
     let writes = [change("a", Some("1"), Some("2"))];
     let planned = plan(&root, &writes).unwrap();
     let mut progress = Progress::new(root.path());
-    progress.lay_down(0, &planned[0]).unwrap();
-    progress.move_over(0, &planned[0]).unwrap();
+    progress.stage(0, &planned[0]).unwrap();
+    progress.commit_file(0, &planned[0]).unwrap();
     fs::write(root.path().join("a"), "theirs").unwrap();
-    assert_eq!(progress.put_back(&planned).standing, ["a (another program wrote it meanwhile)"]);
+    assert_eq!(progress.roll_back(&planned).not_restored, ["a (another program wrote it meanwhile)"]);
     assert_eq!(fs::read_to_string(root.path().join("a")).unwrap(), "theirs");
 }
 
@@ -341,7 +341,7 @@ fn the_same_file_cannot_be_written_twice() {
 }
 
 #[test]
-fn a_file_that_the_system_does_not_open_for_writing_is_refused_by_name() {
+fn a_read_only_file_is_rejected_by_name() {
     let (_dir, root) = root_with(&[("a", "1")]);
     let path = root.path().join("a");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
@@ -360,7 +360,7 @@ fn a_file_that_the_system_does_not_open_for_writing_is_refused_by_name() {
 }
 
 #[test]
-fn what_is_not_a_file_is_refused() {
+fn paths_that_are_not_files_are_rejected() {
     let (_dir, root) = root_with(&[("dir/a", "1")]);
     assert!(matches!(write(&root, &[change("dir", None, Some("x"))]), Err(WriteError::NotAFile { .. })));
     assert!(matches!(write(&root, &[change("dir/a/b", None, Some("x"))]), Err(WriteError::NotAFile { .. })));
@@ -369,7 +369,7 @@ fn what_is_not_a_file_is_refused() {
 }
 
 #[test]
-fn an_unchanged_file_keeps_its_place_on_disk() {
+fn an_unchanged_file_is_not_replaced() {
     let (_dir, root) = root_with(&[("a", "1")]);
     let inode = fs::metadata(root.path().join("a")).unwrap().ino();
     write(&root, &[change("a", Some("1"), Some("1")), change("never", None, None)]).unwrap();
@@ -394,7 +394,7 @@ proptest! {
 }
 
 #[test]
-fn an_error_of_the_disk_is_named_and_is_no_change_of_somebody() {
+fn disk_errors_are_reported_as_such() {
     let mut unsynced = 0;
     for step in 0.. {
         let (_dir, root) = root_with(&[("a", "1"), ("src/b", "1"), ("gone", "1")]);
@@ -407,9 +407,9 @@ fn an_error_of_the_disk_is_named_and_is_no_change_of_somebody() {
         FAULT_AFTER.with(|left| left.set(Some((step, Fault::Broken))));
         let outcome = write(&root, &set);
         FAULT_AFTER.with(|left| left.take());
-        match outcome.map(|written| written.not_synced) {
+        match outcome.map(|written| written.sync_warning) {
             Err(error) => assert!(error.to_string().contains("the disk is broken"), "step {step}: {error}"),
-            // All is in its place, and what is not certain to last is named.
+            // All files were written, and the folders that were not synced are reported.
             Ok(Some(why)) => {
                 assert!(why.contains("src (the disk is broken)"), "step {step}: {why}");
                 unsynced += 1;

@@ -9,7 +9,7 @@ use crate::session::{ContextOrder, Failure, Level, LookReport, Report};
 use commands::commands;
 use page::{Facts, Folder, page};
 use rhumb_syntax::Language;
-use rhumb_workspace::{Root, stands};
+use rhumb_workspace::{Root, path_is_taken};
 
 /// The file.
 const AGENTS_FILE: &str = "AGENTS.md";
@@ -68,7 +68,7 @@ impl Runner {
 
     fn agents_file(&self, order: &ContextOrder) -> LookReport {
         let root = &self.shared.root;
-        if stands(root, AGENTS_FILE) {
+        if path_is_taken(root, AGENTS_FILE) {
             return LookReport::Told {
                 level: Level::Info,
                 text: format!("{AGENTS_FILE} is there already, so nothing is proposed."),

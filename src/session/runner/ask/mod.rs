@@ -16,8 +16,8 @@ use crate::context::{Joiner, Overflow, Prompt, continuation, shorter};
 use crate::session::{AskError, AskEvent, Choices, ContextView, Failure, Spent};
 use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{
-    Completion, Facts, Finish, LlmError, MAX_CONTINUES, MAX_SHRINKS, Next, Request, StreamEvent, Thinking, Usage,
-    next_step,
+    AttemptState, Completion, Finish, LlmError, MAX_CONTINUES, MAX_SHRINKS, NextStep, Request, StreamEvent, Thinking,
+    Usage, next_step,
 };
 use rhumb_llm::{Message, Role};
 use rhumb_tokens::TokenCounter;
@@ -100,7 +100,7 @@ pub async fn ask(
         }
         match asking.answer().await {
             Err(AskError::Provider(error))
-                if next(&error, asking.started.load(Ordering::Relaxed), shrinks) == Next::Shrink =>
+                if next(&error, asking.started.load(Ordering::Relaxed), shrinks) == NextStep::Shrink =>
             {
                 shrinks += 1;
                 let shorter = shorter(view.prompt.tokens, overflow(&error), shrinks as usize);
@@ -118,8 +118,8 @@ pub async fn ask(
     }
 }
 
-fn next(error: &LlmError, started: bool, shrunk: u32) -> Next {
-    next_step(Err(error), &Facts { started, shrunk, ..Facts::default() })
+fn next(error: &LlmError, started: bool, shrunk: u32) -> NextStep {
+    next_step(Err(error), &AttemptState { started, shrunk, ..AttemptState::default() })
 }
 
 /// Whether a request is sent although it is above the limit: where the server named none, ours is a guess, and all that may be
@@ -179,8 +179,8 @@ impl Asking<'_, '_> {
                 }
                 Err(error) => return Err(error),
             };
-            let facts = Facts { started: so_far.len() > before, continued: time, ..Facts::default() };
-            if next_step(Ok(&completion.finish), &facts) != Next::Continue {
+            let facts = AttemptState { started: so_far.len() > before, continued: time, ..AttemptState::default() };
+            if next_step(Ok(&completion.finish), &facts) != NextStep::Continue {
                 return Ok(completion);
             }
             time += 1;
@@ -336,7 +336,7 @@ impl Part<'_, '_> {
                     self.count(&text);
                     self.asking.tell(AskEvent::Stream(StreamEvent::Reasoning(text))).await?;
                 }
-                StreamEvent::TakeBack => self.take_back().await?,
+                StreamEvent::Retract => self.take_back().await?,
                 StreamEvent::Usage(usage) => {
                     self.usage = Some(usage);
                     self.asking.tell(AskEvent::Stream(StreamEvent::Usage(usage))).await?;
@@ -358,7 +358,7 @@ impl Part<'_, '_> {
     async fn take_back(&mut self) -> Result<(), AskError> {
         self.text.truncate(self.start);
         self.joiner = self.joiner.take().map(|_| Joiner::new(self.text));
-        self.asking.tell(AskEvent::Stream(StreamEvent::TakeBack)).await?;
+        self.asking.tell(AskEvent::Stream(StreamEvent::Retract)).await?;
         match self.text.as_str() {
             "" => Ok(()),
             before => self.asking.tell(AskEvent::Stream(StreamEvent::Text(before.to_owned()))).await,

@@ -16,7 +16,7 @@ use rhumb_syntax::Language;
 use rhumb_text::diff;
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::Root;
-use rhumb_workspace::process::{CommandLine, End, Ended, Live, Output, Stop, quoted};
+use rhumb_workspace::process::{CommandLine, CommandOutcome, End, LiveOutput, Output, StopHandle, quoted};
 use usual_tests::usual_tests;
 
 /// What a shell says of a program that it does not find, and of one that it may not run.
@@ -36,14 +36,14 @@ pub enum CommandEvent<'e> {
     /// It printed something, or a second went by.
     Said {
         /// What is new.
-        live: Live,
+        live: LiveOutput,
         /// How long it has been running.
         took: Duration,
     },
     /// It ended, or could not be started.
     Ended {
         /// How.
-        result: Result<&'e Ended, Failure>,
+        result: Result<&'e CommandOutcome, Failure>,
     },
 }
 
@@ -58,7 +58,7 @@ pub struct Bench<'b> {
     /// The most that each output may have.
     pub budget: usize,
     /// Ends all of it.
-    pub stop: &'b Stop,
+    pub stop: &'b StopHandle,
     /// Gets what the commands do.
     pub tell: &'b mut dyn FnMut(CommandEvent<'_>),
     /// Programs that were told to be absent already.
@@ -182,7 +182,7 @@ impl Course<'_, '_> {
 
     /// Runs a command line and takes in what it found. `named` is what it is called in the settings.
     fn command(&mut self, line: &str, named: &str) {
-        if self.bench.stop.is_asked() {
+        if self.bench.stop.is_stopped() {
             self.outcome.stopped = true;
             return;
         }
@@ -202,7 +202,7 @@ impl Course<'_, '_> {
         }
     }
 
-    fn ended(&mut self, line: &str, named: &str, ended: &Ended) {
+    fn ended(&mut self, line: &str, named: &str, ended: &CommandOutcome) {
         self.outcome.notes.extend(notes_of(line, ended));
         match ended.end {
             End::Exit(0) => self.outcome.checks.push(format!("`{line}`")),
@@ -219,7 +219,7 @@ impl Course<'_, '_> {
     }
 
     /// A command found something.
-    fn found_by(&mut self, line: &str, ended: &Ended) {
+    fn found_by(&mut self, line: &str, ended: &CommandOutcome) {
         let Bench { outfit, counter, budget, .. } = &*self.bench;
         let (shared, note) = shared_text(outfit, *counter, *budget, line, &ended.output);
         self.outcome.notes.extend(note);

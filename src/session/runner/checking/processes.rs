@@ -18,7 +18,9 @@ use crate::store::output_file;
 use rhumb_llm::models::Model;
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::Root;
-use rhumb_workspace::process::{self, CommandLine, End, Ended, Environment, Masks, Order, Output, Stop};
+use rhumb_workspace::process::{
+    self, CommandLine, CommandOutcome, End, Environment, Output, RunRequest, SecretMask, StopHandle,
+};
 
 /// The variable whose key is meant for this program alone.
 const OWN_KEY: &str = "RHUMB_API_KEY";
@@ -39,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The jobs that run.
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
-    running: Mutex<BTreeMap<u64, Stop>>,
+    running: Mutex<BTreeMap<u64, StopHandle>>,
     runs: AtomicU64,
     /// Programs that were told to be absent already.
     told_absent: Mutex<BTreeSet<String>>,
@@ -60,12 +62,12 @@ pub(crate) fn run(
     line: &CommandLine,
     origin: Origin,
     limit: Option<Duration>,
-    stop: &Stop,
-    watch: &mut dyn FnMut(process::Live, Duration),
-) -> Result<Ended, Failure> {
+    stop: &StopHandle,
+    watch: &mut dyn FnMut(process::LiveOutput, Duration),
+) -> Result<CommandOutcome, Failure> {
     let environment = environment(outfit, origin);
     let masks = masks(outfit);
-    let order = Order { line, folder: root.path(), time_limit: limit, environment: &environment, masks: &masks };
+    let order = RunRequest { line, folder: root.path(), time_limit: limit, environment: &environment, masks: &masks };
     let mut keep = || kept_file(outfit, &line.text());
     process::run(&order, stop, &mut keep, watch)
         .map_err(|error| Failure { message: format!("{error}."), hint: error.hint().into() })
@@ -86,8 +88,8 @@ fn environment(outfit: &Outfit, origin: Origin) -> Environment {
     Environment { without, guarded: origin == Origin::Model, with }
 }
 
-fn masks(outfit: &Outfit) -> Masks {
-    Masks::new(outfit.settings.keys.variables().map(|(name, key)| (name, key.expose_secret())))
+fn masks(outfit: &Outfit) -> SecretMask {
+    SecretMask::new(outfit.settings.keys.variables().map(|(name, key)| (name, key.expose_secret())))
 }
 
 /// An output with at most `budget` tokens, to be shared under a title.
@@ -114,7 +116,7 @@ pub(super) fn shared_text(
 }
 
 /// What else is to be known of a command that ended.
-pub(super) fn notes_of(line: &str, ended: &Ended) -> Vec<Failure> {
+pub(super) fn notes_of(line: &str, ended: &CommandOutcome) -> Vec<Failure> {
     let mut notes = Vec::new();
     if ended.left_running {
         let message = format!("{line} left something running in the background, which was ended with it.");
@@ -146,14 +148,14 @@ impl Runner {
             }
             RunOrder::Stop(job) => {
                 if let Some(stop) = lock(&self.shared.jobs.running).get(&job) {
-                    stop.ask();
+                    stop.stop();
                 }
             }
         }
     }
 
-    fn job(self, job: u64, work: impl FnOnce(&Self, &Stop) -> Outcome + Send + 'static) {
-        let stop = Stop::default();
+    fn job(self, job: u64, work: impl FnOnce(&Self, &StopHandle) -> Outcome + Send + 'static) {
+        let stop = StopHandle::default();
         lock(&self.shared.jobs.running).insert(job, stop.clone());
         tokio::task::spawn_blocking(move || {
             let outcome = caught(|| work(&self, &stop)).unwrap_or_else(|failure| Outcome {
@@ -169,7 +171,7 @@ impl Runner {
     /// Ends every command, and waits until they have. Blocks; for when the program leaves.
     pub fn end_commands(&self) {
         for stop in lock(&self.shared.jobs.running).values() {
-            stop.ask();
+            stop.stop();
         }
         let until = Instant::now() + PATIENCE;
         while !lock(&self.shared.jobs.running).is_empty() && Instant::now() < until {
@@ -182,7 +184,7 @@ impl Runner {
     }
 
     /// Runs one command, and makes its output ready to be shared.
-    fn one_command(&self, job: u64, line: &CommandLine, origin: Origin, stop: &Stop) -> Outcome {
+    fn one_command(&self, job: u64, line: &CommandLine, origin: Origin, stop: &StopHandle) -> Outcome {
         let outfit = &self.shared.outfit;
         let text = line.text().into_owned();
         let mut report = self.reporter(job);
@@ -208,7 +210,7 @@ impl Runner {
         Outcome { shared, failed: !ended.end.is_success(), stopped, notes, ..Outcome::default() }
     }
 
-    fn checked(&self, job: u64, order: &CheckOrder, stop: &Stop) -> Outcome {
+    fn checked(&self, job: u64, order: &CheckOrder, stop: &StopHandle) -> Outcome {
         let counter = self.counter();
         let mut report = self.reporter(job);
         let mut bench = Bench {
@@ -259,7 +261,7 @@ fn in_short(command: &str) -> String {
 }
 
 /// An output as the model reads it: which command, how it ended, what it printed.
-fn as_message(line: &str, ended: &Ended, said: &str) -> String {
+fn as_message(line: &str, ended: &CommandOutcome, said: &str) -> String {
     let said = said.trim_end_matches('\n');
     let fence = crate::context::fence_for([said, line]);
     let how = super::how(ended.end, ended.took);

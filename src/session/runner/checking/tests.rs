@@ -33,7 +33,7 @@ impl Stage {
             outfit: &outfit,
             counter: &counter,
             budget: 500,
-            stop: &Stop::default(),
+            stop: &StopHandle::default(),
             tell: &mut |_| {},
             told_absent: &self.told_absent,
         };

@@ -136,7 +136,9 @@ impl Runner {
         let journal = self.journal().filter(|_| !consent.unrecorded);
         let (mut written, pending) = match write(&self.shared.root, journal.as_ref(), files, wanted) {
             Ok(WriteOutcome::Written(written, pending)) => (written, pending),
-            Ok(WriteOutcome::OwnChanges(paths)) => return (Report::Git(GitReport::OwnChanges(paths)), None),
+            Ok(WriteOutcome::UncommittedChanges(paths)) => {
+                return (Report::Git(GitReport::UncommittedChanges(paths)), None);
+            }
             Ok(WriteOutcome::NotRecorded(cause)) => return (Report::NotRecorded(cause), None),
             Err((failure, stale)) => return (Report::NotWritten { failure, stale }, None),
         };
@@ -276,7 +278,8 @@ impl Runner {
 
 /// What is staged, or every change of tracked files.
 fn users_changes(root: &Root, repo: &Repo) -> Result<Pending, GitError> {
-    let taken = if repo.has_staged()? { repo.take_staged()? } else { repo.take(&repo.changed_tracked()?, None)? };
+    let taken =
+        if repo.has_staged()? { repo.prepare_staged()? } else { repo.prepare(&repo.modified_tracked()?, None)? };
     if taken.is_empty() {
         return Err(GitError::NothingToCommit);
     }

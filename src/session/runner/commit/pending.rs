@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::config::Settings;
 use crate::context::shortened;
 use crate::session::{Committed, Failure, few};
-use rhumb_workspace::git::{Commit, GitError, Manner, Repo, Taken};
-use rhumb_workspace::{Journal, OwedCommit, Root, is_secret_name};
+use rhumb_workspace::git::{Commit, CommitOptions, GitError, PreparedCommit, Repo};
+use rhumb_workspace::{Journal, PendingCommit, Root, is_secret_name};
 
 /// How long signing a commit may take.
 const SIGNING: Duration = Duration::from_secs(60);
@@ -23,7 +23,7 @@ pub struct Pending {
     by_model: bool,
     notes: Vec<Failure>,
     /// Noted for the case that the process dies before.
-    owed: Option<OwedCommit>,
+    owed: Option<PendingCommit>,
     /// The write that was accepted, by its number in the journal.
     recorded: Option<(Journal, u64)>,
 }
@@ -31,7 +31,7 @@ pub struct Pending {
 /// One commit to be made.
 #[derive(Debug)]
 struct Part {
-    taken: Taken,
+    taken: PreparedCommit,
     /// The message where no model writes one.
     fallback: String,
     request: String,
@@ -70,21 +70,21 @@ impl Pending {
     }
 
     /// First the user's own changes to these files.
-    pub(crate) fn with_own(mut self, taken: Taken, paths: &[String]) -> Self {
+    pub(crate) fn with_own(mut self, taken: PreparedCommit, paths: &[String]) -> Self {
         let fallback = shortened(&format!("Own changes to {}", few(paths)));
         self.own = Some(Part { taken, fallback, request: String::new() });
         self
     }
 
     /// Then what was accepted for a request.
-    pub(crate) fn with_accepted(mut self, taken: Taken, fallback: &str, request: &str) -> Self {
+    pub(crate) fn with_accepted(mut self, taken: PreparedCommit, fallback: &str, request: &str) -> Self {
         self.by_model = true;
         self.ours = Some(Part { taken, fallback: fallback.to_owned(), request: request.to_owned() });
         self
     }
 
     /// What the user wants committed as it is.
-    pub(super) fn with_users(mut self, taken: Taken, fallback: String) -> Self {
+    pub(super) fn with_users(mut self, taken: PreparedCommit, fallback: String) -> Self {
         self.ours = Some(Part { taken, fallback, request: String::new() });
         self
     }
@@ -96,7 +96,7 @@ impl Pending {
     }
 
     /// That it is to be made is noted.
-    pub(crate) fn with_owed(mut self, owed: Option<OwedCommit>) -> Self {
+    pub(crate) fn with_owed(mut self, owed: Option<PendingCommit>) -> Self {
         self.owed = owed;
         self
     }
@@ -107,7 +107,7 @@ impl Pending {
         self
     }
 
-    pub(crate) fn own(&self) -> Option<&Taken> {
+    pub(crate) fn own(&self) -> Option<&PreparedCommit> {
         self.own.as_ref().map(|part| &part.taken)
     }
 
@@ -126,7 +126,7 @@ impl Pending {
         self.wish_for(self.ours.as_ref()?, self.own())
     }
 
-    fn wish_for(&self, part: &Part, on: Option<&Taken>) -> Option<Wish> {
+    fn wish_for(&self, part: &Part, on: Option<&PreparedCommit>) -> Option<Wish> {
         let patches = Repo::open(self.root.path()).ok()??.patches(&part.taken, on).ok()?;
         let shown = |path: &str, text: String| if is_secret_name(path) { String::new() } else { text };
         let change = patches.into_iter().map(|patch| (patch.path.clone(), shown(&patch.path, patch.text)));
@@ -174,13 +174,13 @@ impl Pending {
 }
 
 /// How the settings want a commit made; `ours` for what the program itself put on disk.
-pub(crate) fn manner<'a>(message: &'a str, settings: &Settings, ours: bool) -> Manner<'a> {
-    Manner {
+pub(crate) fn manner<'a>(message: &'a str, settings: &Settings, ours: bool) -> CommitOptions<'a> {
+    CommitOptions {
         message,
         mark_author: ours && settings.attribution.author,
         mark_committer: ours && settings.attribution.committer,
         hooks: settings.commit_hooks,
-        patience: if settings.commit_hooks { settings.command_timeout } else { SIGNING },
+        timeout: if settings.commit_hooks { settings.command_timeout } else { SIGNING },
     }
 }
 
@@ -208,17 +208,17 @@ pub(crate) fn not_committed(error: &GitError) -> Failure {
 /// What to know about a commit that was made.
 pub(crate) fn told(commit: &Commit) -> Option<Failure> {
     let mut notes = Vec::new();
-    if !commit.left_out.is_empty() {
-        notes.push(format!("Not committed, because git ignores it: {}.", commit.left_out.join(", ")));
+    if !commit.ignored.is_empty() {
+        notes.push(format!("Not committed, because git ignores it: {}.", commit.ignored.join(", ")));
     }
     notes.extend(commit.refused.iter().map(|reason| format!("Not in the commit: {reason}.")));
-    if !commit.overtaken.is_empty() {
+    if !commit.already_committed.is_empty() {
         notes.push(format!(
             "Not in the commit, because another commit changed it meanwhile: {}.",
-            commit.overtaken.join(", ")
+            commit.already_committed.join(", ")
         ));
     }
-    if let Some(why) = &commit.index_failed {
+    if let Some(why) = &commit.index_error {
         notes.push(format!(
             "The commit was made, but git's index was not updated: {why}. The index stays locked, so that nothing is committed \
              with it. The next commit or start of rhumb updates it."

@@ -313,7 +313,7 @@ fn stale(root: &Root, file: &FileReview) -> Option<(String, Option<std::sync::Ar
     };
     let now = rhumb_workspace::read(root, from).ok().map(|snapshot| snapshot.text);
     // A file that is to be made must not be there; one that moves must find its new place free.
-    let taken = |path: &str| rhumb_workspace::stands(root, path);
+    let taken = |path: &str| rhumb_workspace::path_is_taken(root, path);
     let is_stale = match &file.change {
         FileChange::Create => taken(&file.path),
         FileChange::Rename { .. } => now != file.base || taken(&file.path),

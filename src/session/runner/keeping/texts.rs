@@ -16,7 +16,7 @@ impl Runner {
             order.path = format!("{}{}.md", order.path, clock::today());
         }
         let root = &self.shared.root;
-        let is_there = rhumb_workspace::stands(root, &order.path);
+        let is_there = rhumb_workspace::path_is_taken(root, &order.path);
         if is_there && !order.over {
             // A path that leaves the repository counts as taken too: then the write below says why.
             if rhumb_workspace::read_raw(root, &order.path).is_ok() {

@@ -162,7 +162,7 @@ fn repository(root: &Root) -> Check {
             let text = format!("{place}, a bare repository: it has no files to work on");
             Check::new("repository", Health::Lacking, text, "Start rhumb in a clone or a worktree of it.")
         }
-        RootKind::Plain => {
+        RootKind::Directory => {
             let text = format!("{place}, which is not in git");
             Check::new(
                 "repository",

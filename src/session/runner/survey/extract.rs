@@ -13,6 +13,7 @@ use crate::clock::{Stopwatch, ThreadWatch};
 use crate::store::ContentKey;
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{Digest, RecordAt, SegmentBuilder};
+use rhumb_syntax::lexicon::ctags_line;
 use rhumb_syntax::parse::set_patience;
 use rhumb_syntax::tag::{Definition, FileTags};
 use rhumb_syntax::{Language, lexical_tags, tags};
@@ -124,7 +125,14 @@ pub(super) fn by_ctags(root: &Root, files: &[FileEntry], known: &Known, cancel: 
     if paths.is_empty() || !rhumb_workspace::has_ctags() {
         return ByCtags::new();
     }
-    rhumb_workspace::definitions_by_ctags(root.path(), &paths, cancel)
+    let mut found = ByCtags::new();
+    for (path, definition) in rhumb_workspace::run_ctags(root.path(), &paths, cancel, ctags_line) {
+        found.entry(PathBuf::from(path)).or_default().push(definition);
+    }
+    for definitions in found.values_mut() {
+        definitions.sort_by(|a, b| (a.line, &a.name).cmp(&(b.line, &b.name)));
+    }
+    found
 }
 
 /// Whether a file can say anything: one with a grammar that is not too large, or a small one that is not known as data.

@@ -29,7 +29,7 @@ use crate::session::Failure;
 use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{History, TagGraph, Weights};
-use rhumb_workspace::{Changed, FileEntry, Root, RootKind};
+use rhumb_workspace::{DiskChanges, FileEntry, Root, RootKind};
 
 /// Files that are read by one thread in a row, and whose records share a segment until all are joined.
 const CHUNK: usize = 64;
@@ -93,7 +93,7 @@ pub struct SurveyStart<'s> {
     /// Where earlier processes left what they knew.
     pub store: Option<&'s MapStore>,
     /// What changed on disk since that survey, where something watches it; without it everything is looked over.
-    pub changed: Option<&'s Changed>,
+    pub changed: Option<&'s DiskChanges>,
     /// Whether the words of the files and the past will be needed: a map without a request or a chat does without.
     pub with_terms: bool,
     /// Whether someone waits for a first map to look at.
@@ -254,7 +254,7 @@ fn listing(
 ) -> Listed {
     if let Some((before, changed)) = start.before.zip(start.changed).filter(|(_, changed)| !changed.listing) {
         let look = |entry: &FileEntry| match changed.files.contains(&entry.path) {
-            true => rhumb_workspace::look_again(root, entry),
+            true => rhumb_workspace::refresh_entry(root, entry),
             false => Some(entry.clone()),
         };
         return Listed {

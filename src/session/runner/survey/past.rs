@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::SurveyStart;
 use crate::session::Failure;
-use rhumb_index::repo_map::History;
-use rhumb_workspace::git::{GitError, OnDisk, Repo};
+use rhumb_index::repo_map::{History, PastCommit};
+use rhumb_workspace::git::{self, DiskFile, GitError, Repo};
 use rhumb_workspace::{FileEntry, Root, RootKind};
 
 /// Why git's folder is not opened, if a pipe or a device is in it: what comes of the past and the tracked files is missing then.
@@ -30,11 +30,28 @@ pub(super) fn history(root: &Root, start: SurveyStart<'_>, cancel: &AtomicBool) 
         (None, store) => Arc::new(store.map(|store| store.history()).unwrap_or_default()),
     };
     let repo = Repo::open(root.path()).ok().flatten();
-    match repo.and_then(|repo| repo.history(&known, cancel).ok()) {
+    match repo.and_then(|repo| repo.history(&commit_history(&known), cancel).ok()) {
         Some(history) if history.head == known.head => (known, start.before.is_some_and(|before| before.new_history)),
-        Some(history) => (Arc::new(history), true),
+        Some(history) => (Arc::new(map_history(history)), true),
         None => (Arc::default(), false),
     }
+}
+
+/// The history of a map as git reads on from it.
+fn commit_history(history: &History) -> git::CommitHistory {
+    let commit = |past: &PastCommit| git::PastCommit {
+        id: past.id.clone(),
+        subject: past.subject.clone(),
+        paths: past.paths.clone(),
+        compared: past.compared,
+    };
+    git::CommitHistory { head: history.head.clone(), commits: history.commits.iter().map(commit).collect() }
+}
+
+/// The history that a map is ranked with.
+fn map_history(history: git::CommitHistory) -> History {
+    let commit = |git::PastCommit { id, subject, paths, compared }| PastCommit { id, subject, paths, compared };
+    History { head: history.head, commits: history.commits.into_iter().map(commit).collect() }
 }
 
 /// The tracked files that are not among `files`, which are sorted: git's ignore rules hide nothing that it tracks.
@@ -53,8 +70,8 @@ pub(super) fn edited(root: &Root, files: &[FileEntry]) -> Vec<String> {
     if root.kind() != RootKind::Git {
         return Vec::new();
     }
-    fn on_disk(entry: &FileEntry) -> OnDisk<'_> {
-        OnDisk { path: entry.path.as_str(), bytes: entry.bytes, modified: entry.modified }
+    fn on_disk(entry: &FileEntry) -> DiskFile<'_> {
+        DiskFile { path: entry.path.as_str(), bytes: entry.bytes, modified: entry.modified }
     }
     let repo = Repo::open(root.path()).ok().flatten();
     let edited = repo.and_then(|repo| repo.edited(files.iter().map(on_disk)).ok());

@@ -8,7 +8,7 @@ use crate::session::runner::keeping::store::map_store;
 use crate::session::runner::{Runner, caught, lock};
 use crate::session::{Failure, Report};
 use rhumb_workspace::git::{Head, Repo};
-use rhumb_workspace::{Changed, Root, RootKind, Watch};
+use rhumb_workspace::{DiskChanges, Root, RootKind, Watch};
 
 impl Runner {
     /// Lets what is read of the repository so far be enough, until [`Self::read_on`].
@@ -126,7 +126,7 @@ impl Runner {
     pub(super) fn start_watch(&self) -> Result<(), Failure> {
         let handle = tokio::runtime::Handle::current();
         let runner = self.clone();
-        let on_change = move |changed: Changed| {
+        let on_change = move |changed: DiskChanges| {
             // The watch has a thread of its own, which knows nothing of the runtime.
             let _entered = handle.enter();
             runner.note_saved(&changed.saved);
@@ -144,7 +144,7 @@ impl Runner {
     }
 
     /// Surveys what changed, if it is anything that is listed.
-    fn note_change(self, changed: Changed) {
+    fn note_change(self, changed: DiskChanges) {
         let matters = match &*self.shared.survey.borrow() {
             Some(survey) => {
                 let listed =
@@ -173,7 +173,7 @@ impl Runner {
     }
 }
 
-fn not_followed(error: &str) -> Failure {
+fn not_followed(error: &rhumb_workspace::WatchError) -> Failure {
     Failure {
         message: format!("Changes on disk are not followed: {error}."),
         hint: "/map-refresh reads them, /map-refresh always does so before each request.".into(),

@@ -178,10 +178,10 @@ fn where_something_watches_only_what_changed_is_looked_at() {
     let before = scene.survey(None, false);
     scene.write("src/lift.py", "def lift():\n    return 7777\n");
     scene.write("src/gate.py", "class Gate:\n    def closed(self):\n        return 1\n");
-    let changed = Changed {
+    let changed = DiskChanges {
         files: ["src/lift.py".to_owned(), "no/such.py".to_owned()].into(),
         listing: false,
-        ..Changed::default()
+        ..DiskChanges::default()
     };
     let start = SurveyStart { before: Some(&before), changed: Some(&changed), ..SurveyStart::default() };
     let after = survey(&scene.root, start, &AtomicBool::new(false), &|_| {}).unwrap();

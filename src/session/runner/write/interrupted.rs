@@ -14,7 +14,7 @@ pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
     let writes = rhumb_workspace::recover(root, journal);
     failures.extend(writes.iter().flat_map(|write| [Some(told(write)), not_committed(root, write)]).flatten());
     let is_told = |path: &String| writes.iter().any(|write| write.paths.contains(path));
-    let owed: Vec<String> = journal.never_committed().into_iter().filter(|path| !is_told(path)).collect();
+    let owed: Vec<String> = journal.take_abandoned_commits().into_iter().filter(|path| !is_told(path)).collect();
     failures.extend(uncommitted(root, &owed).map(|files| Failure {
         message: format!("An earlier write or undo was to be committed, and rhumb was ended before that: {files}."),
         hint: BY_HAND.into(),
@@ -43,51 +43,52 @@ fn commit_told(commit: &InterruptedCommit) -> Failure {
 
 /// What became of an interrupted write, in words.
 pub(super) fn told(write: &Recovered) -> Failure {
-    let place = write.elsewhere.as_ref().map(|root| format!(" in {}", root.display())).unwrap_or_default();
+    let place = write.other_root.as_ref().map(|root| format!(" in {}", root.display())).unwrap_or_default();
     let (what, hint) = outcome(write);
-    let there = if write.elsewhere.is_some() { " (Start rhumb in that folder for it.)" } else { "" };
-    let not_synced = write.not_synced.as_ref();
-    let unsynced = not_synced.map(|why| format!("; not synced to the disk: {why}")).unwrap_or_default();
+    let there = if write.other_root.is_some() { " (Start rhumb in that folder for it.)" } else { "" };
+    let sync_warning = write.sync_warning.as_ref();
+    let unsynced = sync_warning.map(|why| format!("; not synced to the disk: {why}")).unwrap_or_default();
     Failure { message: format!("An earlier write{place} {what}{unsynced}."), hint: format!("{hint}{there}") }
 }
 
 /// Whether all of a write or of an undo will last, as far as that is not certain.
-pub(super) fn doubts(not_noted: Option<String>, not_synced: Option<String>) -> impl Iterator<Item = Failure> {
-    let not_noted = not_noted.map(|why| Failure {
+pub(super) fn doubts(journal_warning: Option<String>, sync_warning: Option<String>) -> impl Iterator<Item = Failure> {
+    let journal_warning = journal_warning.map(|why| Failure {
         message: format!("All is written, but the journal could not note the end of it: {why}."),
         hint: "The next start of rhumb looks at these files and notes it.".into(),
     });
-    let not_synced = not_synced.map(|why| Failure {
+    let sync_warning = sync_warning.map(|why| Failure {
         message: format!("All is written, but not synced to the disk: {why}. A power cut may undo a part of it."),
         hint: "Look at the disk (dmesg names its errors), then run sync.".into(),
     });
-    not_noted.into_iter().chain(not_synced)
+    journal_warning.into_iter().chain(sync_warning)
 }
 
 /// What follows "An earlier write", and what to do.
 fn outcome(write: &Recovered) -> (String, &'static str) {
     const UNDO: &str = "Undo takes it back.";
     let files = write.paths.join(", ");
-    let ours: Vec<&str> = write.paths.iter().filter(|path| !write.foreign.contains(path)).map(|path| &**path).collect();
-    let left_alone = match write.foreign.join(", ") {
-        foreign if foreign.is_empty() => String::new(),
-        foreign => format!("; left alone, because they were changed since: {foreign}"),
+    let ours: Vec<&str> =
+        write.paths.iter().filter(|path| !write.externally_changed.contains(path)).map(|path| &**path).collect();
+    let left_alone = match write.externally_changed.join(", ") {
+        externally_changed if externally_changed.is_empty() => String::new(),
+        externally_changed => format!("; left alone, because they were changed since: {externally_changed}"),
     };
     match &write.outcome {
         Recovery::Finished => (format!("was interrupted and is finished now: {files}"), UNDO),
-        Recovery::Whole => (
+        Recovery::AlreadyComplete => (
             format!("is complete, only its end had not been noted: {files}{left_alone}"),
             if left_alone.is_empty() { UNDO } else { "Look at the files that were changed since." },
         ),
-        Recovery::TakenBack if ours.is_empty() => (
+        Recovery::RolledBack if ours.is_empty() => (
             format!("was interrupted, and nothing was finished or taken back{left_alone}"),
             "Look at the files that were left alone.",
         ),
-        Recovery::TakenBack if left_alone.is_empty() => (
+        Recovery::RolledBack if left_alone.is_empty() => (
             format!("was interrupted and was taken back, its files are as before: {files}"),
             "Redo writes it after all.",
         ),
-        Recovery::TakenBack => (
+        Recovery::RolledBack => (
             format!("was interrupted and was taken back: {}{left_alone}", ours.join(", ")),
             "Look at the files that were left alone.",
         ),
@@ -102,7 +103,7 @@ fn outcome(write: &Recovered) -> (String, &'static str) {
                 "Look at these files (git diff); .rhumb-….tmp beside them is what was to be written, and can go then.",
             )
         }
-        Recovery::Above => {
+        Recovery::InParentRoot => {
             (format!("was interrupted and is not seen to from here: {files}"), "It is finished or taken back there.")
         }
         Recovery::OtherVersion(record) => (
@@ -119,16 +120,16 @@ fn named(files: &str, reason: &str) -> String {
 
 /// What to tell of the commit of a write whose process died: it was not made, or it still stands.
 fn not_committed(root: &Root, write: &Recovered) -> Option<Failure> {
-    if !write.to_commit || write.elsewhere.is_some() {
+    if !write.to_commit || write.other_root.is_some() {
         return None;
     }
     let failure = |files| match (&write.outcome, &write.commit) {
-        (Recovery::Finished | Recovery::Whole, _) => Some(Failure {
+        (Recovery::Finished | Recovery::AlreadyComplete, _) => Some(Failure {
             message: format!("It was to be committed, and the interruption came before that: {files}."),
             hint: BY_HAND.into(),
         }),
         // The undo of a write came to its files, and not to its commit.
-        (Recovery::TakenBack, Some(commit)) => Some(Failure {
+        (Recovery::RolledBack, Some(commit)) => Some(Failure {
             message: format!("Its commit {} still has the changes: {files}.", commit.get(..7).unwrap_or(commit)),
             hint: "Redo brings the files back to the commit. /commit commits the files as they are now.".into(),
         }),
@@ -143,7 +144,7 @@ fn uncommitted(root: &Root, paths: &[String]) -> Option<String> {
     if paths.is_empty() {
         return None;
     }
-    let own = Repo::open(root.path()).ok()??.own_changes(paths).ok()?;
+    let own = Repo::open(root.path()).ok()??.uncommitted_changes(paths).ok()?;
     let files: Vec<&str> = paths.iter().filter(|path| own.holds(path)).map(String::as_str).collect();
     (!files.is_empty()).then(|| files.join(", "))
 }
@@ -152,36 +153,36 @@ fn uncommitted(root: &Root, paths: &[String]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn write(outcome: Recovery, foreign: &[&str]) -> Recovered {
+    fn write(outcome: Recovery, externally_changed: &[&str]) -> Recovered {
         Recovered {
             paths: vec!["a".into(), "b".into()],
             outcome,
-            foreign: foreign.iter().map(|&path| path.into()).collect(),
-            elsewhere: None,
+            externally_changed: externally_changed.iter().map(|&path| path.into()).collect(),
+            other_root: None,
             to_commit: true,
             commit: None,
-            not_synced: None,
+            sync_warning: None,
         }
     }
 
     #[test]
     fn what_is_told_fits_what_was_done() {
-        let says = |outcome, foreign: &[&str]| told(&write(outcome, foreign)).message;
+        let says = |outcome, externally_changed: &[&str]| told(&write(outcome, externally_changed)).message;
         assert_eq!(says(Recovery::Finished, &[]), "An earlier write was interrupted and is finished now: a, b.");
-        let whole = says(Recovery::Whole, &["a"]);
+        let whole = says(Recovery::AlreadyComplete, &["a"]);
         assert!(
             whole.contains("is complete") && whole.ends_with("changed since: a.") && !whole.contains("interrupted")
         );
-        let back = says(Recovery::TakenBack, &["b"]);
+        let back = says(Recovery::RolledBack, &["b"]);
         assert_eq!(
             back,
             "An earlier write was interrupted and was taken back: a; left alone, because they were changed since: b."
         );
-        assert!(says(Recovery::TakenBack, &["a", "b"]).contains("nothing was finished or taken back; left alone"));
+        assert!(says(Recovery::RolledBack, &["a", "b"]).contains("nothing was finished or taken back; left alone"));
         assert!(
             says(Recovery::Damaged("/x.damaged".into()), &[]).contains("a, b (its record is damaged and was moved")
         );
-        let above = Recovered { elsewhere: Some("/top".into()), ..write(Recovery::Above, &[]) };
+        let above = Recovered { other_root: Some("/top".into()), ..write(Recovery::InParentRoot, &[]) };
         assert!(told(&above).message.starts_with("An earlier write in /top was interrupted"));
         assert!(told(&above).hint.contains("in that folder"));
     }
@@ -197,11 +198,11 @@ mod tests {
         let root = Root::at(dir.path()).unwrap();
         let told = not_committed(&root, &write(Recovery::Finished, &[])).unwrap();
         assert!(told.message.ends_with("before that: b."), "{told:?}");
-        assert!(not_committed(&root, &write(Recovery::TakenBack, &[])).is_none());
-        let undone = Recovered { commit: Some("0123456789".into()), ..write(Recovery::TakenBack, &[]) };
+        assert!(not_committed(&root, &write(Recovery::RolledBack, &[])).is_none());
+        let undone = Recovered { commit: Some("0123456789".into()), ..write(Recovery::RolledBack, &[]) };
         let told = not_committed(&root, &undone).unwrap();
         assert_eq!(told.message, "Its commit 0123456 still has the changes: b.");
         std::fs::write(dir.path().join("b"), "old").unwrap();
-        assert!(not_committed(&root, &write(Recovery::Whole, &[])).is_none());
+        assert!(not_committed(&root, &write(Recovery::AlreadyComplete, &[])).is_none());
     }
 }

@@ -9,8 +9,8 @@ use crate::session::{CommitOrder, Failure, WriteOrder, Written};
 pub use interrupted::recovered;
 use interrupted::{doubts, told};
 use rhumb_edit::{SyntaxFault, syntax_faults};
-use rhumb_workspace::git::{GitError, OwnChanges, Repo};
-use rhumb_workspace::{ContentHash, FileWrite, Journal, Root, WriteError, WrittenFile, editor_trace, stored_at};
+use rhumb_workspace::git::{GitError, Repo, UncommittedChanges};
+use rhumb_workspace::{ContentHash, FileWrite, Journal, Root, WriteError, WrittenFile, editor_trace, resolve_links};
 pub use unwrite::{undo_preview, unwrite};
 
 /// Why nothing was written, and which files changed meanwhile.
@@ -23,7 +23,7 @@ type Stored = (String, Option<ContentHash>);
 #[derive(Debug)]
 pub enum WriteOutcome {
     /// Nothing is written yet: these files have changes of the user's own, and it is to be asked what becomes of them.
-    OwnChanges(Vec<String>),
+    UncommittedChanges(Vec<String>),
     /// Nothing is written yet: the journal cannot record it, and why. Without a journal it would be written.
     NotRecorded(String),
     /// The files are written; the commits that are to follow, if any.
@@ -47,12 +47,14 @@ pub fn write(
         && !before.own.whole.is_empty()
     {
         // What cannot be written needs no answer first.
-        return match rhumb_workspace::objection(root, journal, &file_writes(orders)) {
-            Ok(()) => Ok(WriteOutcome::OwnChanges(before.own.whole.clone())),
+        return match rhumb_workspace::check_write(root, journal, &file_writes(orders)) {
+            Ok(()) => Ok(WriteOutcome::UncommittedChanges(before.own.whole.clone())),
             Err(error) => not_begun(error),
         };
     }
-    let owed = matches!(before, Some(Ok(Some(_)))).then(|| journal?.owe_commit(&stored_paths(root, orders))).flatten();
+    let owed = matches!(before, Some(Ok(Some(_))))
+        .then(|| journal?.note_pending_commit(&stored_paths(root, orders)))
+        .flatten();
     let message = commit.map(|commit| change_message(&changed_files(orders), &commit.request));
     let PutDown { mut written, stored, number } = match put_down(root, journal, orders, message.as_deref()) {
         Ok(done) => done,
@@ -125,7 +127,7 @@ fn put_down(
     let done = rhumb_workspace::write(root, journal, &writes, message)?;
     let recovered = done.recovered.iter().map(told);
     let linked = was_linked(&done.files);
-    let doubts = doubts(done.not_noted, done.not_synced);
+    let doubts = doubts(done.journal_warning, done.sync_warning);
     // A path may lead through a link; what changed for git is the file at its end.
     let stored: Vec<Stored> = done.files.into_iter().map(|file| (file.stored_at, file.hash)).collect();
     let written = Written {
@@ -138,7 +140,7 @@ fn put_down(
 
 /// Where the bytes of the files are: a path may lead through a link.
 fn stored_paths(root: &Root, orders: &[WriteOrder]) -> Vec<String> {
-    orders.iter().map(|order| stored_at(root, &order.path)).collect()
+    orders.iter().map(|order| resolve_links(root, &order.path)).collect()
 }
 
 /// The files that an editor holds, each with what it has put beside it.
@@ -153,7 +155,8 @@ fn held_by_editors(root: &Root, stored: &[Stored]) -> Option<Failure> {
 
 /// The files that had other names, which they have no more.
 fn was_linked(files: &[WrittenFile]) -> Option<Failure> {
-    let linked: Vec<&str> = files.iter().filter(|file| file.was_linked).map(|file| file.stored_at.as_str()).collect();
+    let linked: Vec<&str> =
+        files.iter().filter(|file| file.had_hard_links).map(|file| file.stored_at.as_str()).collect();
     (!linked.is_empty()).then(|| Failure {
         message: format!("{} had other names (hard links), which keep the old content.", linked.join(", ")),
         hint: "A link may lead out of the repository, so rhumb writes through none. ln -f makes them one file again."
@@ -174,7 +177,7 @@ fn file_writes(orders: &[WriteOrder]) -> Vec<FileWrite> {
 /// What is known of the files before they are written.
 struct Before {
     repo: Repo,
-    own: OwnChanges,
+    own: UncommittedChanges,
     /// The user's own changes, taken to be committed first.
     pending: Pending,
 }
@@ -186,10 +189,10 @@ impl Before {
         if let Some(operation) = repo.state() {
             return Err(GitError::InProgress { operation });
         }
-        let own = repo.own_changes(&stored_paths(root, orders))?;
+        let own = repo.uncommitted_changes(&stored_paths(root, orders))?;
         let mut pending = Pending::new(root);
         if commit.own_changes == Some(true) && !own.whole.is_empty() {
-            pending = pending.with_own(repo.take(&own.whole, None)?, &own.whole);
+            pending = pending.with_own(repo.prepare(&own.whole, None)?, &own.whole);
         }
         Ok(Some(Self { repo, own, pending }))
     }
@@ -204,7 +207,7 @@ impl Before {
         let (out, ours): (Vec<Stored>, Vec<Stored>) = stored.iter().cloned().partition(stays_out);
         let out: Vec<&String> = out.iter().map(|(path, _)| path).collect();
         let note = (!out.is_empty()).then(|| left_out(&out, &own));
-        let taken = repo.take_written(&ours, pending.own())?;
+        let taken = repo.prepare_written(&ours, pending.own())?;
         let pending = pending.with_note(note);
         if ours.is_empty() {
             return Ok(pending);
@@ -213,7 +216,7 @@ impl Before {
     }
 }
 
-fn left_out(paths: &[&String], own: &OwnChanges) -> Failure {
+fn left_out(paths: &[&String], own: &UncommittedChanges) -> Failure {
     let names: Vec<&str> = paths.iter().map(|path| path.as_str()).collect();
     let files = names.join(", ");
     let why = if paths.iter().all(|path| own.partly_staged.contains(*path)) {
@@ -230,7 +233,7 @@ fn left_out(paths: &[&String], own: &OwnChanges) -> Failure {
 /// What comes of an error: where only the record is missing, the user may want the write all the same.
 fn not_begun(error: WriteError) -> Result<WriteOutcome, NotWritten> {
     match error {
-        WriteError::NotRecorded { cause } => Ok(WriteOutcome::NotRecorded(cause)),
+        WriteError::NotRecorded { source } => Ok(WriteOutcome::NotRecorded(source.to_string())),
         error => Err(not_written(error)),
     }
 }
@@ -273,7 +276,7 @@ mod tests {
         };
         let ask = CommitOrder { request: "change".into(), ..CommitOrder::default() };
         let asked = write(&root, None, std::slice::from_ref(&order), Some(&ask)).unwrap();
-        assert!(matches!(asked, WriteOutcome::OwnChanges(paths) if paths == ["real.rs"]));
+        assert!(matches!(asked, WriteOutcome::UncommittedChanges(paths) if paths == ["real.rs"]));
         let leave = CommitOrder { own_changes: Some(false), ..ask };
         let outcome = write(&root, None, &[order], Some(&leave)).unwrap();
         let WriteOutcome::Written(_, Some(pending)) = outcome else { panic!("{outcome:?}") };

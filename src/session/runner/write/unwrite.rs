@@ -5,7 +5,7 @@ use crate::config::{Settings, UndoCommit};
 use crate::session::runner::commit::pending::{manner, not_committed, told as told_of_commit, trailer};
 use crate::session::{CommitPlan, Failure, UndoPreview, Written};
 use rhumb_workspace::git::{GitError, Repo};
-use rhumb_workspace::{Direction, Journal, Root, RootKind, Unwritten, last_write};
+use rhumb_workspace::{Direction, Journal, Root, RootKind, UndoOutcome, last_write};
 
 /// What [`unwrite`] would do now; `None` if there is nothing to undo or redo.
 pub fn undo_preview(
@@ -41,11 +41,11 @@ pub fn unwrite(
     // What is not committed before is not ours to commit.
     let dirty = repo.as_ref().ok().and_then(Option::as_ref).map(Repo::dirty_paths);
     // Noted for the case that the process dies between the files and their commit.
-    let committed = |last: &Unwritten| last.message.is_some() && matches!(repo, Ok(Some(_)));
+    let committed = |last: &UndoOutcome| last.message.is_some() && matches!(repo, Ok(Some(_)));
     let to_commit = last_write(journal, direction).filter(committed);
-    let _owed = to_commit.and_then(|last| journal.owe_commit(&last.paths));
+    let _owed = to_commit.and_then(|last| journal.note_pending_commit(&last.paths));
     let done = rhumb_workspace::undo(root, journal, direction).map_err(|error| not_written(error).0)?;
-    let notes = done.recovered.iter().map(told).chain(doubts(done.not_noted, done.not_synced)).collect();
+    let notes = done.recovered.iter().map(told).chain(doubts(done.journal_warning, done.sync_warning)).collect();
     let mut written = Written { notes, paths: done.paths.clone(), ..Written::default() };
     let Some(recorded) = done.message.filter(|_| !done.paths.is_empty()) else { return Ok(written) };
     let committed = match (repo, dirty) {
@@ -130,7 +130,7 @@ fn commit_unwritten(
 ) -> Result<(Option<Ids>, Vec<Failure>), GitError> {
     let mut notes = Vec::new();
     // What is as it was committed now needs no word: the write itself had not been committed.
-    let still = repo.own_changes(own)?;
+    let still = repo.uncommitted_changes(own)?;
     let out: Vec<&String> = own.iter().filter(|path| still.holds(path)).collect();
     if !out.is_empty() {
         notes.push(left_out(&out, &still));
@@ -144,7 +144,7 @@ fn commit_unwritten(
         Direction::Undo => message,
         Direction::Redo => message + &trailer(settings, settings.model.as_deref().unwrap_or_default()),
     };
-    let taken = repo.take_written(clean, None)?;
+    let taken = repo.prepare_written(clean, None)?;
     let commit = repo.commit(taken, &manner(&message, settings, true))?;
     notes.extend(told_of_commit(&commit));
     Ok((Some((commit.id, commit.short_id)), notes))

@@ -1,12 +1,12 @@
-//! The price list of the litellm project: one object, an entry for each name under which it knows a model.
+//! The format of litellm's price list: an object with one entry per model name.
 
 use serde_json::{Map, Value};
 
 use super::{day, is_true, lists_word, number, tokens};
-use crate::models::listing::{Abilities, Listing};
-use crate::models::provider::{Provider, is_listed};
+use crate::models::lists::{ListedCapabilities, Listing};
+use crate::models::provider::{ProviderInfo, is_listed};
 
-/// Words that show that an effort can be set.
+/// Fields that show that thinking can be set by a level.
 const EFFORTS: [&str; 5] = [
     "supports_none_reasoning_effort",
     "supports_minimal_reasoning_effort",
@@ -15,18 +15,18 @@ const EFFORTS: [&str; 5] = [
     "supports_adaptive_thinking",
 ];
 
-/// The rates of an entry, in our order.
+/// Price fields: input, output, cache read, cache write.
 const RATES: [&str; 4] =
     ["input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost", "cache_creation_input_token_cost"];
 
-/// The chat models of the providers that we know.
+/// Returns the chat models of known providers.
 pub(super) fn read(list: &Map<String, Value>) -> Vec<Listing> {
     list.iter().filter_map(|(name, entry)| listing(name, entry)).collect()
 }
 
 fn listing(name: &str, entry: &Value) -> Option<Listing> {
     let theirs = entry.get("litellm_provider")?.as_str()?;
-    let provider = Provider::named(theirs).filter(|provider| is_listed(provider))?;
+    let provider = ProviderInfo::named(theirs).filter(|provider| is_listed(provider))?;
     let mode = entry.get("mode")?.as_str()?;
     if !matches!(mode, "chat" | "responses")
         || lists_word(entry.get("supported_output_modalities"), "text") == Some(false)
@@ -34,26 +34,26 @@ fn listing(name: &str, entry: &Value) -> Option<Listing> {
         return None;
     }
     let id = name.strip_prefix(theirs).and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
-    // `max_tokens` is the output's for some entries and the window's for others, so it counts for neither.
+    // `max_tokens` is the output limit in some entries and the window in others, so it is ignored.
     let (input, output) = (tokens(entry.get("max_input_tokens"))?, tokens(entry.get("max_output_tokens")));
     let mut listing = Listing::new(provider.name, id, input, output)?;
     let (rates, long) = prices(entry);
     listing.set_prices(rates, long);
-    listing.abilities = abilities(entry, mode);
+    listing.capabilities = capabilities(entry, mode);
     listing.retires = day(entry.get("deprecation_date"));
     Some(listing)
 }
 
-fn abilities(entry: &Value, mode: &str) -> Abilities {
+fn capabilities(entry: &Value, mode: &str) -> ListedCapabilities {
     let can = |field: &str| is_true(entry, field);
     let reasoning = can("supports_reasoning");
     let adaptive = can("supports_adaptive_thinking");
     let maker = entry.get("litellm_provider").and_then(Value::as_str);
-    Abilities {
+    ListedCapabilities {
         images: can("supports_vision"),
         reasoning,
         effort: EFFORTS.iter().any(|field| can(field)) || entry.get("reasoning_effort_levels").is_some(),
-        // One maker's models took a number before they came to choose by themselves; some take both.
+        // Older models of Anthropic accept tokens, newer ones choose the amount themselves, and some accept both.
         budget: maker == Some("anthropic") && reasoning && (!adaptive || can("supports_legacy_thinking")),
         prefill: can("supports_assistant_prefill"),
         caching: can("supports_prompt_caching"),
@@ -63,10 +63,10 @@ fn abilities(entry: &Value, mode: &str) -> Abilities {
     }
 }
 
-/// Four rates in US dollars per million tokens.
+/// Prices in US dollars per million tokens.
 type Rates = [Option<f64>; 4];
 
-/// The rates of an entry, and those of long requests: by fields that name the step, or by a table of steps.
+/// Returns the prices of an entry and those of long requests, which are in separate fields or in a table of steps.
 fn prices(entry: &Value) -> (Rates, Option<(u64, Rates)>) {
     if let Some(steps) = entry.get("tiered_pricing").and_then(Value::as_array) {
         let rates = |step: &Value| RATES.map(|field| per_million(step.get(field)));
@@ -80,7 +80,7 @@ fn prices(entry: &Value) -> (Rates, Option<(u64, Rates)>) {
         let rate = |field: &str| per_million(entry.get(format!("{field}_above_{thousands}k_tokens")));
         let mut rates = RATES.map(rate);
         for (rate, base) in rates.iter_mut().zip(base) {
-            // What has no price of its own above the step keeps the one below.
+            // Prices without a value above the step stay unchanged.
             *rate = rate.or(base);
         }
         (thousands * 1_000, rates)
@@ -88,7 +88,7 @@ fn prices(entry: &Value) -> (Rates, Option<(u64, Rates)>) {
     (base, long)
 }
 
-/// The lowest step, in thousands of tokens, from which the input costs more.
+/// Returns the lowest price step in thousands of tokens.
 fn first_step(entry: &Value) -> Option<u64> {
     let fields = entry.as_object()?.keys();
     let step =
@@ -104,7 +104,7 @@ fn per_million(value: Option<&Value>) -> Option<f64> {
 mod tests {
     use super::super::parse;
     use super::*;
-    use crate::models::listing::ListKind;
+    use crate::models::lists::ListKind;
     use crate::models::{LongPrices, Prices};
 
     const SAMPLE: &str = r#"{
@@ -143,14 +143,17 @@ mod tests {
         let prices = Prices { input: 3.0, output: 15.0, cache_read: 0.3, cache_write: 3.75, long: Some(long) };
         assert_eq!(claude.prices, Some(prices));
         assert!(
-            claude.abilities.images && claude.abilities.budget && !claude.abilities.effort && claude.abilities.prefill
+            claude.capabilities.images
+                && claude.capabilities.budget
+                && !claude.capabilities.effort
+                && claude.capabilities.prefill
         );
         assert_eq!(claude.retires.as_deref(), Some("2026-11-30"));
         assert_eq!(
             qwen.prices.and_then(|prices| prices.long).map(|long| (long.above, long.input)),
             Some((256_000, 3.0))
         );
-        assert!(gpt.abilities.responses_only && gpt.abilities.effort && gpt.prices.is_none());
+        assert!(gpt.capabilities.responses_only && gpt.capabilities.effort && gpt.prices.is_none());
         assert_eq!((together.max_output, together.prices), (None, None));
     }
 }

@@ -1,18 +1,18 @@
-//! The list of `models.dev`: providers by name, each with its models; prices in US dollars per million tokens.
+//! The format of `models.dev`: providers by name, each with its models. Prices are in US dollars per million tokens.
 
 use serde_json::{Map, Value};
 
 use super::{is_true, lists_word, number, tokens};
-use crate::models::listing::{Abilities, Listing};
-use crate::models::provider::{Provider, is_listed};
+use crate::models::lists::{ListedCapabilities, Listing};
+use crate::models::provider::{ProviderInfo, is_listed};
 
-/// The long requests of `context_over_200k`, in tokens.
-const LONG: u64 = 200_000;
+/// Token count above which the prices of `context_over_200k` apply.
+const LONG_CONTEXT_TOKENS: u64 = 200_000;
 
-/// The models of the providers that we know.
+/// Returns the models of known providers.
 pub(super) fn read(list: &Map<String, Value>) -> Vec<Listing> {
     let known = list.iter().filter_map(|(name, entry)| {
-        let provider = Provider::named(name).filter(|provider| is_listed(provider))?;
+        let provider = ProviderInfo::named(name).filter(|provider| is_listed(provider))?;
         Some((provider.name, entry.get("models")?.as_object()?))
     });
     known.flat_map(|(provider, models)| models.iter().filter_map(|(id, entry)| listing(provider, id, entry))).collect()
@@ -29,23 +29,23 @@ fn listing(provider: &str, id: &str, entry: &Value) -> Option<Listing> {
     let rates =
         |prices: &Value| ["input", "output", "cache_read", "cache_write"].map(|field| number(prices.get(field)));
     if let Some(cost) = entry.get("cost") {
-        let over_200k = || Some((LONG, rates(cost.get("context_over_200k")?)));
+        let over_200k = || Some((LONG_CONTEXT_TOKENS, rates(cost.get("context_over_200k")?)));
         let long = first_tier(cost).map(|(above, tier)| (above, rates(tier))).or_else(over_200k);
         listing.set_prices(rates(cost), long);
     }
-    listing.abilities = Abilities {
+    listing.capabilities = ListedCapabilities {
         images: lists_word(modalities.and_then(|kinds| kinds.get("input")), "image") == Some(true),
         reasoning: is_true(entry, "reasoning"),
         effort: has_option(entry, "effort"),
         budget: has_option(entry, "budget_tokens"),
         caching: entry.get("cost").is_some_and(|cost| number(cost.get("cache_read")).is_some_and(|price| price > 0.0)),
         fixed_sampling: entry.get("temperature").and_then(Value::as_bool) == Some(false),
-        ..Abilities::default()
+        ..ListedCapabilities::default()
     };
     Some(listing)
 }
 
-/// The step of the prices with the fewest tokens, and these.
+/// Returns the lowest price step and its token count.
 fn first_tier(cost: &Value) -> Option<(u64, &Value)> {
     let tiers = cost.get("tiers")?.as_array()?.iter();
     let sized = tiers.filter_map(|tier| {
@@ -55,7 +55,7 @@ fn first_tier(cost: &Value) -> Option<(u64, &Value)> {
     sized.min_by_key(|(size, _)| *size)
 }
 
-/// Whether thinking can be set in this way.
+/// Returns whether thinking can be set in this way.
 fn has_option(entry: &Value, kind: &str) -> bool {
     let options = entry.get("reasoning_options").and_then(Value::as_array).into_iter().flatten();
     options.filter_map(|option| option.get("type")?.as_str()).any(|named| named == kind)
@@ -64,7 +64,7 @@ fn has_option(entry: &Value, kind: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::parse;
-    use crate::models::listing::ListKind;
+    use crate::models::lists::ListKind;
 
     const SAMPLE: &str = r#"{
         "google": {"id": "google", "models": {"gemini-x-pro": {"id": "gemini-x-pro", "reasoning": true, "temperature": true,
@@ -93,8 +93,8 @@ mod tests {
         assert_eq!((prices.input, prices.cache_read, prices.cache_write), (1.25, 0.31, 1.25));
         assert_eq!(prices.long.map(|long| (long.above, long.output)), Some((200_000, 15.0)));
         assert_eq!((gpt.name().as_str(), gpt.window, gpt.max_output), ("openai/gpt-x", 272_000, Some(128_000)));
-        assert!(gpt.abilities.reasoning && gpt.abilities.fixed_sampling);
-        assert!(gpt.abilities.effort && !gpt.abilities.budget);
+        assert!(gpt.capabilities.reasoning && gpt.capabilities.fixed_sampling);
+        assert!(gpt.capabilities.effort && !gpt.capabilities.budget);
         let long = gpt.prices.and_then(|prices| prices.long);
         assert_eq!(long.map(|long| (long.above, long.output)), Some((272_000, 45.0)));
     }

@@ -1,11 +1,11 @@
-//! What `openrouter.ai` serves: `{"data": […]}`, prices as text in US dollars per token.
+//! The format of `openrouter.ai`: `{"data": […]}`. Prices are strings in US dollars per token.
 
 use serde_json::Value;
 
 use super::{day, lists_word, number, tokens};
-use crate::models::listing::{Abilities, Listing};
+use crate::models::lists::{ListedCapabilities, Listing};
 
-/// The models that answer in text.
+/// Returns the models with text output.
 pub(super) fn read(data: &[Value]) -> Vec<Listing> {
     data.iter().filter_map(listing).collect()
 }
@@ -24,15 +24,15 @@ fn listing(entry: &Value) -> Option<Listing> {
     listing.set_prices(rates(pricing), long_rates(pricing));
     let parameters = entry.get("supported_parameters");
     let reasoning = lists_word(parameters, "reasoning") == Some(true);
-    listing.abilities = Abilities {
+    listing.capabilities = ListedCapabilities {
         images: lists_word(kind.and_then(|kind| kind.get("input_modalities")), "image") == Some(true),
         reasoning,
-        // It takes either word or number for every model, and translates.
+        // OpenRouter accepts both for every model and translates them.
         effort: reasoning,
         budget: reasoning,
         caching: rates(pricing)[2].is_some_and(|price| price > 0.0),
         fixed_sampling: lists_word(parameters, "temperature") == Some(false),
-        ..Abilities::default()
+        ..ListedCapabilities::default()
     };
     listing.retires = day(entry.get("expiration_date"));
     Some(listing)
@@ -43,7 +43,7 @@ fn rates(pricing: &Value) -> [Option<f64>; 4] {
     fields.map(|field| number(pricing.get(field)).map(|price| price * 1e6))
 }
 
-/// What long requests cost: the override with the fewest tokens. What it does not name stays as it is.
+/// Returns the prices of long requests: the override with the lowest token count. Unnamed prices stay unchanged.
 fn long_rates(pricing: &Value) -> Option<(u64, [Option<f64>; 4])> {
     let overrides = pricing.get("overrides")?.as_array()?.iter();
     let steps = overrides.filter_map(|step| Some((tokens(step.get("min_prompt_tokens"))?, rates(step))));
@@ -51,14 +51,14 @@ fn long_rates(pricing: &Value) -> Option<(u64, [Option<f64>; 4])> {
     for (rate, base) in long.iter_mut().zip(rates(pricing)) {
         *rate = rate.or(base);
     }
-    // From so many tokens on is above one less.
+    // "From n tokens" is the same as "above n - 1".
     Some((from - 1, long))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::parse;
-    use crate::models::listing::ListKind;
+    use crate::models::lists::ListKind;
     use crate::models::{LongPrices, Prices};
 
     const SAMPLE: &str = r#"{"data": [
@@ -84,7 +84,7 @@ mod tests {
         let long = LongPrices { above: 200_000, input: 6.0, output: 30.0, cache_read: 0.3, cache_write: 6.0 };
         let prices = Prices { input: 3.0, output: 15.0, cache_read: 0.3, cache_write: 3.0, long: Some(long) };
         assert_eq!((thinker.max_output, thinker.prices), (Some(32_000), Some(prices)));
-        let can = thinker.abilities;
+        let can = thinker.capabilities;
         assert!(can.images && can.effort && can.budget && can.fixed_sampling && can.caching);
         assert_eq!(small.prices, Some(Prices::default()));
         assert_eq!((auto.id.as_str(), auto.prices), ("router/auto", None));

@@ -1,0 +1,179 @@
+//! Parameters that a server is known to reject. They are learned from its error messages, so that each costs one
+//! request only.
+
+use super::classify::numbers;
+use super::format::ANTHROPIC_OUTPUT;
+use super::provider::Request;
+use crate::Role;
+
+/// A deviation from the standard form of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quirk {
+    /// Does not accept `stream_options`.
+    NoStreamOptions,
+    /// Expects `max_completion_tokens` instead of `max_tokens`.
+    CompletionTokens,
+    /// Does not accept a temperature.
+    NoTemperature,
+    /// Has no system role.
+    NoSystem,
+    /// Requires user and assistant messages to alternate.
+    TakeTurns,
+    /// Chooses the number of thinking tokens itself and accepts a level only.
+    AdaptiveThinking,
+    /// Does not return summaries of its thinking.
+    NoSummary,
+    /// Does not accept thinking parameters.
+    NoThinking,
+    /// Does not accept `cache_control`.
+    NoCacheMarks,
+}
+
+/// Words of error messages, in lower case, and the quirk that they indicate. All words of a row must occur. The first
+/// row with an unknown quirk is used.
+const COMPLAINTS: &[(&[&str], Quirk)] = &[
+    (&["stream_options"], Quirk::NoStreamOptions),
+    (&["include_usage"], Quirk::NoStreamOptions),
+    (&["max_completion_tokens"], Quirk::CompletionTokens),
+    (&["temperature"], Quirk::NoTemperature),
+    (&["cache_control"], Quirk::NoCacheMarks),
+    (&["system", "role"], Quirk::NoSystem),
+    (&["system message"], Quirk::NoSystem),
+    (&["system prompt"], Quirk::NoSystem),
+    (&["developer instruction"], Quirk::NoSystem),
+    (&["alternat"], Quirk::TakeTurns),
+    (&["adaptive"], Quirk::AdaptiveThinking),
+    (&["reasoning", "summar"], Quirk::NoSummary),
+    (&["think"], Quirk::NoThinking),
+    (&["reasoning"], Quirk::NoThinking),
+];
+
+/// All known quirks of a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Quirks {
+    quirks: Vec<Quirk>,
+    /// Maximum number of output tokens that it accepts.
+    pub(super) max_output: Option<u32>,
+    /// Context length in tokens with which the server has loaded the model for an earlier request.
+    pub(super) context: Option<u32>,
+}
+
+impl Quirks {
+    /// Returns whether the server has this quirk.
+    pub(super) fn knows(&self, quirk: Quirk) -> bool {
+        self.quirks.contains(&quirk)
+    }
+
+    /// Returns the quirks that avoid what `complaint` is about, or `None` if the message indicates nothing new.
+    pub(super) fn after(&self, complaint: &str, request: &Request) -> Option<Self> {
+        let complaint = complaint.to_lowercase();
+        let taught = COMPLAINTS.iter().find(|(words, quirk)| {
+            words.iter().all(|word| complaint.contains(word)) && !self.knows(*quirk) && concerns(*quirk, request)
+        });
+        let mut next = self.clone();
+        if let Some(&(_, quirk)) = taught {
+            next.quirks.push(quirk);
+            return Some(next);
+        }
+        next.max_output = Some(self.smaller_output(&complaint, request)?);
+        Some(next)
+    }
+
+    /// Returns the limit on output tokens that the message names.
+    fn smaller_output(&self, complaint: &str, request: &Request) -> Option<u32> {
+        let is_about_it =
+            ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens", "output tokens"]
+                .iter()
+                .any(|name| complaint.contains(name));
+        let asked = self.max_output.or(request.max_output_tokens).unwrap_or(ANTHROPIC_OUTPUT);
+        let sizes = numbers(complaint).into_iter().filter_map(|number| u32::try_from(number.value).ok());
+        let most = sizes.filter(|size| (256..asked).contains(size)).max().filter(|_| is_about_it)?;
+        // "from 1 (inclusive) to 65537 (exclusive)"
+        Some(if complaint.contains("(exclusive)") { most - 1 } else { most })
+    }
+}
+
+/// Returns whether the request has the parameter that the quirk is about.
+fn concerns(quirk: Quirk, request: &Request) -> bool {
+    match quirk {
+        Quirk::NoStreamOptions | Quirk::TakeTurns => true,
+        Quirk::CompletionTokens => request.max_output_tokens.is_some(),
+        Quirk::NoTemperature => request.temperature.is_some(),
+        Quirk::NoSystem => request.messages.iter().any(|message| message.role == Role::System),
+        Quirk::AdaptiveThinking | Quirk::NoSummary | Quirk::NoThinking => request.thinking.is_some(),
+        Quirk::NoCacheMarks => request.messages.iter().any(|message| message.cached),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use crate::Thinking;
+
+    fn request() -> Request {
+        let mut system = Message::new(Role::System, "s");
+        system.cached = true;
+        Request {
+            messages: vec![system, Message::new(Role::User, "u")],
+            max_output_tokens: Some(100_000),
+            temperature: Some(0.0),
+            thinking: Some(Thinking::Effort("low".into())),
+            ..Request::default()
+        }
+    }
+
+    #[test]
+    fn each_complaint_reveals_its_quirk_once() {
+        let table = [
+            ("Unknown field: stream_options", Quirk::NoStreamOptions),
+            ("Use 'max_completion_tokens' instead", Quirk::CompletionTokens),
+            ("Unsupported value: 'temperature' does not support 0", Quirk::NoTemperature),
+            ("messages.0.content.0.cache_control: Extra inputs are not permitted", Quirk::NoCacheMarks),
+            ("'messages[0].role' does not support 'system' with this model", Quirk::NoSystem),
+            ("System role not supported", Quirk::NoSystem),
+            ("Developer instruction is not enabled for models/x", Quirk::NoSystem),
+            ("Conversation roles must alternate user/assistant/user/…", Quirk::TakeTurns),
+            ("thinking.type.enabled is not supported; use adaptive", Quirk::AdaptiveThinking),
+            ("Your organization must be verified to generate reasoning summaries", Quirk::NoSummary),
+            ("\"tiny\" does not support thinking", Quirk::NoThinking),
+            ("Unrecognized request argument supplied: reasoning_effort", Quirk::NoThinking),
+        ];
+        for (complaint, quirk) in table {
+            let quirks = Quirks::default().after(complaint, &request()).unwrap();
+            assert!(quirks.knows(quirk), "{complaint}: {quirks:?}");
+            assert_ne!(quirks.after(complaint, &request()), Some(quirks.clone()), "{complaint}");
+            assert_eq!(
+                quirks.after(complaint, &request()).filter(|next| next.quirks == quirks.quirks),
+                None,
+                "{complaint}"
+            );
+        }
+        assert_eq!(Quirks::default().after("no such model", &request()), None);
+    }
+
+    #[test]
+    fn parameters_that_are_not_set_reveal_no_quirk() {
+        let plain = Request::default();
+        for complaint in ["temperature", "thinking", "cache_control", "system message", "max_completion_tokens"] {
+            assert_eq!(Quirks::default().after(complaint, &plain), None, "{complaint}");
+        }
+    }
+
+    #[test]
+    fn a_limit_on_the_answer_is_taken_from_the_complaint() {
+        let limits = [
+            ("max_tokens: 100000 > 32000, which is the maximum allowed number of output tokens for x", 32_000),
+            ("max_tokens is too large: 100000. This model supports at most 16384 completion tokens", 16_384),
+            (
+                "it has a maxOutputTokens value of 100000 but the supported range is from 1 (inclusive) to 65537 (exclusive)",
+                65_536,
+            ),
+        ];
+        for (complaint, limit) in limits {
+            let quirks = Quirks::default().after(complaint, &request()).unwrap();
+            assert_eq!(quirks.max_output, Some(limit), "{complaint}");
+            assert_eq!(quirks.after(complaint, &request()).and_then(|next| next.max_output), None, "{complaint}");
+        }
+    }
+}
