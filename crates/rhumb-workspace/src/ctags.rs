@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rhumb_syntax::Definition;
-use rhumb_syntax::lexicon::ctags_line;
+use rhumb_syntax::ctags_line;
 
 /// Longest that the program may run.
 const TIME_LIMIT: Duration = Duration::from_secs(20);

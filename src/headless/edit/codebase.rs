@@ -19,7 +19,7 @@ use crate::session::runner::{
     known_meaning, weak_line,
 };
 use crate::session::{AskEvent, ContextOrder, FoundPassages, Sought, found_message};
-use rhumb_index::retrieval::{Related, wants};
+use rhumb_index::retrieval::{Related, context_requests};
 use rhumb_llm::models::{Ledger, Model};
 use rhumb_llm::{Message, Role};
 use rhumb_workspace::Root;
@@ -95,7 +95,7 @@ impl<'a> Codebase<'a> {
     /// # Errors
     /// Standard output is gone.
     pub(crate) fn more(&self, reply: &str, chat: &[String], out: &Out) -> Result<Option<String>, UserError> {
-        let wants = wants(reply);
+        let wants = context_requests(reply);
         if wants.is_empty() || self.searches.get() == 0 {
             return Ok(None);
         }

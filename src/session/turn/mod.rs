@@ -10,7 +10,7 @@ mod sending;
 use super::codebase::Sought;
 use crate::context::Mode;
 use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
-use rhumb_index::retrieval::Want;
+use rhumb_index::retrieval::ContextRequest;
 
 /// An edit as far as it has arrived: not yet located, not decidable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct Turn {
     /// Whether the developer asked the whole repository.
     pub(super) asks_codebase: bool,
     /// What the model asked for of the repository, where the turn is the answer to that.
-    pub(super) wants: Option<Vec<Want>>,
+    pub(super) wants: Option<Vec<ContextRequest>>,
     /// The edits recognised so far.
     pub edits: Vec<StreamedEdit>,
     stream: EditStream,
@@ -74,7 +74,7 @@ impl Turn {
     }
 
     /// The same, as the answer to what the model asked for of the repository.
-    pub(super) fn wanting(self, wants: Vec<Want>) -> Self {
+    pub(super) fn wanting(self, wants: Vec<ContextRequest>) -> Self {
         Self { wants: Some(wants.clone()), ..self.seeking(Some(Sought::Wants(wants))) }
     }
 

@@ -8,7 +8,7 @@ use super::catalog::Catalog;
 use super::listing::Listing;
 use super::name::{ModelName, version};
 use super::provider::Provider;
-use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, Name};
+use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NamePart};
 
 /// How alike two names are at least that may be one misspelt: 1 is equal.
 const ALIKE: f64 = 0.6;
@@ -60,7 +60,7 @@ impl Catalog {
         let mut found: Vec<(FuzzyMatch, &Entry)> = Vec::new();
         for entry in &entries {
             if filter.score(&entry.name).is_some_and(is_close) {
-                found.extend(filter.matched(&entry.name, Name::LastPart).map(|matched| (matched, entry)));
+                found.extend(filter.matched(&entry.name, NamePart::LastPart).map(|matched| (matched, entry)));
             }
         }
         found.sort_by(|(a, one), (b, other)| a.cmp(b).then_with(|| one.order().cmp(&other.order())));
