@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{Digest, History, MapFile, MapIndex, TagGraph, Weights};
-use rhumb_index::retrieval::{Passages, Question, SearchWeights, Sources, search};
+use rhumb_index::retrieval::{Passages, Question, SearchWeights, SourceFiles, search};
 use rhumb_syntax::{Language, tags};
 use rhumb_tokens::counter_for_model;
 
@@ -36,7 +36,7 @@ fn main() {
             let hits = search(&graph, &Question::new(question, 10), &SearchWeights::default());
             found.push(clock.elapsed());
             let clock = Instant::now();
-            Passages::default().gather(&graph, (question, hits), &Sources::new(&read), 8_192, &*counter);
+            Passages::default().gather(&graph, (question, hits), &SourceFiles::new(&read), 8_192, &*counter);
             gathered.push(clock.elapsed());
         }
         found.sort_unstable();

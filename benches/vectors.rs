@@ -7,7 +7,7 @@ mod sheet;
 use std::hint::black_box;
 
 use rhumb::clock::{CpuWatch, Stopwatch};
-use rhumb_index::retrieval::{Row, Vectors};
+use rhumb_index::retrieval::{QuantizedVector, VectorIndex};
 
 /// Rows and numbers of a row: the case that the program is held to, and larger ones.
 const CASES: [(usize, usize); 4] = [(20_000, 256), (100_000, 256), (500_000, 256), (100_000, 1_024)];
@@ -23,9 +23,9 @@ fn main() {
     for (rows, dims) in CASES {
         let mut random = fastrand::Rng::with_seed(1);
         let mut vector = || -> Vec<f32> { (0..dims).map(|_| random.f32() - 0.5).collect() };
-        let mut vectors = Vectors::new(dims);
+        let mut vectors = VectorIndex::new(dims);
         // The time does not depend on what the rows say, so a few thousand of them are repeated.
-        let some: Vec<Row> = (0..4_096).filter_map(|_| Row::new(&vector())).collect();
+        let some: Vec<QuantizedVector> = (0..4_096).filter_map(|_| QuantizedVector::new(&vector())).collect();
         some.iter().cycle().take(rows).for_each(|row| _ = vectors.push(row));
         let query = vector();
         let (mut wall, mut cpu) = (f64::MAX, f64::MAX);

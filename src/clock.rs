@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use rhumb_text::day_of;
+use rhumb_text::iso_date;
 
 /// Measures how long something takes.
 #[derive(Debug, Clone, Copy)]
@@ -111,7 +111,7 @@ pub fn today() -> String {
 /// The day so many days before today, in UTC.
 pub fn days_ago(days: u64) -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    day_of((since.as_secs() / 86_400).saturating_sub(days))
+    iso_date((since.as_secs() / 86_400).saturating_sub(days))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use rhumb_text::day_of;
+use rhumb_text::iso_date;
 
 /// As it is written in Cargo.toml.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -38,7 +38,7 @@ impl Build {
         let known = |text: &'static str| (text != UNKNOWN).then_some(text);
         Self {
             commit: known(env!("RHUMB_BUILD_COMMIT")),
-            date: env!("RHUMB_BUILD_EPOCH").parse::<u64>().ok().map(|seconds| day_of(seconds / SECONDS_OF_A_DAY)),
+            date: env!("RHUMB_BUILD_EPOCH").parse::<u64>().ok().map(|seconds| iso_date(seconds / SECONDS_OF_A_DAY)),
             compiler: env!("RHUMB_BUILD_COMPILER"),
             target: env!("RHUMB_BUILD_TARGET"),
             profile: env!("RHUMB_BUILD_PROFILE"),
@@ -94,7 +94,7 @@ mod tests {
 
     fn build() -> Build {
         let commit = Some("0123456789abcdef0123456789abcdef01234567");
-        Build { profile: "release", commit, date: Some(day_of(20_779)), ..Build::this() }
+        Build { profile: "release", commit, date: Some(iso_date(20_779)), ..Build::this() }
     }
 
     #[test]

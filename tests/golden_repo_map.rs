@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rhumb_index::repo_map::{
-    Arcs, History, MapFile, MapIndex, MapRequest, PageRank, Ranking, TagGraph, Weights, pagerank,
+    CsrGraph, History, MapFile, MapIndex, MapRequest, PageRank, Ranking, TagGraph, Weights, pagerank,
 };
-use rhumb_syntax::tag::{Definition, FileTags, Reference, SymbolKind};
+use rhumb_syntax::{Definition, FileTags, Reference, SymbolKind};
 use serde_json::Value;
 
 /// All cases as `(file name, content)`, those with a graph only.
@@ -49,7 +49,7 @@ fn pagerank_gives_the_converged_ranks() {
             Value::Null => vec![1.0; nodes.len()],
             weights => nodes.iter().map(|node| weights[node].as_f64().unwrap_or(0.0)).collect(),
         };
-        let arcs = Arcs::new(nodes.len(), &arcs);
+        let arcs = CsrGraph::new(nodes.len(), &arcs);
         let ranks = pagerank(&teleport, PageRank::default(), |from, to| arcs.spread(from, to));
         let expected = case["pagerank_converged"].as_array().unwrap();
         assert_eq!(ranks.len(), expected.len(), "{name}");

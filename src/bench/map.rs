@@ -13,8 +13,8 @@ use crate::session::runner::{Survey, SurveyStart, SurveyStep, survey};
 use crate::store::MapStore;
 use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
 use rhumb_syntax::{Language, match_count};
-use rhumb_tokens::LineMemo;
-use rhumb_workspace::{DiskChanges, Root};
+use rhumb_tokens::LineCache;
+use rhumb_workspace::{Changed, Root};
 
 /// Budgets of the maps, in tokens.
 const SMALL: usize = 1_024;
@@ -87,7 +87,7 @@ impl Bench<'_> {
             if let SurveyStep::Provisional(graph) = step
                 && !cancel.swap(true, Ordering::Relaxed)
             {
-                drop(map_of(&graph, "", SMALL, &LineMemo::for_model("gpt-4")));
+                drop(map_of(&graph, "", SMALL, &LineCache::for_model("gpt-4")));
                 *spent.lock().unwrap_or_else(PoisonError::into_inner) = cpu.ms();
             }
         };
@@ -108,7 +108,7 @@ impl Bench<'_> {
     /// Maps of a running session.
     fn in_session(&self) -> Vec<Figure> {
         let survey = self.loaded(true);
-        let memo = LineMemo::for_model("");
+        let memo = LineCache::for_model("");
         let make = |message: &str, budget: usize| map_for(&survey, message, budget, &memo);
         DRAFTS.iter().for_each(|draft| drop(make(draft, LARGE)));
         let mut turn = 0;
@@ -151,7 +151,7 @@ impl Bench<'_> {
         let Some(&middle) = known.get(known.len() / 2) else { return 0.0 };
         let path = index.path(middle);
         let before = survey.without(path);
-        let changed = DiskChanges { files: [path.to_owned()].into(), listing: false, ..DiskChanges::default() };
+        let changed = Changed { files: [path.to_owned()].into(), listing: false, ..Changed::default() };
         let start = SurveyStart {
             before: Some(&before),
             changed: Some(&changed),
@@ -202,14 +202,14 @@ fn survey_of(root: &Root, start: SurveyStart<'_>) -> Survey {
 }
 
 fn ranked(survey: &Survey, message: &str, budget: usize) -> RepoMap {
-    map_for(survey, message, budget, &LineMemo::for_model(""))
+    map_for(survey, message, budget, &LineCache::for_model(""))
 }
 
-fn map_for(survey: &Survey, message: &str, budget: usize, memo: &LineMemo) -> RepoMap {
+fn map_for(survey: &Survey, message: &str, budget: usize, memo: &LineCache) -> RepoMap {
     map_of(&survey.graph, message, budget, memo)
 }
 
-fn map_of(graph: &Arc<TagGraph>, message: &str, budget: usize, memo: &LineMemo) -> RepoMap {
+fn map_of(graph: &Arc<TagGraph>, message: &str, budget: usize, memo: &LineCache) -> RepoMap {
     let request = MapRequest { message: message.to_owned(), budget, ..MapRequest::default() };
     RepoMap::of_ranking(Ranking::new(graph, &request, &Weights::default()), &request, memo)
 }

@@ -9,8 +9,10 @@ use crate::clock::Stopwatch;
 use crate::config::Settings;
 use crate::error::UserError;
 use crate::session::runner::{Survey, map_store};
-use rhumb_index::repo_map::{Explanation, MapRequest, MapStyle, RankedSymbol, Ranking, RepoMap, Weights, Why};
-use rhumb_tokens::LineMemo;
+use rhumb_index::repo_map::{
+    MapRequest, MapStyle, RankReference, RankedSymbol, Ranking, RepoMap, TopReferences, Weights,
+};
+use rhumb_tokens::LineCache;
 use rhumb_workspace::Root;
 
 /// The budget of the map when nobody names one, in tokens.
@@ -25,8 +27,8 @@ pub fn map(root: &Root, settings: &Settings, args: &MapArgs) -> Result<u8, UserE
     let with_terms = !(args.message.trim().is_empty() && args.mention_idents.is_empty() && args.chat_files.is_empty());
     let store = (!args.no_cache).then(|| map_store(settings, root)).flatten();
     let survey = surveyed(root, with_terms, store.as_ref());
-    let counter = LineMemo::for_model(&args.model);
-    counter.remember(store.iter().flat_map(|store| store.line_counts(&counter.name())));
+    let counter = LineCache::for_model(&args.model);
+    counter.load(store.iter().flat_map(|store| store.line_counts(&counter.name())));
     let (request, weights) = (request(root, args, &survey), Weights::default());
     let clock = Stopwatch::start();
     let ranking = Ranking::new(&survey.graph, &request, &weights);
@@ -37,7 +39,7 @@ pub fn map(root: &Root, settings: &Settings, args: &MapArgs) -> Result<u8, UserE
         FormatArg::Text => print(&map.text)?,
         FormatArg::Json => print_json(&as_json(&map, &survey, &times, args.explain))?,
     }
-    if let Some((store, lines)) = store.zip(counter.learnt()) {
+    if let Some((store, lines)) = store.zip(counter.unsaved()) {
         // Without it the next run counts again; what is wrong with the folder was told already.
         drop(store.save_line_counts(&counter.name(), &lines));
     }
@@ -78,7 +80,7 @@ fn request(root: &Root, args: &MapArgs, survey: &Survey) -> MapRequest {
 
 fn as_json(map: &RepoMap, survey: &Survey, times: &Times, explain: bool) -> Value {
     let shown: Vec<usize> = (0..map.files.len()).filter(|&place| map.files[place].shown).collect();
-    let explanations = if explain { map.explain(&shown) } else { Vec::new() };
+    let explanations = if explain { map.top_references(&shown) } else { Vec::new() };
     let files = shown.iter().enumerate().map(|(at, &place)| file_json(map, place, explanations.get(at)));
     json!({
         "text": map.text,
@@ -112,7 +114,7 @@ fn phases(survey: &Survey, times: &Times) -> Value {
     })
 }
 
-fn file_json(map: &RepoMap, place: usize, explanation: Option<&Explanation>) -> Value {
+fn file_json(map: &RepoMap, place: usize, explanation: Option<&TopReferences>) -> Value {
     let symbols = map.symbols(place).iter().enumerate().filter(|(_, symbol)| symbol.shown);
     let why = |at: usize| explanation.map(|explanation| explanation.symbols.get(at).map_or(&[][..], Vec::as_slice));
     let mut value = json!({
@@ -124,7 +126,7 @@ fn file_json(map: &RepoMap, place: usize, explanation: Option<&Explanation>) -> 
     value
 }
 
-fn symbol_json(symbol: &RankedSymbol, why: Option<&[Why]>) -> Value {
+fn symbol_json(symbol: &RankedSymbol, why: Option<&[RankReference]>) -> Value {
     let mut value = json!({
         "name": symbol.name,
         "kind": symbol.kind.as_str(),
@@ -139,7 +141,7 @@ fn symbol_json(symbol: &RankedSymbol, why: Option<&[Why]>) -> Value {
     value
 }
 
-fn add_why(value: &mut Value, why: Option<&[Why]>) {
+fn add_why(value: &mut Value, why: Option<&[RankReference]>) {
     if let Some(why) = why {
         let reasons = why.iter().map(|why| json!({"from": why.from, "ident": why.ident, "weight": why.weight}));
         value["why"] = reasons.collect();

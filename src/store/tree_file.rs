@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::error::StoreError;
 use super::sealed::{self, Sealed, halves, wide};
-use rhumb_index::repo_map::RecordAt;
+use rhumb_index::repo_map::RecordId;
 
 const KIND: u32 = 2;
 /// Words of a file: where its path ends, its stamp in halves, segment and record.
@@ -19,7 +19,7 @@ pub struct KnownFile {
     /// Changes whenever the file does; 0 when that is not certain.
     pub stamp: u64,
     /// Its record, if it has one.
-    pub record: Option<RecordAt>,
+    pub record: Option<RecordId>,
 }
 
 /// The files of a root, in path order, and the segments that their records are in.
@@ -38,7 +38,7 @@ impl Tree {
         let mut text = String::new();
         for file in &self.files {
             text.push_str(&file.path);
-            let at = file.record.unwrap_or(RecordAt { segment: NONE, record: NONE });
+            let at = file.record.unwrap_or(RecordId { segment: NONE, record: NONE });
             words.push(u32::try_from(text.len()).unwrap_or(u32::MAX));
             words.extend(halves(file.stamp));
             words.extend([at.segment, at.record]);
@@ -57,7 +57,7 @@ impl Tree {
         let files = files.as_chunks::<FILE>().0.iter().map(|&[end, low, high, segment, record]| {
             let path = text.get(start..end as usize)?.to_owned();
             start = end as usize;
-            let record = (segment != NONE).then_some(RecordAt { segment, record });
+            let record = (segment != NONE).then_some(RecordId { segment, record });
             Some(KnownFile { path, stamp: wide(&[low, high]), record })
         });
         let files = files.collect::<Option<Vec<KnownFile>>>()?;

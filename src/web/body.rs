@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::charset::decoded;
 use super::error::WebError;
 use super::markdown::{Converted, to_markdown};
-use rhumb_tokens::picture_type;
+use rhumb_tokens::image_type;
 
 /// An answer as it came.
 #[derive(Debug, Clone)]
@@ -65,7 +65,7 @@ enum Form {
 /// It is no text, or has none.
 pub(super) fn read_body(raw: Raw) -> Result<Fetched, WebError> {
     let Raw { url, content_type, bytes } = raw;
-    if let Some(media_type) = picture_type(&bytes) {
+    if let Some(media_type) = image_type(&bytes) {
         return Ok(Fetched::Picture(Picture { url, media_type, bytes: bytes.into() }));
     }
     let not_text = |kind: &str| WebError::NotText { url: url.clone(), kind: kind.to_owned() };

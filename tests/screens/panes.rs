@@ -45,7 +45,7 @@ fn map(keys: &[&str]) -> Harness {
 fn at_the_line(mut harness: Harness) -> Harness {
     harness.keys("<Alt-2> - - - - - -").settle();
     let shown = harness.app.session.view.as_ref().unwrap().map.as_ref().unwrap().shown_files();
-    let more = harness.app.session.view.as_ref().unwrap().map.as_ref().unwrap().foreseen().unwrap().files.len();
+    let more = harness.app.session.view.as_ref().unwrap().map.as_ref().unwrap().growth().unwrap().files.len();
     harness.app.map.window.select(shown + more);
     harness.app.map.window.select(shown);
     harness.draw();

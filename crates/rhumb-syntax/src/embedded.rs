@@ -1,33 +1,33 @@
-//! Code of one language within a file of another: scripts in HTML, expressions in templates.
+//! Regions of another language within a file: scripts in HTML, expressions in templates.
 //!
-//! The tags query of the outer language captures such regions. Each is parsed by itself, and the parser keeps the positions
-//! of the whole file.
+//! The tags query of the outer language captures the regions. Each is parsed separately, with the positions of the whole
+//! file.
 
 use std::collections::BTreeMap;
 
 use tree_sitter::{Node, Range};
 
-use super::language::Language;
+use crate::language::Language;
 
-/// Most regions of one file.
+/// Maximum number of regions in a file.
 const MAX_REGIONS: usize = 5_000;
 
-/// Regions of a file, by where they begin.
+/// The regions of a file by start byte.
 #[derive(Default)]
-pub(super) struct Regions(BTreeMap<usize, Region>);
+pub(crate) struct Regions(BTreeMap<usize, Region>);
 
 struct Region {
     range: Range,
-    /// Whether the file itself says what language it is.
+    /// Whether the file names the language.
     is_named: bool,
-    /// `None` for data, and for languages that we do not know.
+    /// `None` for data and for unknown languages.
     language: Option<&'static Language>,
 }
 
 impl Regions {
-    /// Adds a region. `name` is the language as the file names it, `default` the one that the query names; a region that
-    /// is captured both ways is what the file says.
-    pub(super) fn add(&mut self, node: Node<'_>, name: Option<&str>, default: Option<&str>) {
+    /// Adds a region. `name` is the language that the file names, `default` the one that the query names. A region that is
+    /// captured both ways keeps the name from the file.
+    pub(crate) fn add(&mut self, node: Node<'_>, name: Option<&str>, default: Option<&str>) {
         let range = node.range();
         let known = self.0.get(&range.start_byte);
         if known.is_some_and(|known| known.is_named) || (known.is_none() && self.0.len() >= MAX_REGIONS) {
@@ -37,8 +37,8 @@ impl Regions {
         self.0.insert(range.start_byte, Region { range, is_named: name.is_some(), language });
     }
 
-    /// The regions that can be read, in order.
-    pub(super) fn readable(self) -> impl Iterator<Item = (&'static Language, Range)> {
+    /// The regions with a known language, in order.
+    pub(crate) fn readable(self) -> impl Iterator<Item = (&'static Language, Range)> {
         self.0.into_values().filter_map(|region| Some((region.language?, region.range)))
     }
 }
@@ -47,7 +47,7 @@ impl Regions {
 fn named(name: &str) -> Option<&'static Language> {
     let name = name.rsplit('/').next().unwrap_or(name);
     match name {
-        // Data that scripts carry with them
+        // Data blocks
         "json" | "ld+json" | "importmap" => None,
         "module" | "babel" | "ecmascript" | "x-javascript" => Language::by_name("javascript"),
         _ => Language::by_name(name),
@@ -56,8 +56,8 @@ fn named(name: &str) -> Option<&'static Language> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tags;
     use super::*;
+    use crate::tags;
 
     fn found(language: &str, source: &str) -> Vec<String> {
         let tags = tags(Language::by_name(language).unwrap(), source);
@@ -71,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_file_says_of_a_script_counts() {
+    fn the_language_that_the_file_names_has_priority() {
         assert_eq!(found("html", "<script lang=\"ts\">type A = B</script>"), ["A 1", "B:1"]);
         assert_eq!(found("html", "<script type=\"application/json\">{\"a\": f()}</script>"), [""; 0]);
         assert_eq!(found("html", "<script type=\"text/unheard-of\">f()</script>"), [""; 0]);
     }
 
     #[test]
-    fn scripts_without_an_end_do_no_harm() {
+    fn unterminated_scripts_do_no_harm() {
         assert_eq!(found("html", "<script>f("), [""; 0]);
         found("vue", &"<script>".repeat(1_000));
     }

@@ -1,45 +1,44 @@
-//! Where a source does not parse: what tells that an edit broke it, and which one.
+//! Syntax errors of a source, to detect that an edit broke it.
 
+use crate::language::Language;
+use crate::parse::{MAX_ERRORS, parse, walk_errors};
 use std::ops::Range;
+use tree_sitter::Node;
 
-use super::language::Language;
-use super::parse::{MAX_ERRORS, parse, walk_errors};
-use super::python;
-
-/// The places of a source that do not parse: error nodes, and tokens that the parser had to invent.
+/// The places at which a source does not parse: error nodes, and tokens that the parser had to insert.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SyntaxErrors {
     lines: Vec<Range<usize>>,
 }
 
 impl SyntaxErrors {
-    /// How many there are, up to [`MAX_ERRORS`].
+    /// The number of errors, at most [`MAX_ERRORS`].
     pub fn count(&self) -> usize {
         self.lines.len()
     }
 
-    /// The lines of each (0-based, the end excluded; at least one line), by where they begin. An error within another
-    /// is one of its own.
+    /// The lines of each error, 0-based and half-open, sorted by start. Each has at least one line. An error inside another
+    /// is listed separately.
     pub fn lines(&self) -> &[Range<usize>] {
         &self.lines
     }
 }
 
-/// The syntax errors of `text`, the file `path` (which names the language, else its text does). `None` when nothing can be
-/// said: there is no grammar, or one that finds faults in sound code, or the source is beyond what is parsed.
+/// The syntax errors of `text`. The language is that of `path`, or else that of the text. `None` if no statement is possible:
+/// there is no grammar, its errors are unreliable, or the source exceeds the limits of parsing.
 ///
-/// Of a long text the parts that the lines `near` (0-based, ascending) belong to are parsed alone: parsing 5,000 lines takes
-/// longer than everything else that an edit needs.
+/// A long text is parsed only around the lines `near` (0-based, ascending): parsing 5,000 lines takes longer than all other
+/// work for an edit.
 pub fn errors(path: &str, text: &str, near: &[Range<usize>]) -> Option<SyntaxErrors> {
     let language = Language::detect(path, text)?;
-    if text.len() <= SHORT {
+    if text.len() <= MAX_WHOLE_BYTES {
         return errors_in(language, text);
     }
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut found = Vec::new();
     for part in parts(&lines, near) {
         let source = lines.get(part.clone()).unwrap_or_default().concat();
-        if source.len() > LONG {
+        if source.len() > MAX_PART_BYTES {
             continue;
         }
         let errors = errors_in(language, &source)?;
@@ -49,14 +48,13 @@ pub fn errors(path: &str, text: &str, near: &[Range<usize>]) -> Option<SyntaxErr
     Some(SyntaxErrors { lines: found })
 }
 
-/// Of a part that is longer than this, in bytes, nothing is said: one function of a thousand lines is parsed for longer than
-/// a person notices a mark on it.
-const LONG: usize = 48 << 10;
+/// Maximum size in bytes of a part of a long text that is parsed. Larger parts would delay the marks on an edit noticeably.
+const MAX_PART_BYTES: usize = 48 << 10;
 
-/// Texts up to this many bytes are parsed whole in a few milliseconds.
-const SHORT: usize = 32 << 10;
+/// Maximum size in bytes of a text that is parsed whole, which takes a few milliseconds.
+const MAX_WHOLE_BYTES: usize = 32 << 10;
 
-/// The items at the margin that the lines `near` belong to, with one more above and below; ascending and disjoint.
+/// The unindented items that contain the lines `near`, with one more item above and below; ascending and disjoint.
 fn parts(lines: &[&str], near: &[Range<usize>]) -> Vec<Range<usize>> {
     let begins =
         |at: &usize| lines.get(*at).is_some_and(|line| line.starts_with(|c: char| c.is_alphabetic() || c == '_'));
@@ -73,9 +71,9 @@ fn parts(lines: &[&str], near: &[Range<usize>]) -> Vec<Range<usize>> {
     parts
 }
 
-/// Like [`errors`], of all of a text in a language that is known.
-pub(super) fn errors_in(language: &'static Language, text: &str) -> Option<SyntaxErrors> {
-    if language.lenient {
+/// Like [`errors`], for a whole text in a known language.
+pub(crate) fn errors_in(language: &'static Language, text: &str) -> Option<SyntaxErrors> {
+    if language.unreliable_errors {
         return None;
     }
     let tree = parse(language, text)?;
@@ -83,26 +81,82 @@ pub(super) fn errors_in(language: &'static Language, text: &str) -> Option<Synta
     walk_errors(tree.root_node(), |node| {
         if node.is_error() || node.is_missing() {
             let (first, end) = (node.start_position().row, node.end_position());
-            // A node that ends with a line end does not reach into the next line.
+            // A node that ends at column 0 does not reach into that line.
             let end = if end.column == 0 { end.row } else { end.row + 1 };
             lines.push(first..end.max(first + 1));
         }
         lines.len() < MAX_ERRORS
     });
     if language.id == "python" {
-        lines.extend(python::incomplete(tree.root_node()));
+        lines.extend(incomplete_python(tree.root_node()));
         lines.truncate(MAX_ERRORS);
     }
     lines.sort_unstable_by_key(|lines| (lines.start, lines.end));
     Some(SyntaxErrors { lines })
 }
 
-/// Where the decorators of the item begin that begins at a line; without any, that line. They belong to what comes after them, and
-/// without it they are an error.
+/// The first line of the decorators of the item at line `item`, or `item` if it has none. Decorators without their item would
+/// be an error.
 fn decorated_from(lines: &[&str], item: usize, begins: impl Fn(&usize) -> bool) -> usize {
     let close = |at: &usize| lines.get(*at).is_some_and(|line| !line.trim().is_empty()) && !begins(at);
     let decorates = |at: &usize| lines.get(*at).is_some_and(|line| line.starts_with('@'));
     (0..item).rev().take_while(close).filter(decorates).last().unwrap_or(item)
+}
+
+/// The lines (0-based, half-open) of Python statements that tree-sitter accepts and Python rejects: headers without a body, and
+/// `try` statements with neither `except` nor `finally`.
+pub(crate) fn incomplete_python(root: Node<'_>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        if lacks_body(node) || lacks_handler(node) {
+            let first = node.start_position().row;
+            found.push(first..first + 1);
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return found;
+            }
+        }
+    }
+}
+
+/// Whether a node has a block without statements, or no block at all where Python requires one.
+fn lacks_body(node: Node<'_>) -> bool {
+    const HEADERS: [&str; 14] = [
+        "function_definition",
+        "class_definition",
+        "if_statement",
+        "elif_clause",
+        "else_clause",
+        "for_statement",
+        "while_statement",
+        "with_statement",
+        "try_statement",
+        "except_clause",
+        "except_group_clause",
+        "finally_clause",
+        "case_clause",
+        "match_statement",
+    ];
+    if !HEADERS.contains(&node.kind()) {
+        return false;
+    }
+    let mut cursor = node.walk();
+    let is_statement = |child: &Node<'_>| child.is_named() && !child.is_extra();
+    let blocks: Vec<Node<'_>> = node.children(&mut cursor).filter(|child| child.kind() == "block").collect();
+    let is_empty = |block: &Node<'_>| !block.children(&mut block.walk()).any(|child| is_statement(&child));
+    blocks.is_empty() || blocks.iter().any(is_empty)
+}
+
+fn lacks_handler(node: Node<'_>) -> bool {
+    let mut cursor = node.walk();
+    let handles = |child: Node<'_>| ["except_clause", "except_group_clause", "finally_clause"].contains(&child.kind());
+    node.kind() == "try_statement" && !node.children(&mut cursor).any(handles)
 }
 
 #[cfg(test)]
@@ -110,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_is_told_with_its_lines() {
+    fn an_error_has_its_lines() {
         assert_eq!(errors("a.rs", "fn f() {}\n", &[]), Some(SyntaxErrors::default()));
         let found = errors("a.py", "a = 1\nb = 2\ndef f(:\n    pass\n", &[]).unwrap();
         assert!(found.count() > 0);
@@ -118,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_text_the_parts_in_question_are_parsed() {
+    fn a_long_text_is_parsed_around_the_given_lines() {
         let sound: String = (0..3_000).map(|n| format!("def f{n}():\n    return {n}\n\n")).collect();
         let broken = sound.replace("return 1500\n", "return (1500\n").replace("return 9\n", "return (9\n");
         let near = |at: usize| errors("a.py", &broken, &[at..at + 1, at + 1..at + 2]).unwrap();
@@ -129,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_does_not_end_between_a_decorator_and_what_it_decorates() {
+    fn a_part_includes_the_decorators_of_its_first_item() {
         let item = |n: usize| format!("@decorate(\n    {n},\n)\n@again\ndef f{n}():\n    return {n}\n\n");
         let sound: String = (0..3_000).map(item).collect();
         for at in [10_000, 10_001, 10_004, 10_005, 10_006] {
@@ -140,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_of_python_without_its_body_is_an_error() {
+    fn a_python_header_without_body_is_an_error() {
         for (text, line) in [
             ("try:\n    a()\nexcept E as e:\nb()\n", 2),
             ("def f():\n    try:\n        a()\n    except E as e:\n    b()\n", 3),
@@ -168,13 +222,13 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_is_not_there_has_a_line() {
+    fn a_missing_token_has_a_line() {
         let found = errors("a.c", "int a = 1;\nint b = 2\n", &[]).unwrap();
         assert_eq!((found.count(), &found.lines()[0]), (1, &(1..2)));
     }
 
     #[test]
-    fn nothing_is_said_of_what_has_no_grammar_or_no_end() {
+    fn there_is_no_statement_without_a_grammar_or_beyond_the_limits() {
         assert_eq!(errors("a.txt", "(((", &[]), None);
         assert_eq!(errors("a.rs", &"(".repeat(10_000), &[]), None);
         assert_eq!(errors("noname", "#!/bin/bash\nif true; then\n", &[]).map(|found| found.count() > 0), Some(true));

@@ -1,28 +1,28 @@
-//! Highlighting: which bytes of each line are a keyword, a string and so on. Colours are the theme's business.
+//! Highlighting: which bytes of each line are a keyword, a string and so on. The theme of the caller assigns colours.
 
 use std::ops::Range;
 
 use tree_sitter_highlight::{HighlightEvent, Highlighter};
 
-use super::fallback;
-use super::language::Language;
-use super::parse::{fit_for, parse_for_query};
+use crate::language::Language;
+use crate::parse::{fit_for, parse_for_query};
+use crate::textmate;
 use rhumb_text::lines;
 
-/// Largest source that is highlighted, in bytes.
+/// Maximum size of a source that is highlighted, in bytes.
 pub const MAX_HIGHLIGHT_BYTES: usize = 512 << 10;
 
-/// Longest line that is highlighted, in bytes with its terminator. Longer lines stay plain.
+/// Maximum length of a line that is highlighted, in bytes with its terminator.
 pub const MAX_LINE_BYTES: usize = 4 << 10;
 
-/// Sources over this size, in bytes, are parsed twice: first within the bounds of [`super::parse`], which the highlighting
-/// library does not know. Below it even hostile text takes no noticeable time.
+/// Larger sources, in bytes, are first parsed with the limits of [`crate::parse`], which the highlighting library does not
+/// have. Up to this size even adversarial text takes no noticeable time.
 const SAFE_BYTES: usize = 16 << 10;
 
-/// What a piece of text is, as far as a theme cares.
+/// The class of a piece of code or prose, for a theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Highlight {
-    /// A word of the language: `fn`, `return`.
+    /// A keyword: `fn`, `return`.
     Keyword,
     /// The name of a function where it is defined or called.
     Function,
@@ -56,68 +56,67 @@ pub enum Highlight {
     Label,
     /// An escape inside a string.
     Escape,
-    /// A heading of prose.
+    /// A heading in prose.
     Heading,
-    /// A link, or its address.
+    /// A link or its URL.
     Link,
-    /// Prose that is set apart: bold or italic.
+    /// Bold or italic prose.
     Emphasis,
     /// A line that a diff adds.
     Inserted,
-    /// A line that a diff takes away.
+    /// A line that a diff removes.
     Deleted,
 }
 
 /// A highlighted piece of one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// First byte, counted from the start of the line, 0-based.
+    /// First byte from the start of the line, 0-based.
     pub start: usize,
-    /// The byte after the last. Never beyond the line's body, always on a char boundary.
+    /// End byte, exclusive. At most the length of the line without terminator; on a character boundary.
     pub end: usize,
-    /// What it is.
+    /// The class of the piece.
     pub highlight: Highlight,
 }
 
-/// Highlights `source` as the file `path` (or by its `#!` line). One list of spans for each line of [`lines::split`], in
-/// order and without overlap; text between spans is plain. All lists are empty when the language is unknown or the
-/// source is over [`MAX_HIGHLIGHT_BYTES`]; that of a line over [`MAX_LINE_BYTES`] always is.
+/// Highlights `source` as the file `path`, or by its `#!` line. Returns one list of spans for each line of [`lines::split`], in
+/// order and without overlap. Text between spans is plain. All lists are empty if the language is unknown or the source
+/// exceeds [`MAX_HIGHLIGHT_BYTES`]. The list of a line above [`MAX_LINE_BYTES`] is empty.
 pub fn highlight(path: &str, source: &str) -> Vec<Vec<Span>> {
-    highlight_as(Language::detect(path, source), || fallback::for_path(path, source), source)
+    highlight_as(Language::detect(path, source), || textmate::for_path(path, source), source)
 }
 
 /// Highlights `source` as the language that a Markdown fence names (`rs`, `python title=x`). See [`highlight`].
 pub fn highlight_lang(name: &str, source: &str) -> Vec<Vec<Span>> {
-    highlight_as(Language::by_name(name), || fallback::for_name(name), source)
+    highlight_as(Language::by_name(name), || textmate::for_name(name), source)
 }
 
 fn highlight_as(
     language: Option<&'static Language>,
-    other: impl FnOnce() -> Option<fallback::Syntax>,
+    other: impl FnOnce() -> Option<textmate::TextMateSyntax>,
     source: &str,
 ) -> Vec<Vec<Span>> {
     let mut spans = LineSpans::new(source);
-    if !spans.worth_it(source) {
+    if !spans.is_worth_parsing(source) {
         return spans.lines;
     }
     match language {
         Some(language) if language.has_highlights() => with_grammar(language, source, &mut spans),
         _ => {
             if let Some(syntax) = other() {
-                fallback::highlight(&syntax, source, &mut spans);
+                textmate::highlight(&syntax, source, &mut spans);
             }
         }
     }
     spans.lines
 }
 
-/// Highlights with the grammar of `language`. Whatever came before a failure is kept: the start of a file is still right
-/// when its end is not.
+/// Highlights with the grammar of `language`. After a failure the spans up to it are kept.
 fn with_grammar(language: &'static Language, source: &str, spans: &mut LineSpans) {
     let Ok(configuration) = language.highlight_configuration() else {
         return;
     };
-    if (language.unfit)(source) || (source.len() > SAFE_BYTES && parse_for_query(language, source).is_none()) {
+    if (language.skips)(source) || (source.len() > SAFE_BYTES && parse_for_query(language, source).is_none()) {
         return;
     }
     let mut highlighter = Highlighter::new();
@@ -125,7 +124,7 @@ fn with_grammar(language: &'static Language, source: &str, spans: &mut LineSpans
     let Ok(events) = highlighter.highlight(configuration, fit.as_bytes(), None, None, |_| None) else {
         return;
     };
-    // What stands in for a character may have been cut in two.
+    // Ranges refer to `fit`, in which another byte sequence may replace a character.
     let whole = |at| source.floor_char_boundary(at);
     let mut stack = Vec::new();
     for event in events {
@@ -144,8 +143,8 @@ fn with_grammar(language: &'static Language, source: &str, spans: &mut LineSpans
     }
 }
 
-/// Capture names of highlight queries and what they become. Tree-sitter takes the longest entry that fits a capture, so
-/// `function.method.builtin` is found under `function`. An entry with `None` makes code inside a string plain again.
+/// Capture names of highlight queries and their highlights. Tree-sitter takes the longest entry that is a prefix of a capture:
+/// `function.method.builtin` is found as `function`. `None` makes code inside a string plain again.
 const CAPTURES: [(&str, Option<Highlight>); 34] = [
     ("attribute", Some(Highlight::Attribute)),
     ("boolean", Some(Highlight::Constant)),
@@ -183,23 +182,23 @@ const CAPTURES: [(&str, Option<Highlight>); 34] = [
     ("text", None),
 ];
 
-/// The capture names that a highlight configuration must know, in the order of their indices.
-pub(super) fn capture_names() -> Vec<&'static str> {
+/// The capture names for a highlight configuration, in the order of their indices.
+pub(crate) fn capture_names() -> Vec<&'static str> {
     CAPTURES.iter().map(|(name, _)| *name).collect()
 }
 
-/// Spans under construction: takes ranges of the whole source in order and deals them out to the lines.
-pub(super) struct LineSpans {
+/// Collects highlighted ranges of a source, given in order, as spans of its lines.
+pub(crate) struct LineSpans {
     /// Spans of each line.
-    pub(super) lines: Vec<Vec<Span>>,
-    /// Where the body of each line lies in the source. Empty for lines that stay plain.
+    pub(crate) lines: Vec<Vec<Span>>,
+    /// The byte range of each line without its terminator. Empty for lines above [`MAX_LINE_BYTES`].
     bodies: Vec<Range<usize>>,
-    /// The line where the last range began; the next cannot begin before it.
+    /// The line in which the last range started. The next one cannot start before it.
     current: usize,
 }
 
 impl LineSpans {
-    pub(super) fn new(source: &str) -> Self {
+    pub(crate) fn new(source: &str) -> Self {
         let mut start = 0;
         let mut bodies = Vec::new();
         for line in lines::split(source) {
@@ -210,14 +209,14 @@ impl LineSpans {
         Self { lines: vec![Vec::new(); bodies.len()], bodies, current: 0 }
     }
 
-    /// Whether parsing pays: not for sources that are too large, nor when most of one lies in lines that stay plain.
-    fn worth_it(&self, source: &str) -> bool {
+    /// Whether parsing is worthwhile: the source is not too large, and at least half of it is in lines that are highlighted.
+    fn is_worth_parsing(&self, source: &str) -> bool {
         let shown: usize = self.bodies.iter().map(|body| body.len() + 1).sum();
         source.len() <= MAX_HIGHLIGHT_BYTES && shown.saturating_mul(2) >= source.len()
     }
 
-    /// Adds a highlighted range of the source, in bytes. It must not begin before the one added last.
-    pub(super) fn push(&mut self, range: Range<usize>, highlight: Highlight) {
+    /// Adds a highlighted byte range of the source. It must not start before the previous one.
+    pub(crate) fn push(&mut self, range: Range<usize>, highlight: Highlight) {
         while self.bodies.get(self.current + 1).is_some_and(|next| next.start <= range.start) {
             self.current += 1;
         }
@@ -236,7 +235,7 @@ impl LineSpans {
     }
 }
 
-/// Appends a span, joined to the one before it if they are alike and touch. Drops what would overlap.
+/// Appends a span. Joins it to the previous one if they touch and have the same class; drops it if they overlap.
 fn add(spans: &mut Vec<Span>, span: Span) {
     match spans.last_mut() {
         Some(last) if last.end > span.start => {}
@@ -258,7 +257,7 @@ mod tests {
         lines::split(source).iter().zip(highlight(path, source)).map(show).collect()
     }
 
-    fn check_laws(source: &str, lines_of_spans: &[Vec<Span>]) {
+    fn check_invariants(source: &str, lines_of_spans: &[Vec<Span>]) {
         let split = lines::split(source);
         assert_eq!(split.len(), lines_of_spans.len());
         for (line, spans) in split.iter().zip(lines_of_spans) {
@@ -283,18 +282,18 @@ mod tests {
     }
 
     #[test]
-    fn a_string_over_several_lines_is_split_at_them() {
+    fn a_multi_line_string_is_split_at_line_ends() {
         assert_eq!(shown("a.py", "x = '''a\n\nb'''\n")[2], ["b''':String"]);
     }
 
     #[test]
-    fn code_inside_a_string_is_not_a_string() {
+    fn code_inside_a_string_is_not_highlighted_as_a_string() {
         let line = shown("a.ts", "const a = `x ${ f(1) } y`\n").remove(0);
         assert!(line.contains(&"f:Function".into()) && line.contains(&" y`:String".into()), "{line:?}");
     }
 
     #[test]
-    fn languages_without_a_grammar_are_highlighted_too() {
+    fn languages_without_a_grammar_are_highlighted() {
         let lines = shown("Cargo.toml", "[package]\nname = \"x\" # y\n");
         assert!(lines[1].contains(&"\"x\":String".into()) && lines[1].contains(&"# y:Comment".into()), "{lines:?}");
         assert!(shown("a.md", "# Title\n")[0].iter().any(|span| span.ends_with("Heading")));
@@ -323,21 +322,21 @@ mod tests {
     fn odd_bytes_do_no_harm() {
         for path in ["a.rs", "a.py", "a.rb", "a.toml"] {
             for source in ["\u{feff}fn f() {}\r\n", "\0\0\"\0", "\"é\r\n\u{2028}x\r\"", "'\n\n'''\n"] {
-                check_laws(source, &highlight(path, source));
+                check_invariants(source, &highlight(path, source));
             }
         }
     }
 
     proptest! {
         #[test]
-        fn spans_keep_their_laws_on_any_text(source in any::<String>()) {
+        fn spans_keep_their_invariants_on_any_text(source in any::<String>()) {
             for path in ["a.rs", "a.py", "a.md"] {
-                check_laws(&source, &highlight(path, &source));
+                check_invariants(&source, &highlight(path, &source));
             }
         }
 
         #[test]
-        fn spans_keep_their_laws_on_broken_code(
+        fn spans_keep_their_invariants_on_broken_code(
             pieces in prop::collection::vec(
                 prop::sample::select(vec![
                     "fn ", "def f", "(", ")", "{", "}", "\"", "'", "`", "${", "#{", "\n", "\r\n", "é", "=> ", "class A",
@@ -348,7 +347,7 @@ mod tests {
         ) {
             let source = pieces.concat();
             for language in Language::all() {
-                check_laws(&source, &highlight_lang(language.id, &source));
+                check_invariants(&source, &highlight_lang(language.id, &source));
             }
         }
     }

@@ -1,55 +1,81 @@
-//! What source code means: the language registry, tags (definitions and references), and highlighting.
+//! Tree-sitter based analysis of source code: tags (definitions and references), syntax errors, statement boundaries and
+//! highlighting, for about 70 languages.
 //!
-//! Everything here is a pure function of a source text. Every one is bounded (see [`parse`]), so that a minified or
-//! hostile file costs a little time and gives nothing, instead of hanging the program.
+//! ```
+//! use rhumb_syntax::{Language, tags};
+//!
+//! let source = "/// Area in square metres.\nfn area(width: u32) -> u32 {\n    square(width)\n}\n";
+//! let language = Language::detect("src/area.rs", source).expect("the extension is known");
+//! let tags = tags(language, source);
+//! let area = &tags.definitions[0];
+//! assert_eq!((area.name.as_str(), area.line, area.end_line), ("area", 2, 4));
+//! assert_eq!(area.signature, "fn area(width: u32) -> u32");
+//! assert_eq!(area.doc, "Area in square metres.");
+//! assert_eq!(tags.references[0].name, "square");
+//! ```
+//!
+//! - [`Language`] detects the language of a file by path, Markdown fence or `#!` line.
+//! - [`tags()`] extracts the [`Definition`]s, [`Reference`]s and imports of a source. [`lexical_tags`] and [`ctags_line`] serve
+//!   files without a grammar.
+//! - [`errors()`] lists the [`SyntaxErrors`] of a source, to detect that an edit broke it.
+//! - [`highlight()`] classifies the bytes of each line as keyword, string and so on, by grammar or by TextMate rules.
+//! - [`statements()`] tells at which lines a source may be cut into chunks.
+//! - [`is_generated`] detects generated, locked and vendored files.
+//!
+//! # Limits
+//!
+//! - All functions depend on their arguments only. They read no files, no clock and no environment (enforced by `clippy.toml`);
+//!   a program that wants to limit parsing by time supplies a clock with [`set_parse_timer`].
+//! - The work is limited (see [`parse`](mod@parse)): a minified, deeply nested or adversarial source takes a few seconds at worst
+//!   and gives no tags.
+//! - Tags are syntactic. A reference is a name; it is not resolved to a definition.
+//! - The feature `lang-more` (default) adds about 30 grammars with 45 MB of tables, `lang-heavy` five more with over 4 MB each.
 
-mod condition;
+#![cfg_attr(not(feature = "lang-more"), allow(dead_code, reason = "some builder methods serve optional grammars only"))]
+
 mod doc;
 mod embedded;
 mod errors;
-mod fallback;
-mod floor;
 mod generated;
-mod heredoc;
 pub mod highlight;
-pub mod language;
-pub mod lexicon;
+mod language;
+mod lexical;
 pub mod parse;
 mod pattern;
-mod python;
 mod query;
-mod reader;
+mod readers;
 mod registry;
-mod shared;
 mod signature;
 mod statements;
-pub mod tag;
-pub mod tags;
-mod unfit;
+mod tag;
+mod tags;
+mod textmate;
 mod walk;
+mod workarounds;
 
 pub use errors::{SyntaxErrors, errors};
-pub use floor::match_count;
 pub use generated::is_generated;
 pub use highlight::{Highlight, Span, highlight, highlight_lang};
 pub use language::Language;
-pub use lexicon::lexical_tags;
+pub use lexical::{ctags_line, lexical_tags};
+pub use parse::{ParseTimer, set_parse_timer};
+pub use query::match_count;
 pub use statements::statements;
 pub use tag::{Definition, FileTags, Reference, SymbolKind};
 pub use tags::tags;
 
-/// Why the room cannot work with a language. All causes are mistakes in our own queries or a grammar that does not fit
-/// them, so the tests rule them out for every language of the registry.
+/// A language whose queries cannot be used. The cause is a mistake in the queries of this crate or a grammar that does not fit
+/// them; tests rule it out for every language.
 #[derive(Debug, thiserror::Error)]
 pub enum SyntaxError {
     /// A query does not compile for the grammar.
-    #[error("the {what} query of {language} does not compile: {source}")]
+    #[error("the {query} query of {language} does not compile: {source}")]
     Query {
         /// Id of the language.
         language: &'static str,
         /// Which query: `tags` or `highlight`.
-        what: &'static str,
-        /// The compiler's complaint, with row and column (0-based) in the query.
+        query: &'static str,
+        /// The error of the query compiler, with 0-based row and column.
         source: tree_sitter::QueryError,
     },
     /// The language is read without a grammar, so it has no queries.

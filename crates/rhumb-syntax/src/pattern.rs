@@ -1,140 +1,148 @@
-//! Reading the patterns of a tags query, to tell those that need the query engine from those that a walk can decide.
+//! Parses the patterns of a tags query, to separate those that need tree-sitter's query engine from those that a tree walk can
+//! decide.
 //!
-//! Most patterns for references only say where a node stands: `(call function: (identifier) @reference)`. Such a *path*
-//! is decided by looking at the ancestors of a node, for a fraction of what the engine takes, which keeps a state for
-//! every pattern that may still match. The others start at a node of a known kind, so the engine need only be run there.
+//! Most patterns for references only describe the ancestors of a node: `(call function: (identifier) @reference)`. Such a *path*
+//! is decided by looking at these ancestors, which costs a fraction of the engine's work: the engine keeps a state for every
+//! pattern that may still match. The other patterns start at nodes of known kinds, so the engine runs only there.
 
-/// A pattern of a query, as far as a walk has to know it.
+use regex::Regex;
+
+/// A pattern of a query, as classified for a walk.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Pattern<'query> {
-    /// Decided by the ancestors of a node and its text.
-    Paths(Paths<'query>),
-    /// Starts at nodes of these kinds.
+pub(crate) enum Pattern<'query> {
+    /// Decided by the ancestors and the text of a node.
+    Paths(CapturePaths<'query>),
+    /// Starts at nodes of these kinds; needs the engine.
     Rooted(Vec<&'query str>),
-    /// Nothing is known of it.
+    /// May start anywhere; needs the engine.
     Other,
 }
 
-/// The ways to the node that a pattern captures.
+/// The paths to the node that a pattern captures.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Paths<'query> {
-    /// Each is nodes inside of each other, outermost first; the last is captured.
-    pub(super) ways: Vec<Vec<Step<'query>>>,
+pub(crate) struct CapturePaths<'query> {
+    /// Each path is a list of nested nodes, outermost first; the last one is captured.
+    pub(crate) paths: Vec<Vec<PathStep<'query>>>,
     /// The name of the capture.
-    pub(super) capture: &'query str,
-    /// What must hold of its text.
-    pub(super) conditions: Vec<Predicate<'query>>,
-    /// The kinds that the ways begin with; none where any will do.
-    pub(super) root: Vec<&'query str>,
+    pub(crate) capture: &'query str,
+    /// The predicates on the text of the captured node.
+    pub(crate) conditions: Vec<Predicate<'query>>,
+    /// The kinds of the outermost nodes; empty if any kind matches.
+    pub(crate) root: Vec<&'query str>,
 }
 
-/// A node on a way.
+/// A node of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Step<'query> {
-    /// Which child of the node before it is, if that matters.
-    pub(super) field: Option<&'query str>,
-    /// Its kind.
-    pub(super) kind: &'query str,
+pub(crate) struct PathStep<'query> {
+    /// The field of its parent, if required.
+    pub(crate) field: Option<&'query str>,
+    /// The kind of the node.
+    pub(crate) kind: &'query str,
 }
 
-/// A predicate: its name, without `#` and `?`, the capture that it is about, and the strings that follow.
+/// A predicate: its name without `#` and `?`, the capture, and the strings that follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Predicate<'query> {
-    pub(super) name: &'query str,
-    pub(super) capture: &'query str,
-    pub(super) values: Vec<String>,
+pub(crate) struct Predicate<'query> {
+    pub(crate) name: &'query str,
+    pub(crate) capture: &'query str,
+    pub(crate) values: Vec<String>,
 }
 
-/// Reads one pattern with all that belongs to it.
-pub(super) fn read(text: &str) -> Pattern<'_> {
-    read_pattern(text).unwrap_or(Pattern::Other)
+/// Classifies one pattern with its predicates.
+pub(crate) fn classify(text: &str) -> Pattern<'_> {
+    parse_pattern(text).unwrap_or(Pattern::Other)
 }
 
-fn read_pattern(text: &str) -> Option<Pattern<'_>> {
-    let mut reader = Reader { rest: text };
-    let mut items = reader.items().filter(|_| reader.rest.is_empty())?;
-    // A group holds a node and what is said of it.
-    if let [Item { shape: Shape::Group, .. }] = items.nodes[..] {
+fn parse_pattern(text: &str) -> Option<Pattern<'_>> {
+    let mut parser = PatternParser { rest: text };
+    let mut items = parser.items().filter(|_| parser.rest.is_empty())?;
+    // A group consists of a node and its predicates.
+    if let [PatternItem { shape: NodeShape::Group, .. }] = items.nodes[..] {
         items = items.nodes.pop()?.inside;
     }
     let [root] = &items.nodes[..] else { return None };
     let kinds: Vec<&str> = match root.shape {
-        Shape::Node(kind) => vec![kind],
-        Shape::Choice => root.inside.nodes.iter().map(Item::kind).collect::<Option<_>>()?,
-        Shape::Any => Vec::new(),
-        Shape::Group | Shape::Other => return None,
+        NodeShape::Node(kind) => vec![kind],
+        NodeShape::Choice => root.inside.nodes.iter().map(PatternItem::kind).collect::<Option<_>>()?,
+        NodeShape::Any => Vec::new(),
+        NodeShape::Group | NodeShape::Other => return None,
     };
     match paths(root, &items) {
-        Some((capture, ways)) => {
-            Some(Pattern::Paths(Paths { ways, capture, conditions: items.predicates, root: kinds }))
+        Some((capture, paths)) => {
+            Some(Pattern::Paths(CapturePaths { paths, capture, conditions: items.predicates, root: kinds }))
         }
         None => (!kinds.is_empty()).then_some(Pattern::Rooted(kinds)),
     }
 }
 
-/// The ways through `root` and the capture at their ends, if there is nothing else.
-fn paths<'query>(root: &Item<'query>, items: &Items<'query>) -> Option<(&'query str, Vec<Vec<Step<'query>>>)> {
+/// The paths through `root` and their common capture; `None` if the pattern requires anything else.
+fn paths<'query>(
+    root: &PatternItem<'query>,
+    items: &PatternItems<'query>,
+) -> Option<(&'query str, Vec<Vec<PathStep<'query>>>)> {
     let mut ends = Vec::new();
     follow(root, None, &mut Vec::new(), &[], &mut ends)?;
     let (capture, _) = *ends.first()?;
     let same = ends.iter().all(|(other, _)| *other == capture);
     let about_it = items.predicates.iter().all(|predicate| predicate.capture == capture);
-    (same && about_it && items.plain).then(|| (capture, ends.into_iter().map(|(_, way)| way).collect()))
+    (same && about_it && items.plain).then(|| (capture, ends.into_iter().map(|(_, path)| path).collect()))
 }
 
-/// Collects the ways through `item`, if each goes to one captured node and no further.
+/// Collects the paths through `item`. `None` unless each leads to one captured node without children.
 fn follow<'query>(
-    item: &Item<'query>,
+    item: &PatternItem<'query>,
     field: Option<&'query str>,
-    way: &mut Vec<Step<'query>>,
+    path: &mut Vec<PathStep<'query>>,
     captures: &[&'query str],
-    ends: &mut Vec<(&'query str, Vec<Step<'query>>)>,
+    ends: &mut Vec<(&'query str, Vec<PathStep<'query>>)>,
 ) -> Option<()> {
     (item.once && item.inside.plain && item.inside.predicates.is_empty()).then_some(())?;
     let captures = [captures, &item.captures].concat();
     let field = item.field.or(field);
     match item.shape {
-        Shape::Choice => item.inside.nodes.iter().try_for_each(|choice| follow(choice, field, way, &captures, ends)),
-        Shape::Node(kind) => {
-            way.push(Step { field, kind });
+        NodeShape::Choice => {
+            item.inside.nodes.iter().try_for_each(|choice| follow(choice, field, path, &captures, ends))
+        }
+        NodeShape::Node(kind) => {
+            path.push(PathStep { field, kind });
             match (&item.inside.nodes[..], &captures[..]) {
-                ([], [capture]) => ends.push((capture, way.clone())),
-                ([inner], []) => follow(inner, None, way, &[], ends)?,
+                ([], [capture]) => ends.push((capture, path.clone())),
+                ([inner], []) => follow(inner, None, path, &[], ends)?,
                 _ => return None,
             }
-            way.pop();
+            path.pop();
             Some(())
         }
-        // What is a field has a node around it, and more is not asked. The engine would not have a broken one.
-        Shape::Any => match (&item.inside.nodes[..], &captures[..]) {
-            ([inner], []) if way.is_empty() && inner.field.is_some() => follow(inner, None, way, &[], ends),
+        // A field implies a parent, and the pattern requires no more of it. The engine excludes error nodes as parents.
+        NodeShape::Any => match (&item.inside.nodes[..], &captures[..]) {
+            ([inner], []) if path.is_empty() && inner.field.is_some() => follow(inner, None, path, &[], ends),
             _ => None,
         },
-        Shape::Group | Shape::Other => None,
+        NodeShape::Group | NodeShape::Other => None,
     }
 }
 
-/// What stands between two brackets.
+/// The contents of a pair of brackets.
 #[derive(Debug, Clone, Default)]
-struct Items<'query> {
-    nodes: Vec<Item<'query>>,
+struct PatternItems<'query> {
+    nodes: Vec<PatternItem<'query>>,
     predicates: Vec<Predicate<'query>>,
-    /// Whether there is nothing else: no anchor, no field that must be absent, no setting.
+    /// Whether there is nothing else: no anchor, no negated field, no directive.
     plain: bool,
 }
 
 #[derive(Debug, Clone)]
-struct Item<'query> {
+struct PatternItem<'query> {
     field: Option<&'query str>,
-    shape: Shape<'query>,
+    shape: NodeShape<'query>,
     captures: Vec<&'query str>,
-    inside: Items<'query>,
-    /// Whether it has no quantifier.
+    inside: PatternItems<'query>,
+    /// Whether the item has no quantifier.
     once: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape<'query> {
+enum NodeShape<'query> {
     /// A named node of this kind.
     Node(&'query str),
     /// `[…]`
@@ -147,23 +155,23 @@ enum Shape<'query> {
     Other,
 }
 
-impl<'query> Item<'query> {
+impl<'query> PatternItem<'query> {
     fn kind(&self) -> Option<&'query str> {
         match self.shape {
-            Shape::Node(kind) => Some(kind),
+            NodeShape::Node(kind) => Some(kind),
             _ => None,
         }
     }
 }
 
-struct Reader<'query> {
+struct PatternParser<'query> {
     rest: &'query str,
 }
 
-impl<'query> Reader<'query> {
-    /// Reads up to a closing bracket or the end.
-    fn items(&mut self) -> Option<Items<'query>> {
-        let mut items = Items { plain: true, ..Items::default() };
+impl<'query> PatternParser<'query> {
+    /// Parses up to a closing bracket or the end.
+    fn items(&mut self) -> Option<PatternItems<'query>> {
+        let mut items = PatternItems { plain: true, ..PatternItems::default() };
         loop {
             self.skip_blank();
             if self.rest.is_empty() || self.rest.starts_with([')', ']']) {
@@ -184,21 +192,21 @@ impl<'query> Reader<'query> {
         }
     }
 
-    fn item(&mut self) -> Option<Item<'query>> {
+    fn item(&mut self) -> Option<PatternItem<'query>> {
         let field = self.field();
         let (shape, inside) = match self.rest.chars().next()? {
             '(' => self.node()?,
-            '[' => (Shape::Choice, self.bracketed('[', ']')?),
+            '[' => (NodeShape::Choice, self.bracketed('[', ']')?),
             '"' => {
                 self.string()?;
-                (Shape::Other, Items { plain: true, ..Items::default() })
+                (NodeShape::Other, PatternItems { plain: true, ..PatternItems::default() })
             }
             _ => {
                 (self.word()? == "_").then_some(())?;
-                (Shape::Other, Items { plain: true, ..Items::default() })
+                (NodeShape::Other, PatternItems { plain: true, ..PatternItems::default() })
             }
         };
-        let mut item = Item { field, shape, captures: Vec::new(), inside, once: true };
+        let mut item = PatternItem { field, shape, captures: Vec::new(), inside, once: true };
         loop {
             self.skip_blank();
             if self.eat('@') {
@@ -211,34 +219,34 @@ impl<'query> Reader<'query> {
         }
     }
 
-    /// A node or a group, which begin alike.
-    fn node(&mut self) -> Option<(Shape<'query>, Items<'query>)> {
+    /// Parses a node or a group, which start alike.
+    fn node(&mut self) -> Option<(NodeShape<'query>, PatternItems<'query>)> {
         self.eat('(').then_some(())?;
         self.skip_blank();
         let shape = match self.rest.chars().next()? {
-            '(' | '[' | '"' => Shape::Group,
+            '(' | '[' | '"' => NodeShape::Group,
             _ => match self.word()? {
-                "_" => Shape::Any,
-                "ERROR" | "MISSING" => Shape::Other,
-                kind => Shape::Node(kind),
+                "_" => NodeShape::Any,
+                "ERROR" | "MISSING" => NodeShape::Other,
+                kind => NodeShape::Node(kind),
             },
         };
         let inside = self.items()?;
         self.eat(')').then_some((shape, inside))
     }
 
-    fn bracketed(&mut self, open: char, close: char) -> Option<Items<'query>> {
+    fn bracketed(&mut self, open: char, close: char) -> Option<PatternItems<'query>> {
         self.eat(open).then_some(())?;
         let inside = self.items()?;
         self.eat(close).then_some(inside)
     }
 
-    /// A predicate on a capture, or `None` for anything else of that form: a setting, a comparison of two captures.
+    /// Parses a predicate on one capture. `None` for other forms: directives, comparisons of two captures.
     fn predicate(&mut self) -> Option<Option<Predicate<'query>>> {
         self.rest = self.rest.strip_prefix("(#")?;
         let name = self.word()?;
         let is_predicate = self.eat('?');
-        let _is_setting = self.eat('!');
+        let _is_directive = self.eat('!');
         let (mut captures, mut values) = (Vec::new(), Vec::new());
         loop {
             self.skip_blank();
@@ -314,49 +322,148 @@ fn word_end(text: &str) -> usize {
     text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))).unwrap_or(text.len())
 }
 
+/// A predicate on a text.
+#[derive(Clone)]
+pub(crate) struct Condition {
+    test: Test,
+    /// `true` if the test must succeed, `false` for a `not-` predicate.
+    wanted: bool,
+}
+
+#[derive(Clone)]
+enum Test {
+    Matches {
+        /// The ASCII characters with which a match can start. This rules out most names without running the regex.
+        first: Option<FirstChars>,
+        regex: Regex,
+    },
+    OneOf(Vec<String>),
+}
+
+impl Condition {
+    /// The condition for a predicate; `None` if the predicate is unknown.
+    pub(crate) fn new(predicate: &Predicate<'_>) -> Option<Self> {
+        let (negated, name) = match predicate.name.strip_prefix("not-") {
+            Some(name) => (true, name),
+            None => (false, predicate.name),
+        };
+        let test = match (name, &predicate.values[..]) {
+            ("match", [regex]) => Test::Matches { first: FirstChars::of(regex), regex: Regex::new(regex).ok()? },
+            ("eq", [_]) | ("any-of", _) => Test::OneOf(predicate.values.clone()),
+            _ => return None,
+        };
+        Some(Self { test, wanted: !negated })
+    }
+
+    /// Whether the condition holds for `text`.
+    pub(crate) fn holds(&self, text: &str) -> bool {
+        let is = match &self.test {
+            Test::Matches { first: Some(first), .. } if !first.allows(text) => false,
+            Test::Matches { first: Some(FirstChars { is_all: true, .. }), .. } => true,
+            Test::Matches { regex, .. } => regex.is_match(text),
+            Test::OneOf(texts) => texts.iter().any(|one| one == text),
+        };
+        is == self.wanted
+    }
+}
+
+/// The ASCII characters with which a match can start.
+#[derive(Clone)]
+struct FirstChars {
+    /// One bit per character.
+    characters: u128,
+    /// Whether the regular expression requires nothing else.
+    is_all: bool,
+}
+
+impl FirstChars {
+    /// Reads the start of an anchored expression: `^`, then optional letters, underscores or character classes, then one
+    /// that is required. `None` for all other expressions.
+    fn of(regex: &str) -> Option<Self> {
+        let mut rest = regex.strip_prefix('^').filter(|rest| !rest.contains('|'))?;
+        let (mut characters, mut optional) = (0u128, false);
+        loop {
+            let (class, after) = class(rest)?;
+            characters |= class;
+            match after.chars().next() {
+                Some('*' | '?') => (rest, optional) = (after.get(1..)?, true),
+                Some('{') => return None,
+                _ => return Some(Self { characters, is_all: after.is_empty() && !optional }),
+            }
+        }
+    }
+
+    fn allows(&self, text: &str) -> bool {
+        text.as_bytes().first().is_some_and(|&byte| byte.is_ascii() && self.characters >> byte & 1 == 1)
+    }
+}
+
+/// A character or a class at the start of an expression, and the rest of the expression.
+fn class(regex: &str) -> Option<(u128, &str)> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let Some(inside) = regex.strip_prefix('[') else {
+        let (c, rest) = (regex.chars().next().filter(|c| is_plain(*c))?, regex.get(1..)?);
+        return Some((1 << (c as u32), rest));
+    };
+    let (inside, rest) = inside.split_once(']')?;
+    let mut characters = 0u128;
+    let mut chars = inside.chars().peekable();
+    while let Some(start) = chars.next() {
+        let end = match chars.next_if_eq(&'-') {
+            Some(_) => chars.next()?,
+            None => start,
+        };
+        (is_plain(start) && is_plain(end)).then_some(())?;
+        (start..=end).for_each(|c| characters |= 1 << (c as u32));
+    }
+    Some((characters, rest))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
-    /// The ways as `kind/field:kind`, with the capture and how many conditions there are.
-    fn ways(text: &str) -> Vec<String> {
-        let Pattern::Paths(paths) = read(text) else { panic!("{text} is no path") };
-        let step = |step: &Step<'_>| match step.field {
+    /// The paths as `kind/field:kind`, with the capture and the number of conditions.
+    fn paths(text: &str) -> Vec<String> {
+        let Pattern::Paths(paths) = classify(text) else { panic!("{text} is no path") };
+        let step = |step: &PathStep<'_>| match step.field {
             Some(field) => format!("{field}:{}", step.kind),
             None => step.kind.to_owned(),
         };
-        let way = |way: &Vec<Step<'_>>| way.iter().map(step).collect::<Vec<_>>().join("/");
-        paths.ways.iter().map(|one| format!("{} @{} {}", way(one), paths.capture, paths.conditions.len())).collect()
+        let path = |path: &Vec<PathStep<'_>>| path.iter().map(step).collect::<Vec<_>>().join("/");
+        let show = |one: &Vec<PathStep<'_>>| format!("{} @{} {}", path(one), paths.capture, paths.conditions.len());
+        paths.paths.iter().map(show).collect()
     }
 
     #[test]
-    fn nodes_inside_of_each_other_are_a_path() {
-        assert_eq!(ways("(type_identifier) @reference\n\n; next"), ["type_identifier @reference 0"]);
+    fn nested_nodes_are_a_path() {
+        assert_eq!(paths("(type_identifier) @reference\n\n; next"), ["type_identifier @reference 0"]);
         assert_eq!(
-            ways("(call function: (attribute attribute: (identifier) @reference))"),
+            paths("(call function: (attribute attribute: (identifier) @reference))"),
             ["call/function:attribute/attribute:identifier @reference 0"]
         );
         assert_eq!(
-            ways("((identifier) @r\n  (#match? @r \"^[A-Z]\\\\w\")\n  (#not-eq? @r \"Self\"))"),
+            paths("((identifier) @r\n  (#match? @r \"^[A-Z]\\\\w\")\n  (#not-eq? @r \"Self\"))"),
             ["identifier @r 2"]
         );
     }
 
     #[test]
-    fn each_choice_is_a_way() {
-        assert_eq!(ways("(a b: [(c) @r (d e: [(f) (g)] @r)])"), ["a/b:c @r 0", "a/b:d/e:f @r 0", "a/b:d/e:g @r 0"]);
-        assert_eq!(ways("[(a) (b)] @r"), ["a @r 0", "b @r 0"]);
-        assert_eq!(ways("(a [(b) (c)] @r)"), ["a/b @r 0", "a/c @r 0"]);
+    fn each_alternative_is_a_path() {
+        assert_eq!(paths("(a b: [(c) @r (d e: [(f) (g)] @r)])"), ["a/b:c @r 0", "a/b:d/e:f @r 0", "a/b:d/e:g @r 0"]);
+        assert_eq!(paths("[(a) (b)] @r"), ["a @r 0", "b @r 0"]);
+        assert_eq!(paths("(a [(b) (c)] @r)"), ["a/b @r 0", "a/c @r 0"]);
     }
 
     #[test]
-    fn a_field_of_any_node_is_a_way() {
-        assert_eq!(ways("(_ f: (b) @r)"), ["f:b @r 0"]);
-        assert_eq!(ways("(_ f: (b g: [(c) (d)] @r))"), ["f:b/g:c @r 0", "f:b/g:d @r 0"]);
+    fn a_field_of_any_node_is_a_path() {
+        assert_eq!(paths("(_ f: (b) @r)"), ["f:b @r 0"]);
+        assert_eq!(paths("(_ f: (b g: [(c) (d)] @r))"), ["f:b/g:c @r 0", "f:b/g:d @r 0"]);
     }
 
     #[test]
-    fn whatever_else_is_said_needs_the_engine() {
+    fn other_requirements_need_the_engine() {
         for text in [
             "(a (b) @r .)",
             "(a !field (b) @r)",
@@ -370,13 +477,13 @@ mod tests {
             "(a [(b) @r (c) @s])",
             "(a)",
         ] {
-            assert_eq!(read(text), Pattern::Rooted(vec!["a"]), "{text}");
+            assert_eq!(classify(text), Pattern::Rooted(vec!["a"]), "{text}");
         }
-        assert_eq!(read("[(a (b)) (c)] @r"), Pattern::Rooted(vec!["a", "c"]));
+        assert_eq!(classify("[(a (b)) (c)] @r"), Pattern::Rooted(vec!["a", "c"]));
     }
 
     #[test]
-    fn what_may_start_anywhere_is_told() {
+    fn patterns_that_may_start_anywhere_are_other() {
         for text in [
             "(_ (b) @r)",
             "(_ f: (b) @r (c))",
@@ -389,7 +496,34 @@ mod tests {
             "a)",
             "",
         ] {
-            assert_eq!(read(text), Pattern::Other, "{text}");
+            assert_eq!(classify(text), Pattern::Other, "{text}");
+        }
+    }
+
+    fn condition(name: &'static str, values: &[&str]) -> Option<Condition> {
+        let values = values.iter().map(|value| (*value).to_owned()).collect();
+        Condition::new(&Predicate { name, capture: "reference", values })
+    }
+
+    #[test]
+    fn a_word_list_allows_or_forbids() {
+        let is = condition("any-of", &["a", "b"]).unwrap();
+        let is_not = condition("not-eq", &["a"]).unwrap();
+        assert_eq!([is.holds("b"), is.holds("c"), is_not.holds("a"), is_not.holds("c")], [true, false, false, true]);
+        assert!(condition("is-not", &["local"]).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_character_test_agrees_with_the_regex(
+            regex in prop::sample::select(vec![
+                "^[A-Z]", "^_*[A-Z]", "^[A-Z][A-Z0-9_]+$", "^_*[A-Z][A-Z0-9_]*$", "^_", "^a|b", "^ab|c", "^[a$]", "^[^a]", "^A{0}", "[A-Z]", "^A?",
+                "^\\pL", "^[a-c]?[X-Z]*_", "^(A|b)", "^.",
+            ]),
+            text in "[A-Za-c_é]{0,4}",
+        ) {
+            let condition = condition("match", &[regex]).unwrap();
+            prop_assert_eq!(condition.holds(&text), Regex::new(regex).unwrap().is_match(&text));
         }
     }
 }

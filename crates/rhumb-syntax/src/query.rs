@@ -1,37 +1,37 @@
-//! Compiling queries: what each capture of a tags query means, and the highlight configuration of a language.
+//! Compiles queries: the role of each capture of a tags query, and the highlight configuration of a language.
 //!
-//! A tags query speaks in these captures and settings:
+//! A tags query consists of these captures and directives:
 //!
 //! | capture | meaning |
 //! |---|---|
 //! | `@definition.<kind>` with `@name` | a definition; `<kind>` is a [`SymbolKind`] |
-//! | `@body` | where the header of the definition ends, if its `body` field does not say so |
-//! | `@container` | the name that the definition belongs to, if that is not what surrounds it (a Go receiver) |
-//! | `@scope` with `@name` | a region that names what it contains without defining it (a Rust `impl`) |
-//! | `@reference` | a use of a name; the names of definitions are taken out afterwards |
-//! | `@import` | a module or file that is imported, as written: a path, a dotted name, a string |
-//! | `@doc` | the documentation of the definition, if it is not the comment right above it |
+//! | `@body` | the body of the definition, if the grammar has no `body` field |
+//! | `@container` | the name of the container, if it is not an enclosing definition (a Go receiver) |
+//! | `@scope` with `@name` | a region that is the container of its contents but not a definition (a Rust `impl`) |
+//! | `@reference` | a use of a name; names of definitions are removed afterwards |
+//! | `@import` | an imported module or file as written: a path, a dotted name, a string |
+//! | `@doc` | the documentation of the definition, if it is not the comment directly above |
 //! | `@embedded` | code of another language, which `@language` captures or `(#set! language "…")` names |
-//! | `@ignore` with `@name` | not a definition after all, whatever another pattern says of that name on that line |
+//! | `@ignore` with `@name` | cancels other definitions of this name on this line |
 //!
-//! `(#set! only "top-level")` drops a definition that stands inside a function, and `(#set! prefix "type")` puts a
-//! keyword before the signature that stands outside the captured node. `(#set! joins "clauses")` makes a definition that
-//! follows one of the same name part of it: the equations of a Haskell function, and the type that is declared above them.
-//! `(#set! segment "last")` knows names and references by their last part: `Tides` for `Harbour.Tides`.
-//! Captures that begin with `_` serve predicates.
+//! `(#set! only "top-level")` drops definitions inside of functions. `(#set! prefix "type")` puts a keyword, which is outside of
+//! the captured node, before the signature. `(#set! joins "clauses")` merges a definition with a preceding one of the same name:
+//! the equations of a Haskell function and its type signature. `(#set! segment "last")` reduces names and references to their
+//! last segment: `Tides` for `Harbour.Tides`. Captures that start with `_` serve predicates.
 
-use tree_sitter::Query;
+use crate::SyntaxError;
+use crate::highlight::capture_names;
+use crate::language::Language;
+use crate::parse::parse_for_query;
+use crate::tag::SymbolKind;
+use crate::walk::TagWalk;
+use streaming_iterator::StreamingIterator;
+use tree_sitter::{Node, Query, QueryCursor};
 use tree_sitter_highlight::HighlightConfiguration;
 
-use super::SyntaxError;
-use super::highlight::capture_names;
-use super::language::Language;
-use super::tag::SymbolKind;
-use super::walk::Walk;
-
-/// What a capture of a tags query stands for.
+/// The role of a capture in a tags query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum CaptureRole {
     Definition(SymbolKind),
     Name,
     Body,
@@ -43,66 +43,66 @@ pub(super) enum Role {
     Ignore,
     Embedded,
     Language,
-    /// Only predicates look at it.
+    /// Used by predicates only.
     Private,
 }
 
-/// What the settings of a pattern say.
+/// The directives of a pattern.
 #[derive(Debug, Clone, Default)]
-pub(super) struct PatternSettings {
-    /// Drop the definition inside functions and methods.
-    pub(super) top_level_only: bool,
-    /// Part of the definition right before it, if that has the same name.
-    pub(super) joins_clauses: bool,
-    /// Only the last part of a qualified name counts.
-    pub(super) last_segment: bool,
-    /// A keyword for the front of the signature.
-    pub(super) prefix: Option<String>,
-    /// The language of what is embedded.
-    pub(super) language: Option<String>,
+pub(crate) struct PatternSettings {
+    /// Drop definitions inside of functions and methods.
+    pub(crate) top_level_only: bool,
+    /// Merge with the preceding definition if it has the same name.
+    pub(crate) joins_clauses: bool,
+    /// Use only the last segment of a qualified name.
+    pub(crate) last_segment: bool,
+    /// A keyword at the start of the signature.
+    pub(crate) prefix: Option<String>,
+    /// The language of embedded code.
+    pub(crate) language: Option<String>,
 }
 
 /// A compiled tags query.
-pub(super) struct TagQuery {
-    pub(super) walk: Walk,
-    /// By capture index.
-    pub(super) roles: Vec<Role>,
-    /// By pattern index.
-    pub(super) settings: Vec<PatternSettings>,
+pub(crate) struct TagQuery {
+    pub(crate) walk: TagWalk,
+    /// Roles by capture index.
+    pub(crate) roles: Vec<CaptureRole>,
+    /// Directives by pattern index.
+    pub(crate) settings: Vec<PatternSettings>,
 }
 
 impl TagQuery {
     /// Compiles the tags query of `language`.
-    pub(super) fn compile(language: &'static Language) -> Result<Self, SyntaxError> {
-        let query = tag_query(language)?;
+    pub(crate) fn compile(language: &'static Language) -> Result<Self, SyntaxError> {
+        let query = compile_tags_query(language)?;
         let unknown = |capture: &str| SyntaxError::Capture { language: language.id, capture: capture.to_owned() };
         let roles = query.capture_names().iter().map(|name| role(name).ok_or_else(|| unknown(name)));
         let roles = roles.collect::<Result<Vec<_>, _>>()?;
         let settings = (0..query.pattern_count()).map(|pattern| settings(&query, pattern)).collect();
-        Ok(Self { walk: Walk::new(query, language.tags_query, &grammar(language)?), roles, settings })
+        Ok(Self { walk: TagWalk::new(query, language.tags_query, &grammar(language)?), roles, settings })
     }
 }
 
-/// Compiles the tags query of `language` for the query engine alone.
-pub(super) fn tag_query(language: &'static Language) -> Result<Query, SyntaxError> {
+/// Compiles the tags query of `language` for tree-sitter's engine.
+pub(crate) fn compile_tags_query(language: &'static Language) -> Result<Query, SyntaxError> {
     let compiled = Query::new(&grammar(language)?, language.tags_query);
-    compiled.map_err(|source| SyntaxError::Query { language: language.id, what: "tags", source })
+    compiled.map_err(|source| SyntaxError::Query { language: language.id, query: "tags", source })
 }
 
-fn role(capture: &str) -> Option<Role> {
+fn role(capture: &str) -> Option<CaptureRole> {
     Some(match capture {
-        "name" => Role::Name,
-        "body" => Role::Body,
-        "container" => Role::Container,
-        "scope" => Role::Scope,
-        "reference" => Role::Reference,
-        "import" => Role::Import,
-        "doc" => Role::Doc,
-        "ignore" => Role::Ignore,
-        "embedded" => Role::Embedded,
-        "language" => Role::Language,
-        _ if capture.starts_with('_') => Role::Private,
-        _ => Role::Definition(SymbolKind::from_name(capture.strip_prefix("definition.")?)?),
+        "name" => CaptureRole::Name,
+        "body" => CaptureRole::Body,
+        "container" => CaptureRole::Container,
+        "scope" => CaptureRole::Scope,
+        "reference" => CaptureRole::Reference,
+        "import" => CaptureRole::Import,
+        "doc" => CaptureRole::Doc,
+        "ignore" => CaptureRole::Ignore,
+        "embedded" => CaptureRole::Embedded,
+        "language" => CaptureRole::Language,
+        _ if capture.starts_with('_') => CaptureRole::Private,
+        _ => CaptureRole::Definition(SymbolKind::from_name(capture.strip_prefix("definition.")?)?),
     })
 }
 
@@ -126,13 +126,38 @@ fn grammar(language: &Language) -> Result<tree_sitter::Language, SyntaxError> {
 }
 
 /// Compiles the highlight query of `language`.
-pub(super) fn highlight_configuration(language: &'static Language) -> Result<HighlightConfiguration, SyntaxError> {
+pub(crate) fn highlight_configuration(language: &'static Language) -> Result<HighlightConfiguration, SyntaxError> {
     let grammar = grammar(language)?;
-    // The parts are files that need not end in a line end, and a part may open with a comment.
+    // The parts are files that may lack a final line feed, and the next part may start with a comment.
     let (highlights, locals) = (language.highlights.join("\n"), language.locals.join("\n"));
-    // No injections: each would start another parse, and macros and templates read well enough without.
+    // No injections: each would cost another parse, and code in macros and templates is readable without.
     let mut configuration = HighlightConfiguration::new(grammar, language.id, &highlights, "", &locals)
-        .map_err(|source| SyntaxError::Query { language: language.id, what: "highlight", source })?;
+        .map_err(|source| SyntaxError::Query { language: language.id, query: "highlight", source })?;
     configuration.configure(&capture_names());
     Ok(configuration)
+}
+
+/// Parses a source and runs the complete tags query with tree-sitter's engine. Returns the number of matches. Benchmarks use it
+/// as the baseline for [`tags`](crate::tags).
+pub fn match_count(language: &'static Language, source: &str) -> usize {
+    let (Ok(query), Some(tree)) = (language.whole_tag_query(), parse_for_query(language, source)) else { return 0 };
+    let mut cursor = QueryCursor::new();
+    let text = |node: Node<'_>| std::iter::once(source.as_bytes().get(node.byte_range()).unwrap_or_default());
+    let mut matches = cursor.matches(query, tree.root_node(), text);
+    let mut count = 0;
+    while matches.next().is_some() {
+        count += 1;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_is_a_match() {
+        assert!(match_count(Language::by_name("rust").unwrap(), "fn f() {}\n") >= 1);
+        assert_eq!(match_count(Language::by_name("rust").unwrap(), ""), 0);
+    }
 }

@@ -1,34 +1,33 @@
-//! Signatures: the header of a definition on one line.
+//! Signatures: the header of a definition, on one line.
 
 use std::ops::Range;
 
 use tree_sitter::Node;
 
-/// Longest signature, in characters.
-pub(super) const MAX_SIGNATURE_CHARS: usize = 200;
+/// Maximum length of a signature, in characters.
+pub(crate) const MAX_SIGNATURE_CHARS: usize = 200;
 
-/// How much of a header is looked at, in bytes: room for [`MAX_SIGNATURE_CHARS`] after comments and indentation go.
+/// Maximum number of bytes of a header that are read: [`MAX_SIGNATURE_CHARS`] plus comments and indentation.
 const MAX_HEADER_BYTES: usize = 2_048;
 
-/// How many nodes of a header are looked at for comments.
+/// Maximum number of nodes of a header that are searched for comments.
 const MAX_HEADER_NODES: usize = 2_000;
 
-/// The parts of a definition that its signature is made from.
-pub(super) struct Header<'tree> {
+/// The nodes that a signature is made from.
+pub(crate) struct DefinitionHeader<'tree> {
     /// The whole definition.
-    pub(super) node: Node<'tree>,
-    /// Its name.
-    pub(super) name: Node<'tree>,
-    /// What the query says the body is.
-    pub(super) body: Option<Node<'tree>>,
-    /// Its documentation, which may stand in the middle of the header.
-    pub(super) doc: Option<Node<'tree>>,
+    pub(crate) node: Node<'tree>,
+    /// The name of the definition.
+    pub(crate) name: Node<'tree>,
+    /// The body that the query captures.
+    pub(crate) body: Option<Node<'tree>>,
+    /// The documentation, which may be inside of the header.
+    pub(crate) doc: Option<Node<'tree>>,
 }
 
-/// The signature of a definition: its source up to the body, without comments and annotations, with white space
-/// squeezed to single spaces, at most [`MAX_SIGNATURE_CHARS`] long. A name that stands after the body, as in a C
-/// `typedef struct { … } name`, is kept.
-pub(super) fn signature(header: &Header<'_>, prefix: Option<&str>, source: &str) -> String {
+/// The signature of a definition: its source up to the body, without comments and annotations, with each run of white space as
+/// one space, at most [`MAX_SIGNATURE_CHARS`] long. A name after the body, as in a C `typedef struct { … } name`, is kept.
+pub(crate) fn signature(header: &DefinitionHeader<'_>, prefix: Option<&str>, source: &str) -> String {
     let whole = header.node.byte_range();
     let mut text = Squeezed::new(prefix.unwrap_or_default());
     match body(header) {
@@ -44,7 +43,7 @@ pub(super) fn signature(header: &Header<'_>, prefix: Option<&str>, source: &str)
     closed(trim(text.finish()))
 }
 
-/// A form of a Lisp that lost its body, with its brackets closed.
+/// Closes the brackets of a Lisp form whose body was removed.
 fn closed(mut text: String) -> String {
     if !text.starts_with('(') {
         return text;
@@ -65,8 +64,8 @@ fn closed(mut text: String) -> String {
     text
 }
 
-/// Appends the code of `range` without the documentation.
-fn push_header(text: &mut Squeezed, header: &Header<'_>, range: Range<usize>, source: &str) {
+/// Appends the code of `range` without documentation.
+fn push_header(text: &mut Squeezed, header: &DefinitionHeader<'_>, range: Range<usize>, source: &str) {
     match header.doc.map(|doc| doc.byte_range()).filter(|doc| range.start <= doc.start && doc.end <= range.end) {
         Some(doc) => {
             push_code(text, header.node, range.start..doc.start, source);
@@ -76,8 +75,8 @@ fn push_header(text: &mut Squeezed, header: &Header<'_>, range: Range<usize>, so
     }
 }
 
-/// Where the body is. The fields of a tuple struct are part of its header although the grammar calls them its body.
-fn body(header: &Header<'_>) -> Option<Range<usize>> {
+/// The range of the body. The fields of a tuple struct belong to its header, although the grammar calls them its body.
+fn body(header: &DefinitionHeader<'_>) -> Option<Range<usize>> {
     let named =
         || header.node.child_by_field_name("body").filter(|body| body.kind() != "ordered_field_declaration_list");
     let body = header.body.or_else(named).or_else(|| opening(header.node))?;
@@ -85,8 +84,8 @@ fn body(header: &Header<'_>) -> Option<Range<usize>> {
     (range.start > header.node.start_byte()).then_some(range)
 }
 
-/// The child of the definition where its body begins, in grammars that do not say so by a field: a brace, a node that is
-/// a body by its name, or the first member where members follow the header without a node around them.
+/// The child at which the body starts, for grammars without a `body` field: a brace, a node whose kind names a body, or the first
+/// member.
 fn opening<'tree>(node: Node<'tree>) -> Option<Node<'tree>> {
     let mut cursor = node.walk();
     node.children(&mut cursor).take(MAX_HEADER_NODES).find(|child| opens_body(child.kind()))
@@ -104,9 +103,9 @@ fn opens_body(kind: &str) -> bool {
     }
 }
 
-/// Appends the code of `range`, leaving out comments and annotations.
+/// Appends the code of `range` without comments and annotations.
 fn push_code(text: &mut Squeezed, node: Node<'_>, range: Range<usize>, source: &str) {
-    let end = floor_boundary(source, range.end.min(range.start.saturating_add(MAX_HEADER_BYTES)));
+    let end = source.floor_char_boundary(range.end.min(range.start.saturating_add(MAX_HEADER_BYTES)));
     let mut start = range.start;
     for hole in holes(node, start..end) {
         text.push(source.get(start..hole.start).unwrap_or_default());
@@ -115,7 +114,7 @@ fn push_code(text: &mut Squeezed, node: Node<'_>, range: Range<usize>, source: &
     text.push(source.get(start..end).unwrap_or_default());
 }
 
-/// The comments and annotations inside `node` that touch `range`, in order.
+/// The comments and annotations inside of `node` that overlap with `range`, in order.
 fn holes(node: Node<'_>, range: Range<usize>) -> Vec<Range<usize>> {
     let mut cursor = node.walk();
     let mut holes = Vec::new();
@@ -148,21 +147,21 @@ fn is_left_out(node: Node<'_>) -> bool {
     match node.kind() {
         "comment" | "line_comment" | "block_comment" | "haddock" => true,
         "annotation" | "marker_annotation" | "decorator" | "attributes" | "description" => true,
-        // That of a parameter of PowerShell is its type.
+        // PowerShell: the attribute list of a parameter is its type.
         "attribute_list" => node.parent().is_none_or(|parent| parent.kind() != "script_parameter"),
-        // Those of Swift stand among the modifiers; what markup calls attributes is the point of a tag.
+        // Swift: attributes are among the modifiers. In markup, attributes matter.
         "attribute" => node.child(0).is_some_and(|mark| mark.kind() == "@"),
-        // What a constructor of C++ or Dart begins with is part of its body.
+        // C++ and Dart: initializers belong to the body.
         "field_initializer_list" | "initializers" | "redirection" => true,
         _ => false,
     }
 }
 
-/// What is left at the end of a header once its body is gone.
+/// Removes the punctuation and keywords before the body.
 fn trim(mut text: String) -> String {
     loop {
         let shorter = text.trim_end_matches([' ', '{', ':', ';', ',', '=']);
-        // `=>` shows that a constant is a function, and a lone `=` is all that Ruby's short methods leave.
+        // `=>` marks a function and is kept; a single `=` is the start of a body.
         let opener = [" end", " where", " do", " begin"].into_iter().find_map(|word| shorter.strip_suffix(word));
         let shorter = opener.unwrap_or(shorter);
         if shorter.len() == text.len() {
@@ -172,12 +171,7 @@ fn trim(mut text: String) -> String {
     }
 }
 
-/// The largest char boundary that is not after `at`.
-fn floor_boundary(source: &str, at: usize) -> usize {
-    source.floor_char_boundary(at)
-}
-
-/// Text on one line, with runs of white space and control characters as one space, up to the limit.
+/// Text on one line: each run of white space and control characters becomes one space, up to the limit.
 struct Squeezed {
     text: String,
     chars: usize,
@@ -203,11 +197,11 @@ impl Squeezed {
             self.text.push(c);
             self.chars += 1;
         }
-        // Whatever comes next was not adjacent to this.
+        // The next piece is not adjacent to this one.
         self.space = true;
     }
 
-    /// Puts the space that is due before `c`, if it needs one. The comma that ends the last of several lines goes.
+    /// Inserts the pending space before `c` if it needs one. A trailing comma before a closing bracket is removed.
     fn leave_space(&mut self, c: char) {
         if !self.space || self.text.is_empty() {
             return;
@@ -221,7 +215,7 @@ impl Squeezed {
         }
     }
 
-    /// Whether a line break before `c` should leave nothing, as between a call and the arguments on lines of their own.
+    /// Whether no space is needed before `c`, as between a call and its arguments on separate lines.
     fn glues(&self, c: char) -> bool {
         self.text.ends_with(['(', '[']) || matches!(c, ')' | ']' | ',' | ';')
     }
@@ -236,7 +230,7 @@ impl Squeezed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Language, tags};
+    use crate::{Language, tags};
 
     fn signatures(language: &str, source: &str) -> Vec<String> {
         let tags = tags(Language::by_name(language).unwrap(), source);
@@ -244,13 +238,13 @@ mod tests {
     }
 
     #[test]
-    fn a_header_of_many_lines_becomes_one() {
+    fn a_multi_line_header_becomes_one_line() {
         let source = "fn area(\n    width: u32, // in metres\n    height: u32,\n) -> u32\n{\n    width * height\n}\n";
         assert_eq!(signatures("rust", source), ["fn area(width: u32, height: u32) -> u32"]);
     }
 
     #[test]
-    fn each_language_ends_its_header_its_own_way() {
+    fn headers_end_as_each_language_requires() {
         assert_eq!(signatures("python", "def f(a: int) -> str:  # why\n    return ''\n"), ["def f(a: int) -> str"]);
         assert_eq!(signatures("ruby", "def name = @name\n"), ["def name"]);
         assert_eq!(signatures("ruby", "def empty\nend\n"), ["def empty"]);
@@ -262,7 +256,7 @@ mod tests {
 
     #[cfg(feature = "lang-more")]
     #[test]
-    fn members_without_a_body_around_them_end_the_header() {
+    fn members_without_a_body_node_end_the_header() {
         let source = "@interface A : B <C>\n// x\n- (void)f;\n@end\n@implementation A\n@end\n";
         assert_eq!(signatures("objc", source), ["@interface A : B <C>", "- (void)f", "@implementation A"]);
     }

@@ -1,17 +1,17 @@
-//! Where the statements of a source begin: places at which it may be cut.
+//! The start of statements: places at which a source may be cut.
 
 use tree_sitter::Node;
 
-use super::language::Language;
-use super::parse::parse_for_query;
+use crate::language::Language;
+use crate::parse::parse_for_query;
 
-/// Deepest node that is looked at. Only what was made for it nests deeper.
-const DEEPEST: u16 = 2_048;
+/// Maximum depth of the nodes that are visited. Only adversarial sources nest deeper.
+const MAX_DEPTH: u16 = 2_048;
 
-/// By line from 0: how deep the outermost part of the syntax nests that begins there as the first of its line; `None` for a line
-/// in the middle of something (a text of several lines, a chain of calls), and for one that is empty.
+/// For each line, 0-based: the depth in the syntax tree of the outermost node that starts the line. `None` for empty lines and for
+/// lines inside of a node that has no part starting there (a multi-line string, a chain of calls).
 ///
-/// `None` altogether where the language has no grammar or the parser gave up.
+/// Returns `None` if the language has no grammar or the parser stopped at a limit.
 pub fn statements(language: &'static Language, source: &str) -> Option<Vec<Option<u16>>> {
     let tree = parse_for_query(language, source)?;
     let lines: Vec<&str> = source.split('\n').collect();
@@ -20,7 +20,7 @@ pub fn statements(language: &'static Language, source: &str) -> Option<Vec<Optio
     loop {
         let node = cursor.node();
         mark(node, depth, &lines, &mut depths);
-        if is_worth_entering(node) && depth < DEEPEST && cursor.goto_first_child() {
+        if is_worth_entering(node) && depth < MAX_DEPTH && cursor.goto_first_child() {
             depth += 1;
             continue;
         }
@@ -33,12 +33,12 @@ pub fn statements(language: &'static Language, source: &str) -> Option<Vec<Optio
     }
 }
 
-/// Nothing begins a line within one line, other than what begins that.
+/// Children of a single-line node cannot start another line.
 fn is_worth_entering(node: Node<'_>) -> bool {
     node.start_position().row < node.end_position().row
 }
 
-/// Notes a node that is the first of its line, unless one further out is.
+/// Records a node that starts its line, unless an outer node does.
 fn mark(node: Node<'_>, depth: u16, lines: &[&str], depths: &mut [Option<u16>]) {
     let start = node.start_position();
     let before = lines.get(start.row).and_then(|line| line.get(..start.column));
@@ -47,7 +47,7 @@ fn mark(node: Node<'_>, depth: u16, lines: &[&str], depths: &mut [Option<u16>]) 
         return;
     }
     let Some(slot) = depths.get_mut(start.row) else { return };
-    // A block that begins with its first statement is as deep as this, or it would seem better than the next.
+    // A block that starts with its first statement gets the depth of the statements, so that all of them are equal.
     let begins_list = || node.next_named_sibling().is_some_and(|next| next.start_position().row > start.row);
     if *slot == Some(depth - 1) && begins_list() {
         *slot = Some(depth);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_begin_where_they_are_written_and_not_within_a_text() {
+    fn lines_inside_of_a_string_start_no_statement() {
         let source = "fn f() {\n    let a = \"one\n    two\";\n\n    g(a)\n        .h();\n}\n";
         let found = depths("rust", source);
         assert_eq!(found[0], Some(1));
@@ -75,19 +75,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_further_in_is_deeper() {
+    fn nested_statements_are_deeper() {
         let found = depths("python", "def f():\n    if a:\n        b()\n    c()\n");
         assert!(found[0] < found[1] && found[1] < found[2] && found[1] == found[3], "{found:?}");
     }
 
     #[test]
-    fn a_language_without_a_grammar_has_none() {
+    fn a_language_without_a_grammar_has_no_statements() {
         assert_eq!(statements(Language::by_name("markdown").unwrap(), "# A\n"), None);
     }
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic(source in "[a-z(){}:;\"' \n\té]{0,120}") {
+        fn any_text_is_accepted(source in "[a-z(){}:;\"' \n\té]{0,120}") {
             for name in ["rust", "python", "javascript", "c"] {
                 let _ = statements(Language::by_name(name).unwrap(), &source);
             }

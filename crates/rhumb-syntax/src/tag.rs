@@ -1,6 +1,6 @@
-//! Tags: the occurrences of symbols that the repo map is built from.
+//! Tags: the definitions and references of a file.
 
-/// What a definition defines. The names are those of the `kind` field in the JSON of `rhumb map`.
+/// The kind of a definition. The names are those of the `kind` field in the JSON of `rhumb map`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SymbolKind {
     /// A free function.
@@ -63,7 +63,7 @@ impl SymbolKind {
         }
     }
 
-    /// All kinds. Their positions are stored: new ones come last.
+    /// All kinds. Their positions are stored, so new kinds must be added at the end.
     const ALL: [Self; 17] = [
         Self::Function,
         Self::Method,
@@ -84,17 +84,17 @@ impl SymbolKind {
         Self::Selector,
     ];
 
-    /// The kind of that name, if there is one.
+    /// The kind with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// A number for the kind, to be stored.
+    /// The stored number of the kind.
     pub fn number(self) -> u32 {
         self as u32
     }
 
-    /// The kind of that number; a variable for a number that is none.
+    /// The kind with this number; [`Self::Variable`] for an unknown number.
     pub fn from_number(number: u32) -> Self {
         Self::ALL.get(number as usize).copied().unwrap_or(Self::Variable)
     }
@@ -105,17 +105,17 @@ impl SymbolKind {
 pub struct Definition {
     /// The bare name, as written.
     pub name: String,
-    /// What it is.
+    /// The kind.
     pub kind: SymbolKind,
-    /// First line of the definition (the line of its name), 1-based.
+    /// First line (the line of the name), 1-based.
     pub line: u32,
-    /// Last line of the definition, 1-based and inclusive.
+    /// Last line, 1-based and inclusive.
     pub end_line: u32,
-    /// Its header as written, on one line, without the body: `fn area(&self) -> f64`.
+    /// The header as written, on one line, without the body: `fn area(&self) -> f64`.
     pub signature: String,
-    /// Name of the innermost definition around it, if any (the class of a method).
+    /// Name of the innermost enclosing definition, if any (the class of a method).
     pub container: Option<String>,
-    /// First line of its documentation, without the marks of the comment; empty where there is none.
+    /// First line of the documentation without comment marks; may be empty.
     pub doc: String,
 }
 
@@ -124,17 +124,17 @@ pub struct Definition {
 pub struct Reference {
     /// The bare name, as written.
     pub name: String,
-    /// Where, 1-based.
+    /// 1-based line.
     pub line: u32,
 }
 
-/// Everything that one file defines and uses, in source order.
+/// The definitions, references and imports of a file, in source order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileTags {
-    /// Its definitions.
+    /// The definitions.
     pub definitions: Vec<Definition>,
-    /// Its references, repeated as often as they occur.
+    /// The references, one per occurrence.
     pub references: Vec<Reference>,
-    /// The modules and files that it imports, as written and without quotes: `rhumb_text`, `./util`, `os.path`.
+    /// The imported modules and files as written, without quotes: `serde`, `./util`, `os.path`.
     pub imports: Vec<String>,
 }

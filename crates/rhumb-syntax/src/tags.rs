@@ -1,28 +1,28 @@
-//! Tags: running the tags query of a language over a source and making sense of what it captures.
+//! Extracts tags: runs the tags query of a language over a source and interprets its captures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use tree_sitter::{Node, QueryMatch, Tree};
 
-use super::doc::doc_line;
-use super::embedded::Regions;
-use super::language::Language;
-use super::parse::{MAX_SOURCE_BYTES, parse_for_query, parse_part_for_query};
-use super::query::{PatternSettings, Role, TagQuery};
-use super::signature::{Header, signature};
-use super::tag::{Definition, FileTags, Reference, SymbolKind};
-use super::walk::Visit;
+use crate::doc::doc_line;
+use crate::embedded::Regions;
+use crate::language::Language;
+use crate::parse::{MAX_SOURCE_BYTES, parse_for_query, parse_part_for_query};
+use crate::query::{CaptureRole, PatternSettings, TagQuery};
+use crate::signature::{DefinitionHeader, signature};
+use crate::tag::{Definition, FileTags, Reference, SymbolKind};
+use crate::walk::Visit;
 
-/// Most keys of one file. What has more is a table of data, not an outline.
+/// Maximum number of keys of a file. A file with more is a table of data.
 const MAX_KEYS: usize = 1_000;
 
-/// Longest name, in bytes. Anything longer is data that looks like a name.
+/// Maximum length of a name, in bytes. Longer names are data.
 const MAX_NAME_BYTES: usize = 256;
 
-/// Everything that `source` defines and uses, in source order. Sources with syntax errors give what can be made out.
-/// Empty when the source is larger than [`MAX_SOURCE_BYTES`], minified and larger than
-/// [`super::parse::MAX_MINIFIED_BYTES`], or given up by the parser.
+/// The definitions, references and imports of `source`, in source order. A source with syntax errors gives the tags of its intact
+/// parts. Empty if the source exceeds [`MAX_SOURCE_BYTES`], is minified and exceeds
+/// [`MAX_MINIFIED_BYTES`](crate::parse::MAX_MINIFIED_BYTES), or the parser stopped at a limit.
 pub fn tags(language: &'static Language, source: &str) -> FileTags {
     if let Some(read) = language.reader {
         return if source.len() > MAX_SOURCE_BYTES { FileTags::default() } else { read(source) };
@@ -45,14 +45,14 @@ pub fn tags(language: &'static Language, source: &str) -> FileTags {
     }
 }
 
-/// What one match of the query says about a definition.
-struct Found {
-    role: FoundRole,
+/// A definition, scope or ignored name that a match captures.
+struct CapturedDefinition {
+    role: DefinitionRole,
     name: String,
     name_range: Range<usize>,
-    /// The row of the name, 0-based: what tells two captures of one definition.
+    /// The row of the name, 0-based. Captures of one definition share it.
     name_row: usize,
-    /// Whether the query says where the body is.
+    /// Whether the query captures the body.
     has_body: bool,
     range: Range<usize>,
     line: u32,
@@ -65,36 +65,36 @@ struct Found {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum FoundRole {
+enum DefinitionRole {
     Definition(SymbolKind),
-    /// Lends its name to what it contains.
+    /// The container of its contents.
     Scope,
-    /// Cancels other definitions of its name on its line.
+    /// Cancels other definitions of this name on this line.
     Ignore,
 }
 
-/// A range of bytes that can be ordered.
-type Bytes = (usize, usize);
+/// A byte range (start, end) that can be ordered.
+type ByteRange = (usize, usize);
 
-/// What has been found so far, in the file and in what it embeds.
+/// Everything that was captured in a file and its embedded regions.
 #[derive(Default)]
 struct Collected {
-    definitions: Vec<Found>,
-    /// Where each name stands that is used, with its line (1-based).
-    references: Vec<(Bytes, u32)>,
-    /// Where each module or file stands that is imported.
-    imports: Vec<Bytes>,
-    /// Code of other languages.
+    definitions: Vec<CapturedDefinition>,
+    /// The ranges of references, with their 1-based lines.
+    references: Vec<(ByteRange, u32)>,
+    /// The ranges of imported modules and files.
+    imports: Vec<ByteRange>,
+    /// Code in other languages.
     embedded: Regions,
 }
 
 impl Collected {
-    /// Adds what `query` finds in `tree`.
+    /// Adds the captures of `query` in `tree`.
     fn collect(&mut self, query: &TagQuery, tree: &Tree, source: &str) {
         query.walk.run(tree, source, &mut Collector { query, source, found: self });
     }
 
-    /// Puts names in source order, each once: two patterns may find the same, and matches come when they end.
+    /// Sorts ranges by source order and removes duplicates: patterns can overlap, and matches are reported when they end.
     fn sort(&mut self) {
         self.references.sort_unstable();
         self.references.dedup_by_key(|(range, _)| *range);
@@ -103,7 +103,7 @@ impl Collected {
     }
 }
 
-/// What a walk with one query reports to.
+/// Receives the captures of one query.
 struct Collector<'walk> {
     query: &'walk TagQuery,
     source: &'walk str,
@@ -111,24 +111,24 @@ struct Collector<'walk> {
 }
 
 impl Collector<'_> {
-    /// Adds what one capture says; `settings` are those of its pattern, if it has any.
+    /// Adds one capture. `settings` are the directives of its pattern, if any.
     fn captured(&mut self, capture: usize, node: Node<'_>, settings: Option<&PatternSettings>) {
         let mut range = node.byte_range();
         match self.query.roles.get(capture) {
-            Some(Role::Reference) => {
+            Some(CaptureRole::Reference) => {
                 if settings.is_some_and(|settings| settings.last_segment) {
                     range = last_segment_of(range, self.source);
                 }
                 self.found.references.push(((range.start, range.end), line_of(node.start_position().row)));
             }
-            Some(Role::Import) => self.found.imports.push((range.start, range.end)),
+            Some(CaptureRole::Import) => self.found.imports.push((range.start, range.end)),
             _ => {}
         }
     }
 
-    /// Adds the region `node` that a match captures, in the language that the match names.
+    /// Adds an embedded region. The match may name its language.
     fn embed(&mut self, found: &QueryMatch<'_, '_>, node: Node<'_>, settings: Option<&PatternSettings>) {
-        let is_language = |index: u32| self.query.roles.get(index as usize) == Some(&Role::Language);
+        let is_language = |index: u32| self.query.roles.get(index as usize) == Some(&CaptureRole::Language);
         let named = found.captures().iter().find(|capture| is_language(capture.index));
         let name = named.and_then(|capture| self.source.get(capture.node.byte_range()));
         self.found.embedded.add(node, name, settings.and_then(|settings| settings.language.as_deref()));
@@ -144,7 +144,7 @@ impl Visit for Collector<'_> {
         let settings = self.query.settings.get(found.pattern_index);
         for capture in found.captures() {
             match self.query.roles.get(capture.index as usize) {
-                Some(Role::Embedded) => self.embed(found, capture.node, settings),
+                Some(CaptureRole::Embedded) => self.embed(found, capture.node, settings),
                 _ => self.captured(capture.index as usize, capture.node, settings),
             }
         }
@@ -152,36 +152,40 @@ impl Visit for Collector<'_> {
     }
 }
 
-/// The definition that a match captures, if it captures one.
-fn definition(query: &TagQuery, found: &QueryMatch<'_, '_>, source: &str) -> Option<Found> {
+/// The definition, scope or ignored name in a match, if any.
+fn definition(query: &TagQuery, found: &QueryMatch<'_, '_>, source: &str) -> Option<CapturedDefinition> {
     let (mut role, mut name, mut body, mut container, mut doc) = (None, None, None, None, None);
     for capture in found.captures() {
         match *query.roles.get(capture.index as usize)? {
-            Role::Definition(kind) => role = Some((FoundRole::Definition(kind), capture.node)),
-            Role::Scope => role = Some((FoundRole::Scope, capture.node)),
-            Role::Ignore => role = Some((FoundRole::Ignore, capture.node)),
-            Role::Name => name = Some(capture.node),
-            Role::Body => body = Some(capture.node),
-            Role::Container => container = Some(capture.node),
-            Role::Doc => doc = Some(capture.node),
-            Role::Reference | Role::Import | Role::Embedded | Role::Language | Role::Private => {}
+            CaptureRole::Definition(kind) => role = Some((DefinitionRole::Definition(kind), capture.node)),
+            CaptureRole::Scope => role = Some((DefinitionRole::Scope, capture.node)),
+            CaptureRole::Ignore => role = Some((DefinitionRole::Ignore, capture.node)),
+            CaptureRole::Name => name = Some(capture.node),
+            CaptureRole::Body => body = Some(capture.node),
+            CaptureRole::Container => container = Some(capture.node),
+            CaptureRole::Doc => doc = Some(capture.node),
+            CaptureRole::Reference
+            | CaptureRole::Import
+            | CaptureRole::Embedded
+            | CaptureRole::Language
+            | CaptureRole::Private => {}
         }
     }
     let ((role, node), name) = (role?, name?);
     let settings = query.settings.get(found.pattern_index)?;
     let (line, end_line) = lines(node, name, body, source);
     let (signature, doc) = match role {
-        FoundRole::Definition(_) => (
-            signature(&Header { node, name, body, doc }, settings.prefix.as_deref(), source),
+        DefinitionRole::Definition(_) => (
+            signature(&DefinitionHeader { node, name, body, doc }, settings.prefix.as_deref(), source),
             doc_line(node, doc, source),
         ),
-        FoundRole::Scope | FoundRole::Ignore => (String::new(), String::new()),
+        DefinitionRole::Scope | DefinitionRole::Ignore => (String::new(), String::new()),
     };
     let mut name_range = bare_name(name, source)?;
     if settings.last_segment {
         name_range = last_segment_of(name_range, source);
     }
-    Some(Found {
+    Some(CapturedDefinition {
         role,
         name: source.get(name_range.clone())?.to_owned(),
         name_range,
@@ -198,7 +202,7 @@ fn definition(query: &TagQuery, found: &QueryMatch<'_, '_>, source: &str) -> Opt
     })
 }
 
-/// Where the name in a node is; what is blank, anonymous or absurdly long is no name.
+/// The range of the name in a node; `None` if it is blank, `_` or too long.
 fn bare_name(node: Node<'_>, source: &str) -> Option<Range<usize>> {
     let range = bare(node.byte_range(), source);
     let text = source.get(range.clone())?;
@@ -206,7 +210,7 @@ fn bare_name(node: Node<'_>, source: &str) -> Option<Range<usize>> {
     (!blank).then_some(range)
 }
 
-/// A name without what marks it as one: backticks around it, the colon before a symbol of Ruby or after a key of Elixir.
+/// Strips backticks around a name, the colon before a Ruby symbol and the colon after an Elixir key.
 fn bare(range: Range<usize>, source: &str) -> Range<usize> {
     let text = source.get(range.clone()).unwrap_or_default();
     if text.len() > 2 && text.starts_with('`') && text.ends_with('`') {
@@ -220,7 +224,7 @@ fn bare(range: Range<usize>, source: &str) -> Range<usize> {
     start..start + name.len()
 }
 
-/// The last part of a qualified name, or all of what is none.
+/// The last segment of a qualified name. Other names are returned unchanged.
 fn last_segment_of(range: Range<usize>, source: &str) -> Range<usize> {
     let text = source.get(range.clone()).unwrap_or_default().trim_end_matches('.');
     match text.rsplit(['.', ':', '/', '$', '>']).next() {
@@ -232,31 +236,31 @@ fn last_segment_of(range: Range<usize>, source: &str) -> Range<usize> {
     }
 }
 
-/// First and last line of a definition. It begins on the line of its name, not at the modifiers or annotations above,
-/// unless the name comes after the body, and ends with its last word.
+/// First and last line of a definition, 1-based. The first is the line of its name, not of the modifiers above, unless the name
+/// comes after the body. The last is that of its last word.
 fn lines(node: Node<'_>, name: Node<'_>, body: Option<Node<'_>>, source: &str) -> (u32, u32) {
     let trailing = body.is_some_and(|body| name.start_byte() >= body.end_byte());
     let first = if trailing { node.start_position().row } else { name.start_position().row };
-    // Some nodes take in their line end and the blank lines that follow.
+    // Some nodes include the line feed and the blank lines that follow.
     let text = source.get(node.start_byte()..node.end_byte().min(source.len())).unwrap_or_default();
     let blank = text.bytes().rev().take_while(u8::is_ascii_whitespace).filter(|byte| *byte == b'\n').count();
-    // … and the one that some grammars are given behind the source.
+    // Some grammars get an additional line feed after the source.
     let blank = blank + usize::from(node.end_byte() > source.len());
     let last = node.end_position().row.saturating_sub(blank);
     (line_of(first), line_of(last.max(first)))
 }
 
-/// A row of the parser (0-based) as a line (1-based).
+/// Converts a 0-based row to a 1-based line.
 fn line_of(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// What was imported, each once, in source order.
-fn imports(found: &[Bytes], source: &str) -> Vec<String> {
-    let mut joined: Vec<Bytes> = Vec::new();
+/// The imports, without duplicates, in source order.
+fn imports(found: &[ByteRange], source: &str) -> Vec<String> {
+    let mut joined: Vec<ByteRange> = Vec::new();
     for &(start, end) in found {
         match joined.last_mut() {
-            // Where a grammar has no node for a dotted name, its parts are captured.
+            // Grammars without a node for dotted names capture the parts.
             Some(last) if source.get(last.1..start) == Some(".") => last.1 = end,
             _ => joined.push((start, end)),
         }
@@ -273,14 +277,14 @@ fn imports(found: &[Bytes], source: &str) -> Vec<String> {
     imports
 }
 
-fn references(found: Vec<(Bytes, u32)>, names: &BTreeSet<NameAt>, source: &str) -> Vec<Reference> {
+fn references(found: Vec<(ByteRange, u32)>, names: &BTreeSet<NameAt>, source: &str) -> Vec<Reference> {
     let mut references = Vec::with_capacity(found.len());
     for ((start, end), line) in found {
         let Range { start, end } = bare(start..end, source);
         if names.contains(&NameAt(start, end)) {
             continue;
         }
-        // Several names may stand in one string, as the classes of an element do.
+        // A string may contain several names, for example the classes of an HTML element.
         for name in source.get(start..end).unwrap_or_default().split_whitespace() {
             if !name.is_empty() && name.len() <= MAX_NAME_BYTES {
                 references.push(Reference { name: name.to_owned(), line });
@@ -290,20 +294,20 @@ fn references(found: Vec<(Bytes, u32)>, names: &BTreeSet<NameAt>, source: &str) 
     references
 }
 
-/// Where the definitions have their names, which are no references. What lends its name to a scope, or is ignored as a
-/// definition because it imports, does refer.
-fn defined_names(found: &[Found]) -> BTreeSet<NameAt> {
-    let names = |wanted: fn(FoundRole) -> bool| {
+/// The ranges of the names of definitions, which are not references. The name of a scope is a reference, and so is a name that is
+/// ignored as a definition because it is imported.
+fn defined_names(found: &[CapturedDefinition]) -> BTreeSet<NameAt> {
+    let names = |wanted: fn(DefinitionRole) -> bool| {
         let found = found.iter().filter(move |found| wanted(found.role));
         found.map(|found| NameAt::from(found.name_range.clone())).collect::<BTreeSet<_>>()
     };
-    let ignored = names(|role| role == FoundRole::Ignore);
-    let mut defined = names(|role| matches!(role, FoundRole::Definition(_)));
+    let ignored = names(|role| role == DefinitionRole::Ignore);
+    let mut defined = names(|role| matches!(role, DefinitionRole::Definition(_)));
     defined.retain(|name| !ignored.contains(name));
     defined
 }
 
-/// Where the name of a definition stands.
+/// The byte range of the name of a definition.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct NameAt(usize, usize);
 
@@ -313,17 +317,17 @@ impl From<Range<usize>> for NameAt {
     }
 }
 
-/// Sorts what was found, takes out duplicates and gives each definition its container.
-fn definitions(mut found: Vec<Found>) -> Vec<Definition> {
+/// Sorts the definitions, removes duplicates and sets their containers.
+fn definitions(mut found: Vec<CapturedDefinition>) -> Vec<Definition> {
     found.sort_by_key(|found| (found.range.start, usize::MAX - found.range.end, found.name_range.start));
     let found = without_duplicates(found);
-    let mut open: Vec<&Found> = Vec::new();
+    let mut open: Vec<&CapturedDefinition> = Vec::new();
     let (mut definitions, mut keys) = (Vec::<Definition>::new(), 0);
     for found in &found {
         while open.last().is_some_and(|outer| outer.range.end <= found.range.start) {
             open.pop();
         }
-        if let FoundRole::Definition(kind) = found.role {
+        if let DefinitionRole::Definition(kind) = found.role {
             keys += usize::from(kind == SymbolKind::Key);
             if kind == SymbolKind::Key && keys > MAX_KEYS {
                 continue;
@@ -340,13 +344,13 @@ fn definitions(mut found: Vec<Found>) -> Vec<Definition> {
     definitions
 }
 
-/// Whether `next`, which comes right after, goes on with the same thing.
+/// Whether `next`, which follows `last`, is a clause of the same definition.
 fn is_clause_of(last: &Definition, next: &Definition) -> bool {
     (&last.name, &last.container) == (&next.name, &next.container)
 }
 
-/// A definition among the definitions that are open around it, outermost first.
-fn placed(found: &Found, kind: SymbolKind, open: &[&Found]) -> Option<Definition> {
+/// Makes the definition, given the open definitions around it, outermost first. `None` if it must be at the top level and is not.
+fn placed(found: &CapturedDefinition, kind: SymbolKind, open: &[&CapturedDefinition]) -> Option<Definition> {
     let around = || open.iter().filter(|outer| outer.surrounds(found));
     if found.top_level_only && around().any(|outer| outer.is_function()) {
         return None;
@@ -364,33 +368,33 @@ fn placed(found: &Found, kind: SymbolKind, open: &[&Found]) -> Option<Definition
     })
 }
 
-impl Found {
-    /// Whether `inner` stands inside. The struct of `typedef struct name { … } name` belongs to no one.
+impl CapturedDefinition {
+    /// Whether `self` contains `inner`. The struct of a C `typedef struct name { … } name` is not contained in the type.
     fn surrounds(&self, inner: &Self) -> bool {
-        let same_name = self.role == FoundRole::Definition(SymbolKind::Type) && self.name == inner.name;
+        let same_name = self.role == DefinitionRole::Definition(SymbolKind::Type) && self.name == inner.name;
         self.range != inner.range && self.range.end >= inner.range.end && !same_name
     }
 
     fn is_function(&self) -> bool {
-        matches!(self.role, FoundRole::Definition(SymbolKind::Function | SymbolKind::Method))
+        matches!(self.role, DefinitionRole::Definition(SymbolKind::Function | SymbolKind::Method))
     }
 
     fn is_type(&self) -> bool {
         match self.role {
-            FoundRole::Scope => true,
-            FoundRole::Definition(kind) => {
+            DefinitionRole::Scope => true,
+            DefinitionRole::Definition(kind) => {
                 matches!(kind, SymbolKind::Class | SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Interface)
             }
-            FoundRole::Ignore => false,
+            DefinitionRole::Ignore => false,
         }
     }
 }
 
-/// Keeps one definition for each name on a line: the most specific, then one whose body is known, then one that is
-/// documented, then the outermost, whose signature is fuller.
-fn without_duplicates(found: Vec<Found>) -> Vec<Found> {
+/// Keeps one definition per name and line: the most specific, then one with a known body, then one with documentation, then the
+/// outermost, whose signature is more complete.
+fn without_duplicates(found: Vec<CapturedDefinition>) -> Vec<CapturedDefinition> {
     let mut best = BTreeMap::new();
-    for (at, found) in found.iter().enumerate().filter(|(_, found)| found.role != FoundRole::Scope) {
+    for (at, found) in found.iter().enumerate().filter(|(_, found)| found.role != DefinitionRole::Scope) {
         let specific = (specificity(found.role), found.has_body, !found.doc.is_empty());
         let kept = best.entry((found.name_row, found.name.as_str())).or_insert((specific, at));
         if specific > kept.0 {
@@ -398,20 +402,20 @@ fn without_duplicates(found: Vec<Found>) -> Vec<Found> {
         }
     }
     let kept: BTreeSet<usize> = best.into_values().map(|(_, at)| at).collect();
-    let stays = |at: &usize, found: &Found| match found.role {
-        FoundRole::Scope => true,
-        FoundRole::Ignore => false,
-        FoundRole::Definition(_) => kept.contains(at),
+    let stays = |at: &usize, found: &CapturedDefinition| match found.role {
+        DefinitionRole::Scope => true,
+        DefinitionRole::Ignore => false,
+        DefinitionRole::Definition(_) => kept.contains(at),
     };
     found.into_iter().enumerate().filter(|(at, found)| stays(at, found)).map(|(_, found)| found).collect()
 }
 
-/// How much a kind says: that a variable holds a function is worth more than that it is a variable.
-fn specificity(role: FoundRole) -> u8 {
+/// How specific a kind is. A variable that holds a function is better described as a function.
+fn specificity(role: DefinitionRole) -> u8 {
     match role {
-        FoundRole::Ignore => u8::MAX,
-        FoundRole::Scope => 0,
-        FoundRole::Definition(kind) => match kind {
+        DefinitionRole::Ignore => u8::MAX,
+        DefinitionRole::Scope => 0,
+        DefinitionRole::Definition(kind) => match kind {
             SymbolKind::Key | SymbolKind::Selector => 0,
             SymbolKind::Variable => 1,
             SymbolKind::Field | SymbolKind::Section => 2,
@@ -451,14 +455,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_local_to_a_function_is_no_definition() {
+    fn local_names_are_not_definitions() {
         assert_eq!(defined("go", "func f() {\n\tvar x = 1\n\tconst y = 2\n}\n"), ["function f 1-4"]);
         assert_eq!(defined("javascript", "function f() {\n  const x = 1;\n}\n"), ["function f 1-3"]);
         assert_eq!(defined("c", "int f(void) { int x = 1; int g(int); return x; }\n"), ["function f 1-1"]);
     }
 
     #[test]
-    fn a_definition_captured_twice_is_one() {
+    fn a_definition_that_is_captured_twice_is_listed_once() {
         assert_eq!(defined("javascript", "const F = class { g() {} };\n"), ["class F 1-1", "method F::g 1-1"]);
         assert_eq!(defined("python", "MAX = 1\n"), ["constant MAX 1-1"]);
         assert_eq!(defined("c", "typedef struct a {\n int x;\n} a;\n"), ["type a 1-3", "struct a 1-3"]);
@@ -474,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn a_qualified_name_counts_by_its_last_part() {
+    fn a_qualified_name_is_reduced_to_its_last_segment() {
         let source = "defmodule Harbour.Tides do\n  def f, do: Harbour.Ports.depth()\nend\n";
         assert_eq!(defined("elixir", source), ["module Tides 1-3", "function Tides::f 2-2"]);
         assert_eq!(referenced("elixir", source), ["Ports:2", "depth:2"]);
@@ -487,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_dotted_import_are_one_and_quotes_are_no_part_of_a_name() {
+    fn dotted_imports_are_joined_and_backticks_are_stripped() {
         let tags = |name, source| tags(Language::by_name(name).unwrap(), source);
         assert_eq!(tags("scala", "import a.b.c, d.e\n").imports, ["a.b.c", "d.e"]);
         assert_eq!(defined("swift", "func `default`() {}\n"), ["function default 1-1"]);
@@ -495,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_defines_nothing() {
+    fn an_import_is_not_a_definition() {
         assert_eq!(defined("javascript", "const a = require('a');\nconst b = require('b').c;\n"), [""; 0]);
         assert_eq!(referenced("javascript", "const { a } = require('a');\n"), ["a:1", "require:1"]);
     }
@@ -509,24 +513,24 @@ mod tests {
     }
 
     #[test]
-    fn an_impl_and_a_require_refer_to_what_they_name() {
+    fn an_impl_and_a_require_refer_to_their_names() {
         assert_eq!(referenced("rust", "impl Foo {}\n"), ["Foo:1"]);
         assert_eq!(referenced("javascript", "const foo = require('foo');\n"), ["foo:1", "require:1"]);
     }
 
     #[test]
-    fn a_name_is_no_reference_to_itself() {
+    fn the_name_of_a_definition_is_not_a_reference() {
         assert_eq!(referenced("rust", "struct Foo;\nconst BAR: u8 = 1;\n"), [""; 0]);
     }
 
     #[test]
-    fn a_use_inside_a_macro_counts() {
+    fn names_inside_of_a_macro_are_references() {
         let names = referenced("rust", "fn f() { println!(\"{}\", Foo::bar(baz(1))); }\n");
         assert_eq!(names, ["println:1", "Foo:1", "bar:1", "baz:1"]);
     }
 
     #[test]
-    fn broken_code_still_has_tags() {
+    fn broken_code_has_tags() {
         let names = defined("python", "def good():\n    pass\n\ndef bad(:\n    pass\n\nclass Fine:\n    pass\n");
         assert!(names.contains(&"function good 1-2".into()) && names.contains(&"class Fine 7-8".into()), "{names:?}");
     }
@@ -551,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_is_no_danger() {
+    fn deep_nesting_is_safe() {
         let depth = 30_000;
         for (name, open) in [("javascript", "{a:["), ("python", "f("), ("rust", "mod a {"), ("ruby", "class A;")] {
             tags(Language::by_name(name).unwrap(), &open.repeat(depth));

@@ -1,85 +1,85 @@
-//! One walk over a tree that finds all that a tags query looks for.
+//! Runs a tags query over a syntax tree in one walk.
 //!
-//! The engine of tree-sitter takes two to three times as long as a plain walk, even for a query without patterns, and
-//! more with every pattern that may match. So the walk decides the paths of a query itself (see [`super::pattern`]) and
-//! runs the engine for the other patterns only at nodes where one of them starts.
+//! Tree-sitter's query engine takes two to three times as long as a plain walk even for a query without patterns, and more with
+//! every pattern that may match. The walk therefore decides the paths of a query itself (see [`crate::pattern`]) and runs the
+//! engine for the other patterns only at nodes at which one of them starts.
 
 use std::num::NonZeroU16;
 
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Language, Node, Query, QueryCursor, QueryMatch, Tree};
 
-use super::condition::Condition;
-use super::pattern::{self, Pattern};
+use crate::pattern::{self, Condition, Pattern};
 
-/// Deepest node that is looked at. Only what was made for it nests deeper, or sums of thousands of terms, of which the last
-/// two thousand say enough; what comes of each node costs by its depth.
-const DEEPEST: usize = 2_048;
+/// Maximum depth of the nodes that are visited. Only adversarial sources nest deeper, and expressions with thousands of operators,
+/// of which the first 2,048 suffice. The cost of a node grows with its depth.
+const MAX_DEPTH: usize = 2_048;
 
-/// Most matches of the engine that are read from one file.
+/// Maximum number of engine matches that are read per file.
 const MAX_MATCHES: usize = 200_000;
 
-/// Most matches that the query may have in flight; the oldest are dropped beyond it. Real code stays in the tens, deeply
-/// nested data in one line would otherwise cost time that grows with the square of its length.
-const MAX_MATCHES_IN_FLIGHT: u32 = 8_192;
+/// Maximum number of matches in progress; the engine drops the oldest beyond it. Real code has tens. Without a limit, deeply nested
+/// data in one line would take quadratic time.
+const MAX_MATCHES_IN_PROGRESS: u32 = 8_192;
 
-/// A query made ready for walks.
-pub(super) struct Walk {
-    /// What the engine looks for: all patterns but the paths.
+/// A query prepared for walks.
+pub(crate) struct TagWalk {
+    /// The patterns for the engine: all except the paths.
     query: Query,
-    /// By kind of node. Empty when some pattern may start at any node; then the engine does everything.
-    kinds: Vec<Kind>,
+    /// The work by node kind. Empty if a pattern may start at any node; then the engine does everything.
+    kinds: Vec<KindWork>,
 }
 
-/// What there is to do at nodes of one kind.
+/// The work at nodes of one kind.
 #[derive(Default)]
-struct Kind {
-    /// Paths that end here.
-    paths: Vec<Path>,
-    /// Whether the engine is to be run here.
-    starts: bool,
-    /// Whether a path further in asks which field this node is.
-    asked: bool,
+struct KindWork {
+    /// Paths that end at such a node.
+    paths: Vec<CapturePath>,
+    /// Whether the engine must run at such a node.
+    runs_engine: bool,
+    /// Whether a path needs the field of such a node.
+    needs_field: bool,
 }
 
-/// A way to a node that is captured.
-struct Path {
-    /// The field that the node must be.
+/// A path to a captured node.
+struct CapturePath {
+    /// The required field of the node.
     field: Option<FieldId>,
-    /// What its parent must be, and its parent, and so on.
-    around: Box<[Place]>,
+    /// The required ancestors, innermost first.
+    ancestors: Box<[PathNode]>,
     conditions: Box<[Condition]>,
     capture: usize,
 }
 
-/// A node on the way to another: its kind, and which field of its parent it is, where that matters.
+/// The kind of a node and, where required, its field in the parent.
 #[derive(Clone, Copy)]
-struct Place {
+struct PathNode {
     field: Option<FieldId>,
     kind: u16,
 }
 
-/// The number of a field.
+/// The id of a field in a grammar.
 type FieldId = NonZeroU16;
 
-/// What a walk finds.
-pub(super) trait Visit {
+/// Receives the results of a walk.
+pub(crate) trait Visit {
     /// A path with this capture leads to `node`.
     fn path(&mut self, capture: usize, node: Node<'_>);
     /// The engine found a match.
     fn matched(&mut self, found: &QueryMatch<'_, '_>);
 }
 
-impl Walk {
-    /// Sorts the patterns of `query`, which was compiled from `text`.
-    pub(super) fn new(mut query: Query, text: &str, language: &Language) -> Self {
-        let mut kinds = Kinds::new(language);
+impl TagWalk {
+    /// Classifies the patterns of `query`, which was compiled from `text`.
+    pub(crate) fn new(mut query: Query, text: &str, language: &Language) -> Self {
+        let mut kinds = KindTable::new(language);
         let mut decided = Vec::new();
         for pattern in 0..query.pattern_count() {
             let text = text.get(query.start_byte_for_pattern(pattern)..query.end_byte_for_pattern(pattern));
-            match pattern::read(text.unwrap_or_default()) {
+            match pattern::classify(text.unwrap_or_default()) {
                 Pattern::Paths(paths) if kinds.add_paths(&paths, &query).is_some() => decided.push(pattern),
-                Pattern::Paths(pattern::Paths { root, .. }) | Pattern::Rooted(root) if kinds.add_roots(&root) => {}
+                Pattern::Paths(pattern::CapturePaths { root, .. }) | Pattern::Rooted(root)
+                    if kinds.add_roots(&root) => {}
                 _ => return Self { query, kinds: Vec::new() },
             }
         }
@@ -87,15 +87,15 @@ impl Walk {
         Self { query, kinds: kinds.kinds }
     }
 
-    /// Tells `visit` all that the query finds in `tree`.
-    pub(super) fn run(&self, tree: &Tree, source: &str, visit: &mut impl Visit) {
+    /// Reports to `visit` everything that the query finds in `tree`.
+    pub(crate) fn run(&self, tree: &Tree, source: &str, visit: &mut impl Visit) {
         let mut engine = Engine::new(&self.query, source);
         if self.kinds.is_empty() {
             return engine.run(tree.root_node(), visit);
         }
         engine.only_at_start();
         let mut cursor = tree.walk();
-        let mut ancestors: Vec<Place> = Vec::new();
+        let mut ancestors: Vec<PathNode> = Vec::new();
         loop {
             let node = cursor.node();
             let id = node.kind_id();
@@ -106,15 +106,15 @@ impl Walk {
                         visit.path(path.capture, node);
                     }
                 }
-                if kind.starts {
+                if kind.runs_engine {
                     engine.run(node, visit);
                 }
-                if kind.asked {
+                if kind.needs_field {
                     field = cursor.field_id();
                 }
             }
-            if ancestors.len() < DEEPEST && cursor.goto_first_child() {
-                ancestors.push(Place { field, kind: id });
+            if ancestors.len() < MAX_DEPTH && cursor.goto_first_child() {
+                ancestors.push(PathNode { field, kind: id });
                 continue;
             }
             while !cursor.goto_next_sibling() {
@@ -127,14 +127,14 @@ impl Walk {
     }
 }
 
-impl Path {
-    /// Whether the ancestors of a node, and the field that it is, are those of the path.
-    fn leads_here(&self, ancestors: &[Place], field: impl FnOnce() -> Option<FieldId>) -> bool {
+impl CapturePath {
+    /// Whether the ancestors of a node and its field are those of the path.
+    fn leads_here(&self, ancestors: &[PathNode], field: impl FnOnce() -> Option<FieldId>) -> bool {
         let mut ancestors = ancestors.iter().rev();
-        let fits = |wanted: &Place, place: &Place| {
+        let fits = |wanted: &PathNode, place: &PathNode| {
             wanted.kind == place.kind && (wanted.field.is_none() || wanted.field == place.field)
         };
-        self.around.iter().all(|wanted| ancestors.next().is_some_and(|place| fits(wanted, place)))
+        self.ancestors.iter().all(|wanted| ancestors.next().is_some_and(|place| fits(wanted, place)))
             && (self.field.is_none() || self.field == field())
     }
 
@@ -144,92 +144,97 @@ impl Path {
     }
 }
 
-/// The table in the making.
-struct Kinds<'language> {
+/// Builds the table of work by node kind.
+struct KindTable<'language> {
     language: &'language Language,
-    kinds: Vec<Kind>,
+    kinds: Vec<KindWork>,
 }
 
-impl<'language> Kinds<'language> {
+impl<'language> KindTable<'language> {
     fn new(language: &'language Language) -> Self {
         let mut kinds = Vec::new();
-        kinds.resize_with(language.node_kind_count(), Kind::default);
+        kinds.resize_with(language.node_kind_count(), KindWork::default);
         Self { language, kinds }
     }
 
-    /// The number of a kind that stands for itself alone.
+    /// The id of a named kind that is not a supertype.
     fn id(&self, kind: &str) -> Option<u16> {
         let id = self.language.id_for_node_kind(kind, true);
         let known = id != 0 && usize::from(id) < self.kinds.len() && !self.language.node_kind_is_supertype(id);
         known.then_some(id)
     }
 
-    fn kind(&mut self, id: u16) -> Option<&mut Kind> {
+    fn kind(&mut self, id: u16) -> Option<&mut KindWork> {
         self.kinds.get_mut(usize::from(id))
     }
 
-    /// Whether there are kinds that the pattern starts at, and all of them can be roots.
+    /// Marks the kinds at which a pattern starts. `false` if there are none or one of them cannot be a root.
     fn add_roots(&mut self, roots: &[&str]) -> bool {
         !roots.is_empty()
             && roots
                 .iter()
-                .all(|root| self.id(root).and_then(|id| self.kind(id)).map(|kind| kind.starts = true).is_some())
+                .all(|root| self.id(root).and_then(|id| self.kind(id)).map(|kind| kind.runs_engine = true).is_some())
     }
 
-    /// Adds all paths of a pattern or none.
-    fn add_paths(&mut self, paths: &pattern::Paths<'_>, query: &Query) -> Option<()> {
+    /// Adds all paths of a pattern, or returns `None`.
+    fn add_paths(&mut self, paths: &pattern::CapturePaths<'_>, query: &Query) -> Option<()> {
         let capture = query.capture_names().iter().position(|name| *name == paths.capture)?;
         let conditions = paths.conditions.iter().map(Condition::new).collect::<Option<Box<[_]>>>()?;
-        let ways = paths.ways.iter().map(|way| way.iter().rev().map(|step| self.place(step)).collect());
-        for way in ways.collect::<Option<Vec<Vec<Place>>>>()? {
-            let (end, around) = way.split_first()?;
-            for place in around {
-                self.kind(place.kind)?.asked |= place.field.is_some();
+        let paths = paths.paths.iter().map(|path| path.iter().rev().map(|step| self.place(step)).collect());
+        for path in paths.collect::<Option<Vec<Vec<PathNode>>>>()? {
+            let (end, ancestors) = path.split_first()?;
+            for place in ancestors {
+                self.kind(place.kind)?.needs_field |= place.field.is_some();
             }
             let conditions = conditions.clone();
-            self.kind(end.kind)?.paths.push(Path { field: end.field, around: around.into(), conditions, capture });
+            self.kind(end.kind)?.paths.push(CapturePath {
+                field: end.field,
+                ancestors: ancestors.into(),
+                conditions,
+                capture,
+            });
         }
         Some(())
     }
 
-    fn place(&self, step: &pattern::Step<'_>) -> Option<Place> {
+    fn place(&self, step: &pattern::PathStep<'_>) -> Option<PathNode> {
         let field = match step.field {
             Some(name) => Some(self.language.field_id_for_name(name)?),
             None => None,
         };
-        Some(Place { field, kind: self.id(step.kind)? })
+        Some(PathNode { field, kind: self.id(step.kind)? })
     }
 }
 
-/// The query engine on one source.
+/// The query engine for one source.
 struct Engine<'walk> {
     query: &'walk Query,
     source: &'walk str,
     cursor: QueryCursor,
-    /// How many more matches are read.
-    left: usize,
+    /// Number of matches that may still be read.
+    remaining: usize,
 }
 
 impl<'walk> Engine<'walk> {
     fn new(query: &'walk Query, source: &'walk str) -> Self {
         let mut cursor = QueryCursor::new();
-        cursor.set_match_limit(MAX_MATCHES_IN_FLIGHT);
-        Self { query, source, cursor, left: MAX_MATCHES }
+        cursor.set_match_limit(MAX_MATCHES_IN_PROGRESS);
+        Self { query, source, cursor, remaining: MAX_MATCHES }
     }
 
-    /// From now on patterns start at the node that is given, not further in.
+    /// Restricts matches to patterns that start at the given node.
     fn only_at_start(&mut self) {
         self.cursor.set_max_start_depth(Some(0));
     }
 
     fn run(&mut self, node: Node<'_>, visit: &mut impl Visit) {
-        // A node may end behind the source, with the line end that some grammars are given there.
+        // With an additional final line feed, a node may end after the source.
         let text = |node: Node<'_>| std::iter::once(self.source.as_bytes().get(node.byte_range()).unwrap_or_default());
         let mut matches = self.cursor.matches(self.query, node, text);
-        while self.left > 0
+        while self.remaining > 0
             && let Some(found) = matches.next()
         {
-            self.left -= 1;
+            self.remaining -= 1;
             visit.matched(found);
         }
     }
@@ -239,26 +244,26 @@ impl<'walk> Engine<'walk> {
 mod tests {
     use std::collections::BTreeSet;
     use std::fs;
-    use std::path::Path as FilePath;
+    use std::path::Path;
 
     use proptest::prelude::*;
     use proptest::test_runner::TestRunner;
 
-    use super::super::language::Language;
-    use super::super::parse::parse_for_query;
     use super::*;
+    use crate::language::Language;
+    use crate::parse::parse_for_query;
 
-    /// A capture and where its node stands.
-    type Capture = (usize, usize, usize);
+    /// A capture and the byte range of its node.
+    type CaptureAt = (usize, usize, usize);
 
-    /// Everything that is captured, and the matches of several nodes as a whole.
+    /// All captures, and the matches that have several.
     #[derive(Default, PartialEq, Eq, Debug)]
-    struct Seen {
-        captures: BTreeSet<Capture>,
-        matches: BTreeSet<(usize, Vec<Capture>)>,
+    struct Captured {
+        captures: BTreeSet<CaptureAt>,
+        matches: BTreeSet<(usize, Vec<CaptureAt>)>,
     }
 
-    impl Visit for Seen {
+    impl Visit for Captured {
         fn path(&mut self, capture: usize, node: Node<'_>) {
             self.captures.insert((capture, node.start_byte(), node.end_byte()));
         }
@@ -266,7 +271,7 @@ mod tests {
         fn matched(&mut self, found: &QueryMatch<'_, '_>) {
             let place = |node: Node<'_>| (node.start_byte(), node.end_byte());
             let captures = found.captures().iter().map(|capture| (capture.index as usize, place(capture.node)));
-            let captures: Vec<Capture> = captures.map(|(capture, (start, end))| (capture, start, end)).collect();
+            let captures: Vec<CaptureAt> = captures.map(|(capture, (start, end))| (capture, start, end)).collect();
             self.captures.extend(&captures);
             if captures.len() > 1 {
                 self.matches.insert((found.pattern_index, captures));
@@ -274,18 +279,18 @@ mod tests {
         }
     }
 
-    /// A query for walks, and the same for the engine alone.
-    fn walks(language: &'static Language) -> [Walk; 2] {
+    /// The query for walks, and for the engine alone.
+    fn walks(language: &'static Language) -> [TagWalk; 2] {
         let grammar = language.grammar.unwrap()();
         let query = || Query::new(&grammar, language.tags_query).unwrap();
-        let alone = Walk { query: query(), kinds: Vec::new() };
-        [Walk::new(query(), language.tags_query, &grammar), alone]
+        let alone = TagWalk { query: query(), kinds: Vec::new() };
+        [TagWalk::new(query(), language.tags_query, &grammar), alone]
     }
 
-    fn check(walks: &[Walk; 2], language: &'static Language, source: &str) {
+    fn check(walks: &[TagWalk; 2], language: &'static Language, source: &str) {
         let Some(tree) = parse_for_query(language, source) else { return };
         let [walked, found] = walks.each_ref().map(|walk| {
-            let mut seen = Seen::default();
+            let mut seen = Captured::default();
             walk.run(&tree, source, &mut seen);
             seen
         });
@@ -293,15 +298,14 @@ mod tests {
     }
 
     fn sample(language: &Language) -> String {
-        let samples =
-            FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/languages").join(language.id);
+        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/languages").join(language.id);
         let mut files = fs::read_dir(samples).unwrap().map(|file| file.unwrap().path());
         fs::read_to_string(files.find(|file| file.extension().is_none_or(|extension| extension != "tags")).unwrap())
             .unwrap()
     }
 
     #[test]
-    fn a_walk_finds_in_a_sample_what_the_engine_finds() {
+    fn a_walk_finds_what_the_engine_finds() {
         for language in Language::all().filter(|language| language.grammar.is_some()) {
             let walks = walks(language);
             assert!(!walks[0].kinds.is_empty(), "{} has a pattern that may start at any node", language.id);

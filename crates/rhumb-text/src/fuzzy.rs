@@ -1,53 +1,71 @@
-//! Fuzzy filtering of lists: which texts match a query, and in which order they are listed.
+//! Approximate matching of names: which texts of a list match a query and in which order ([`FuzzyFilter`]), and which name
+//! a misspelt one probably means ([`nearest`]).
 //!
-//! The rule for the order is the same wherever something is picked or completed. A text whose *name* equals the query comes first,
-//! then a text whose name begins with it, both in any case; among these the order of the list decides, such as the rank of the repo
-//! map. All other matches follow by the score of the fuzzy matcher. The name of a path is its last part, see [`Name`].
+//! All lists use the same order. A text whose *name* equals the query comes first, then a text whose name starts with it,
+//! both regardless of case; within these two groups the order of the list is kept (for example the rank in a repo map). All
+//! other matches follow by the score of the fuzzy matcher (`nucleo-matcher`, the algorithm of fzf). [`NamePart`] says which
+//! part of a text is its name.
+//!
+//! ```
+//! use rhumb_text::fuzzy::{FuzzyFilter, NamePart};
+//!
+//! let paths = ["docs/attempts.md", "src/templating.py", "src/tem.py"];
+//! let mut filter = FuzzyFilter::new("tem");
+//! let mut found: Vec<_> = paths.iter().filter_map(|path| Some((filter.matched(path, NamePart::Path)?, *path))).collect();
+//! found.sort();
+//! assert_eq!(found.iter().map(|(_, path)| *path).collect::<Vec<_>>(), ["src/tem.py", "src/templating.py", "docs/attempts.md"]);
+//! ```
 
 use std::cmp::Reverse;
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
+/// Minimum Jaro-Winkler similarity (1 is equal) of a name to its misspelling.
+const MIN_SIMILARITY: f64 = 0.8;
+
+/// Minimum length in bytes of a name for which a single typing mistake is accepted whatever the similarity.
+const MIN_LENGTH_FOR_TYPO: usize = 3;
+
 /// Which part of a text is its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Name {
-    /// The first word, without a slash before it: the name of a command that its help follows. A query of several words is compared
-    /// with the whole text.
+pub enum NamePart {
+    /// The first word, without a leading slash: the name of a command before its help text. A query of several words is
+    /// compared with the whole text.
     #[default]
     FirstWord,
-    /// The last part of a path, with or without its extension. A query with a slash is compared with the end or the beginning of
-    /// the path.
+    /// The last component of a path, with or without its extension. A query with a slash is compared with the end or the
+    /// start of the path.
     Path,
-    /// The text, or its last part behind a slash: `claude-3.5` of `anthropic/claude-3.5`.
+    /// The whole text, or the part after its last slash: `claude-3.5` of `anthropic/claude-3.5`.
     LastPart,
-    /// What precedes two blanks: the name of a symbol that its place follows.
+    /// The text before two spaces: the name of a symbol before its location.
     Symbol,
 }
 
-/// How the name of a text matches; the best first.
+/// How the name of a text matches, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameMatch {
-    /// It equals the query.
+    /// The name equals the query.
     Exact,
-    /// It equals the query but for the case, where the query has capitals.
+    /// The name equals the query except for case, and the query has capitals.
     ExactIgnoringCase,
-    /// It begins with the query.
+    /// The name starts with the query.
     Prefix,
-    /// It does neither; the letters of the query occur in the text.
+    /// Neither; the letters of the query occur in the text in order.
     Fuzzy,
 }
 
-/// How a text matches. The smallest comes first in a list; texts with equal matches keep their order.
+/// How a text matches. Smaller is better; texts with equal matches keep the order of their list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FuzzyMatch {
     /// How its name matches.
     pub name: NameMatch,
-    /// The score of the fuzzy matcher; 0 where the name decides.
+    /// The score of the fuzzy matcher; 0 unless `name` is [`NameMatch::Fuzzy`].
     score: Reverse<u32>,
 }
 
-/// A query that texts are compared with. Words are separated by spaces and must all match, in any case.
+/// A query to compare texts with. Its words are separated by spaces; all must match, regardless of case.
 #[derive(Debug, Clone, Default)]
 pub struct FuzzyFilter {
     query: String,
@@ -58,7 +76,7 @@ pub struct FuzzyFilter {
 }
 
 impl FuzzyFilter {
-    /// A filter in which `^`, `$`, `'` and `!` are operators, for queries that are typed to search a list.
+    /// A filter for a typed search. `^`, `$`, `'` and `!` are operators, as in fzf.
     pub fn new(query: &str) -> Self {
         Self::of(query, Pattern::parse(query, CaseMatching::Ignore, Normalization::Smart))
     }
@@ -74,26 +92,26 @@ impl FuzzyFilter {
         Self { query, lower, pattern, matcher: Matcher::new(Config::DEFAULT.match_paths()), chars: Vec::new() }
     }
 
-    /// Whether the query is empty, so that every text matches.
+    /// Whether the query is empty. An empty query matches every text.
     pub fn is_empty(&self) -> bool {
         self.pattern.atoms.is_empty()
     }
 
-    /// How the name of a text matches, without a look at the rest of the text: [`NameMatch::Fuzzy`] says only that the name neither
-    /// equals the query nor begins with it.
-    pub fn name_match(&self, text: &str, name: Name) -> NameMatch {
+    /// How the name of a text matches. The rest of the text is ignored: [`NameMatch::Fuzzy`] only means that the name
+    /// neither equals the query nor starts with it.
+    pub fn name_match(&self, text: &str, part: NamePart) -> NameMatch {
         if self.query.is_empty() {
             return NameMatch::Fuzzy;
         }
-        match name {
-            Name::FirstWord => {
+        match part {
+            NamePart::FirstWord => {
                 let text = text.strip_prefix('/').unwrap_or(text);
                 let has_words = self.query.contains(char::is_whitespace);
                 self.compared(if has_words { text } else { text.split_whitespace().next().unwrap_or(text) })
             }
-            Name::Symbol => self.compared(symbol_name(text)),
-            Name::LastPart => self.compared(text).min(self.compared(file_name(text))),
-            Name::Path => self.compared_with_path(text),
+            NamePart::Symbol => self.compared(symbol_name(text)),
+            NamePart::LastPart => self.compared(text).min(self.compared(file_name(text))),
+            NamePart::Path => self.compared_with_path(text),
         }
     }
 
@@ -101,7 +119,7 @@ impl FuzzyFilter {
         let path = path.trim_end_matches('/');
         if self.query.contains('/') {
             let query = self.query.trim_end_matches('/');
-            // Every end of the path that begins a part may be meant: `flask/app` of `src/flask/app.py`.
+            // The query may name any tail of the path: `flask/app` matches `src/flask/app.py`.
             let starts = path.match_indices('/').map(|(at, _)| at + 1);
             let ends = std::iter::once(0).chain(starts).filter_map(|at| path.get(at..));
             return ends.map(|end| self.compared_with_file(query, end)).min().unwrap_or(NameMatch::Fuzzy);
@@ -109,7 +127,7 @@ impl FuzzyFilter {
         self.compared_with_file(&self.query, file_name(path))
     }
 
-    /// Compares with a file name, with and without its extension and the dot of a hidden file.
+    /// Compares with a file name, with and without its extension and the leading dot of a hidden file.
     fn compared_with_file(&self, query: &str, file: &str) -> NameMatch {
         let shown = file.strip_prefix('.').filter(|_| !query.starts_with('.')).unwrap_or(file);
         let stem = shown.rsplit_once('.').map_or(shown, |(stem, _)| stem);
@@ -131,16 +149,16 @@ impl FuzzyFilter {
     }
 
     /// How a text matches; `None` if it does not.
-    pub fn matched(&mut self, text: &str, name: Name) -> Option<FuzzyMatch> {
-        let whole = self.score(text)?;
-        // Files and symbols are mostly meant by their names: the score of the name counts besides the score of the whole text.
-        let own = match name {
-            Name::Path => self.score(file_name(text)).unwrap_or(0),
-            Name::Symbol => self.score(symbol_name(text)).unwrap_or(0),
-            Name::FirstWord | Name::LastPart => 0,
+    pub fn matched(&mut self, text: &str, part: NamePart) -> Option<FuzzyMatch> {
+        let text_score = self.score(text)?;
+        // Most queries for files and symbols mean the name, so its score is added to that of the whole text.
+        let name_score = match part {
+            NamePart::Path => self.score(file_name(text)).unwrap_or(0),
+            NamePart::Symbol => self.score(symbol_name(text)).unwrap_or(0),
+            NamePart::FirstWord | NamePart::LastPart => 0,
         };
-        let score = whole + own;
-        Some(match self.name_match(text, name) {
+        let score = text_score + name_score;
+        Some(match self.name_match(text, part) {
             NameMatch::Fuzzy => FuzzyMatch { name: NameMatch::Fuzzy, score: Reverse(score) },
             name => FuzzyMatch { name, score: Reverse(0) },
         })
@@ -151,7 +169,7 @@ impl FuzzyFilter {
         self.pattern.score(haystack(text, &mut self.chars), &mut self.matcher)
     }
 
-    /// The characters of a text that match, as sorted positions counted in characters.
+    /// The matching characters of a text, as sorted positions counted in characters.
     pub fn positions(&mut self, text: &str) -> Vec<usize> {
         let mut found = Vec::new();
         self.pattern.indices(haystack(text, &mut self.chars), &mut self.matcher, &mut found);
@@ -162,18 +180,18 @@ impl FuzzyFilter {
     }
 }
 
-/// The last part of a path.
+/// The last component of a path with `/` separators.
 pub fn file_name(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The name of a symbol that its place follows.
+/// The name of a symbol before its location.
 fn symbol_name(text: &str) -> &str {
     text.split("  ").next().unwrap_or(text)
 }
 
-/// What follows the beginning of a name that equals `lower` in any case; `None` if the name begins otherwise.
+/// The rest of `name` after a prefix that equals `lower` regardless of case; `None` if there is no such prefix.
 fn rest_after<'n>(name: &'n str, lower: &str) -> Option<&'n str> {
     if let Some(start) = name.get(..lower.len())
         && start.eq_ignore_ascii_case(lower)
@@ -195,7 +213,23 @@ fn rest_after<'n>(name: &'n str, lower: &str) -> Option<&'n str> {
     wanted.peek().is_none().then_some("")
 }
 
-/// The text as the matcher reads it: bytes if it is ASCII, else characters.
+/// Of `names`, the one that `name` probably misspells, if any is similar enough: one typing mistake away (a letter added,
+/// missing, replaced or transposed) or of a high Jaro-Winkler similarity. Ignores case, and treats `-` and `_` as equal.
+///
+/// ```
+/// assert_eq!(rhumb_text::nearest("serach", ["search", "theme"].into_iter()), Some("search"));
+/// assert_eq!(rhumb_text::nearest("zzz", ["search", "theme"].into_iter()), None);
+/// ```
+pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let plain = |name: &str| name.to_ascii_lowercase().replace('_', "-");
+    let name = plain(name);
+    let rated = names.map(|other| (other, strsim::jaro_winkler(&name, &plain(other))));
+    let (best, similarity) = rated.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let is_typo = name.len() >= MIN_LENGTH_FOR_TYPO && strsim::osa_distance(&name, &plain(best)) == 1;
+    (similarity > MIN_SIMILARITY || is_typo).then_some(best)
+}
+
+/// The text in the form that the matcher reads: bytes if it is ASCII, else characters.
 fn haystack<'a>(text: &'a str, chars: &'a mut Vec<char>) -> Utf32Str<'a> {
     if text.is_ascii() {
         return Utf32Str::Ascii(text.as_bytes());
@@ -209,7 +243,7 @@ fn haystack<'a>(text: &'a str, chars: &'a mut Vec<char>) -> Utf32Str<'a> {
 mod tests {
     use super::*;
 
-    fn ordered<'t>(query: &str, name: Name, texts: &[&'t str]) -> Vec<&'t str> {
+    fn ordered<'t>(query: &str, name: NamePart, texts: &[&'t str]) -> Vec<&'t str> {
         let mut filter = FuzzyFilter::new(query);
         let mut found: Vec<(FuzzyMatch, &str)> =
             texts.iter().filter_map(|text| Some((filter.matched(text, name)?, *text))).collect();
@@ -218,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn exact_names_come_first_then_prefixes_in_the_order_of_the_list_then_scores() {
+    fn exact_names_come_first_then_prefixes_in_list_order_then_scores() {
         let paths = [
             "docs/attempts.md",
             "src/templating.py",
@@ -227,29 +261,29 @@ mod tests {
             "src/tem.py",
             "tests/templates/x/template_filter.html",
         ];
-        let found = ordered("tem", Name::Path, &paths);
+        let found = ordered("tem", NamePart::Path, &paths);
         assert_eq!(found[..3], ["src/tem.py", "src/templating.py", "tests/templates/x/template_filter.html"]);
         assert_eq!(found.len(), paths.len());
     }
 
     #[test]
-    fn a_name_is_compared_in_any_case_and_the_right_case_comes_first() {
+    fn case_is_ignored_but_the_typed_case_comes_first() {
         let paths = ["a/Config.py", ".github/config.yml", "src/config.py", "config_loader.py"];
-        assert_eq!(ordered("config", Name::Path, &paths), paths, "lower case means any case");
-        assert_eq!(ordered("CONFIG", Name::Path, &paths).len(), 4);
+        assert_eq!(ordered("config", NamePart::Path, &paths), paths, "lower case means any case");
+        assert_eq!(ordered("CONFIG", NamePart::Path, &paths).len(), 4);
         let symbols = ["config  a.py:1", "Configure  a.py:9", "Config  b.py:2"];
         assert_eq!(
-            ordered("Config", Name::Symbol, &symbols),
+            ordered("Config", NamePart::Symbol, &symbols),
             ["Config  b.py:2", "config  a.py:1", "Configure  a.py:9"]
         );
-        assert_eq!(FuzzyFilter::new("größe").name_match("GRÖSSE", Name::LastPart), NameMatch::Fuzzy);
-        assert_eq!(FuzzyFilter::new("Ärger").name_match("ärgernis", Name::LastPart), NameMatch::Prefix);
-        assert_eq!(FuzzyFilter::new("ärger").name_match("ÄRGER", Name::LastPart), NameMatch::Exact);
+        assert_eq!(FuzzyFilter::new("größe").name_match("GRÖSSE", NamePart::LastPart), NameMatch::Fuzzy);
+        assert_eq!(FuzzyFilter::new("Ärger").name_match("ärgernis", NamePart::LastPart), NameMatch::Prefix);
+        assert_eq!(FuzzyFilter::new("ärger").name_match("ÄRGER", NamePart::LastPart), NameMatch::Exact);
     }
 
     #[test]
-    fn the_name_of_a_path_is_its_last_part_with_or_without_extension() {
-        let how = |query: &str, path: &str| FuzzyFilter::literal(query).name_match(path, Name::Path);
+    fn the_name_of_a_path_is_its_last_component_with_or_without_extension() {
+        let how = |query: &str, path: &str| FuzzyFilter::literal(query).name_match(path, NamePart::Path);
         for query in ["app.py", "app", "flask/app", "src/flask/app.py", "k/app"] {
             let wanted = if query == "k/app" { NameMatch::Fuzzy } else { NameMatch::Exact };
             assert_eq!(how(query, "src/flask/app.py"), wanted, "{query}");
@@ -263,20 +297,32 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_words_and_parts() {
+    fn a_name_can_be_a_word_or_a_part() {
         let how = |query: &str, text: &str, name| FuzzyFilter::new(query).name_match(text, name);
-        assert_eq!(how("model", "/model [NAME]  ask another model", Name::FirstWord), NameMatch::Exact);
-        assert_eq!(how("model", "/models list models", Name::FirstWord), NameMatch::Prefix);
-        assert_eq!(how("split the", "split the parser", Name::FirstWord), NameMatch::Prefix);
-        assert_eq!(how("gpt-4", "openai/gpt-4.1", Name::LastPart), NameMatch::Prefix);
-        assert_eq!(how("openai/gpt", "openai/gpt-4.1", Name::LastPart), NameMatch::Prefix);
-        assert_eq!(how("", "x", Name::Path), NameMatch::Fuzzy);
+        assert_eq!(how("model", "/model [NAME]  ask another model", NamePart::FirstWord), NameMatch::Exact);
+        assert_eq!(how("model", "/models list models", NamePart::FirstWord), NameMatch::Prefix);
+        assert_eq!(how("split the", "split the parser", NamePart::FirstWord), NameMatch::Prefix);
+        assert_eq!(how("gpt-4", "openai/gpt-4.1", NamePart::LastPart), NameMatch::Prefix);
+        assert_eq!(how("openai/gpt", "openai/gpt-4.1", NamePart::LastPart), NameMatch::Prefix);
+        assert_eq!(how("", "x", NamePart::Path), NameMatch::Fuzzy);
     }
 
     #[test]
-    fn operators_are_read_in_queries_and_not_in_names() {
-        assert!(FuzzyFilter::new("^src").matched("a/src", Name::Path).is_none());
-        assert!(FuzzyFilter::literal("$x").matched("a$x", Name::Path).is_some());
+    fn only_typed_searches_have_operators() {
+        assert!(FuzzyFilter::new("^src").matched("a/src", NamePart::Path).is_none());
+        assert!(FuzzyFilter::literal("$x").matched("a$x", NamePart::Path).is_some());
         assert_eq!(FuzzyFilter::new("havn").positions("Århus — østhavn"), [11, 12, 13, 14]);
+    }
+
+    #[test]
+    fn a_typing_mistake_is_near_and_another_word_is_not() {
+        let names = ["map_tokens", "search", "theme", "map"];
+        let meant = |name: &str| nearest(name, names.into_iter());
+        assert_eq!(
+            (meant("serach"), meant("Map-Token"), meant("theem"), meant("mop")),
+            (Some("search"), Some("map_tokens"), Some("theme"), Some("map"))
+        );
+        assert_eq!(["notes.txt", "zzz", ""].map(meant), [None; 3]);
+        assert_eq!(nearest("map", std::iter::empty()), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Lines with their terminators: the unit that diffs and edits work on, so that untouched lines keep their bytes.
+//! Lines with their terminators. Diffs and edits work on them, so that untouched lines keep their bytes.
 
 /// How a line ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -11,7 +11,7 @@ pub enum LineEnding {
 }
 
 impl LineEnding {
-    /// The terminator itself.
+    /// The line terminator.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Lf => "\n",
@@ -19,7 +19,7 @@ impl LineEnding {
         }
     }
 
-    /// The ending that most lines of `text` have; LF for a text without line ends.
+    /// The ending of most lines of `text`; LF for a text without line terminators.
     pub fn dominant(text: &str) -> Self {
         let (mut lf, mut crlf) = (0usize, 0usize);
         for line in split(text) {
@@ -33,8 +33,8 @@ impl LineEnding {
     }
 }
 
-/// The lines of `text`, each with its terminator. Only `\n` ends a line: form feeds, lone `\r` and the Unicode
-/// separators are ordinary characters here, as they are for git. Joining the result gives `text` back.
+/// The lines of `text`, each with its terminator. Only `\n` ends a line: form feeds, lone `\r` and the Unicode separators
+/// are ordinary characters, as in git. The concatenated lines equal `text`.
 pub fn split(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
@@ -44,7 +44,7 @@ pub fn body(line: &str) -> &str {
     line.strip_suffix("\r\n").or_else(|| line.strip_suffix('\n')).unwrap_or(line)
 }
 
-/// Appends `line` to `text`. A last line of `text` without a terminator gets `ending` first, or two lines would become one.
+/// Appends `line` to `text`. If `text` does not end with a terminator, `ending` is inserted first.
 pub fn push(text: &mut String, line: &str, ending: LineEnding) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push_str(ending.as_str());
@@ -57,14 +57,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn split_loses_nothing() {
+    fn split_lines_join_to_the_text() {
         for text in ["", "a", "a\n", "a\r\nb\n\nc", "\x0c\nx\ry"] {
             assert_eq!(split(text).concat(), text);
         }
     }
 
     #[test]
-    fn the_commonest_ending_wins() {
+    fn the_most_frequent_ending_is_dominant() {
         assert_eq!(LineEnding::dominant("a\r\nb\r\nc\n"), LineEnding::CrLf);
         assert_eq!(LineEnding::dominant("no end"), LineEnding::Lf);
     }

@@ -1,35 +1,35 @@
-//! Making text safe to draw: whatever could drive the terminal, or hide from the reader, becomes a visible glyph.
+//! Makes text safe to draw: characters that could control the terminal or hide text become visible glyphs.
 //!
-//! Files, model replies and tool output all come from outside. An escape sequence in one of them could retitle the window
-//! or write the clipboard; a direction override or a run of tag characters could show the reader another text than the
-//! one that is applied. Both are shown for what they are instead.
+//! Files, model replies and tool output are untrusted. An escape sequence could change the window title or write the
+//! clipboard. A bidirectional override or a run of tag characters could show the reader a different text from the one that
+//! is applied.
 
 use std::borrow::Cow;
 
 use unicode_width::UnicodeWidthChar as _;
 
-/// Combining marks that may stand on one character. No script needs more; a flood of them covers the lines above and below.
-const MOST_MARKS: usize = 8;
+/// Maximum number of combining marks on one character. No script needs more; hundreds of them would cover the adjacent lines.
+const MAX_COMBINING_MARKS: usize = 8;
 
 /// Columns between two tab stops.
 pub const TAB_STOP: usize = 4;
 
-/// `text` with every dangerous or invisible character replaced by a glyph: C0 controls and DEL by their control picture
-/// (`␛`), everything else by its code point (`<U+202E>`). Line feeds and tabs stay. Borrows when nothing needs to change.
+/// Replaces every dangerous or invisible character of `text` by a glyph: C0 controls and DEL by their control picture
+/// (`␛`), all others by their code point (`<U+202E>`). Line feeds and tabs are kept. Borrows if nothing changes.
 ///
-/// Joiners (U+200C, U+200D) are shown too: an emoji that is built with them falls apart into its visible members, which
-/// also keeps its width the same on every terminal. Of combining marks in a flood, those past the eighth are shown.
+/// Joiners (U+200C, U+200D) are replaced too. An emoji sequence is therefore shown as its visible members, which makes its
+/// width equal on all terminals. Combining marks after the eighth on one character are replaced.
 pub fn visible(text: &str) -> Cow<'_, str> {
     replace(text, |c| !matches!(c, '\n' | '\t') && is_unsafe(c))
 }
 
-/// `text` as one drawable line: as [`visible`], and line feeds become `␊`, carriage returns `␍`, and tabs spaces up to
-/// the next stop of [`TAB_STOP`] columns, counted from the start of `text`.
+/// Like [`visible`], for one line on the screen: line feeds become `␊`, carriage returns `␍`, and tabs become spaces up to
+/// the next multiple of [`TAB_STOP`] columns from the start of `text`.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     visible_from(text, 0)
 }
 
-/// As [`visible_line`], for a piece of a line that starts at that 0-based column: tab stops count from the line's start.
+/// Like [`visible_line`], for a piece that starts at the 0-based column `column` of its line. Tab stops count from column 0.
 pub fn visible_from(text: &str, column: usize) -> Cow<'_, str> {
     if !text.contains('\t') {
         return replace(text, is_unsafe);
@@ -56,7 +56,7 @@ fn replace(text: &str, is_shown: impl Fn(char) -> bool) -> Cow<'_, str> {
         let after = || text.get(at + c.len_utf8()..).and_then(|rest| rest.chars().next());
         let is_lost = is_style(c) && !takes_style(before, after);
         before = c;
-        marks > MOST_MARKS || is_lost || is_shown(c)
+        marks > MAX_COMBINING_MARKS || is_lost || is_shown(c)
     };
     let mut out = String::new();
     let mut kept = 0;
@@ -74,13 +74,13 @@ fn replace(text: &str, is_shown: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether it chooses between the style of text and of emoji for the character before it.
+/// Whether `c` is a variation selector for text style (U+FE0E) or emoji style (U+FE0F).
 fn is_style(c: char) -> bool {
     matches!(c, '\u{FE0E}' | '\u{FE0F}')
 }
 
-/// Whether a style can be chosen for a character: anywhere else the choice is drawn as nothing, and hides in a name. Digits take
-/// one in a keycap alone (`emoji-variation-sequences.txt` of Unicode 16, whose blocks are taken whole).
+/// Whether a style selector has an effect after `c`. Elsewhere it is invisible and could hide in a name. Digits take one only
+/// in a keycap sequence. Based on `emoji-variation-sequences.txt` of Unicode 16, widened to whole blocks.
 fn takes_style(c: char, after: impl Fn() -> Option<char>) -> bool {
     match c {
         '0'..='9' | '#' | '*' => after() == Some('\u{20E3}'),
@@ -105,9 +105,9 @@ fn push_glyph(out: &mut String, c: char) {
     }
 }
 
-/// Whether `c` must not reach the terminal as it is: a control, a bidirectional control, a character of no width, or one
-/// of the planes that carry hidden text. Combining marks are ordinary text, and so are the two choices of style where there is
-/// something to choose.
+/// Whether `c` must not reach the terminal unchanged: a control, a bidirectional control, a zero-width character, or a
+/// character of a plane that can carry hidden text. Combining marks are safe, and so are the two style selectors where they
+/// have an effect.
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -117,12 +117,12 @@ pub fn is_unsafe(c: char) -> bool {
             | '\u{200B}'..='\u{200F}' // zero-width space, joiners, direction marks
             | '\u{2028}'..='\u{202E}' // line and paragraph separators, embeddings and overrides
             | '\u{2060}'..='\u{206F}' // word joiner, invisible operators, isolates
-            | '\u{FE00}'..='\u{FE0D}' // variation selectors, those for text and emoji style aside
+            | '\u{FE00}'..='\u{FE0D}' // variation selectors, except those for text and emoji style
             | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' // byte order mark, interlinear annotation
-            | '\u{2800}' // a Braille cell without a dot
+            | '\u{2800}' // empty Braille cell
             | '\u{13430}'..='\u{1345F}' | '\u{16FE4}' // controls of hieroglyphs, filler of Khitan
             | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
-            | '\u{E0000}'..='\u{E0FFF}') // tags and the variation selectors that can smuggle bytes
+            | '\u{E0000}'..='\u{E0FFF}') // tags and variation selectors, which can encode hidden bytes
 }
 
 #[cfg(test)]
@@ -138,14 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn hidden_characters_are_named() {
+    fn hidden_characters_become_their_code_points() {
         assert_eq!(visible("user\u{202e}nimda"), "user<U+202E>nimda");
         assert_eq!(visible("x\u{200b}y\u{feff}z"), "x<U+200B>y<U+FEFF>z");
         assert_eq!(visible("\u{e0041}"), "<U+E0041>");
     }
 
     #[test]
-    fn a_choice_of_style_is_named_where_there_is_none() {
+    fn a_style_selector_without_effect_is_shown() {
         assert_eq!(
             visible("chec\u{fe0f}k \u{fe0e}x 1\u{fe0f} か\u{fe0f}"),
             "chec<U+FE0F>k <U+FE0E>x 1<U+FE0F> か<U+FE0F>"
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_marks_is_bounded_and_ordinary_ones_are_not_touched() {
+    fn excessive_combining_marks_are_shown_and_ordinary_ones_are_kept() {
         let flood = format!("a{}b", "\u{301}".repeat(11));
         assert_eq!(visible(&flood), format!("a{}<U+0301><U+0301><U+0301>b", "\u{301}".repeat(8)));
         let vietnamese = "e\u{302}\u{301}".repeat(50);
@@ -185,13 +185,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_shown_can_drive_the_terminal(text in any::<String>()) {
+        fn no_output_can_control_the_terminal(text in any::<String>()) {
             prop_assert!(!visible(&text).chars().any(|c| is_unsafe(c) && c != '\n' && c != '\t'));
             prop_assert!(!visible_line(&text).chars().any(is_unsafe));
         }
 
         #[test]
-        fn showing_twice_is_showing_once(text in "[\\x00-\\xff\u{200b}\u{202e}a-z\t\n]*") {
+        fn sanitising_is_idempotent(text in "[\\x00-\\xff\u{200b}\u{202e}a-z\t\n]*") {
             let once = visible_line(&text).into_owned();
             prop_assert_eq!(visible_line(&once), once.as_str());
         }

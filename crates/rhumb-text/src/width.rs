@@ -1,15 +1,15 @@
-//! How many terminal columns a text takes, and cutting it to fit without splitting a character.
+//! The width of a text in terminal columns, and clipping it without splitting a grapheme.
 
 use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// The mark where text was cut.
+/// Marks the place where text was cut.
 pub const ELLIPSIS: &str = "…";
 
-/// Columns that `text` takes. Counted grapheme by grapheme, because that is how the screen is filled: the width of a
-/// whole string can differ where a script joins letters across graphemes. Controls count as one column; sanitise first.
+/// The width of `text` in columns. Graphemes are counted one by one, because the screen is filled that way: in scripts that
+/// join letters, the width of a whole string can differ. A control counts as one column; sanitise the text first.
 pub fn columns(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
@@ -17,26 +17,26 @@ pub fn columns(text: &str) -> usize {
     text.graphemes(true).map(grapheme).sum()
 }
 
-/// Columns of one grapheme cluster.
+/// The width of one grapheme cluster in columns.
 pub(crate) fn grapheme(cluster: &str) -> usize {
-    // Halfwidth sound marks combine by property, yet terminals give each a column of its own.
+    // Unicode lists the halfwidth sound marks as combining, but terminals draw each in its own column.
     let marks = || cluster.chars().filter(|c| matches!(c, '\u{FF9E}' | '\u{FF9F}')).count();
     if cluster.len() == 1 { 1 } else { cluster.width() + marks() }
 }
 
-/// `text` in at most `max_columns` columns: whole if it fits, else its start with `…` at the end. Empty for 0 columns.
+/// `text` in at most `max_columns` columns. If it does not fit, its start with a final `…`. Empty for 0 columns.
 pub fn clip(text: &str, max_columns: usize) -> Cow<'_, str> {
     if columns(text) <= max_columns {
         return Cow::Borrowed(text);
     }
-    let Some(room) = max_columns.checked_sub(1) else {
+    let Some(available) = max_columns.checked_sub(1) else {
         return Cow::Borrowed("");
     };
-    let end = fitting(text.grapheme_indices(true).map(|(at, cluster)| (at + cluster.len(), cluster)), room);
+    let end = fitting(text.grapheme_indices(true).map(|(at, cluster)| (at + cluster.len(), cluster)), available);
     Cow::Owned([text.get(..end.unwrap_or(0)).unwrap_or(""), ELLIPSIS].concat())
 }
 
-/// `text` without the graphemes in its first `columns` columns, and how many columns these took.
+/// `text` without the graphemes in its first `columns` columns, and the number of columns removed.
 pub fn skip(text: &str, columns: usize) -> (&str, usize) {
     let mut used = 0;
     for (at, cluster) in text.grapheme_indices(true) {
@@ -48,24 +48,24 @@ pub fn skip(text: &str, columns: usize) -> (&str, usize) {
     ("", used)
 }
 
-/// As [`clip`], but the end of `text` is kept and `…` stands at the start: for paths, whose last part tells most.
+/// Like [`clip`], but keeps the end of `text` after an initial `…`. Suits paths, whose last part matters most.
 pub fn clip_start(text: &str, max_columns: usize) -> Cow<'_, str> {
     if columns(text) <= max_columns {
         return Cow::Borrowed(text);
     }
-    let Some(room) = max_columns.checked_sub(1) else {
+    let Some(available) = max_columns.checked_sub(1) else {
         return Cow::Borrowed("");
     };
-    let start = fitting(text.grapheme_indices(true).rev(), room);
+    let start = fitting(text.grapheme_indices(true).rev(), available);
     Cow::Owned([ELLIPSIS, text.get(start.unwrap_or(text.len())..).unwrap_or("")].concat())
 }
 
-/// The last position, of the clusters in order, up to which they fit in `room` columns together.
-fn fitting<'a>(clusters: impl Iterator<Item = (usize, &'a str)>, room: usize) -> Option<usize> {
+/// The byte position after the last of the clusters, in order, that fit in `columns` columns together.
+fn fitting<'a>(clusters: impl Iterator<Item = (usize, &'a str)>, columns: usize) -> Option<usize> {
     clusters
         .scan(0usize, |used, (at, cluster)| {
             *used += grapheme(cluster);
-            (*used <= room).then_some(at)
+            (*used <= columns).then_some(at)
         })
         .last()
 }
@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_clip_fits_and_is_made_of_whole_graphemes(text in any::<String>(), max in 0usize..20) {
+        fn a_clip_fits_and_consists_of_whole_graphemes(text in any::<String>(), max in 0usize..20) {
             for cut in [clip(&text, max), clip_start(&text, max)] {
                 prop_assert!(columns(&cut) <= max);
             }

@@ -1,4 +1,4 @@
-//! Word wrapping of one line into ranges of its bytes, so that styles and marks can be cut along.
+//! Word wrapping of one line into byte ranges, so that styles and marks can be cut at the same places.
 
 use std::ops::Range;
 
@@ -6,11 +6,11 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::width;
 
-/// The pieces of `line` (text without line feeds) that fit in `columns` columns each, as byte ranges in order.
+/// Splits `line` (text without line feeds) into pieces of at most `columns` columns, as byte ranges in order.
 ///
-/// Breaks at white space, which is dropped at a break, and between wide characters (CJK has no spaces); a word longer
-/// than the line is cut between graphemes. Leading white space of the line is kept as indentation. There is always at
-/// least one range. `columns` of 0 counts as 1, and a grapheme wider than the line stands alone.
+/// Breaks at white space, which is dropped at a break, and between wide characters (CJK text has no spaces). A word that is
+/// longer than the line is cut between graphemes. Leading white space of the line is kept as indentation. Returns at least
+/// one range. `columns` of 0 counts as 1; a grapheme that is wider than the line gets a piece to itself.
 pub fn wrap(line: &str, columns: usize) -> Vec<Range<usize>> {
     let columns = columns.max(1);
     let mut wrapping = Wrapping { columns, ..Wrapping::default() };
@@ -20,19 +20,19 @@ pub fn wrap(line: &str, columns: usize) -> Vec<Range<usize>> {
     wrapping.finish()
 }
 
-/// As [`wrap`], for a line of a table: what follows the last run of two blanks or more is a column of its own, and
-/// continues below itself. Without such a run, or where it leaves too little room, this is [`wrap`].
+/// Like [`wrap`], for a line of a table: the text after the last run of two or more spaces is a column, and its continuation
+/// lines are indented to it. Equals [`wrap`] if there is no such run or the column would get less than a third of the width.
 pub fn hanging(line: &str, columns: usize) -> Vec<String> {
     let body = line.trim_start();
     let lead = line.len() - body.len();
     let gap = body.rfind("  ").map_or(0, |at| lead + at + 2);
     let (head, tail) = line.split_at(gap);
     let indent = width::columns(head);
-    let room = columns.saturating_sub(indent);
-    if indent == 0 || room * 3 < columns {
+    let available = columns.saturating_sub(indent);
+    if indent == 0 || available * 3 < columns {
         return wrap(line, columns).into_iter().map(|piece| line[piece].to_owned()).collect();
     }
-    let pieces = wrap(tail, room).into_iter().enumerate();
+    let pieces = wrap(tail, available).into_iter().enumerate();
     pieces
         .map(|(at, piece)| match at {
             0 => format!("{head}{}", &tail[piece]),
@@ -41,8 +41,8 @@ pub fn hanging(line: &str, columns: usize) -> Vec<String> {
         .collect()
 }
 
-/// The pieces of `line` of `columns` columns each, cut anywhere between graphemes and covering every byte: for code,
-/// where white space carries meaning. Limits as for [`wrap`].
+/// Splits `line` into pieces of `columns` columns, cut between any two graphemes. The pieces cover every byte: for code,
+/// where white space matters. The limits are those of [`wrap`].
 pub fn hard_wrap(line: &str, columns: usize) -> Vec<Range<usize>> {
     let columns = columns.max(1);
     let (mut pieces, mut start, mut used) = (Vec::new(), 0, 0);
@@ -58,19 +58,19 @@ pub fn hard_wrap(line: &str, columns: usize) -> Vec<Range<usize>> {
     pieces
 }
 
-/// The state between two graphemes. All positions are bytes, all widths columns.
+/// The state between two graphemes. Positions are bytes, widths are columns.
 #[derive(Default)]
 struct Wrapping {
     columns: usize,
     pieces: Vec<Range<usize>>,
-    /// Where the current piece starts, and where its last visible character ends.
+    /// The start of the current piece, and the end of its last visible character.
     start: usize,
     end: usize,
-    /// Columns from `start` to here.
+    /// Columns from `start` to the current grapheme.
     used: usize,
-    /// The last place to break: end of the text before it, start of the text after it, columns up to the latter.
+    /// The last possible break: the end of the text before it, the start of the text after it, the columns up to that start.
     last_break: Option<(usize, usize, usize)>,
-    /// The grapheme before was white space, was wide; some text stands in this piece already.
+    /// Whether the previous grapheme was white space or wide, and whether the piece already has visible text.
     after_space: bool,
     after_wide: bool,
     has_text: bool,
@@ -91,7 +91,7 @@ impl Wrapping {
         if self.used + wide > self.columns {
             self.break_before(at);
         }
-        // What is carried over a break may itself be as long as the line, or be a lone mark of no width.
+        // The text after a break may itself fill the line, or be a single mark of no width.
         if self.used + wide > self.columns && (self.used > 0 || self.has_text) {
             self.cut_at(at);
         }
@@ -112,7 +112,7 @@ impl Wrapping {
         }
     }
 
-    /// Ends the piece at `at` for want of a better place. Indentation that alone fills the line is dropped.
+    /// Ends the piece at `at`, where no better break exists. Indentation that alone fills the line is dropped.
     fn cut_at(&mut self, at: usize) {
         if self.has_text {
             self.pieces.push(self.start..self.end);
@@ -133,7 +133,7 @@ impl Wrapping {
     }
 }
 
-/// White space that a line may break at: not the no-break spaces, which say so in their name.
+/// Whether a line may break at this white space. It may not at a no-break space.
 fn is_space(cluster: &str) -> bool {
     cluster.chars().all(|c| c.is_whitespace() && !matches!(c, '\u{A0}' | '\u{2007}' | '\u{202F}'))
 }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_continues_below_itself() {
+    fn a_column_continues_below_its_start() {
         assert_eq!(hanging("  y  take this one", 14), ["  y  take this", "     one"]);
         assert_eq!(hanging("no columns here", 10), ["no columns", "here"]);
         assert_eq!(hanging("a long first column  x y", 12), wrapped("a long first column  x y", 12));

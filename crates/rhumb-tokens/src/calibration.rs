@@ -1,4 +1,4 @@
-//! What providers count, against what we count: learnt from the usage that they report, so that estimates get better.
+//! Learns from reported usage how a provider's token counts differ from ours, and corrects estimates by that factor.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,45 +7,45 @@ use serde::{Deserialize, Serialize};
 
 use super::{TokenCount, TokenCounter};
 
-/// Requests of a model that are remembered.
-const REMEMBERED: usize = 15;
+/// Maximum number of requests that are kept per model.
+const MAX_REQUESTS: usize = 15;
 
-/// Requests that have to be known before they count.
-const ENOUGH: usize = 2;
+/// Minimum number of requests before the factor is used.
+const MIN_REQUESTS: usize = 2;
 
-/// Requests below this many tokens say little: what an API adds by itself weighs too much.
-const WORTH_LEARNING: usize = 300;
+/// Minimum size of a request in tokens. In smaller requests the tokens that an API adds dominate.
+const MIN_REQUEST_TOKENS: usize = 300;
 
-/// Ratios outside of these are taken for a mistake of somebody's and not learnt.
+/// Ratios outside of this range are assumed to be errors.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.4..=2.5;
 
-/// How many tokens each model's provider counts for one of ours. Kept between runs.
+/// For each model, how many tokens its provider counts for one of ours. Serialized between runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Calibration {
-    /// The latest ratios by the model's name, oldest first.
+    /// The latest ratios by model name, oldest first.
     ratios: BTreeMap<String, Vec<f64>>,
 }
 
 impl Calibration {
-    /// Learns from a request of text alone that we counted as `counted` tokens and the provider as `reported`, those in its
-    /// cache included. Small requests and ratios that cannot be right are passed over.
+    /// Adds a text-only request that we counted as `counted` tokens and the provider as `reported`, cached tokens included.
+    /// Small requests and implausible ratios are ignored.
     pub fn learn(&mut self, model: &str, counted: usize, reported: usize) {
         let ratio = reported as f64 / counted.max(1) as f64;
-        if counted < WORTH_LEARNING || !PLAUSIBLE.contains(&ratio) {
+        if counted < MIN_REQUEST_TOKENS || !PLAUSIBLE.contains(&ratio) {
             return;
         }
         let ratios = self.ratios.entry(model.to_owned()).or_default();
         ratios.push(ratio);
-        let surplus = ratios.len().saturating_sub(REMEMBERED);
+        let surplus = ratios.len().saturating_sub(MAX_REQUESTS);
         ratios.drain(..surplus);
     }
 
-    /// Tokens of the provider for one of ours: the median of what was learnt, 1 until that is enough.
+    /// The provider's tokens for one of ours: the median of the kept ratios, or 1 if there are too few.
     pub fn factor(&self, model: &str) -> f64 {
         let plausible = |ratio: &&f64| PLAUSIBLE.contains(*ratio);
         let mut ratios: Vec<f64> = self.ratios.get(model).into_iter().flatten().filter(plausible).copied().collect();
-        if ratios.len() < ENOUGH {
+        if ratios.len() < MIN_REQUESTS {
             return 1.0;
         }
         ratios.sort_unstable_by(f64::total_cmp);
@@ -54,14 +54,14 @@ impl Calibration {
     }
 }
 
-/// Counts with another counter, brought to what the provider counts. Where the other one is exact nothing is changed.
+/// Scales the counts of another counter to those of the provider. Exact counts are not scaled.
 pub struct Calibrated {
     inner: Arc<dyn TokenCounter>,
     factor: f64,
 }
 
 impl Calibrated {
-    /// `inner` with each of its tokens counting for `factor` of the provider's (see [`Calibration::factor`]).
+    /// Scales the counts of `inner` by `factor` (see [`Calibration::factor`]).
     pub fn new(inner: Arc<dyn TokenCounter>, factor: f64) -> Self {
         let factor = if inner.exact() { 1.0 } else { factor };
         Self { inner, factor }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn one_request_or_a_small_one_teaches_nothing() {
+    fn one_request_or_small_requests_are_not_enough() {
         let mut known = Calibration::default();
         known.learn("m", 1_000, 1_500);
         for _ in 0..9 {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learnt_is_kept_as_a_table_of_names() {
+    fn ratios_are_serialized_by_model_name() {
         let mut known = Calibration::default();
         known.learn("m", 1_000, 1_500);
         let kept = serde_json::to_string(&known).unwrap();
@@ -133,7 +133,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_factor_stays_within_bounds_whatever_is_reported(
+        fn the_factor_is_plausible_whatever_is_reported(
             reports in prop::collection::vec((0usize..100_000, 0usize..1_000_000), 0..40)
         ) {
             let mut known = Calibration::default();
@@ -141,7 +141,7 @@ mod tests {
                 known.learn("m", counted, reported);
             }
             prop_assert!(PLAUSIBLE.contains(&known.factor("m")));
-            prop_assert!(known.ratios.get("m").is_none_or(|ratios| ratios.len() <= REMEMBERED));
+            prop_assert!(known.ratios.get("m").is_none_or(|ratios| ratios.len() <= MAX_REQUESTS));
         }
     }
 }

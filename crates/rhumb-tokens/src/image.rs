@@ -1,18 +1,18 @@
-//! What a picture costs in a request, by the published rules of the families of models.
+//! Token costs of images, by the published rules of the model families.
 
 use imagesize::ImageType;
 
-/// The longest side to which Anthropic's servers scale a picture, in pixels.
-const ANTHROPIC_SIDE: f64 = 1_568.0;
+/// The longer side in pixels to which Anthropic's servers scale an image.
+const ANTHROPIC_MAX_SIDE: f64 = 1_568.0;
 
-/// The most that a picture costs there after that, in tokens.
-const ANTHROPIC_MOST: usize = 1_600;
+/// The maximum cost of an image for Anthropic's models, in tokens.
+const ANTHROPIC_MAX_TOKENS: usize = 1_600;
 
-/// The cost of a picture whose size cannot be read, in pixels a side.
-const UNREADABLE: (usize, usize) = (1_024, 1_024);
+/// The assumed size in pixels of an image whose size cannot be read.
+const DEFAULT_SIZE: (usize, usize) = (1_024, 1_024);
 
-/// The media type of the picture in a file, as its first bytes tell it; `None` for any that models do not take.
-pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+/// The media type of an image file, from its first bytes; `None` for formats that models do not accept.
+pub fn image_type(bytes: &[u8]) -> Option<&'static str> {
     match imagesize::image_type(bytes).ok()? {
         ImageType::Png => Some("image/png"),
         ImageType::Jpeg => Some("image/jpeg"),
@@ -22,60 +22,60 @@ pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Width and height of the picture in a file, in pixels, if its first bytes tell.
-pub fn picture_size(bytes: &[u8]) -> Option<(usize, usize)> {
+/// Width and height in pixels of an image file, from its first bytes; `None` if they cannot be read.
+pub fn image_size(bytes: &[u8]) -> Option<(usize, usize)> {
     imagesize::blob_size(bytes).ok().map(|size| (size.width, size.height))
 }
 
-/// How much of a picture an OpenAI model looks at.
+/// The `detail` parameter of OpenAI's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// A thumbnail, at one price.
+    /// A thumbnail at a fixed price.
     Low,
-    /// All of it.
+    /// The full image.
     High,
 }
 
-/// The rule by which a family of models charges for pictures.
+/// The rule by which a model family charges for images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageCost {
-    /// OpenAI: a base price, and one for each tile of 512 pixels a side after scaling into 2,048 pixels and to 768 on the shorter
-    /// side.
+    /// OpenAI: a base price, plus a price per tile of 512 × 512 pixels after scaling to fit into 2,048 × 2,048 and to at
+    /// most 768 on the shorter side.
     Tiles {
-        /// Tokens of any picture.
+        /// Tokens of every image.
         base: usize,
         /// Tokens of a tile.
         tile: usize,
-        /// How much is looked at.
+        /// The requested detail.
         detail: Detail,
     },
-    /// Anthropic: width × height ÷ 750 after scaling, at most 1,600.
+    /// Anthropic: width × height ÷ 750 after scaling, at most 1,600 tokens.
     Area,
-    /// Google: 258 for a picture of at most 384 pixels a side, else for each tile of about 768.
+    /// Google: 258 tokens for an image of at most 384 pixels a side, else for each tile of about 768.
     Crops,
 }
 
-/// The largest picture that servers take.
+/// The largest image that a provider accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PictureLimit {
-    /// Bytes of the file.
+pub struct ImageLimit {
+    /// Size of the file in bytes.
     pub bytes: usize,
-    /// Pixels of its longer side, if that is limited.
+    /// Longer side in pixels, if limited.
     pub side: Option<usize>,
 }
 
 impl ImageCost {
-    /// The largest picture that such models take, by the documentation of their makers. Where the limit is one on what is sent,
-    /// which is base64, a file may have three quarters of it.
-    pub fn limit(self) -> PictureLimit {
+    /// The largest image that the provider accepts, by its documentation. Limits on the base64 form are converted to file
+    /// sizes (three quarters).
+    pub fn limit(self) -> ImageLimit {
         match self {
-            Self::Area => PictureLimit { bytes: 5 * 1024 * 1024 / 4 * 3, side: Some(8_000) },
-            Self::Crops => PictureLimit { bytes: 20 * 1024 * 1024 / 4 * 3, side: None },
-            Self::Tiles { .. } => PictureLimit { bytes: 20 * 1024 * 1024, side: None },
+            Self::Area => ImageLimit { bytes: 5 * 1024 * 1024 / 4 * 3, side: Some(8_000) },
+            Self::Crops => ImageLimit { bytes: 20 * 1024 * 1024 / 4 * 3, side: None },
+            Self::Tiles { .. } => ImageLimit { bytes: 20 * 1024 * 1024, side: None },
         }
     }
 
-    /// The rule for a model, by its name; OpenAI's for one that is not known.
+    /// The rule for a model, by its name. Unknown models get OpenAI's.
     pub fn for_model(model: &str) -> Self {
         let name = model.to_ascii_lowercase();
         let bare = name.rsplit('/').next().unwrap_or(&name);
@@ -94,15 +94,13 @@ impl ImageCost {
         }
     }
 
-    /// Tokens of the picture in a file, whose size its first bytes tell. One that they do not tell counts as 1,024 pixels a
-    /// side.
+    /// The tokens of an image file. The size is read from its first bytes; if it cannot be read, 1,024 × 1,024 is assumed.
     pub fn tokens(self, bytes: &[u8]) -> usize {
-        let size = imagesize::blob_size(bytes).map(|size| (size.width, size.height));
-        let (width, height) = size.unwrap_or(UNREADABLE);
+        let (width, height) = image_size(bytes).unwrap_or(DEFAULT_SIZE);
         self.tokens_of_size(width, height)
     }
 
-    /// Tokens of a picture of so many pixels.
+    /// The tokens of an image of `width` × `height` pixels.
     pub fn tokens_of_size(self, width: usize, height: usize) -> usize {
         let (width, height) = (width.max(1) as f64, height.max(1) as f64);
         match self {
@@ -114,9 +112,9 @@ impl ImageCost {
                 base + tile * tiles(width) * tiles(height)
             }
             Self::Area => {
-                let scale = (ANTHROPIC_SIDE / width.max(height)).min(1.0);
+                let scale = (ANTHROPIC_MAX_SIDE / width.max(height)).min(1.0);
                 let tokens = (width * scale * height * scale / 750.0).ceil() as usize;
-                tokens.clamp(1, ANTHROPIC_MOST)
+                tokens.clamp(1, ANTHROPIC_MAX_TOKENS)
             }
             Self::Crops if width <= 384.0 && height <= 384.0 => 258,
             Self::Crops => {
@@ -162,13 +160,13 @@ mod tests {
     fn the_size_is_read_from_the_first_bytes() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x04\0\0\0\x04\0\x08\x02\0\0\0";
         assert_eq!(ImageCost::for_model("gpt-4o").tokens(png), 765);
-        assert_eq!(ImageCost::for_model("gpt-4o").tokens(b"no picture"), 765);
-        assert_eq!((picture_type(png), picture_type(b"no picture")), (Some("image/png"), None));
+        assert_eq!(ImageCost::for_model("gpt-4o").tokens(b"no image"), 765);
+        assert_eq!((image_type(png), image_type(b"no image")), (Some("image/png"), None));
     }
 
     proptest! {
         #[test]
-        fn a_picture_of_any_size_has_a_price(width in 0usize..100_000, height in 0usize..100_000) {
+        fn an_image_of_any_size_has_a_cost(width in 0usize..100_000, height in 0usize..100_000) {
             for model in ["gpt-4o", "claude", "gemini"] {
                 prop_assert!(ImageCost::for_model(model).tokens_of_size(width, height) > 0);
             }

@@ -14,7 +14,7 @@ use crate::session::runner::{Survey, SurveyStart, survey};
 use crate::store::MapStore;
 use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
 use rhumb_index::retrieval::{Question, SearchWeights, search};
-use rhumb_tokens::{LineMemo, TokenCounter, counter_for_model};
+use rhumb_tokens::{LineCache, TokenCounter, counter_for_model};
 use rhumb_workspace::git::{Checkout, GitError};
 use rhumb_workspace::{Root, WorkspaceError};
 
@@ -137,7 +137,7 @@ pub struct ContextBench<'b> {
     root: Root,
     store: MapStore,
     budgets: &'b [usize],
-    fitting: LineMemo,
+    fitting: LineCache,
     exact: Arc<dyn TokenCounter>,
 }
 
@@ -149,7 +149,7 @@ impl<'b> ContextBench<'b> {
     pub fn new(checkout: &'b Checkout, scratch: &Path, budgets: &'b [usize]) -> Result<Self, ContextError> {
         let root = Root::at(checkout.folder())?;
         let store = MapStore::new(scratch, root.path(), root.path());
-        let (fitting, exact) = (LineMemo::for_model(MODEL), counter_for_model(MODEL));
+        let (fitting, exact) = (LineCache::for_model(MODEL), counter_for_model(MODEL));
         Ok(Self { checkout, root, store, budgets, fitting, exact })
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::desk::Desk;
 use crate::session::{Citing, Effect, LookOrder, LookReport, Report};
-use rhumb_index::retrieval::{Aim, Hit, Question};
+use rhumb_index::retrieval::{CitationTarget, Hit, Question};
 use rhumb_text::lines;
 
 /// Passages that are listed.
@@ -75,7 +75,9 @@ impl Desk {
         let citing = &self.places.citing;
         let mut rows: Vec<(Place, String)> = Vec::new();
         for citation in citing.of(entry) {
-            let (Aim::Lines(paths) | Aim::Uncounted(paths)) = citing.aim(entry, citation) else { continue };
+            let (CitationTarget::Lines(paths) | CitationTarget::Uncounted(paths)) = citing.aim(entry, citation) else {
+                continue;
+            };
             let lines = (citation.first as usize, citation.last as usize);
             for place in paths.into_iter().map(|path| Place { path, lines }) {
                 if !rows.iter().any(|(known, _)| *known == place) {

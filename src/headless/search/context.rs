@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use rhumb_index::repo_map::TagGraph;
-use rhumb_index::retrieval::{Hit, Passage, Passages, Related, Sources};
+use rhumb_index::retrieval::{Hit, Passage, Passages, Related, SourceFiles};
 use rhumb_tokens::counter_for_model;
 
 /// The passages for a question with what it found, within so many tokens of whatever model.
 pub(super) fn as_context(
     graph: &TagGraph,
     (question, hits): (&str, Vec<Hit>),
-    sources: &Sources<'_>,
+    sources: &SourceFiles<'_>,
     tokens: usize,
 ) -> Passages {
     let mut passages = Passages::default();

@@ -16,7 +16,10 @@ use crate::headless::{complain, print, print_json};
 use crate::session::runner::map_store;
 use context::{as_context, context_json};
 use modes::hits;
-use rhumb_index::retrieval::{Hit, Place, Question, Reasons, SearchWeights, Sources, question_words};
+use rhumb_index::repo_map::Contribution;
+use rhumb_index::retrieval::{
+    CodeLocation, Hit, Question, SearchExplanation, SearchWeights, SourceFiles, question_words,
+};
 use rhumb_workspace::Root;
 
 /// Lines of a passage that are shown to a person.
@@ -41,7 +44,7 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
         return Ok(1);
     }
     let read = |path: &str| rhumb_workspace::read(root, path).ok().map(|snapshot| snapshot.text);
-    let sources = Sources::new(&read);
+    let sources = SourceFiles::new(&read);
     if args.context {
         let passages = as_context(&survey.graph, (&asked, hits), &sources, args.tokens);
         match args.format {
@@ -53,7 +56,7 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
         }
         return Ok(u8::from(passages.is_empty()));
     }
-    let reasons = args.explain.then(|| Reasons::new(&survey.graph, &question, &SearchWeights::default()));
+    let reasons = args.explain.then(|| SearchExplanation::new(&survey.graph, &question, &SearchWeights::default()));
     for row in rows(hits, &sources) {
         let why = reasons.as_ref().map(|reasons| row.why(reasons));
         match args.format {
@@ -82,16 +85,16 @@ struct Row {
 
 /// What speaks for a hit.
 struct Why<'r> {
-    grounds: Vec<(&'static str, f64)>,
+    contributions: Vec<Contribution>,
     words: Vec<&'r str>,
 }
 
 /// The hits, each widened to its chunk; of two in one chunk the better. Those whose file cannot be read any more stay as they are.
-fn rows(hits: Vec<Hit>, sources: &Sources<'_>) -> Vec<Row> {
+fn rows(hits: Vec<Hit>, sources: &SourceFiles<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for mut hit in hits {
         let file = sources.file(&hit.path);
-        let chunk = file.as_ref().and_then(|file| Some((file, file.chunk_at(&Place::from(&hit))?)));
+        let chunk = file.as_ref().and_then(|file| Some((file, file.chunk_at(&CodeLocation::from(&hit))?)));
         let mut lines = Vec::new();
         if let Some((file, chunk)) = chunk {
             (hit.line, hit.end_line) = (chunk.line, chunk.end_line);
@@ -106,9 +109,9 @@ fn rows(hits: Vec<Hit>, sources: &Sources<'_>) -> Vec<Row> {
 }
 
 impl Row {
-    fn why<'r>(&self, reasons: &'r Reasons) -> Why<'r> {
+    fn why<'r>(&self, reasons: &'r SearchExplanation) -> Why<'r> {
         let text: Vec<&str> = self.lines.iter().map(|(_, text)| text.as_str()).collect();
-        Why { grounds: reasons.grounds(self.hit.file), words: reasons.words_in(&text.join("\n")) }
+        Why { contributions: reasons.contributions(self.hit.file), words: reasons.words_in(&text.join("\n")) }
     }
 
     /// A line for it; for a person its first lines too.
@@ -117,9 +120,12 @@ impl Row {
         let what = if hit.signature.is_empty() { String::new() } else { format!("  {}", hit.signature) };
         let mut text = format!("{}:{}-{}{what}\n", hit.path, hit.line, hit.end_line);
         if let Some(why) = why {
-            let grounds: Vec<String> =
-                why.grounds.iter().map(|(what, weight)| format!("{what} {weight:+.2}")).collect();
-            text += &format!("    words: {}\n    file: {}\n", why.words.join(" "), grounds.join("; "));
+            let contributions: Vec<String> = why
+                .contributions
+                .iter()
+                .map(|Contribution { label, weight }| format!("{label} {weight:+.2}"))
+                .collect();
+            text += &format!("    words: {}\n    file: {}\n", why.words.join(" "), contributions.join("; "));
         }
         if for_person {
             let width = hit.end_line.max(1).ilog10() as usize + 5;
@@ -141,7 +147,11 @@ impl Row {
             "score": hit.score,
         });
         if let Some(why) = why {
-            value["why"] = why.grounds.iter().map(|(what, weight)| json!({"ground": what, "weight": weight})).collect();
+            value["why"] = why
+                .contributions
+                .iter()
+                .map(|Contribution { label, weight }| json!({"ground": label, "weight": weight}))
+                .collect();
             value["words"] = json!(why.words);
         }
         value

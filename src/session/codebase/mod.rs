@@ -11,7 +11,7 @@ use super::state::{Session, SurveyState};
 use super::transcript::Level;
 use super::turn::{Turn, TurnStatus};
 use crate::context::{CODEBASE, Mode, PassagePlace, codebase_question, extended};
-use rhumb_index::retrieval::{Related, Want};
+use rhumb_index::retrieval::{ContextRequest, Related};
 use rhumb_llm::models::Dollars;
 
 pub use more::{WantsMore, found_message};
@@ -54,7 +54,7 @@ pub enum Sought {
     /// What answers a question.
     Question(String),
     /// What the model asked for.
-    Wants(Vec<Want>),
+    Wants(Vec<ContextRequest>),
 }
 
 /// A search for passages.

@@ -11,7 +11,7 @@ use super::super::turn::asking::is_streaming;
 use super::FoundPassages;
 use crate::config::More;
 use crate::context::Mode;
-use rhumb_index::retrieval::{Want, wants};
+use rhumb_index::retrieval::{ContextRequest, context_requests};
 
 /// Passages that the message after a search names; all of them stand in the request.
 const NAMED: usize = 20;
@@ -20,7 +20,7 @@ const NAMED: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantsMore {
     /// What it asks for.
-    pub wants: Vec<Want>,
+    pub wants: Vec<ContextRequest>,
     /// How the message was meant that it answers.
     pub mode: Mode,
     /// What the developer had asked for.
@@ -42,7 +42,7 @@ impl Session {
         if !turn.asks_codebase || !turn.edits.is_empty() {
             return None;
         }
-        let more = WantsMore { wants: wants(reply), mode: turn.mode, request: turn.request.clone() };
+        let more = WantsMore { wants: context_requests(reply), mode: turn.mode, request: turn.request.clone() };
         if more.wants.is_empty() {
             return None;
         }

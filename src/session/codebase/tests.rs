@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::*;
 use crate::config::More;
 use crate::context::{Mode, PassagePlace};
-use rhumb_index::retrieval::Want;
+use rhumb_index::retrieval::ContextRequest;
 use rhumb_llm::{Completion, Finish, StreamEvent};
 
 const BLOCK: &str = "Not enough.\n\n```rhumb-search\nsearch: tides\nread: b.py:1-9\n```\n";
@@ -144,7 +144,10 @@ fn the_model_may_ask_for_more_as_often_as_the_settings_say() {
     let question = session.questions.front().expect("a question");
     assert_eq!(question.text, "search: tides\nread: b.py:1-9");
     let order = searched(&session.answer('a'));
-    let wants = vec![Want::Search("tides".into()), Want::Read { path: "b.py".into(), line: 1, end_line: 9 }];
+    let wants = vec![
+        ContextRequest::Search("tides".into()),
+        ContextRequest::Read { path: "b.py".into(), line: 1, end_line: 9 },
+    ];
     assert_eq!(order.sought, Sought::Wants(wants));
     let round = asked(&found(&mut session, order.turn, vec![place("b.py", 1, order.turn)]));
     assert!(round.draft.contains("`b.py:1-10`") && round.exchange.len() == 2, "{round:?}");

@@ -12,7 +12,7 @@ use crate::session::{Entry, Session, origin};
 use crate::store::sessions::SessionLine;
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
-use rhumb_text::fuzzy::{FuzzyFilter, Name, NameMatch};
+use rhumb_text::fuzzy::{FuzzyFilter, NameMatch, NamePart};
 
 /// As many can be chosen from.
 const MOST: usize = 50;
@@ -120,10 +120,10 @@ impl Candidates {
                 Argument::Paths if number == 0 => in_folder(&place.typed, session),
                 Argument::ChatFiles => {
                     let files = session.files.iter().map(|file| (file.path.clone(), String::new()));
-                    matched(&place.typed, &files.collect::<Vec<_>>(), Name::Path, quoted)
+                    matched(&place.typed, &files.collect::<Vec<_>>(), NamePart::Path, quoted)
                 }
                 takes if number == 0 => {
-                    matched(&place.typed, &arguments(takes, info.name, session), Name::LastPart, str::to_owned)
+                    matched(&place.typed, &arguments(takes, info.name, session), NamePart::LastPart, str::to_owned)
                 }
                 _ => Vec::new(),
             },
@@ -181,8 +181,9 @@ impl Candidates {
         };
         let passed =
             if passed.is_empty() && typed.is_empty() { (0..self.paths.len().min(MOST)).collect() } else { passed };
-        let found = best(typed, &passed, MOST, Name::Path, (name, rank));
-        let files = found.into_iter().map(|key| (key, candidate(typed, name(key.2), Name::Path, "", put(name(key.2)))));
+        let found = best(typed, &passed, MOST, NamePart::Path, (name, rank));
+        let files =
+            found.into_iter().map(|key| (key, candidate(typed, name(key.2), NamePart::Path, "", put(name(key.2)))));
         let files = files.collect();
         if !typed.is_empty() {
             self.narrowed.put(typed, passed);
@@ -199,10 +200,10 @@ impl Candidates {
         let mut found = self.files_by_rank(typed, session, mentioned);
         let passed = sift(typed, 0..self.folders.len(), |at| &self.folders[at]);
         let most = if typed.is_empty() { 5 } else { 10 };
-        let folders = best(typed, &passed, most, Name::Path, (|at| self.folders[at].as_str(), |_| u32::MAX));
+        let folders = best(typed, &passed, most, NamePart::Path, (|at| self.folders[at].as_str(), |_| u32::MAX));
         let folders = folders.into_iter().map(|key| {
             let folder = &self.folders[key.2];
-            (key, Candidate { goes_on: true, ..candidate(typed, folder, Name::Path, "folder", mentioned(folder)) })
+            (key, Candidate { goes_on: true, ..candidate(typed, folder, NamePart::Path, "folder", mentioned(folder)) })
         });
         if typed.is_empty() {
             found.truncate(MOST / 2);
@@ -221,7 +222,7 @@ impl Candidates {
         ];
         let words = words.map(|(word, help)| Candidate {
             goes_on: word.ends_with('/'),
-            ..candidate(typed, word, Name::FirstWord, help, format!("@{word}"))
+            ..candidate(typed, word, NamePart::FirstWord, help, format!("@{word}"))
         });
         let words = words.into_iter().filter(|word| typed.is_empty() || word.is_near);
         // Behind the names that begin with what was typed, before those that only have its letters.
@@ -244,12 +245,12 @@ impl Candidates {
         let file_rank = |file: &u32| self.file_ranks.get(*file as usize).copied().unwrap_or(u32::MAX);
         let first = |at: usize| graph.defining_files(number(at)).iter().min_by_key(|file| (file_rank(file), **file));
         let rank = |at: usize| first(at).map_or(u32::MAX, file_rank);
-        let found = best(typed, &passed, MOST, Name::Symbol, (name, rank));
+        let found = best(typed, &passed, MOST, NamePart::Symbol, (name, rank));
         let symbol = |key: Key| {
             let (name, file) = (name(key.2), *first(key.2)?);
             let line = index.definitions(file).find(|entry| entry.name() == name)?.line();
             let place = format!("{}:{line}", index.path(file));
-            Some((key, candidate(typed, name, Name::Symbol, &place, format!("@{name}"))))
+            Some((key, candidate(typed, name, NamePart::Symbol, &place, format!("@{name}"))))
         };
         let symbols = found.into_iter().filter_map(symbol).collect();
         self.names.put(typed, passed);
@@ -262,7 +263,7 @@ fn pointer<T>(shared: Option<&Arc<T>>) -> Option<*const ()> {
     shared.map(|shared| Arc::as_ptr(shared).cast())
 }
 
-fn candidate(typed: &str, label: &str, name: Name, help: &str, insert: String) -> Candidate {
+fn candidate(typed: &str, label: &str, name: NamePart, help: &str, insert: String) -> Candidate {
     Candidate {
         label: label.to_owned(),
         help: help.to_owned(),
@@ -276,12 +277,12 @@ fn candidate(typed: &str, label: &str, name: Name, help: &str, insert: String) -
 }
 
 /// The pairs that match, best first.
-fn matched(typed: &str, pairs: &[Pair], name: Name, put: impl Fn(&str) -> String) -> Vec<Candidate> {
+fn matched(typed: &str, pairs: &[Pair], name: NamePart, put: impl Fn(&str) -> String) -> Vec<Candidate> {
     best_of(typed, pairs, MOST, name, put)
 }
 
 /// The best `most` pairs that match.
-fn best_of(typed: &str, pairs: &[Pair], most: usize, name: Name, put: impl Fn(&str) -> String) -> Vec<Candidate> {
+fn best_of(typed: &str, pairs: &[Pair], most: usize, name: NamePart, put: impl Fn(&str) -> String) -> Vec<Candidate> {
     let passed = sift(typed, 0..pairs.len(), |at| &pairs[at].0);
     let found = best(typed, &passed, most, name, (|at| pairs[at].0.as_str(), |_| 0));
     let pair = |at: usize| pairs.get(at).map(|(label, help)| candidate(typed, label, name, help, put(label)));
@@ -301,13 +302,15 @@ fn commands(typed: &str, session: &Session, words: &[Word<'_>]) -> Vec<Candidate
     });
     // All of them, so that one can look through what there is.
     let all: Vec<Pair> = table.chain(own).collect();
-    let mut found = best_of(typed, &all, all.len(), Name::FirstWord, |name| format!("/{name}"));
+    let mut found = best_of(typed, &all, all.len(), NamePart::FirstWord, |name| format!("/{name}"));
     if !typed.is_empty() {
         let pairs = words.iter().map(|word| (word.name.to_owned(), word.help.to_owned()));
         let more: Vec<Pair> = pairs.filter(|(name, _)| COMMANDS.iter().all(|info| info.name != name)).collect();
         // Those only look like it elsewhere: commands are what is typed here.
         found.extend(
-            matched(typed, &more, Name::FirstWord, |name| format!("/{name}")).into_iter().filter(|word| word.is_near),
+            matched(typed, &more, NamePart::FirstWord, |name| format!("/{name}"))
+                .into_iter()
+                .filter(|word| word.is_near),
         );
         found.sort_by_key(|candidate| !candidate.is_near);
     }
@@ -386,7 +389,7 @@ fn in_folder(typed: &str, session: &Session) -> Vec<Candidate> {
         return Vec::new();
     };
     let pairs: Vec<Pair> = names.iter().map(|name| (format!("{folder}{name}"), String::new())).collect();
-    let mut found = matched(typed, &pairs, Name::Path, quoted);
+    let mut found = matched(typed, &pairs, NamePart::Path, quoted);
     for candidate in found.iter_mut().filter(|candidate| candidate.label.ends_with('/')) {
         candidate.goes_on = true;
         candidate.insert.clone_from(&candidate.label);

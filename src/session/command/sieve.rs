@@ -1,7 +1,7 @@
 //! Which of many names match what is typed, best first, fast enough for every keystroke: a cheap test first, then the fuzzy filter for
 //! those that pass it.
 
-use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, Name, NameMatch, file_name};
+use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NameMatch, NamePart, file_name};
 
 /// Most names whose letters are scored. Names that equal the query or begin with it are always found; a query whose letters occur in
 /// more names than that is too short to rank the others well.
@@ -49,7 +49,7 @@ pub(super) fn best<'n>(
     query: &str,
     among: &[usize],
     most: usize,
-    name: Name,
+    name: NamePart,
     (text, rank): (impl Fn(usize) -> &'n str, impl Fn(usize) -> u32),
 ) -> Vec<Key> {
     let mut filter = FuzzyFilter::literal(query);
@@ -76,7 +76,7 @@ mod tests {
 
     fn best_of(query: &str, names: &[String]) -> Vec<usize> {
         let among = sift(query, 0..names.len(), |at| names[at].as_str());
-        let found = best(query, &among, 8, Name::Path, (|at| names[at].as_str(), |at| at as u32));
+        let found = best(query, &among, 8, NamePart::Path, (|at| names[at].as_str(), |at| at as u32));
         found.into_iter().map(|(.., at)| at).collect()
     }
 

@@ -9,7 +9,7 @@ use crate::session::proposal::undo::UndoPreview;
 use crate::session::request::map_choices::ThisMap;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
-use rhumb_index::repo_map::{Sifted, Whence};
+use rhumb_index::repo_map::{Explanation, MapMatches};
 use rhumb_index::retrieval::{Hit, Question};
 use rhumb_workspace::Direction;
 
@@ -205,7 +205,7 @@ pub enum LookReport {
         /// The letters, as in the order.
         query: String,
         /// What they mean.
-        found: Option<Sifted>,
+        found: Option<MapMatches>,
     },
     /// Why something stands in a map where it does. For the face alone.
     Whence {
@@ -216,7 +216,7 @@ pub enum LookReport {
         /// The symbol, by its index.
         symbol: Option<usize>,
         /// Why.
-        whence: Whence,
+        whence: Explanation,
     },
     /// The passages that answer a question. For the face alone.
     Found {

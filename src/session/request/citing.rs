@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::session::effect::{Effect, Report};
 use crate::session::repository::looking::{LookOrder, LookReport};
 use crate::session::transcript::{AnswerState, Entry};
-use rhumb_index::retrieval::{Aim, Citation, FileNames, citations};
+use rhumb_index::retrieval::{Citation, CitationTarget, FileNames, citations};
 use rhumb_text::lines;
 
 /// Answers whose citations are checked, counted from the newest: those of a long session that is gone on with are history.
@@ -133,7 +133,7 @@ impl Citing {
     }
 
     /// Where a citation of an answer leads, as far as it is known.
-    pub fn aim(&self, entry: usize, citation: &Citation) -> Aim {
+    pub fn aim(&self, entry: usize, citation: &Citation) -> CitationTarget {
         let counts = self.answers.get(&entry).map(|cited| &cited.counts);
         self.names.aim(citation, |path| match counts?.get(path)? {
             Count::Lines(count) => Some(*count),
@@ -159,10 +159,10 @@ impl Citing {
         let mut count = 0;
         for citation in all {
             let why = match self.aim(entry, citation) {
-                Aim::NoFile => "no such file".to_owned(),
-                Aim::Beyond(_, 1) => "the file has 1 line".to_owned(),
-                Aim::Beyond(_, lines) => format!("the file has {lines} lines"),
-                Aim::Lines(_) | Aim::Uncounted(_) => continue,
+                CitationTarget::NoFile => "no such file".to_owned(),
+                CitationTarget::Beyond(_, 1) => "the file has 1 line".to_owned(),
+                CitationTarget::Beyond(_, lines) => format!("the file has {lines} lines"),
+                CitationTarget::Lines(_) | CitationTarget::Uncounted(_) => continue,
             };
             count += 1;
             let named = format!("{} ({why})", citation.name());
@@ -213,7 +213,7 @@ mod tests {
         citing.note(&Report::Looked(LookReport::File { path: "c.bin".into(), text: Err("binary".into()) }));
         let told = "2 of 4 citations point nowhere: a.rs:9-12 (the file has 10 lines), gone.rs:1 (no such file)";
         assert_eq!(citing.remarks().get(&0).map(String::as_str), Some(told));
-        assert_eq!(citing.aim(0, &citing.of(0)[0]), Aim::Lines(vec!["a.rs".into()]));
+        assert_eq!(citing.aim(0, &citing.of(0)[0]), CitationTarget::Lines(vec!["a.rs".into()]));
         assert!(citing.any());
         assert!(
             citing.update(&[], &paths).is_empty()

@@ -272,7 +272,7 @@ impl Runner {
                     let view = runner.compose(&order, true, None);
                     // For the line that says what more tokens would bring.
                     if let Some(map) = view.map.as_ref().filter(|map| map.budget > 0) {
-                        map.foresee(MAP_BUDGET_STEP, runner.counter().as_ref());
+                        map.forecast_growth(MAP_BUDGET_STEP, runner.counter().as_ref());
                     }
                     view
                 });

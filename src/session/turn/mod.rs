@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::codebase::{SearchStep, Sought};
 use crate::context::Mode;
 use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
-use rhumb_index::retrieval::Want;
+use rhumb_index::retrieval::ContextRequest;
 
 /// An edit as far as it has arrived: not yet located, not decidable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +111,7 @@ pub struct Turn {
     /// Whether the developer asked the whole repository.
     pub(super) asks_codebase: bool,
     /// What the model asked for of the repository, where the turn is the answer to that.
-    pub(super) wants: Option<Vec<Want>>,
+    pub(super) wants: Option<Vec<ContextRequest>>,
     /// The edits recognised so far.
     pub edits: Vec<StreamedEdit>,
     stream: EditStream,
@@ -138,7 +138,7 @@ impl Turn {
     }
 
     /// The same, as the answer to what the model asked for of the repository.
-    pub(super) fn wanting(self, wants: Vec<Want>) -> Self {
+    pub(super) fn wanting(self, wants: Vec<ContextRequest>) -> Self {
         Self { wants: Some(wants.clone()), ..self.seeking(Some(Sought::Wants(wants))) }
     }
 

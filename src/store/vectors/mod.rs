@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_128;
 pub use error::VectorsError;
 
 use super::database::{self, check, connection, form, make_folder, move_aside, private_file};
-use rhumb_index::retrieval::Row;
+use rhumb_index::retrieval::QuantizedVector;
 
 /// The form of the database that this program writes; SQLite keeps the number for us.
 const FORM: i64 = 1;
@@ -131,11 +131,16 @@ impl VectorStore {
     ///
     /// # Errors
     /// The database refuses.
-    pub fn rows(&mut self, identity: &str, texts: &[TextKey]) -> Result<Vec<Option<Row>>, VectorsError> {
+    pub fn rows(&mut self, identity: &str, texts: &[TextKey]) -> Result<Vec<Option<QuantizedVector>>, VectorsError> {
         self.rows_on(identity, texts, today())
     }
 
-    fn rows_on(&mut self, identity: &str, texts: &[TextKey], today: i64) -> Result<Vec<Option<Row>>, VectorsError> {
+    fn rows_on(
+        &mut self,
+        identity: &str,
+        texts: &[TextKey],
+        today: i64,
+    ) -> Result<Vec<Option<QuantizedVector>>, VectorsError> {
         let Some((model, dims)) = self.model(identity)? else { return Ok(vec![None; texts.len()]) };
         let mut rows = Vec::with_capacity(texts.len());
         let mut stale = Vec::new();
@@ -146,7 +151,10 @@ impl VectorStore {
                 let found: Option<(Vec<u8>, i64)> =
                     select.query_row(params![model, text.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
                 // A row that is none is embedded anew.
-                let row = found.as_ref().and_then(|(bytes, _)| Row::from_bytes(bytes)).filter(|row| row.dims() == dims);
+                let row = found
+                    .as_ref()
+                    .and_then(|(bytes, _)| QuantizedVector::from_bytes(bytes))
+                    .filter(|row| row.dims() == dims);
                 if row.is_some() && found.is_some_and(|(_, seen)| seen <= today - NOTED_DAYS) {
                     stale.push(*text);
                 }
@@ -166,11 +174,11 @@ impl VectorStore {
     ///
     /// # Errors
     /// They are not of as many numbers as those that the model made before, or the database refuses.
-    pub fn keep(&mut self, identity: &str, rows: &[(TextKey, Row)]) -> Result<(), VectorsError> {
+    pub fn keep(&mut self, identity: &str, rows: &[(TextKey, QuantizedVector)]) -> Result<(), VectorsError> {
         self.keep_on(identity, rows, today())
     }
 
-    fn keep_on(&mut self, identity: &str, rows: &[(TextKey, Row)], today: i64) -> Result<(), VectorsError> {
+    fn keep_on(&mut self, identity: &str, rows: &[(TextKey, QuantizedVector)], today: i64) -> Result<(), VectorsError> {
         let Some((_, first)) = rows.first() else { return Ok(()) };
         let known = self.model(identity)?.map_or(first.dims(), |(_, dims)| dims);
         if let Some((_, other)) = rows.iter().find(|(_, row)| row.dims() != known) {

@@ -4,8 +4,8 @@ use std::fs;
 
 use super::*;
 
-fn row(numbers: &[f32]) -> Row {
-    Row::new(numbers).unwrap()
+fn row(numbers: &[f32]) -> QuantizedVector {
+    QuantizedVector::new(numbers).unwrap()
 }
 
 fn key(text: &str) -> TextKey {

@@ -4,7 +4,7 @@ use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::Place;
 use crate::tui::pane::stops::{Stop, stops};
 use crate::tui::reading::Spot;
-use rhumb_index::retrieval::{Aim, Citation};
+use rhumb_index::retrieval::{Citation, CitationTarget};
 
 impl App {
     /// Checks what new answers cite.
@@ -95,10 +95,12 @@ impl App {
     /// Why a citation leads nowhere, in words.
     fn why_nowhere(&self, entry: usize, citation: &Citation) -> Option<String> {
         match self.citing.aim(entry, citation) {
-            Aim::NoFile => Some(format!("there is no file {} in the repository", citation.path)),
-            Aim::Beyond(path, 1) => Some(format!("{path} has 1 line: there is no {}", citation.name())),
-            Aim::Beyond(path, lines) => Some(format!("{path} has {lines} lines: there is no {}", citation.name())),
-            Aim::Lines(_) | Aim::Uncounted(_) => None,
+            CitationTarget::NoFile => Some(format!("there is no file {} in the repository", citation.path)),
+            CitationTarget::Beyond(path, 1) => Some(format!("{path} has 1 line: there is no {}", citation.name())),
+            CitationTarget::Beyond(path, lines) => {
+                Some(format!("{path} has {lines} lines: there is no {}", citation.name()))
+            }
+            CitationTarget::Lines(_) | CitationTarget::Uncounted(_) => None,
         }
     }
 
@@ -115,7 +117,7 @@ impl App {
         let here = all.iter().position(is_it).map_or(0, |at| at + 1);
         let (before, behind) = all.split_at(here.min(all.len()));
         for other in behind.iter().chain(before).filter(|other| !is_it(other)) {
-            if !self.citing.aim(entry, other).is_nowhere() {
+            if !self.citing.aim(entry, other).is_broken() {
                 places.extend(
                     self.places_of(entry, other)
                         .into_iter()
@@ -138,11 +140,11 @@ impl App {
             name: String::new(),
         };
         match self.citing.aim(entry, citation) {
-            Aim::Lines(paths) | Aim::Uncounted(paths) => paths.iter().map(place).collect(),
-            Aim::Beyond(path, lines) => {
+            CitationTarget::Lines(paths) | CitationTarget::Uncounted(paths) => paths.iter().map(place).collect(),
+            CitationTarget::Beyond(path, lines) => {
                 vec![Place::at(&path, Some(lines), &format!("no line {}, this is the end", citation.last))]
             }
-            Aim::NoFile => Vec::new(),
+            CitationTarget::NoFile => Vec::new(),
         }
     }
 }

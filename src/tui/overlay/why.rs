@@ -12,7 +12,7 @@ use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::view::under_cursor;
 use crate::tui::widget::scroll::ListWindow;
-use rhumb_index::repo_map::{Reference, Whence};
+use rhumb_index::repo_map::{Contribution, Explanation, LocatedReference};
 use rhumb_text::{sanitize, width};
 
 /// Cells of a gauge.
@@ -23,7 +23,7 @@ const GAUGE: usize = 8;
 pub struct WhyView {
     map: ThisMap,
     of: (usize, Option<usize>),
-    whence: Option<Whence>,
+    whence: Option<Explanation>,
     window: ListWindow,
     /// The newest map that was looked through for it.
     newest: ThisMap,
@@ -64,7 +64,7 @@ impl WhyView {
     }
 
     /// Takes the answer, if it is to this question.
-    pub fn answer(&mut self, map: &ThisMap, of: (usize, Option<usize>), whence: &Whence) {
+    pub fn answer(&mut self, map: &ThisMap, of: (usize, Option<usize>), whence: &Explanation) {
         if (&self.map, self.of) == (map, of) {
             let at = self.window.selected();
             self.window = ListWindow::new(whence.references.len());
@@ -95,9 +95,9 @@ impl WhyView {
     /// The references as places to look at, the one under the cursor first.
     fn places(&self) -> Vec<Place> {
         let Some(whence) = &self.whence else { return Vec::new() };
-        let place = |reference: &Reference| {
+        let place = |reference: &LocatedReference| {
             let line = Some(reference.line).filter(|line| *line > 0);
-            Place::at(&reference.why.from, line, &reference.why.ident)
+            Place::at(&reference.from, line, &reference.ident)
         };
         let mut places: Vec<Place> = whence.references.iter().map(place).collect();
         let first = self.window.selected().unwrap_or(0).min(places.len());
@@ -156,21 +156,21 @@ impl WhyView {
         vec![Line::styled(format!("{what} · {state}{when}"), theme.style(Role::Text)), Line::default()]
     }
 
-    fn references(&self, whence: &Whence, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    fn references(&self, whence: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
         if whence.references.is_empty() {
             return vec![Line::styled("No file references it.", theme.style(Role::Muted))];
         }
         let mut lines = vec![Line::styled("the references that weigh most", theme.style(Role::Title))];
-        let best = whence.references.iter().map(|reference| reference.why.weight).fold(f64::MIN_POSITIVE, f64::max);
+        let best = whence.references.iter().map(|reference| reference.weight).fold(f64::MIN_POSITIVE, f64::max);
         for (at, reference) in whence.references.iter().enumerate() {
             let line = if reference.line > 0 { format!(":{}", reference.line) } else { String::new() };
-            let name = format!("  uses {}", sanitize::visible_line(&reference.why.ident));
+            let name = format!("  uses {}", sanitize::visible_line(&reference.ident));
             let name = width::clip(&name, columns / 2).into_owned();
             let room = columns.saturating_sub(GAUGE + 3 + width::columns(&name));
-            let path = sanitize::visible_line(&reference.why.from).into_owned() + &line;
+            let path = sanitize::visible_line(&reference.from).into_owned() + &line;
             let pointer = if self.window.selected() == Some(at) { "▸ " } else { "  " };
             let mut row = Line::from(vec![Span::styled(pointer, theme.style(Role::Accent))]);
-            row.spans.extend(gauge(reference.why.weight / best, Role::MeterLow, theme));
+            row.spans.extend(gauge(reference.weight / best, Role::MeterLow, theme));
             row.spans.push(Span::styled(format!(" {}", width::clip_start(&path, room)), theme.style(Role::Text)));
             row.spans.push(Span::styled(name, theme.style(Role::Muted)));
             let columns = u16::try_from(columns).unwrap_or(u16::MAX);
@@ -181,18 +181,19 @@ impl WhyView {
 }
 
 /// What speaks for it and against it.
-fn grounds(whence: &Whence, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn grounds(whence: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let title = if whence.requested { "what the message says for it" } else { "what its rank comes from" };
     let mut lines = vec![Line::styled(title, theme.style(Role::Title))];
-    let most = whence.grounds.iter().map(|(_, weight)| weight.abs()).fold(f64::MIN_POSITIVE, f64::max);
-    if whence.grounds.is_empty() {
+    let most =
+        whence.contributions.iter().map(|contribution| contribution.weight.abs()).fold(f64::MIN_POSITIVE, f64::max);
+    if whence.contributions.is_empty() {
         lines.push(Line::styled("  nothing", theme.style(Role::Muted)));
     }
-    for (what, weight) in &whence.grounds {
+    for Contribution { label, weight } in &whence.contributions {
         let (sign, role) = if *weight < 0.0 { ("−", Role::MeterHigh) } else { ("+", Role::MeterLow) };
         let mut row = Line::from(Span::raw("  "));
         row.spans.extend(gauge(weight.abs() / most, role, theme));
-        let text = format!(" {sign}{:<5.2} {what}", weight.abs());
+        let text = format!(" {sign}{:<5.2} {label}", weight.abs());
         let text = width::clip(&text, columns.saturating_sub(GAUGE + 2)).into_owned();
         row.spans.push(Span::styled(text, theme.style(Role::Text)));
         lines.push(row);

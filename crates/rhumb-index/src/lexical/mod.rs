@@ -1,22 +1,15 @@
-//! Which code a message talks about: words inside identifiers, counted per passage and weighed by how rare they are.
+//! Lexical relevance: the words inside of identifiers, counted per passage and weighted by rarity (BM25).
 //!
-//! A source becomes words (`word`), the words of a file become a compact posting list over its passages (`terms`), and a
-//! query scores the passages, the paths and the files of a repository (`query`). A file's list depends on nothing but its
-//! text and tags, so it is made once a content and kept; all statistics of the repository are taken at query time.
+//! A source is split into words (`words`). The words of a file become a compact posting list over its passages (`terms`). A query
+//! scores the passages, paths and files of a repository (`query`). The list of a file depends only on its text and tags, so it
+//! is computed once per content and stored; statistics of the repository are computed at query time.
 
-mod packed;
 mod passage;
 mod query;
-mod recent;
-mod stem;
-mod stop;
 mod terms;
-mod word;
+mod words;
 
-pub use packed::PackedTerms;
-pub use passage::{Extent, LONGEST, Passage, is_remark, owners};
+pub use passage::{Extent, MAX_PASSAGE_LINES, Passage, is_comment_line, owners};
 pub use query::{FileRelevance, Query, Relevance};
-pub use stem::stemmed;
-pub use stop::is_stop_word;
-pub use terms::{Depth, FileTerms};
-pub use word::{Term, each_term, each_word};
+pub use terms::{Depth, FileTerms, PackedTerms};
+pub use words::{Term, each_term, each_word, is_stop_word, stemmed};

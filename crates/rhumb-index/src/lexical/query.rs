@@ -1,45 +1,43 @@
-//! Scoring a repository for a message: BM25 over passages, over files and over paths.
+//! Scores the passages, files and paths of a repository for a message, by BM25.
 //!
-//! BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, with the constants
-//! that they give as usual.
+//! BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, with the usual constants.
 
 use rayon::prelude::*;
 
-use super::packed::PackedTerms;
-use super::stop::is_stop_word;
-use super::word::{Term, each_term, each_word, term_of};
+use super::terms::PackedTerms;
+use super::words::{Term, each_term, each_word, is_stop_word, term_of};
 
-/// How soon repetition stops to count, and how much length counts against a text.
+/// BM25: saturation of the term frequency, and the influence of the text length.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
-/// A word that a message repeats counts twice at most: what is said often is the subject, not worth any multiple.
-const REPEATED: u32 = 2;
-/// Most terms of a message that are looked up: a pasted log must not cost seconds.
-const MOST_TERMS: usize = 512;
-/// Passages of a file that count together.
-const BEST: usize = 3;
-/// Worth of a word in the file name and in the folders of a path.
-const IN_FILE_NAME: f64 = 1.5;
-const IN_FOLDER: f64 = 0.7;
-/// Fewest bytes of a word that another can begin with.
-const SHORTEST_OPENING: usize = 3;
+/// Maximum count of a word in a message. A repeated word is the subject, but not arbitrarily more important.
+const MAX_WORD_COUNT: u32 = 2;
+/// Maximum number of terms of a message that are looked up, so that a pasted log costs little.
+const MAX_QUERY_TERMS: usize = 512;
+/// Number of passages of a file whose scores are added.
+const TOP_PASSAGES: usize = 3;
+/// Weight of a word in the file name and in the folders of a path.
+const FILE_NAME_WEIGHT: f64 = 1.5;
+const FOLDER_WEIGHT: f64 = 0.7;
+/// Minimum length in bytes of a common prefix of two words.
+const MIN_PREFIX: usize = 3;
 
 /// The terms of a message.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Query {
-    /// Sorted by term, each once, with its count.
+    /// Sorted by term, without duplicates, with their counts.
     terms: Vec<(Term, f64)>,
-    /// The words, in lower case and without endings, each once, with their terms as indices.
+    /// The stemmed words in lower case, without duplicates, with the index of their term.
     words: Vec<(Box<str>, u16)>,
 }
 
 impl Query {
-    /// Reads a message; stop words and words of one letter are left out.
+    /// Splits a message into terms. Stop words and one-letter words are dropped.
     pub fn new(message: &str) -> Self {
         let mut all: Vec<Term> = Vec::new();
         let mut words: Vec<Box<str>> = Vec::new();
         for word in message.split(|c: char| !(c == '_' || c.is_alphanumeric())) {
-            if all.len() >= MOST_TERMS {
+            if all.len() >= MAX_QUERY_TERMS {
                 break;
             }
             if !is_stop_word(&word.to_lowercase()) {
@@ -50,7 +48,7 @@ impl Query {
         all.sort_unstable();
         let counted = all.chunk_by(|a, b| a == b);
         let terms: Vec<(Term, f64)> =
-            counted.map(|same| (same[0], f64::from((same.len() as u32).min(REPEATED)))).collect();
+            counted.map(|same| (same[0], f64::from((same.len() as u32).min(MAX_WORD_COUNT)))).collect();
         words.sort_unstable();
         words.dedup();
         let with_term = |word: Box<str>| {
@@ -60,43 +58,43 @@ impl Query {
         Self { words: words.into_iter().filter_map(with_term).collect(), terms }
     }
 
-    /// Its terms in order, each once, with how often it counts as asked for.
+    /// The terms in order, without duplicates, with their counts.
     pub fn terms(&self) -> impl Iterator<Item = (Term, f64)> + '_ {
         self.terms.iter().copied()
     }
 
-    /// True when there is nothing to look for.
+    /// Whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 }
 
-/// What a query says of one file. The scores are comparable among the files of one repository only.
+/// The relevance of a file to a query. Scores are comparable only among the files of one repository.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FileRelevance {
     /// Score of the best passage.
     pub best: f64,
-    /// Scores of the three best passages together.
-    pub three: f64,
-    /// Score of the file as one text.
-    pub whole: f64,
-    /// What the words of the path say.
+    /// Sum of the scores of the three best passages.
+    pub top_three: f64,
+    /// Score of the whole file as one text.
+    pub whole_file: f64,
+    /// Score of the words in the path.
     pub path: f64,
-    /// The part of the query, by how rare its words are, that begins like the words of the file name or of its folder.
-    pub opening: f64,
-    /// Passages with a score, by their index in the file.
+    /// The share of the query, weighted by rarity, whose words share a prefix with a word of the file name or its folder.
+    pub prefix: f64,
+    /// Passages with a score, by index in the file.
     pub passages: Vec<(u16, f64)>,
 }
 
-/// What a query says of a repository.
+/// The relevance of all files of a repository to a query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Relevance {
-    /// By file, in the order that the files were given in.
+    /// By file, in the given order.
     pub files: Vec<FileRelevance>,
 }
 
 impl Relevance {
-    /// Scores `files`, pairs of a path and the terms of its content.
+    /// Scores `files`, pairs of a path and its terms.
     pub fn new(query: &Query, files: &[(&str, PackedTerms<'_>)]) -> Self {
         if query.is_empty() {
             return Self { files: vec![FileRelevance::default(); files.len()] };
@@ -107,19 +105,18 @@ impl Relevance {
         Self { files: scored }
     }
 
-    /// The four scores of all files, each as a part of the highest among the files: the best passage, the three best, the
-    /// whole and the path.
+    /// Four scores of all files, each as a share of the maximum among the files: best passage, three best passages, whole file,
+    /// path.
     pub fn views(&self) -> [Vec<f64>; 4] {
         let views: [fn(&FileRelevance) -> f64; 4] =
-            [|file| file.best, |file| file.three, |file| file.whole, |file| file.path];
+            [|file| file.best, |file| file.top_three, |file| file.whole_file, |file| file.path];
         views.map(|view| {
             let highest = self.files.iter().map(view).fold(f64::MIN_POSITIVE, f64::max);
             self.files.iter().map(|file| view(file) / highest).collect()
         })
     }
 
-    /// How much of the query each file answers, from 0 to 1: the mean of its four scores, which agree where a file is
-    /// right.
+    /// The relevance of each file from 0 to 1: the mean of its four scores.
     pub fn shares(&self) -> Vec<f64> {
         let views = self.views();
         let mean = |file: usize| views.iter().map(|view| view[file]).sum::<f64>() / views.len() as f64;
@@ -127,14 +124,14 @@ impl Relevance {
     }
 }
 
-/// Where one file has the terms of a query.
+/// The occurrences of the query's terms in a file.
 struct Hits {
-    /// Term (as an index of the query), passage, weighted count; by term.
+    /// Term (index in the query), passage, weighted count; sorted by term.
     found: Vec<(u16, u16, u16)>,
-    /// Terms in the path, with whether the file name has them.
+    /// Terms in the path, and whether they are in the file name.
     path: Vec<(u16, bool)>,
-    /// Words of the query that begin like a word of the file name or of its folder, by their terms.
-    opening: Vec<u16>,
+    /// Terms of query words that share a prefix with a word of the file name or its folder.
+    prefix: Vec<u16>,
 }
 
 impl Hits {
@@ -150,10 +147,10 @@ impl Hits {
                 Err(at) => from = at,
             }
         }
-        Self { found, path: path_hits(query, path), opening: opening_hits(query, path) }
+        Self { found, path: path_hits(query, path), prefix: prefix_hits(query, path) }
     }
 
-    /// The query terms that the content has, each once.
+    /// The query's terms in the content, without duplicates.
     fn terms(&self) -> impl Iterator<Item = u16> + '_ {
         self.found.chunk_by(|a, b| a.0 == b.0).map(|same| same[0].0)
     }
@@ -169,16 +166,16 @@ fn path_hits(query: &Query, path: &str) -> Vec<(u16, bool)> {
             hits.extend(at.ok().and_then(|at| u16::try_from(at).ok()).map(|at| (at, in_name)));
         });
     }
-    // The better place of a term that stands in both comes last, and is the one to stay.
+    // A term in both the folders and the file name counts as one in the file name, which sorts last.
     hits.sort_unstable();
     hits.reverse();
     hits.dedup_by_key(|hit| hit.0);
     hits
 }
 
-/// The words of a query that begin like a word of the file name or of its folder, or that one of these begins like:
-/// `routing` and `router`, `dependencies` and `depend`.
-fn opening_hits(query: &Query, path: &str) -> Vec<u16> {
+/// The query words of which a word of the file name or its folder is a prefix, or which are a prefix of one: `routing` and
+/// `router` (by their stems), `dependencies` and `depend`.
+fn prefix_hits(query: &Query, path: &str) -> Vec<u16> {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
     let folder = folders.rsplit_once('/').map_or(folders, |(_, folder)| folder);
@@ -186,20 +183,20 @@ fn opening_hits(query: &Query, path: &str) -> Vec<u16> {
     for text in [folder, stem] {
         each_word(text, |word| words.push(word.into()));
     }
-    let begins = |long: &str, short: &str| short.len() >= SHORTEST_OPENING && long.starts_with(short);
-    let hit = |asked: &str| words.iter().any(|word| begins(word, asked) || begins(asked, word));
-    query.words.iter().filter(|(asked, _)| hit(asked)).map(|&(_, term)| term).collect()
+    let begins = |long: &str, short: &str| short.len() >= MIN_PREFIX && long.starts_with(short);
+    let hit = |wanted: &str| words.iter().any(|word| begins(word, wanted) || begins(wanted, word));
+    query.words.iter().filter(|(wanted, _)| hit(wanted)).map(|&(_, term)| term).collect()
 }
 
-/// The numbers of a repository that a score needs.
+/// The statistics of a repository for the terms of a query.
 struct Statistics<'q> {
     query: &'q Query,
-    /// By query term: how rare it is among passages, among files and among paths; by the query's order.
+    /// By query term: inverse document frequency among passages, among files and among paths.
     rarity: Vec<f64>,
     file_rarity: Vec<f64>,
     path_rarity: Vec<f64>,
-    /// How rare the words of the query are among files, together.
-    of_words: f64,
+    /// Sum of the inverse document frequencies of the query's words among files.
+    word_rarity: f64,
     /// Mean lengths, in terms.
     passage_length: f64,
     file_length: f64,
@@ -220,15 +217,15 @@ impl<'q> Statistics<'q> {
         let rarities = |with: &[usize], all: usize| with.iter().map(|&with| rarity(with, all)).collect();
         let mut statistics = Self {
             query,
-            of_words: 0.0,
+            word_rarity: 0.0,
             rarity: rarities(&passages_with, passages),
             file_rarity: rarities(&files_with, texts),
             path_rarity: rarities(&paths_with, files.len()),
             passage_length: length / passages.max(1) as f64,
             file_length: length / texts.max(1) as f64,
         };
-        let of_words = statistics.rarity_of(query.words.iter().map(|word| word.1));
-        statistics.of_words = of_words.max(f64::MIN_POSITIVE);
+        let word_rarity = statistics.rarity_of(query.words.iter().map(|word| word.1));
+        statistics.word_rarity = word_rarity.max(f64::MIN_POSITIVE);
         statistics
     }
 
@@ -236,13 +233,13 @@ impl<'q> Statistics<'q> {
         let passages = self.passages(hits, terms);
         let mut best: Vec<f64> = passages.iter().map(|passage| passage.1).collect();
         best.sort_by(|a, b| b.total_cmp(a));
-        best.truncate(BEST);
+        best.truncate(TOP_PASSAGES);
         FileRelevance {
             best: best.first().copied().unwrap_or_default(),
-            three: best.iter().sum(),
-            whole: self.whole(hits, terms),
+            top_three: best.iter().sum(),
+            whole_file: self.whole(hits, terms),
             path: hits.path.iter().map(|&(term, in_name)| self.of_path(term, in_name)).sum(),
-            opening: self.rarity_of(hits.opening.iter().copied()) / self.of_words,
+            prefix: self.rarity_of(hits.prefix.iter().copied()) / self.word_rarity,
             passages,
         }
     }
@@ -251,10 +248,10 @@ impl<'q> Statistics<'q> {
         let score = |&(term, passage, weight): &(u16, u16, u16)| {
             let length = terms.passage(passage as usize).map_or(0, |passage| passage.length);
             let saturated = saturated(f64::from(weight), f64::from(length) / self.passage_length.max(1.0));
-            (passage, self.asked(term) * self.rarity[term as usize] * saturated)
+            (passage, self.count_of(term) * self.rarity[term as usize] * saturated)
         };
         let mut parts: Vec<(u16, f64)> = hits.found.iter().map(score).collect();
-        // Stable: the parts of a passage are added up in the order of the terms, whatever the machine.
+        // A stable sort: the scores of a passage are added in the order of the terms, so the sum is reproducible.
         parts.sort_by_key(|part| part.0);
         let of_passage = |same: &[(u16, f64)]| (same[0].0, same.iter().map(|part| part.1).sum());
         parts.chunk_by(|a, b| a.0 == b.0).map(of_passage).collect()
@@ -265,33 +262,33 @@ impl<'q> Statistics<'q> {
         let of_term = |same: &[(u16, u16, u16)]| {
             let term = same[0].0;
             let weight: f64 = same.iter().map(|hit| f64::from(hit.2)).sum();
-            self.asked(term) * self.file_rarity[term as usize] * saturated(weight, length)
+            self.count_of(term) * self.file_rarity[term as usize] * saturated(weight, length)
         };
         hits.found.chunk_by(|a, b| a.0 == b.0).map(of_term).sum()
     }
 
     fn of_path(&self, term: u16, in_name: bool) -> f64 {
-        let place = if in_name { IN_FILE_NAME } else { IN_FOLDER };
+        let place = if in_name { FILE_NAME_WEIGHT } else { FOLDER_WEIGHT };
         place * self.path_rarity[term as usize]
     }
 
-    /// How rare some terms are among files, together.
+    /// Sum of the inverse document frequencies of some terms among files.
     fn rarity_of(&self, terms: impl Iterator<Item = u16>) -> f64 {
         terms.map(|term| self.file_rarity[term as usize]).sum()
     }
 
-    fn asked(&self, term: u16) -> f64 {
+    fn count_of(&self, term: u16) -> f64 {
         self.query.terms[term as usize].1
     }
 }
 
-/// The inverse document frequency: never negative, near zero for what nearly all have.
+/// The inverse document frequency: not negative, near zero for a term that nearly all texts have.
 fn rarity(with: usize, all: usize) -> f64 {
     let (with, all) = (with as f64, all as f64);
     (1.0 + (all - with + 0.5).max(0.0) / (with + 0.5)).ln()
 }
 
-/// An occurrence count for what it tells, in a text of `length` times the mean.
+/// The saturated term frequency in a text of `length` times the mean length.
 fn saturated(count: f64, length: f64) -> f64 {
     count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length))
 }
@@ -301,7 +298,7 @@ mod tests {
     use super::super::terms::{Depth, FileTerms};
     use super::*;
     use proptest::prelude::*;
-    use rhumb_syntax::tag::FileTags;
+    use rhumb_syntax::FileTags;
 
     fn relevance(message: &str, files: &[(&str, &str)]) -> Relevance {
         let pack = |text: &str| {
@@ -334,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn stop_words_ask_for_nothing() {
+    fn stop_words_are_ignored() {
         assert!(Query::new("please fix this, it should be so").is_empty());
         let found = relevance("please fix this", &[("fix.rs", "fix this")]);
         assert_eq!(found.files, [FileRelevance::default()]);
@@ -343,12 +340,12 @@ mod tests {
     #[test]
     fn a_pasted_log_is_cut() {
         let log: String = (0..5_000).map(|n| format!("word{n}x ")).collect();
-        assert!(Query::new(&log).terms.len() <= MOST_TERMS + 4);
+        assert!(Query::new(&log).terms.len() <= MAX_QUERY_TERMS + 4);
     }
 
     proptest! {
         #[test]
-        fn scores_are_finite_and_do_not_depend_on_the_neighbours(
+        fn scores_are_finite_and_independent_of_the_order_of_files(
             message in "[a-dA-D_ ]{0,20}", texts in prop::collection::vec("[a-dA-D_ \n]{0,30}", 0..6)
         ) {
             let files: Vec<(&str, &str)> = texts.iter().map(|text| ("a/b.c", text.as_str())).collect();
@@ -358,8 +355,8 @@ mod tests {
             backward.files.reverse();
             prop_assert_eq!(&forward, &backward);
             for file in &forward.files {
-                prop_assert!([file.best, file.three, file.whole, file.path].iter().all(|score| score.is_finite() && *score >= 0.0));
-                prop_assert!(file.best <= file.three);
+                prop_assert!([file.best, file.top_three, file.whole_file, file.path].iter().all(|score| score.is_finite() && *score >= 0.0));
+                prop_assert!(file.best <= file.top_three);
             }
         }
     }

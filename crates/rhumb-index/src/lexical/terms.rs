@@ -1,84 +1,84 @@
-//! The posting list of one file: which term occurs how often in which passage.
+//! The posting list of a file: the occurrences of each term in each passage.
 
-use super::passage::{Extent, LONGEST, Passage, is_remark, owners};
-use super::recent::Recent;
-use super::word::Term;
-use rhumb_syntax::tag::{Definition, FileTags};
+use rhumb_syntax::{Definition, FileTags};
 
-/// Largest text that is counted, in bytes; the rest is left out. Code that people write is far below.
+use super::passage::{Extent, MAX_PASSAGE_LINES, Passage, is_comment_line, owners};
+use super::words::{Term, TermCache};
+
+/// Maximum size of a text that is indexed, in bytes; the rest is ignored. Hand-written code is far smaller.
 const MAX_BYTES: usize = 512 << 10;
 
-/// What an occurrence in the name of a definition, or in the comments of it, counts beyond one elsewhere: BM25F with
-/// whole-number weights (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", 2004).
-const IN_NAME: u32 = 2;
-const IN_REMARK: u32 = 1;
+/// Additional weight of an occurrence in the name or in the comments of a definition: BM25F with integer weights (Robertson,
+/// Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", 2004).
+const NAME_WEIGHT: u32 = 2;
+const COMMENT_WEIGHT: u32 = 1;
 
-/// How much of a text is counted.
+/// How much of a text is indexed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Depth {
     /// Every line.
     #[default]
     Whole,
-    /// The lines that begin a definition, and comments: for repositories whose every word would take more memory than it
-    /// is worth.
-    Heads,
+    /// Comments, and the lines on which definitions start: for repositories in which indexing every word would take too much
+    /// memory.
+    Headers,
 }
 
 impl Depth {
     fn counts(self, line: u32, text: &str, owner: Option<&Definition>) -> bool {
-        self == Self::Whole || owner.is_some_and(|owner| line == owner.line) || is_remark(text)
+        self == Self::Whole || owner.is_some_and(|owner| line == owner.line) || is_comment_line(text)
     }
 }
 
-/// The terms of a file by passage. Depends on nothing but the text and the tags that it was made from.
+/// The terms of a file by passage. Depends only on the text and its tags.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileTerms {
     passages: Box<[Passage]>,
     /// Distinct terms, sorted.
     terms: Box<[Term]>,
-    /// Where the postings of each term end.
+    /// The end of the postings of each term.
     ends: Box<[u32]>,
-    /// By term and passage.
+    /// Sorted by term and passage.
     postings: Box<[Posting]>,
     length: u32,
 }
 
-/// A term in a passage.
+/// The occurrences of a term in a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Posting {
     pub(super) passage: u16,
-    /// Occurrences, weighted by where they are.
+    /// Weighted number of occurrences.
     pub(super) weight: u16,
 }
 
 impl FileTerms {
-    /// Counts the terms of a text. `tags` are those of the same text; lines that they name beyond its end are ignored.
+    /// Counts the terms of a text. `tags` must belong to it; lines beyond its end are ignored.
     pub fn new(text: &str, tags: &FileTags, depth: Depth) -> Self {
         let text = &text[..text.floor_char_boundary(MAX_BYTES)];
         let lines: Vec<&str> = text.lines().collect();
         let mut counted = Counted::default();
-        Recent::with(|recent| {
+        TermCache::with(|cache| {
             let owners = owners(&lines, &extents(tags));
             let owned = (1u32..).zip(lines.iter().copied()).zip(owners);
             let definition = |owner: Option<u32>| tags.definitions.get(owner? as usize);
             let counted_lines = owned.filter(|&((line, text), owner)| depth.counts(line, text, definition(owner)));
-            counted.count_lines(counted_lines, tags, recent);
-            counted.count_names(tags, recent);
+            counted.count_lines(counted_lines, tags, cache);
+            counted.count_names(tags, cache);
         });
         counted.finish()
     }
 
-    /// Passages in the order of their first lines.
+    /// The passages, sorted by first line.
     pub fn passages(&self) -> &[Passage] {
         &self.passages
     }
 
-    /// Number of terms in the file, repeated ones included.
+    /// Number of terms in the file, with repetitions.
     pub fn length(&self) -> u32 {
         self.length
     }
 
-    /// The sorted terms, where the postings of each one end, and the postings by term.
+    /// The sorted terms, the end of the postings of each, and the postings by term.
     pub(super) fn lists(&self) -> (&[Term], &[u32], &[Posting]) {
         (&self.terms, &self.ends, &self.postings)
     }
@@ -91,7 +91,7 @@ fn extents(tags: &FileTags) -> Vec<Extent> {
     tags.definitions.iter().map(extent).collect()
 }
 
-/// Term, passage and weight of an occurrence, from the upper bits to the lower: numbers sort faster than tuples.
+/// Term, passage and weight, from the upper to the lower bits. Integers sort faster than tuples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Occurrence(u64);
 
@@ -113,38 +113,38 @@ impl Occurrence {
     }
 }
 
-/// A list in the making.
+/// Collects occurrences.
 #[derive(Default)]
 struct Counted {
     passages: Vec<Passage>,
     occurrences: Vec<Occurrence>,
-    /// The first passage of each definition that has one, by definition.
+    /// The first passage of each definition, if it has one.
     first: Vec<Option<u16>>,
     length: u32,
 }
 
 impl Counted {
-    /// Counts lines (number, text and the definition that owns it).
+    /// Counts lines, given as (number, text) and owning definition.
     fn count_lines<'t>(
         &mut self,
         lines: impl Iterator<Item = ((u32, &'t str), Option<u32>)>,
         tags: &FileTags,
-        recent: &mut Recent,
+        cache: &mut TermCache,
     ) {
         self.first = vec![None; tags.definitions.len()];
-        // The passage that is being filled, by definition; the last is for lines outside of all.
+        // The open passage of each definition; the last slot is for lines outside of all definitions.
         let mut filling: Vec<Option<(u16, u32)>> = vec![None; tags.definitions.len() + 1];
         for ((line, text), owner) in lines {
             let slot = owner.map_or(tags.definitions.len(), |owner| owner as usize);
-            let full = filling[slot].is_none_or(|(_, lines)| lines >= LONGEST);
+            let full = filling[slot].is_none_or(|(_, lines)| lines >= MAX_PASSAGE_LINES);
             if full {
                 let Some(passage) = self.open(owner, line) else { return };
                 filling[slot] = Some((passage, 0));
             }
             if let Some((passage, lines)) = &mut filling[slot] {
                 *lines += 1;
-                let weight = if owner.is_some() && is_remark(text) { 1 + IN_REMARK } else { 1 };
-                self.add_line(text, line, *passage, weight, recent);
+                let weight = if owner.is_some() && is_comment_line(text) { 1 + COMMENT_WEIGHT } else { 1 };
+                self.add_line(text, line, *passage, weight, cache);
             }
         }
     }
@@ -158,9 +158,9 @@ impl Counted {
         Some(passage)
     }
 
-    fn add_line(&mut self, text: &str, line: u32, passage: u16, weight: u32, recent: &mut Recent) {
+    fn add_line(&mut self, text: &str, line: u32, passage: u16, weight: u32, cache: &mut TermCache) {
         let before = self.occurrences.len();
-        recent.each_term(text, |term| self.occurrences.push(Occurrence::new(term, passage, weight)));
+        cache.each_term(text, |term| self.occurrences.push(Occurrence::new(term, passage, weight)));
         let added = u32::try_from(self.occurrences.len() - before).unwrap_or(u32::MAX);
         let place = &mut self.passages[passage as usize];
         place.end_line = line;
@@ -168,12 +168,12 @@ impl Counted {
         self.length = self.length.saturating_add(added);
     }
 
-    /// The name of a definition counts in its first passage, once more than the line that it stands on.
-    fn count_names(&mut self, tags: &FileTags, recent: &mut Recent) {
+    /// Adds the names of definitions to their first passages, in addition to the lines that contain them.
+    fn count_names(&mut self, tags: &FileTags, cache: &mut TermCache) {
         for (definition, first) in tags.definitions.iter().zip(&self.first) {
             if let Some(passage) = *first {
                 let name = &definition.name;
-                recent.each_term(name, |term| self.occurrences.push(Occurrence::new(term, passage, IN_NAME)));
+                cache.each_term(name, |term| self.occurrences.push(Occurrence::new(term, passage, NAME_WEIGHT)));
             }
         }
     }
@@ -199,12 +199,95 @@ impl Counted {
     }
 }
 
+const COUNTS: usize = 4;
+const PASSAGE_WORDS: usize = 4;
+const NONE: u32 = u32::MAX;
+
+/// A view of the packed terms of a file. Inconsistent words are read as an empty list.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PackedTerms<'w> {
+    passages: &'w [[u32; PASSAGE_WORDS]],
+    terms: &'w [Term],
+    ends: &'w [u32],
+    postings: &'w [u32],
+    length: u32,
+}
+
+impl FileTerms {
+    /// Appends the words that [`PackedTerms::new`] reads.
+    pub fn pack(&self, words: &mut Vec<u32>) {
+        let (terms, ends, postings) = self.lists();
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        words.extend([count(self.passages().len()), count(terms.len()), count(postings.len()), self.length()]);
+        words.extend(
+            self.passages().iter().flat_map(|passage| {
+                [passage.definition.unwrap_or(NONE), passage.line, passage.end_line, passage.length]
+            }),
+        );
+        words.extend_from_slice(terms);
+        words.extend_from_slice(ends);
+        words.extend(postings.iter().map(|posting| u32::from(posting.passage) << 16 | u32::from(posting.weight)));
+    }
+}
+
+impl<'w> PackedTerms<'w> {
+    /// Reads the words of one file.
+    pub fn new(words: &'w [u32]) -> Self {
+        Self::read(words).unwrap_or_default()
+    }
+
+    fn read(words: &'w [u32]) -> Option<Self> {
+        let ([passages, terms, postings, length], rest) = words.split_first_chunk::<COUNTS>()?;
+        let (passages, rest) = rest.split_at_checked((*passages as usize).checked_mul(PASSAGE_WORDS)?)?;
+        let (terms_list, rest) = rest.split_at_checked(*terms as usize)?;
+        let (ends, rest) = rest.split_at_checked(*terms as usize)?;
+        (rest.len() == *postings as usize).then_some(Self {
+            passages: passages.as_chunks().0,
+            terms: terms_list,
+            ends,
+            postings: rest,
+            length: *length,
+        })
+    }
+
+    /// Number of passages.
+    pub fn passages(&self) -> usize {
+        self.passages.len()
+    }
+
+    /// A passage.
+    pub fn passage(&self, at: usize) -> Option<Passage> {
+        let &[definition, line, end_line, length] = self.passages.get(at)?;
+        Some(Passage { definition: (definition != NONE).then_some(definition), line, end_line, length })
+    }
+
+    /// Number of terms in the file, with repetitions.
+    pub fn length(&self) -> u32 {
+        self.length
+    }
+
+    /// The position of a term in the list at or after `from`; `Err` with the insertion position if it is absent.
+    pub(super) fn find(&self, term: Term, from: usize) -> Result<usize, usize> {
+        let rest = self.terms.get(from..).unwrap_or_default();
+        rest.binary_search(&term).map(|at| at + from).map_err(|at| at + from)
+    }
+
+    /// The postings of the term at a position of the list.
+    pub(super) fn postings(&self, at: usize) -> impl Iterator<Item = Posting> + use<'w> {
+        let end = self.ends.get(at).map_or(0, |end| *end as usize);
+        let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| *end as usize);
+        let postings = self.postings.get(start..end).unwrap_or_default();
+        postings.iter().map(|&word| Posting { passage: (word >> 16) as u16, weight: (word & 0xffff) as u16 })
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::each_term;
-    use super::super::packed::PackedTerms;
+    use proptest::prelude::*;
+    use rhumb_syntax::{Language, SymbolKind, tags};
+
     use super::*;
-    use rhumb_syntax::{Language, tags};
+    use crate::lexical::each_term;
 
     const SOURCE: &str = "import os\n\n\n# Opens the gate.\ndef open_gate():\n    gate = 1\n    def inner():\n        return 2\n    return gate\n";
 
@@ -225,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn passages_follow_the_definitions_and_take_their_comments_along() {
+    fn passages_follow_the_definitions_and_include_their_comments() {
         let terms = digest(SOURCE);
         let places: Vec<(Option<u32>, u32, u32)> =
             terms.passages().iter().map(|passage| (passage.definition, passage.line, passage.end_line)).collect();
@@ -235,18 +318,18 @@ mod tests {
     }
 
     #[test]
-    fn names_and_comments_count_more() {
+    fn names_and_comments_have_more_weight() {
         let terms = digest(SOURCE);
         assert_eq!(weight(&terms, "os", 0), 1);
-        // In the comment, in the header, in the name once more, and twice in the body.
+        // In the comment, in the header, in the name, and twice in the body.
         assert_eq!(weight(&terms, "gate", 1), 2 + 1 + 2 + 2);
         assert_eq!(weight(&terms, "gate", 2), 0);
     }
 
     #[test]
-    fn heads_are_the_lines_that_begin_definitions_and_their_comments() {
+    fn headers_are_the_first_lines_of_definitions_and_their_comments() {
         let tags = tags(Language::by_name("python").unwrap(), SOURCE);
-        let terms = FileTerms::new(SOURCE, &tags, Depth::Heads);
+        let terms = FileTerms::new(SOURCE, &tags, Depth::Headers);
         let places: Vec<(Option<u32>, u32, u32)> =
             terms.passages().iter().map(|passage| (passage.definition, passage.line, passage.end_line)).collect();
         assert_eq!(places, [(Some(0), 4, 5), (Some(1), 7, 7)]);
@@ -264,28 +347,55 @@ mod tests {
     }
 
     #[test]
-    fn more_passages_than_can_be_numbered_are_left_out() {
+    fn passages_beyond_the_maximum_number_are_dropped() {
         let source = "def f(): pass\n".repeat(70_000);
         let source = &source[..source.len().min(MAX_BYTES)];
         assert!(digest(source).passages().len() <= usize::from(u16::MAX) + 1);
     }
 
-    proptest::proptest! {
+    proptest! {
         #[test]
         fn any_text_and_any_tags_can_be_counted(
-            text in "[a-cA-C_ #\n]{0,60}", spans in proptest::collection::vec((0u32..12, proptest::prelude::any::<u32>()), 0..6)
+            text in "[a-cA-C_ #\n]{0,60}", spans in prop::collection::vec((0u32..12, any::<u32>()), 0..6)
         ) {
-            use rhumb_syntax::tag::{Definition, SymbolKind};
             let definition = |(line, end_line): (u32, u32)| Definition {
                 name: "aB".into(), kind: SymbolKind::Function, line, end_line, signature: String::new(), container: None, doc: String::new(),
             };
             let tags = FileTags { definitions: spans.into_iter().map(definition).collect(), ..FileTags::default() };
             let terms = FileTerms::new(&text, &tags, Depth::Whole);
-            proptest::prop_assert_eq!(&terms, &FileTerms::new(&text, &tags, Depth::Whole));
+            prop_assert_eq!(&terms, &FileTerms::new(&text, &tags, Depth::Whole));
             let mut count = 0u32;
             each_term(&text, |_| count += 1);
-            proptest::prop_assert_eq!(terms.length(), count);
-            proptest::prop_assert!(terms.terms.is_sorted());
+            prop_assert_eq!(terms.length(), count);
+            prop_assert!(terms.terms.is_sorted());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn packing_is_lossless(source in "[a-c]{0,3}( |\n|def [a-z]{1,4}\\(\\):\n    [a-z ]{1,9}\n){0,12}") {
+            let terms = FileTerms::new(&source, &tags(Language::by_name("python").unwrap(), &source), Depth::Whole);
+            let mut words = Vec::new();
+            terms.pack(&mut words);
+            let packed = PackedTerms::new(&words);
+            prop_assert_eq!(packed.length(), terms.length());
+            let passages: Vec<Passage> = (0..packed.passages()).filter_map(|at| packed.passage(at)).collect();
+            prop_assert_eq!(&passages[..], terms.passages());
+            let (list, _, postings) = terms.lists();
+            let mut all = Vec::new();
+            for (at, term) in list.iter().enumerate() {
+                prop_assert_eq!(packed.find(*term, 0), Ok(at));
+                all.extend(packed.postings(at));
+            }
+            prop_assert_eq!(&all[..], postings);
+        }
+
+        #[test]
+        fn any_words_can_be_read(words in prop::collection::vec(prop_oneof![0u32..9, any::<u32>()], 0..40)) {
+            let packed = PackedTerms::new(&words);
+            for at in 0..8 {
+                let _ = (packed.passage(at), packed.find(at as u32, 0), packed.postings(at).count());
+            }
         }
     }
 }

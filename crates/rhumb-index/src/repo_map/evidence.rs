@@ -1,48 +1,46 @@
-//! How likely a file, and a symbol of it, is needed for a request: what speaks for it added up as log-odds.
+//! The probability that a file, and a symbol in it, is needed for a request: evidence is added as log-odds.
 //!
-//! The weights were fitted on commits of nine repositories in six languages, with the message of a commit as the request
-//! and what it changed as needed: a conditional logit for files (McFadden, 1974), since each request chooses among all
-//! files of one tree, and a logistic regression for the symbols of a needed file. Fits on one half of the repositories and
-//! on the other agree within a few tenths, so the weights are rounded to what both say.
+//! The weights were fitted on commits of nine repositories in six languages, with the commit message as the request and the
+//! changed files and symbols as needed: a conditional logit for files (McFadden, 1974), since each request chooses among all
+//! files of one tree, and a logistic regression for the symbols of a needed file. Fits on two halves of the repositories agree
+//! within a few tenths; the weights are rounded accordingly.
 
-/// Steepest log-odds that are told apart from certainty.
-const CERTAIN: f64 = 30.0;
+/// Maximum absolute log-odds.
+const MAX_LOG_ODDS: f64 = 30.0;
 
-/// What each kind of evidence adds to the log-odds of a file. The evidence itself is from 0 to 1, as a part of the highest
-/// in the repository.
+/// Weights of the evidence for a file. The evidence is from 0 to 1, as a share of the maximum in the repository.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileWeights {
-    /// The words of its best passage: a change has one place where it is at home.
+    /// Words in the best passage of the file.
     pub best: f64,
-    /// The words of its three best passages together: a file that speaks of it again and again.
-    pub three: f64,
-    /// Its words as one text: words of the request that stand far apart.
-    pub whole: f64,
-    /// The words of its path: what people name a file after is what they say when they change it.
+    /// Words in the three best passages.
+    pub top_three: f64,
+    /// Words in the whole file.
+    pub whole_file: f64,
+    /// Words in the path.
     pub path: f64,
-    /// Its name, or that of its folder, beginning as words of the request do. People who ask say `routing` where the file is
-    /// called `router`; whoever changes it says the word itself.
-    pub opening: f64,
-    /// The logarithm of its PageRank: what much else stands on is what questions are about.
+    /// Words that share a prefix with the file name or its folder. Used for questions: they say `routing` where the file is
+    /// called `router`, while commit messages use the exact word.
+    pub prefix: f64,
+    /// The logarithm of the PageRank. Used for questions, which are often about central files.
     pub prominence: f64,
-    /// Being named, or defining a name that is, for each vote.
+    /// The request names the file or a symbol in it, per vote.
     pub named: f64,
-    /// Past commits whose subjects resemble the request.
-    pub resembling: f64,
-    /// Past commits that changed it together with the leaders, the files that the evidence above speaks for most.
+    /// CommitIndex commits with similar subjects.
+    pub similar_commits: f64,
+    /// CommitIndex commits that changed the file together with the leaders, the best files by the evidence above.
     pub with_leaders: f64,
-    /// Past commits that changed it together with the files of the chat.
+    /// CommitIndex commits that changed the file together with files of the chat.
     pub with_chat: f64,
-    /// Nearness to the leaders along references and imports, where there is no chat.
+    /// Proximity to the leaders along references and imports, if there is no chat.
     pub near_leaders: f64,
-    /// Nearness to the files of the chat.
+    /// Proximity to the files of the chat.
     pub near_chat: f64,
-    /// Being edited and not yet committed, or just before. Not measured, for commits do not tell: as much as a weak match.
+    /// The file has uncommitted or very recent changes. Not fitted, since commits do not show it; chosen like a weak match.
     pub edited: f64,
-    /// Lying aside: tests (unless asked for), examples, documentation, vendored code.
-    pub aside: f64,
-    /// Having no code in it: prose, data, settings. Twice as much as was fitted when the words of such files were not
-    /// counted: now that they are, prose says every word of a request.
+    /// The file is peripheral: a test (unless the request is about tests), an example, documentation, vendored code.
+    pub peripheral: f64,
+    /// The file has no code: prose, data, settings. Twice the fitted value, which predates the indexing of their words.
     pub no_code: f64,
 }
 
@@ -50,61 +48,61 @@ impl Default for FileWeights {
     fn default() -> Self {
         Self {
             best: 1.6,
-            three: 1.0,
-            whole: 1.6,
+            top_three: 1.0,
+            whole_file: 1.6,
             path: 1.4,
-            opening: 0.0,
+            prefix: 0.0,
             prominence: 0.0,
             named: 0.8,
-            resembling: 1.8,
+            similar_commits: 1.8,
             with_leaders: 1.0,
             with_chat: 1.8,
             near_leaders: 0.7,
             near_chat: 1.6,
             edited: 1.0,
-            aside: -2.8,
+            peripheral: -2.8,
             no_code: -2.0,
         }
     }
 }
 
-/// What is known of a symbol.
+/// The evidence for a symbol.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SymbolEvidence {
-    /// Score of its best passage, as a part of the highest in the repository.
+    /// Score of its best passage, as a share of the maximum in the repository.
     pub passage: f64,
-    /// The same as a part of the highest in its file.
+    /// Score of its best passage, as a share of the maximum in the file.
     pub passage_in_file: f64,
-    /// Its lines.
+    /// Number of lines.
     pub lines: u32,
-    /// A field or a value, or a test that nobody asked for.
+    /// Whether it is a field, a value, or a test that was not asked for.
     pub minor: bool,
-    /// What references from the chat say: one by the number of files that define the name.
+    /// References from the chat: 1 divided by the number of files that define the name.
     pub from_chat: f64,
-    /// Votes of the request for the name as it is written.
+    /// Votes of the request for the exact name.
     pub votes: f64,
 }
 
-/// What each kind of evidence adds to the log-odds of a symbol whose file is needed.
+/// Weights of the evidence for a symbol whose file is needed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SymbolWeights {
-    /// Before all evidence.
+    /// The intercept.
     pub base: f64,
-    /// For each logarithm of the number of symbols in the file: one of many is seldom the one.
+    /// Per logarithm of the number of symbols in the file.
     pub crowd: f64,
-    /// Its best passage in the repository, and within the file.
+    /// The best passage, relative to the repository.
     pub passage: f64,
-    /// Its best passage among those of its file.
+    /// The best passage, relative to the file.
     pub passage_in_file: f64,
-    /// For each logarithm of its lines, up to [`SymbolWeights::longest`]: long functions are changed, and say, more.
+    /// Per logarithm of the number of lines, up to [`SymbolWeights::max_length`].
     pub length: f64,
-    /// The logarithm from which length says nothing more.
-    pub longest: f64,
-    /// Being minor.
+    /// The logarithm of the number of lines above which the length has no further effect.
+    pub max_length: f64,
+    /// The symbol is minor.
     pub minor: f64,
     /// References from the chat.
     pub from_chat: f64,
-    /// A vote of the request. The words of the name count in its passages already.
+    /// A vote of the request for the name. The words of the name also count in its passages.
     pub votes: f64,
 }
 
@@ -116,7 +114,7 @@ impl Default for SymbolWeights {
             passage: 1.5,
             passage_in_file: 1.6,
             length: 0.45,
-            longest: 5.0,
+            max_length: 5.0,
             minor: -1.3,
             from_chat: 0.3,
             votes: 1.0,
@@ -125,7 +123,7 @@ impl Default for SymbolWeights {
 }
 
 impl SymbolWeights {
-    /// The probability that a symbol of a needed file with `crowd` symbols is needed.
+    /// The probability that a symbol is needed if its file, which has `crowd` symbols, is needed.
     pub fn chance(&self, evidence: &SymbolEvidence, crowd: usize) -> f64 {
         let minor = f64::from(u8::from(evidence.minor));
         logistic(
@@ -133,7 +131,7 @@ impl SymbolWeights {
                 + self.crowd * (crowd.max(1) as f64).ln()
                 + self.passage * evidence.passage
                 + self.passage_in_file * evidence.passage_in_file
-                + self.length * f64::from(evidence.lines).ln_1p().min(self.longest)
+                + self.length * f64::from(evidence.lines).ln_1p().min(self.max_length)
                 + self.minor * minor
                 + self.from_chat * evidence.from_chat
                 + self.votes * evidence.votes,
@@ -141,16 +139,16 @@ impl SymbolWeights {
     }
 }
 
-/// The probability that the file at a place of the ranking, counted from 0, is needed, by its share of all odds. Neither
-/// says all: requests differ in how many files they need, and the model is too sure of those that it understands.
+/// The probability that the file at a 0-based position of the ranking is needed, given its share of the odds of all files. The share
+/// alone is not enough: requests differ in how many files they need, and the model is too confident for those it fits well.
 pub fn file_chance(share: f64, place: usize) -> f64 {
     const BASE: f64 = 1.6;
     const SHARE: f64 = 0.7;
     const PLACE: f64 = -0.7;
-    logistic(BASE + SHARE * share.max(f64::MIN_POSITIVE).ln().max(-CERTAIN) + PLACE * (place as f64 + 1.5).ln())
+    logistic(BASE + SHARE * share.max(f64::MIN_POSITIVE).ln().max(-MAX_LOG_ODDS) + PLACE * (place as f64 + 1.5).ln())
 }
 
-/// The share of each file in the odds of all: the probability that it is the one, were there only one.
+/// The share of each file in the odds of all files: the probability that it is the needed one if exactly one is needed.
 pub fn odds_shares(log_odds: &[f64]) -> Vec<f64> {
     let highest = log_odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !highest.is_finite() {
@@ -161,14 +159,14 @@ pub fn odds_shares(log_odds: &[f64]) -> Vec<f64> {
     odds.into_iter().map(|odds| odds / total).collect()
 }
 
-/// Adds `weight` times each entry of `signal` to `log_odds`. An empty signal says nothing.
+/// Adds `weight` times each entry of `signal` to `log_odds`. An empty signal adds nothing.
 pub fn add(log_odds: &mut [f64], weight: f64, signal: &[f64]) {
     for (sum, signal) in log_odds.iter_mut().zip(signal) {
         *sum += weight * signal;
     }
 }
 
-/// The `most` files with the highest log-odds, best first, with their shares among themselves.
+/// The `most` files with the highest log-odds, best first, with their shares of the odds among them.
 pub fn leaders(log_odds: &[f64], most: usize) -> Vec<(u32, f64)> {
     let mut order: Vec<(u32, f64)> =
         (0u32..).zip(log_odds.iter().copied()).filter(|entry| entry.1.is_finite()).collect();
@@ -183,7 +181,7 @@ pub fn leaders(log_odds: &[f64], most: usize) -> Vec<(u32, f64)> {
 }
 
 fn logistic(log_odds: f64) -> f64 {
-    1.0 / (1.0 + (-log_odds.clamp(-CERTAIN, CERTAIN)).exp())
+    1.0 / (1.0 + (-log_odds.clamp(-MAX_LOG_ODDS, MAX_LOG_ODDS)).exp())
 }
 
 #[cfg(test)]
@@ -192,7 +190,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn leaders_are_the_best_and_share_among_themselves() {
+    fn leaders_are_the_best_files_with_their_shares() {
         let found = leaders(&[0.0, 3.0, f64::NEG_INFINITY, 3.0, 1.0], 3);
         assert_eq!(found.iter().map(|leader| leader.0).collect::<Vec<_>>(), [1, 3, 4]);
         assert!((found.iter().map(|leader| leader.1).sum::<f64>() - 1.0).abs() < 1e-12);
@@ -201,14 +199,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_likelier_for_its_share_and_its_place() {
+    fn a_file_is_likelier_with_a_larger_share_and_a_better_position() {
         assert!(file_chance(0.5, 0) > file_chance(0.2, 0));
         assert!(file_chance(0.2, 0) > file_chance(0.2, 1));
         assert!(file_chance(0.0, 9_000) > 0.0);
     }
 
     #[test]
-    fn each_kind_of_evidence_moves_a_symbol_its_way() {
+    fn evidence_changes_the_chance_of_a_symbol_in_the_right_direction() {
         let weights = SymbolWeights::default();
         let plain = SymbolEvidence { lines: 3, ..SymbolEvidence::default() };
         let chance = |evidence: SymbolEvidence| weights.chance(&evidence, 10);
@@ -224,12 +222,12 @@ mod tests {
         assert!(chance(SymbolEvidence { minor: true, ..plain }) < chance(plain));
         assert!(weights.chance(&plain, 100) < weights.chance(&plain, 10));
         let longer = SymbolEvidence { lines: 9_000, ..plain };
-        assert_eq!(chance(longer), chance(SymbolEvidence { lines: 90_000, ..plain }), "from some length on");
+        assert_eq!(chance(longer), chance(SymbolEvidence { lines: 90_000, ..plain }), "beyond the maximum length");
     }
 
     proptest! {
         #[test]
-        fn chances_are_chances(log_odds in prop::collection::vec(-1e3f64..1e3, 0..9), place in 0usize..10_000) {
+        fn chances_are_probabilities(log_odds in prop::collection::vec(-1e3f64..1e3, 0..9), place in 0usize..10_000) {
             let shares = odds_shares(&log_odds);
             prop_assert!(log_odds.is_empty() || (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
             for share in shares {

@@ -1,28 +1,34 @@
-//! Fitting the ranked choices to a budget of tokens: each in its turn, as long as it fits.
+//! Fits the ranked entries into a token budget.
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::render::{Choice, Chosen, Page, Writer};
 use rhumb_tokens::TokenCounter;
 
-/// Choices that may fail to fit before the map counts as full: a short name may fit where a long line did not.
-const TRIED: usize = 48;
-/// Room below which trying is not worth it, in tokens.
-const CRUMBS: usize = 4;
+use super::render::{Chosen, FolderEntries, MapEntry, MapWriter};
 
-/// The text that was made of the choices that fit.
-pub(crate) struct Fitted {
+/// Number of entries that may fail to fit before the map counts as full. A short name may fit where a long line did not.
+const MAX_FAILURES: usize = 48;
+/// Minimum number of free tokens for another attempt.
+const MIN_FREE_TOKENS: usize = 4;
+
+/// The text of the entries that fit.
+pub(crate) struct FittedMap {
     pub(crate) text: String,
-    /// Its tokens, by one true count.
+    /// Its tokens, counted as a whole.
     pub(crate) tokens: usize,
-    /// What it shows, in rank order.
-    pub(crate) choices: Vec<Choice>,
-    /// Tokens of each file that it names, those of the headings of folders aside.
+    /// The entries in it, by rank.
+    pub(crate) choices: Vec<MapEntry>,
+    /// Tokens of each file in it, without the headings of folders.
     pub(crate) parts: HashMap<u32, usize>,
 }
 
-/// Fits `choices` (best first) into `budget` tokens. Never over; empty where nothing fits.
-pub(crate) fn fit(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, counter: &dyn TokenCounter) -> Fitted {
+/// Fits `choices` (best first) into `budget` tokens. The result never exceeds the budget and may be empty.
+pub(crate) fn fit(
+    writer: &mut MapWriter<'_>,
+    choices: &[MapEntry],
+    budget: usize,
+    counter: &dyn TokenCounter,
+) -> FittedMap {
     let mut lines = LineCounter { counter, known: HashMap::new() };
     let mut chosen = choose(writer, choices, budget, &mut lines);
     loop {
@@ -31,18 +37,18 @@ pub(crate) fn fit(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, co
         let tokens = counter.count(&text);
         if tokens <= budget || chosen.is_empty() {
             let parts = parts(writer, pages.values(), &mut lines);
-            return Fitted { text, tokens, choices: chosen, parts };
+            return FittedMap { text, tokens, choices: chosen, parts };
         }
-        // The lines did not add up to the whole, as they do for the known tokenizers: give way by the excess.
+        // The lines did not add up to the whole, which does not occur with the known tokenizers: drop the excess.
         let share = chosen.len() as f64 * budget as f64 / tokens as f64;
         chosen.truncate((share as usize).min(chosen.len() - 1));
     }
 }
 
-/// The tokens of each file on some pages.
+/// The tokens of each file.
 fn parts<'p>(
-    writer: &mut Writer<'_>,
-    pages: impl Iterator<Item = &'p Page>,
+    writer: &mut MapWriter<'_>,
+    pages: impl Iterator<Item = &'p FolderEntries>,
     lines: &mut LineCounter<'_>,
 ) -> HashMap<u32, usize> {
     let mut parts = HashMap::new();
@@ -55,23 +61,28 @@ fn parts<'p>(
     parts
 }
 
-/// The choices by folder and file, in path order.
-fn pages<'r>(writer: &Writer<'r>, choices: &[Choice]) -> BTreeMap<&'r str, Page> {
-    let mut pages: BTreeMap<&str, Page> = BTreeMap::new();
+/// The entries by folder and file, in path order.
+fn pages<'r>(writer: &MapWriter<'r>, choices: &[MapEntry]) -> BTreeMap<&'r str, FolderEntries> {
+    let mut pages: BTreeMap<&str, FolderEntries> = BTreeMap::new();
     for choice in choices {
         let page = pages.entry(writer.folder(choice.file)).or_default();
-        page.entry(choice.file).or_default().extend(choice.definition.map(|definition| (definition, choice.tier)));
+        page.entry(choice.file).or_default().extend(choice.definition.map(|definition| (definition, choice.detail)));
     }
     pages
 }
 
-/// Takes each choice that still fits. A choice changes its own file and now and then the others of its folder, so that is
-/// all that is written and counted again.
-fn choose(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, lines: &mut LineCounter<'_>) -> Vec<Choice> {
-    let mut folders: HashMap<&str, Folder> = HashMap::new();
+/// Takes each entry that still fits. An entry affects its own file and sometimes the other files of its folder, so only these are
+/// rendered and counted again.
+fn choose(
+    writer: &mut MapWriter<'_>,
+    choices: &[MapEntry],
+    budget: usize,
+    lines: &mut LineCounter<'_>,
+) -> Vec<MapEntry> {
+    let mut folders: HashMap<&str, FolderTokens> = HashMap::new();
     let (mut chosen, mut used, mut failed) = (Vec::new(), 0, 0);
     for choice in choices {
-        if used + CRUMBS > budget || failed == TRIED {
+        if used + MIN_FREE_TOKENS > budget || failed == MAX_FAILURES {
             break;
         }
         let folder = folders.entry(writer.folder(choice.file)).or_default();
@@ -88,22 +99,22 @@ fn choose(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, lines: &mu
     chosen
 }
 
-/// What is chosen of a folder, with the tokens of each of its files.
+/// The chosen entries of a folder, with the tokens of each file.
 #[derive(Debug, Clone, Default)]
-struct Folder {
+struct FolderTokens {
     files: BTreeMap<u32, (Chosen, usize)>,
     together: bool,
     heading: usize,
-    /// Tokens of its page.
+    /// Tokens of all its text.
     tokens: usize,
 }
 
-impl Folder {
-    /// Adds a choice; the folder as it was.
-    fn take(&mut self, choice: &Choice, writer: &mut Writer<'_>, lines: &mut LineCounter<'_>) -> Self {
+impl FolderTokens {
+    /// Adds an entry. Returns the previous state.
+    fn take(&mut self, choice: &MapEntry, writer: &mut MapWriter<'_>, lines: &mut LineCounter<'_>) -> Self {
         let undo = self.clone();
         let (chosen, _) = self.files.entry(choice.file).or_default();
-        chosen.extend(choice.definition.map(|definition| (definition, choice.tier)));
+        chosen.extend(choice.definition.map(|definition| (definition, choice.detail)));
         let together = writer.is_together(self.files.iter().map(|(&file, (chosen, _))| (file, chosen)));
         let all = together != self.together;
         self.together = together;
@@ -121,8 +132,7 @@ impl Folder {
     }
 }
 
-/// Counts texts line by line and remembers the lines, so that a page that is written again and again hands each to the
-/// tokenizer once.
+/// Counts texts line by line and caches the counts, so that each line is tokenized once although files are rendered repeatedly.
 struct LineCounter<'c> {
     counter: &'c dyn TokenCounter,
     known: HashMap<String, usize>,

@@ -1,43 +1,43 @@
-//! The tag graph: files vote for names, names share their votes among the definitions of that name.
+//! The tag graph: each file votes for the names that it references, and each name shares its votes among its definitions.
 //!
-//! The graph that is ranked has an arc from each referencing file to each defining file, one for every name. Its size is
-//! the product of both, which explodes for a `new` that thousands of files define and use. A name shares its votes
-//! equally among its definitions, so the same ranks come out of the two halves of each arc: file → name → definition.
+//! The ranked graph has an edge from each referencing file to each defining file, per name. Its size is the product of both numbers,
+//! which is huge for a `new` that thousands of files define and use. A name shares its votes equally, so the two halves of each edge
+//! (file → name → definition) give the same ranks.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use petgraph::csr::Csr;
 use rayon::prelude::*;
 
-use super::history::{History, Past};
-use super::imports::Modules;
+use super::history::{CommitIndex, History};
+use super::imports::ModuleResolver;
 use super::index::MapIndex;
 use super::neighbourhood::{FileUses, Neighbourhood};
+use super::pagerank::CsrGraph;
 use super::weights::{Weights, is_compound};
 
-/// No symbol yet.
+/// No symbol.
 const NONE: u32 = u32::MAX;
 
-/// Sizes of what is ranked.
+/// Sizes of a graph.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MapStats {
-    /// Files, those in the chat included.
+    /// Files, including those in the chat.
     pub files: usize,
-    /// Definitions in them.
+    /// Definitions in these files.
     pub definitions: usize,
-    /// References in them, repeated ones included.
+    /// References in these files, with repetitions.
     pub references: usize,
 }
 
 /// The definitions of one name in one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Symbol {
-    /// The file that defines it.
+    /// The defining file.
     pub file: u32,
     /// The name.
     pub name: u32,
-    /// How many definitions of that name the file has.
+    /// Number of definitions of the name in the file.
     pub definitions: u32,
 }
 
@@ -45,23 +45,22 @@ pub struct Symbol {
 #[derive(Debug, Default)]
 pub struct TagGraph {
     index: Arc<MapIndex>,
-    /// All symbols, those of a file next to each other.
+    /// All symbols, grouped by file.
     symbols: Vec<Symbol>,
-    /// By definition: its symbol; those of a file next to each other.
+    /// The symbol of each definition, grouped by file.
     symbol_of: Vec<u32>,
-    /// Where the definitions of each file begin in `symbol_of`; one more for the end.
+    /// The start of the definitions of each file in `symbol_of`, and the end.
     files: Vec<u32>,
     definers: Definers,
-    /// By name: whether any file references it.
+    /// By name: whether a file references it.
     referenced: Vec<bool>,
-    /// Rows are files, targets are symbols and, behind them, names; an edge's weight is the part of the file's votes that
-    /// it carries.
-    votes: Csr<(), f64>,
+    /// One row per file. Targets are symbols and, after them, names; weights are the shares of the file's votes.
+    votes: CsrGraph,
     stats: MapStats,
-    past: Past,
-    /// Made when a request first asks.
+    commits: CommitIndex,
+    /// Computed at the first use.
     neighbourhood: OnceLock<Neighbourhood>,
-    /// Made when a request first asks.
+    /// Computed at the first use.
     prominence: OnceLock<Vec<f64>>,
 }
 
@@ -75,7 +74,7 @@ struct Definers {
 }
 
 impl Definers {
-    /// Sorts the symbols by name.
+    /// Groups the symbols by name.
     fn new(symbols: &[Symbol], names: usize) -> Self {
         let mut starts = vec![0u32; names + 1];
         for symbol in symbols {
@@ -106,25 +105,25 @@ impl Definers {
 }
 
 impl TagGraph {
-    /// The graph of an index, with what past commits say of its files.
+    /// Builds the graph of an index. `history` adds what past commits tell about its files.
     pub fn new(index: Arc<MapIndex>, history: &History, weights: &Weights) -> Self {
         let (symbols, symbol_of, files) = symbols(&index);
         let definers = Definers::new(&symbols, index.names());
-        let past = Past::new(history, index.len(), |path| index.file_at(path));
-        let mut graph = Self { index, symbols, symbol_of, files, definers, past, ..Self::default() };
+        let commits = CommitIndex::new(history, index.len(), |path| index.file_at(path));
+        let mut graph = Self { index, symbols, symbol_of, files, definers, commits, ..Self::default() };
         graph.vote(weights);
         graph
     }
 
-    /// What past commits say of the files.
-    pub fn past(&self) -> &Past {
-        &self.past
+    /// The past commits of the files.
+    pub fn commits(&self) -> &CommitIndex {
+        &self.commits
     }
 
-    /// How near the files are to each other, along references and imports.
+    /// The proximity of files along references and imports.
     pub(super) fn neighbourhood(&self, weights: &Weights) -> &Neighbourhood {
         self.neighbourhood.get_or_init(|| {
-            let modules = Modules::new(self.index.files().iter().map(|file| &*file.path));
+            let modules = ModuleResolver::new(self.index.files().iter().map(|file| &*file.path));
             let uses = |file: u32| {
                 let mut imports: Vec<u32> =
                     self.index.imports(file).flat_map(|module| modules.resolve(module, file)).collect();
@@ -141,17 +140,17 @@ impl TagGraph {
         })
     }
 
-    /// By file, from 0 to 1: how much it stands out before anybody asks. `make` tells, once.
+    /// By file, from 0 to 1: its prominence without a request. `make` computes it once.
     pub(super) fn prominence(&self, make: impl FnOnce() -> Vec<f64>) -> &[f64] {
         self.prominence.get_or_init(make)
     }
 
-    /// The index that it was made from.
+    /// The index of the graph.
     pub fn index(&self) -> &Arc<MapIndex> {
         &self.index
     }
 
-    /// All symbols, those of a file next to each other.
+    /// All symbols, grouped by file.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
@@ -166,32 +165,24 @@ impl TagGraph {
         self.definers.of(name)
     }
 
-    /// The files that define a name, in order.
+    /// The files that define a name, sorted.
     pub fn defining_files(&self, name: u32) -> &[u32] {
         self.definers.files.get(self.definers.range(name)).unwrap_or_default()
     }
 
-    /// Whether any file references a name.
+    /// Whether a file references a name.
     pub fn is_referenced(&self, name: u32) -> bool {
         self.referenced.get(name as usize).copied().unwrap_or(false)
     }
 
-    /// The parts of a file's votes, as (target, part): targets are symbols and, behind them, names.
+    /// The shares of a file's votes as (target, share). Targets are symbols and, after them, names.
     pub fn votes_of(&self, file: u32) -> impl Iterator<Item = (u32, f64)> + '_ {
-        let known = (file as usize) < self.votes.node_count();
-        let row = known.then(|| {
-            self.votes.neighbors_slice(file).iter().copied().zip(self.votes.edges_slice(file).iter().copied())
-        });
-        row.into_iter().flatten()
+        self.votes.row(file as usize)
     }
 
-    /// Adds the mass of each file to what it votes for: symbols and, behind them, names.
+    /// Adds the mass of each file to the targets of its votes: symbols and, after them, names.
     pub(crate) fn spread(&self, from: &[f64], to: &mut [f64]) {
-        for (file, &mass) in (0u32..).zip(from).filter(|(_, mass)| **mass > 0.0) {
-            for (target, part) in self.votes_of(file) {
-                to[target as usize] += mass * part;
-            }
-        }
+        self.votes.spread(from, to);
     }
 
     fn definitions_of(&self, file: u32) -> Range<usize> {
@@ -199,15 +190,15 @@ impl TagGraph {
         bounds.map_or(0..0, |(&start, &end)| start as usize..end as usize)
     }
 
-    /// Sizes of what is ranked.
+    /// Sizes of the graph.
     pub fn stats(&self) -> MapStats {
         self.stats
     }
 
-    /// Counts the votes of all files, and gives what nobody references a little of its file.
+    /// Computes the votes of all files. Unreferenced symbols get a small vote of their own file.
     fn vote(&mut self, weights: &Weights) {
         let factors = self.factors(weights);
-        // Looking up every reference is most of the work of a graph, and the files do not depend on each other.
+        // Looking up the references is most of the work, and files are independent of each other.
         let rows: Vec<Vec<(u32, f64)>> =
             (0..self.index.len() as u32).into_par_iter().map(|file| self.row(file, &factors, weights)).collect();
         self.referenced = vec![false; self.index.names()];
@@ -221,10 +212,9 @@ impl TagGraph {
             }
         }
         self.stats = MapStats { files: self.index.len(), definitions: self.symbol_of.len(), references };
-        let mut edges: Vec<(u32, u32, f64)> = Vec::with_capacity(rows.iter().map(Vec::len).sum());
-        for (file, mut row) in (0u32..).zip(rows) {
+        let shares = (0u32..).zip(rows).map(|(file, mut row)| {
             row.extend(self.unused(file).map(|symbol| (symbol, weights.unused)));
-            // Added up in the order of the file, not of the numbers, so that no index gives another rank.
+            // Summed in the order of the file, so that the numbering of an index does not affect the ranks.
             let total: f64 = row.iter().map(|vote| vote.1).sum();
             row.sort_unstable_by_key(|vote| vote.0);
             row.dedup_by(|later, first| {
@@ -232,13 +222,14 @@ impl TagGraph {
                 first.1 += if same { later.1 } else { 0.0 };
                 same
             });
-            edges
-                .extend(row.into_iter().filter(|vote| vote.1 > 0.0).map(|(target, vote)| (file, target, vote / total)));
-        }
-        self.votes = Csr::from_sorted_edges(&edges).unwrap_or_default();
+            row.retain(|vote| vote.1 > 0.0);
+            row.iter_mut().for_each(|vote| vote.1 /= total);
+            row
+        });
+        self.votes = CsrGraph::from_rows(shares);
     }
 
-    /// What references to each name count.
+    /// The factor of references to each name.
     fn factors(&self, weights: &Weights) -> Vec<f64> {
         let factor = |name: u32| match self.definers(name).len() {
             0 => 0.0,
@@ -247,7 +238,7 @@ impl TagGraph {
         (0..self.index.names() as u32).into_par_iter().map(factor).collect()
     }
 
-    /// Each definer of a name gets its vote; a local definition may keep it all at home.
+    /// The votes of a file: one for each definer of a referenced name, or all for a local definition.
     fn row(&self, file: u32, factors: &[f64], weights: &Weights) -> Vec<(u32, f64)> {
         let mut row = Vec::new();
         for uses in self.index.references(file) {
@@ -265,7 +256,7 @@ impl TagGraph {
         row
     }
 
-    /// The symbols of a file that no file references.
+    /// The symbols of a file that are not referenced.
     fn unused(&self, file: u32) -> impl Iterator<Item = u32> + '_ {
         let mut symbols = self.symbols_of(file).to_vec();
         symbols.sort_unstable();
@@ -274,10 +265,10 @@ impl TagGraph {
     }
 }
 
-/// The symbols of all files, the symbol of each definition, and where the definitions of each file begin.
+/// The symbols of all files, the symbol of each definition, and the start of the definitions of each file.
 fn symbols(index: &MapIndex) -> (Vec<Symbol>, Vec<u32>, Vec<u32>) {
     let (mut symbols, mut symbol_of, mut files) = (Vec::new(), Vec::new(), Vec::with_capacity(index.len() + 1));
-    // By name, its latest symbol: a name that the file has already stays one symbol.
+    // The latest symbol of each name: further definitions of a name in a file belong to the same symbol.
     let mut latest = vec![NONE; index.names()];
     for file in 0..index.len() as u32 {
         files.push(symbol_of.len() as u32);

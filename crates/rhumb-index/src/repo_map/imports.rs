@@ -1,40 +1,39 @@
-//! Which files an import means, for any language: the modules of most are paths with other separators.
+//! Resolves imports to files, for any language: modules of most languages are paths with other separators.
 //!
-//! `crate::ui::menu`, `app.ui.menu`, `./ui/menu`, `ui/menu.h` all end as the path `…/ui/menu.*` does. So a module means the
-//! files whose paths share its longest end; names of symbols at its own end may be left off, and a folder may stand for
-//! the files in it. Of equals the nearest to the importing file are meant. Whoever imports from outside of the repository
-//! shares no more than one folder name by accident, hence the care about short ends.
+//! `crate::ui::menu`, `app.ui.menu`, `./ui/menu` and `ui/menu.h` all share their end with the path `…/ui/menu.*`. A module resolves to
+//! the files that share its longest end. Names of symbols at the end of a module may be dropped, and a folder resolves to its
+//! files. Among equal candidates, those nearest to the importing file are chosen. An external module shares one folder name at most
+//! by chance, so short ends are treated with care.
 
 use std::collections::HashMap;
 
 use super::path;
 
-/// Files that stand for the folder that they are in.
-const STANDS_FOR_FOLDER: [&str; 3] = ["__init__", "index", "mod"];
-/// Components at the end of a module that may name symbols rather than files: `a::b::Type::CONSTANT`.
-const SYMBOLS: usize = 2;
-/// Files that one import can mean: a package of so many files still says something of each.
-const MOST: usize = 12;
+/// Stems of files that represent their folder.
+const FOLDER_FILES: [&str; 3] = ["__init__", "index", "mod"];
+/// Maximum number of components at the end of a module that name symbols: `a::b::Type::CONSTANT`.
+const MAX_SYMBOL_COMPONENTS: usize = 2;
+/// Maximum number of files that an import can resolve to. Larger packages say little about each of their files.
+const MAX_FILES: usize = 12;
 
-/// A word that no path has.
+/// A component that no path has.
 const UNKNOWN: u32 = u32::MAX;
 
-/// The modules of a repository: its files by the ends of their paths. The components of paths, in lower case, are numbered,
-/// so that comparing them costs nothing.
+/// The files of a repository by the ends of their paths. Components of paths, in lower case, are numbered for fast comparison.
 #[derive(Debug, Default)]
-pub struct Modules {
+pub struct ModuleResolver {
     numbers: HashMap<String, u32>,
-    /// The components of each file as a module.
+    /// The components of each file's module name.
     keys: Vec<Vec<u32>>,
     /// The folders of each file.
     folders: Vec<Vec<u32>>,
-    /// Files by the last component of their key.
+    /// Files by the last component of the module name.
     by_name: HashMap<u32, Vec<u32>>,
-    /// Files by the folder that they are in.
+    /// Files by their folder.
     by_folder: HashMap<u32, Vec<u32>>,
 }
 
-impl Modules {
+impl ModuleResolver {
     /// Files are numbered in the order of `paths`.
     pub fn new<'p>(paths: impl IntoIterator<Item = &'p str>) -> Self {
         let mut modules = Self::default();
@@ -42,7 +41,7 @@ impl Modules {
             let folders: Vec<u32> = path::folders(path).map(|folder| modules.add(folder)).collect();
             let stem = path::stem(path).to_lowercase();
             let mut key = folders.clone();
-            if key.is_empty() || !STANDS_FOR_FOLDER.contains(&stem.as_str()) {
+            if key.is_empty() || !FOLDER_FILES.contains(&stem.as_str()) {
                 key.push(modules.add(&stem));
             }
             for (table, last) in [(&mut modules.by_name, key.last()), (&mut modules.by_folder, folders.last())] {
@@ -61,7 +60,7 @@ impl Modules {
         *self.numbers.entry(component.to_lowercase()).or_insert(fresh)
     }
 
-    /// The number of a component; [`UNKNOWN`] for one that no path has.
+    /// The number of a component; [`UNKNOWN`] if no path has it.
     fn number(&self, component: &str) -> u32 {
         let known = self.numbers.get(component).or_else(|| {
             let has_capitals = component.chars().any(char::is_uppercase);
@@ -70,23 +69,23 @@ impl Modules {
         known.copied().unwrap_or(UNKNOWN)
     }
 
-    /// The files that `module`, as written in file `from`, means: sorted, none for what lies outside of the repository.
+    /// The files that `module`, as written in file `from`, refers to, sorted; empty for external modules.
     pub fn resolve(&self, module: &str, from: u32) -> Vec<u32> {
         let (Some(key), Some(folder)) = (self.keys.get(from as usize), self.folders.get(from as usize)) else {
             return Vec::new();
         };
         let wanted = self.components(module, key, folder);
-        let shortest = wanted.len().saturating_sub(SYMBOLS).max(1);
+        let shortest = wanted.len().saturating_sub(MAX_SYMBOL_COMPONENTS).max(1);
         for end in (shortest..=wanted.len()).rev() {
             let found = self.ending_in(wanted.get(..end).unwrap_or_default(), from);
             if !found.is_empty() {
-                return if found.len() <= MOST { found } else { Vec::new() };
+                return if found.len() <= MAX_FILES { found } else { Vec::new() };
             }
         }
         Vec::new()
     }
 
-    /// The files that share the longest end with `wanted`, those nearest to `from` of equals; files before folders.
+    /// The files that share the longest end with `wanted`, among equals those nearest to `from`; files before folders.
     fn ending_in(&self, wanted: &[u32], from: u32) -> Vec<u32> {
         let Some(last) = wanted.last() else { return Vec::new() };
         for (table, keys) in [(&self.by_name, &self.keys), (&self.by_folder, &self.folders)] {
@@ -110,7 +109,7 @@ impl Modules {
         Vec::new()
     }
 
-    /// The components of a module; those of a relative one from the top, by the importing file's own.
+    /// The components of a module. Those of a relative module start at the root, given the importing file.
     fn components(&self, module: &str, key: &[u32], folder: &[u32]) -> Vec<u32> {
         let module = module.trim();
         if module.starts_with("./") || module.starts_with("../") {
@@ -134,7 +133,7 @@ impl Modules {
         }
     }
 
-    /// `base` with `parts` behind it; each `up` among them takes a component away.
+    /// `base` followed by `parts`; each `up` among them removes a component.
     fn joined<'p>(&self, base: &[u32], parts: impl Iterator<Item = &'p str>, up: &str) -> Vec<u32> {
         let mut joined = base.to_vec();
         for part in parts {
@@ -148,7 +147,7 @@ impl Modules {
     }
 }
 
-/// True for the name of a header or script, `menu.h`, as opposed to a dotted module.
+/// Whether a module is the name of a header or script (`menu.h`), and not a dotted module.
 fn is_file_name(module: &str) -> bool {
     const EXTENSIONS: [&str; 14] =
         ["c", "cc", "cpp", "css", "h", "hh", "hpp", "hxx", "inc", "js", "php", "proto", "rb", "ts"];
@@ -183,14 +182,14 @@ mod tests {
 
     fn resolve(module: &str, from: &str) -> Vec<&'static str> {
         let from = PATHS.iter().position(|path| *path == from).unwrap() as u32;
-        Modules::new(PATHS).resolve(module, from).into_iter().map(|file| PATHS[file as usize]).collect()
+        ModuleResolver::new(PATHS).resolve(module, from).into_iter().map(|file| PATHS[file as usize]).collect()
     }
 
     #[test]
-    fn modules_of_every_language_mean_files() {
+    fn modules_of_many_languages_are_resolved() {
         for (module, from, meant) in [
             ("crate::ui::menu", "src/text.rs", "src/ui/menu.rs"),
-            ("crate::ui::menu::Entry::NONE", "src/text.rs", "src/ui/menu.rs"),
+            ("crate::ui::menu::IndexedDefinition::NONE", "src/text.rs", "src/ui/menu.rs"),
             ("super::super::text", "src/ui/menu.rs", "src/text.rs"),
             ("crate::ui", "src/text.rs", "src/ui/mod.rs"),
             ("self::menu", "src/ui/mod.rs", "src/ui/menu.rs"),
@@ -205,30 +204,30 @@ mod tests {
     }
 
     #[test]
-    fn a_package_means_the_files_of_its_folder() {
+    fn a_package_resolves_to_the_files_of_its_folder() {
         let meant = resolve("github.com/someone/pkg/render", "src/text.rs");
         assert_eq!(meant, ["pkg/render/json.go", "pkg/render/xml.go"]);
     }
 
     #[test]
-    fn the_nearest_of_equals_is_meant() {
+    fn the_nearest_of_equal_candidates_is_chosen() {
         assert_eq!(resolve("text", "web/src/ui/index.ts"), ["web/src/text.ts"]);
         assert_eq!(resolve("text", "src/ui/menu.rs"), ["src/text.rs"]);
     }
 
     #[test]
-    fn what_is_not_here_means_nothing() {
+    fn external_modules_resolve_to_nothing() {
         for module in ["std::collections::HashMap", "react", "", "::", "/"] {
             assert!(resolve(module, "src/text.rs").is_empty(), "{module}");
         }
-        assert!(Modules::default().resolve("a", 3).is_empty());
+        assert!(ModuleResolver::default().resolve("a", 3).is_empty());
     }
 
     proptest! {
         #[test]
-        fn any_import_can_be_looked_for(module in "[a-z./:]{0,12}", paths in prop::collection::vec("[a-c/]{1,6}\\.rs", 1..6)) {
-            let found = Modules::new(paths.iter().map(String::as_str)).resolve(&module, 0);
-            prop_assert!(found.is_sorted() && !found.contains(&0) && found.len() <= MOST);
+        fn any_import_can_be_resolved(module in "[a-z./:]{0,12}", paths in prop::collection::vec("[a-c/]{1,6}\\.rs", 1..6)) {
+            let found = ModuleResolver::new(paths.iter().map(String::as_str)).resolve(&module, 0);
+            prop_assert!(found.is_sorted() && !found.contains(&0) && found.len() <= MAX_FILES);
         }
     }
 }

@@ -1,59 +1,47 @@
-//! The repo map: a ranked outline of the code that the model was not given, within a token budget.
+//! The repo map: a ranked outline of the code outside of the chat, within a token budget.
 //!
-//! Tags of all files become a graph (`graph`), the graph a rank of files and symbols (`rank`, `standing`), drawn towards
-//! what the request is about (`mention`, `seed`); the best symbols that fit the budget (`fit`) become text (`render`).
+//! 1. The tags of all files are stored in an index ([`index`]) and become a graph of references ([`TagGraph`]).
+//! 2. A request is compared with the files: mentioned paths and names, words in the text, past commits, references to the files of
+//!    the chat. The result is a [`Ranking`] of files and symbols.
+//! 3. The best entries that fit the budget are rendered as text ([`RepoMap`]).
 
-mod build;
-mod choice;
 mod digest;
 mod evidence;
-mod explain;
+mod explanation;
 mod fit;
 mod graph;
-mod growth;
-mod header;
 mod history;
 mod imports;
 pub mod index;
-mod mention;
+mod map;
 mod neighbourhood;
-mod outline;
+mod pagerank;
 mod path;
 mod plan;
-mod rank;
-mod refresh;
+mod ranking;
 mod render;
 mod request;
 mod score;
 mod seed;
-mod sieve;
-mod standing;
 mod weights;
-mod whence;
 
-pub use build::{Explanation, RankedFile, RankedSymbol, RepoMap};
-pub use choice::{symbol_choice, symbol_readings};
 pub use digest::Digest;
 pub use evidence::{FileWeights, SymbolEvidence, SymbolWeights};
-pub use explain::Why;
+pub use explanation::{Contribution, Explanation, LocatedReference, RankReference, TopReferences};
 pub use graph::{MapStats, Symbol, TagGraph};
-pub use growth::Growth;
-pub use history::{History, Past, PastCommit};
-pub use imports::Modules;
-pub use index::{Entry, IndexFile, MapIndex, RecordAt, Segment, SegmentBuilder};
-pub(crate) use neighbourhood::meant;
+pub use history::{CommitIndex, History, PastCommit};
+pub use imports::ModuleResolver;
+pub use index::{IndexFile, IndexedDefinition, MapIndex, RecordId, Segment, SegmentBuilder};
+pub use map::{GrowthForecast, MapMatches, MatchedFile, RankedFile, RankedSymbol, RepoMap};
+pub(crate) use neighbourhood::referenced_files;
 pub use neighbourhood::{FileUses, Neighbourhood};
-pub(crate) use path::is_aside;
+pub use pagerank::{CsrGraph, PageRank, pagerank};
+pub(crate) use path::is_peripheral;
 pub use plan::Gains;
-pub use rank::{Arcs, PageRank, pagerank};
-pub use refresh::Refresh;
-pub use request::{MapFile, MapRequest, MapStyle};
+pub use ranking::Ranking;
+pub use request::{MapFile, MapRequest, MapStyle, Refresh, symbol_choice, symbol_readings};
 pub(crate) use score::is_test;
-pub use sieve::{Sifted, SiftedFile};
-pub use standing::Ranking;
-pub use weights::is_compound;
-pub use weights::{SIGNALS, Weights};
-pub use whence::{Reference, Whence};
+pub use weights::{SIGNALS, Weights, is_compound};
 
 #[cfg(test)]
 mod tests;

@@ -1,40 +1,39 @@
-//! How near each file is to those that a request is about, along references and imports in both directions.
+//! The proximity of files to those that a request is about, along references and imports in both directions.
 //!
-//! What a change touches besides its subject is what uses it and what it uses. So this graph has no direction: a walk
-//! starts at the leaders, takes an arc at each step, and mostly goes home again soon (random walk with restart, Tong,
-//! Faloutsos and Pan, 2006).
+//! A change often also affects the users of its subject and what the subject uses. The graph is therefore undirected: a random walk with
+//! restart (Tong, Faloutsos and Pan, 2006) starts at the leaders and returns to them often.
 
 use rayon::prelude::*;
 
-use super::rank::{Arcs, PageRank, pagerank};
+use super::pagerank::{CsrGraph, PageRank, pagerank};
 
-/// Definers above which a name leads nowhere, unless an import tells which of them is meant.
-const MOST_DEFINERS: usize = 6;
-/// Worth of a reference to a long compound name, against one to a plain name, and of an import.
-const COMPOUND: f64 = 2.0;
-const IMPORT: f64 = 2.0;
-/// Part of the walks that goes on at each step, and the steps: neighbours of neighbours hardly count.
+/// Maximum number of definers of a name that connects files, unless an import selects one of them.
+const MAX_DEFINERS: usize = 6;
+/// Weights of a reference to a long compound name and of an import, relative to a reference to another name.
+const COMPOUND_WEIGHT: f64 = 2.0;
+const IMPORT_WEIGHT: f64 = 2.0;
+/// The random walk: a low damping, so that indirect neighbours hardly count.
 const WALK: PageRank = PageRank { damping: 0.6, tolerance: 0.0, iterations: 12 };
 
-/// What one file uses.
+/// The names and files that a file uses.
 #[derive(Debug, Clone, Default)]
 pub struct FileUses {
-    /// Names with how often it references them.
+    /// NameTable, each with the number of references.
     pub names: Vec<(u32, u32)>,
-    /// Files that its imports mean, sorted.
+    /// Imported files, sorted.
     pub imports: Vec<u32>,
 }
 
-/// The files of a repository, with arcs between those that use each other.
+/// The undirected graph of files that use each other.
 #[derive(Debug, Clone, Default)]
 pub struct Neighbourhood {
     files: usize,
-    arcs: Arcs,
+    arcs: CsrGraph,
 }
 
 impl Neighbourhood {
-    /// `uses` tells what a file uses; `definers` the files that define a name, sorted; `compound` whether the name is long
-    /// and compound.
+    /// `uses` returns what a file uses, `definers` the sorted files that define a name, `compound` whether a name is long and
+    /// compound.
     pub fn new<'d>(
         files: usize,
         uses: impl Fn(u32) -> FileUses + Sync,
@@ -43,24 +42,24 @@ impl Neighbourhood {
     ) -> Self {
         let row = |from: u32| {
             let uses = uses(from);
-            let import = IMPORT / (uses.imports.len() as f64).sqrt().max(1.0);
+            let import = IMPORT_WEIGHT / (uses.imports.len() as f64).sqrt().max(1.0);
             let mut row: Vec<(u32, f64)> = uses.imports.iter().map(|&to| (to, import)).collect();
             for &(name, count) in &uses.names {
-                let worth = f64::from(count).sqrt() * if compound(name) { COMPOUND } else { 1.0 };
-                let meant = meant(definers(name), from, &uses.imports);
-                row.extend(meant.iter().map(|&to| (to, worth / meant.len() as f64)));
+                let weight = f64::from(count).sqrt() * if compound(name) { COMPOUND_WEIGHT } else { 1.0 };
+                let targets = referenced_files(definers(name), from, &uses.imports);
+                row.extend(targets.iter().map(|&to| (to, weight / targets.len() as f64)));
             }
             merged(row)
         };
         let rows: Vec<Vec<(u32, f64)>> = (0..files as u32).into_par_iter().map(row).collect();
         let links =
-            || (0u32..).zip(&rows).flat_map(|(from, row)| row.iter().map(move |&(to, worth)| (from, to, worth)));
-        let both: Vec<(u32, u32, f64)> = links().chain(links().map(|(from, to, worth)| (to, from, worth))).collect();
-        Self { files, arcs: Arcs::new(files, &both) }
+            || (0u32..).zip(&rows).flat_map(|(from, row)| row.iter().map(move |&(to, weight)| (from, to, weight)));
+        let both: Vec<(u32, u32, f64)> = links().chain(links().map(|(from, to, weight)| (to, from, weight))).collect();
+        Self { files, arcs: CsrGraph::new(files, &both) }
     }
 
-    /// By file, from 0 to 1: how near it is to `leaders`, files with their shares. What a leader has from being one is
-    /// left out: it counts for what the other leaders say of it.
+    /// By file, from 0 to 1: its proximity to `leaders`, files with their shares. The restart mass of a leader itself is subtracted,
+    /// so that it counts only by its proximity to the others.
     pub fn near(&self, leaders: &[(u32, f64)]) -> Vec<f64> {
         let mut start = vec![0.0; self.files];
         for &(file, share) in leaders {
@@ -83,23 +82,23 @@ impl Neighbourhood {
     }
 }
 
-/// The files that a reference may mean, none if its own file defines the name: those that the file imports, or else all of
-/// a few.
-pub(crate) fn meant(definers: &[u32], from: u32, imports: &[u32]) -> Vec<u32> {
+/// The files that a reference may refer to: none if its own file defines the name, else the imported definers, else all definers if
+/// they are few.
+pub(crate) fn referenced_files(definers: &[u32], from: u32, imports: &[u32]) -> Vec<u32> {
     if definers.binary_search(&from).is_ok() {
         return Vec::new();
     }
     let imported: Vec<u32> = definers.iter().copied().filter(|file| imports.binary_search(file).is_ok()).collect();
     match imported.is_empty() {
         false => imported,
-        true if definers.len() <= MOST_DEFINERS => definers.to_vec(),
+        true if definers.len() <= MAX_DEFINERS => definers.to_vec(),
         true => Vec::new(),
     }
 }
 
-/// One arc for all parallel ones: a walk costs by the arc.
+/// Merges parallel edges, since the cost of a walk is linear in the number of edges.
 fn merged(mut row: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
-    // Stable, so that the sums depend on nothing but the order in the file.
+    // A stable sort, so that the sums depend only on the order in the file.
     row.sort_by_key(|link| link.0);
     let sum = |same: &[(u32, f64)]| (same[0].0, same.iter().map(|link| link.1).sum());
     row.chunk_by(|a, b| a.0 == b.0).map(sum).collect()
@@ -110,7 +109,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The neighbourhood of files that reference names; name `i` is defined by `definers[i]`.
+    /// The neighbourhood of files that reference names; name `i` is defined in `definers[i]`.
     fn neighbourhood(names: &[&[(u32, u32)]], imports: &[&[u32]], definers: &[&[u32]]) -> Neighbourhood {
         let uses =
             |file: u32| FileUses { names: names[file as usize].to_vec(), imports: imports[file as usize].to_vec() };
@@ -118,8 +117,8 @@ mod tests {
     }
 
     #[test]
-    fn users_and_used_are_both_near() {
-        // 0 uses 1, 2 uses 0, 3 is alone.
+    fn users_and_used_files_are_near() {
+        // 0 uses 1, 2 uses 0, 3 is isolated.
         let near =
             neighbourhood(&[&[(0, 1)], &[], &[(1, 1)], &[]], &[&[], &[], &[], &[]], &[&[1], &[0]]).near(&[(0, 1.0)]);
         assert!(near[1] > 0.0 && near[1] == near[2], "{near:?}");
@@ -127,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn an_import_decides_between_definers() {
+    fn an_import_selects_a_definer() {
         let definers: &[&[u32]] = &[&[1, 2]];
         let near = neighbourhood(&[&[(0, 1)], &[], &[]], &[&[2], &[], &[]], definers).near(&[(0, 1.0)]);
         assert!(near[2] > 10.0 * near[1], "{near:?}");
     }
 
     #[test]
-    fn a_name_that_everybody_defines_leads_nowhere() {
+    fn a_name_with_many_definers_connects_no_files() {
         let all: Vec<u32> = (1..9).collect();
         let definers: &[&[u32]] = &[&all];
         let names: Vec<&[(u32, u32)]> = std::iter::once(&[(0, 3)][..]).chain(std::iter::repeat_n(&[][..], 8)).collect();
@@ -143,16 +142,16 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_near_to_nobody() {
-        let hood = neighbourhood(&[&[], &[]], &[&[1], &[]], &[]);
-        assert_eq!(hood.near(&[]), [0.0, 0.0]);
-        assert_eq!(hood.near(&[(7, 1.0)]), [0.0, 0.0]);
+    fn without_leaders_the_proximity_is_zero() {
+        let neighbourhood = neighbourhood(&[&[], &[]], &[&[1], &[]], &[]);
+        assert_eq!(neighbourhood.near(&[]), [0.0, 0.0]);
+        assert_eq!(neighbourhood.near(&[(7, 1.0)]), [0.0, 0.0]);
         assert!(Neighbourhood::default().near(&[(0, 1.0)]).is_empty());
     }
 
     proptest! {
         #[test]
-        fn nearness_is_a_share(
+        fn proximity_is_from_zero_to_one(
             names in prop::collection::vec(prop::collection::vec((0u32..4, 1u32..9), 0..4), 1..6),
             leaders in prop::collection::vec((0u32..8, 0.0f64..1.0), 0..4),
         ) {

@@ -1,6 +1,6 @@
-//! What a path says about a file: whether it is a landmark, whether it lies aside.
+//! Classifies paths: landmarks (README, manifests) and peripheral files (tests, examples, documentation, vendored code).
 
-/// Root files that tell what a repository is and how it is built.
+/// Root files that describe a repository and its build, in lower case.
 const LANDMARKS: [&str; 20] = [
     "build.gradle",
     "build.gradle.kts",
@@ -24,8 +24,8 @@ const LANDMARKS: [&str; 20] = [
     "tsconfig.json",
 ];
 
-/// Folders of code that is not the program itself. Sorted, for the binary search.
-const ASIDE: [&str; 37] = [
+/// Folders of peripheral code. Sorted for binary search.
+const PERIPHERAL_FOLDERS: [&str; 37] = [
     "__snapshots__",
     "__tests__",
     "bench",
@@ -75,7 +75,7 @@ pub(crate) fn folders(path: &str) -> impl Iterator<Item = &str> {
     path.rsplit_once('/').map_or("", |(folders, _)| folders).split('/').filter(|folder| !folder.is_empty())
 }
 
-/// A file name up to its first dot; a leading dot belongs to the name.
+/// The file name up to its first dot, except for a leading dot.
 pub(crate) fn stem(path: &str) -> &str {
     let name = file_name(path);
     let from = name.len() - name.trim_start_matches('.').len();
@@ -83,7 +83,7 @@ pub(crate) fn stem(path: &str) -> &str {
     name.get(..end).unwrap_or(name)
 }
 
-/// True for the README and the manifests at the root.
+/// Whether a path is a README or a manifest at the root.
 pub(crate) fn is_landmark(path: &str) -> bool {
     if path.contains('/') {
         return false;
@@ -92,10 +92,11 @@ pub(crate) fn is_landmark(path: &str) -> bool {
     LANDMARKS.contains(&lower.as_str()) || stem(&lower) == "readme"
 }
 
-/// True for tests, examples, documentation and vendored code.
-pub(crate) fn is_aside(path: &str) -> bool {
-    let is_aside = |folder: &str| ASIDE.binary_search(&folder).is_ok() || folder.starts_with("template-");
-    if folders(path).any(|folder| is_aside(&folder.to_ascii_lowercase())) {
+/// Whether a path is a test, an example, documentation or vendored code.
+pub(crate) fn is_peripheral(path: &str) -> bool {
+    let is_peripheral =
+        |folder: &str| PERIPHERAL_FOLDERS.binary_search(&folder).is_ok() || folder.starts_with("template-");
+    if folders(path).any(|folder| is_peripheral(&folder.to_ascii_lowercase())) {
         return true;
     }
     let name = file_name(path);
@@ -128,12 +129,12 @@ mod tests {
     }
 
     #[test]
-    fn tests_and_vendored_code_lie_aside() {
+    fn tests_and_vendored_code_are_peripheral() {
         for path in ["tests/a.rs", "pkg/x_test.go", "src/a.spec.ts", "vendor/z/z.go", "test_all.py", "src/tests.rs"] {
-            assert!(is_aside(path), "{path}");
+            assert!(is_peripheral(path), "{path}");
         }
         for path in ["src/testing.rs", "contest.py", "src/attest/mod.rs"] {
-            assert!(!is_aside(path), "{path}");
+            assert!(!is_peripheral(path), "{path}");
         }
     }
 }

@@ -1,66 +1,66 @@
-//! Writing the chosen symbols as text: files by folder in path order, the lines of definitions in source order below their
-//! containers, and names alone where there was no room for a line.
+//! Renders the chosen entries: files by folder in path order, lines of definitions in source order below their containers, and names
+//! without a line.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::index::{Entry, MapIndex};
-use super::outline::Outline;
+use rhumb_syntax::SymbolKind;
+
+use super::index::{IndexedDefinition, MapIndex};
 use super::path;
 use super::request::MapStyle;
-use rhumb_syntax::tag::SymbolKind;
 
-/// Widest line of a symbol, in characters. Paths are never cut: they must stay usable.
-const WIDEST: usize = 80;
-/// Deepest nesting that is indented.
-const DEEPEST: usize = 8;
-/// Comes before the names that have no line below a file that has lines.
+/// Maximum length of the line of a symbol, in characters. Paths are never cut, since they must stay usable.
+const MAX_LINE_CHARS: usize = 80;
+/// Maximum depth of indentation.
+const MAX_INDENTED_DEPTH: usize = 8;
+/// Prefix of the names without a line, below a file with lines.
 const REST: &str = "⋮ ";
 
 /// How much of a definition is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Tier {
-    /// Its name, beside others.
+pub(crate) enum SymbolDetail {
+    /// Its name, in a list of names.
     Name,
-    /// A line of its own.
+    /// A separate line.
     Line,
 }
 
-/// A choice for the map: a file as a bare path, or one of its definitions (by index).
+/// An entry of the map: the path of a file, or one of its definitions (by index).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Choice {
+pub(crate) struct MapEntry {
     pub(crate) file: u32,
     pub(crate) definition: Option<u32>,
-    /// Means nothing for a bare path.
-    pub(crate) tier: Tier,
+    /// Has no meaning for a path.
+    pub(crate) detail: SymbolDetail,
 }
 
-/// What is chosen of a file: definitions (by index), in any order and perhaps repeated, the highest tier of each counting.
-pub(crate) type Chosen = Vec<(u32, Tier)>;
+/// The chosen definitions of a file (by index), in any order. For repeated ones the higher detail counts.
+pub(crate) type Chosen = Vec<(u32, SymbolDetail)>;
 
-/// The files of one folder with what is chosen of each.
-pub(crate) type Page = BTreeMap<u32, Chosen>;
+/// The files of a folder with their chosen definitions.
+pub(crate) type FolderEntries = BTreeMap<u32, Chosen>;
 
-/// Writes folders in one style. Each folder is a page of its own: what another shows changes nothing of it.
-pub(crate) struct Writer<'r> {
+/// Renders folders in one style. Each folder is independent of the others.
+pub(crate) struct MapWriter<'r> {
     index: &'r MapIndex,
     style: MapStyle,
-    /// Made when first needed.
-    sheets: HashMap<u32, Sheet<'r>>,
+    /// By file, created at the first use.
+    writers: HashMap<u32, FileWriter<'r>>,
 }
 
-impl<'r> Writer<'r> {
+impl<'r> MapWriter<'r> {
     pub(crate) fn new(index: &'r MapIndex, style: MapStyle) -> Self {
-        Self { index, style, sheets: HashMap::new() }
+        Self { index, style, writers: HashMap::new() }
     }
 
-    /// The folder of a file, without a slash at its end.
+    /// The folder of a file, without a final slash.
     pub(crate) fn folder(&self, file: u32) -> &'r str {
         self.index.path(file).rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// The files of one folder: those without lines below its name, where there are several, so that it is said once; then
-    /// those with lines, each below its whole path.
-    pub(crate) fn page(&mut self, files: &Page) -> String {
+    /// Renders a folder. First the files without lines, below the name of the folder if there are several; then the files with lines,
+    /// each with its whole path.
+    pub(crate) fn page(&mut self, files: &FolderEntries) -> String {
         let together = self.is_together(files.iter().map(|(&file, chosen)| (file, chosen)));
         let mut text = String::new();
         if let Some(&first) = files.keys().next().filter(|_| together) {
@@ -75,7 +75,7 @@ impl<'r> Writer<'r> {
         text
     }
 
-    /// Whether the files of a folder that have no lines stand below its name.
+    /// Whether the files without lines are listed below the name of their folder.
     pub(crate) fn is_together<'c>(&self, mut files: impl Iterator<Item = (u32, &'c Chosen)>) -> bool {
         let mut short = files.by_ref().filter(|(_, chosen)| !has_lines(chosen));
         let first = short.next();
@@ -84,7 +84,7 @@ impl<'r> Writer<'r> {
             && short.next().is_some()
     }
 
-    /// The name of the folder of a file, above its files.
+    /// The name of the folder of a file, as a heading.
     pub(crate) fn heading(&self, file: u32) -> String {
         let mut text = String::new();
         push_clean(&mut text, self.folder(file), usize::MAX);
@@ -92,7 +92,7 @@ impl<'r> Writer<'r> {
         text
     }
 
-    /// One file of a page.
+    /// Renders a file.
     pub(crate) fn part(&mut self, file: u32, chosen: &Chosen, together: bool) -> String {
         let (mut text, path) = (String::new(), self.index.path(file));
         let below = together && !has_lines(chosen);
@@ -101,53 +101,53 @@ impl<'r> Writer<'r> {
         text
     }
 
-    fn write_file(&mut self, text: &mut String, shown: &str, file: u32, chosen: &[(u32, Tier)]) {
+    fn write_file(&mut self, text: &mut String, shown: &str, file: u32, chosen: &[(u32, SymbolDetail)]) {
         push_clean(text, shown, usize::MAX);
         if chosen.is_empty() {
             text.push('\n');
             return;
         }
-        let sheet = self.sheets.entry(file).or_insert_with(|| Sheet::new(self.index, file));
-        let mut placed: Vec<(u32, Tier)> =
-            chosen.iter().filter_map(|&(index, tier)| Some((sheet.position(index)?, tier))).collect();
+        let writer = self.writers.entry(file).or_insert_with(|| FileWriter::new(self.index, file));
+        let mut placed: Vec<(u32, SymbolDetail)> =
+            chosen.iter().filter_map(|&(index, detail)| Some((writer.position(index)?, detail))).collect();
         placed.sort_unstable();
         let (mut lines, mut names) = (Vec::new(), Vec::new());
         for same in placed.chunk_by(|a, b| a.0 == b.0) {
-            // Sorted by tier within a position, so the last is the highest.
+            // Sorted by detail within a position, so the last is the highest.
             match same[same.len() - 1] {
-                (position, Tier::Line) => lines.push(position),
-                (position, Tier::Name) => names.push(position),
+                (position, SymbolDetail::Line) => lines.push(position),
+                (position, SymbolDetail::Name) => names.push(position),
             }
         }
         match self.style {
-            MapStyle::Tree => sheet.write_tree(text, lines, &names),
-            MapStyle::Outline => sheet.write_by_kind(text, &lines, &names),
+            MapStyle::Tree => writer.write_tree(text, lines, &names),
+            MapStyle::Outline => writer.write_by_kind(text, &lines, &names),
         }
     }
 }
 
-/// Whether a line of a definition is chosen.
+/// Whether a definition is chosen with a line.
 fn has_lines(chosen: &Chosen) -> bool {
-    chosen.iter().any(|choice| choice.1 == Tier::Line)
+    chosen.iter().any(|choice| choice.1 == SymbolDetail::Line)
 }
 
-/// One file with its definitions in source order.
-struct Sheet<'t> {
-    definitions: Vec<Entry<'t>>,
-    outline: Outline,
+/// The definitions of a file in source order.
+struct FileWriter<'t> {
+    definitions: Vec<IndexedDefinition<'t>>,
+    outline: DefinitionTree,
 }
 
-impl<'t> Sheet<'t> {
+impl<'t> FileWriter<'t> {
     fn new(index: &'t MapIndex, file: u32) -> Self {
-        let definitions: Vec<Entry<'t>> = index.definitions(file).collect();
-        Self { outline: Outline::new(&definitions), definitions }
+        let definitions: Vec<IndexedDefinition<'t>> = index.definitions(file).collect();
+        Self { outline: DefinitionTree::new(&definitions), definitions }
     }
 
     fn position(&self, definition: u32) -> Option<u32> {
         self.outline.position.get(definition as usize).copied()
     }
 
-    /// Lines below their containers, then the names that have none. Names alone stand behind the path.
+    /// Lines below their containers, then the names without a line. If there are only names, they follow the path.
     fn write_tree(&self, text: &mut String, mut lines: Vec<u32>, names: &[u32]) {
         self.add_containers(&mut lines);
         if lines.is_empty() {
@@ -158,10 +158,10 @@ impl<'t> Sheet<'t> {
         let mut open: Option<&str> = None;
         for &position in &lines {
             let entry = self.at(position);
-            // The type of a method may stand in another place, or have no definition of its own.
+            // The type of a method may be defined elsewhere, or not at all.
             let top = self.outline.parent[position as usize].is_none();
-            let stray = entry.container().filter(|_| top);
-            match stray {
+            let outside = entry.container().filter(|_| top);
+            match outside {
                 Some(container) if open != Some(container) => {
                     push_line(text, 1, container);
                     open = Some(container);
@@ -169,7 +169,7 @@ impl<'t> Sheet<'t> {
                 None if top => open = Some(entry.name()),
                 _ => {}
             }
-            let depth = self.outline.depth[position as usize] as usize + usize::from(stray.is_some());
+            let depth = self.outline.depth[position as usize] as usize + usize::from(outside.is_some());
             push_line(text, 1 + depth, self.header(position));
         }
         self.write_names(text, REST, names, &lines);
@@ -196,19 +196,19 @@ impl<'t> Sheet<'t> {
         }
     }
 
-    /// Ends a line with `before` and each of the names that no line has shown, once.
+    /// Ends a line with `before` and each name that no line has shown, without duplicates.
     fn write_names(&self, text: &mut String, before: &str, names: &[u32], lines: &[u32]) {
         let shown: BTreeSet<&str> = lines.iter().map(|&position| self.at(position).name()).collect();
-        let mut said: BTreeSet<&str> = BTreeSet::new();
+        let mut written: BTreeSet<&str> = BTreeSet::new();
         let fresh = names.iter().map(|&position| self.at(position).name());
-        let fresh: Vec<&str> = fresh.filter(|name| !shown.contains(name) && said.insert(name)).collect();
+        let fresh: Vec<&str> = fresh.filter(|name| !shown.contains(name) && written.insert(name)).collect();
         let own_line = before == REST;
         if !fresh.is_empty() {
             text.push_str(if own_line { "  " } else { "" });
             text.push_str(before.trim_end());
             for name in &fresh {
                 text.push(' ');
-                push_clean(text, name, WIDEST);
+                push_clean(text, name, MAX_LINE_CHARS);
             }
         }
         if !(own_line && fresh.is_empty()) {
@@ -216,7 +216,7 @@ impl<'t> Sheet<'t> {
         }
     }
 
-    /// A line is shown below its containers, chosen or not.
+    /// Adds the containers of the chosen lines.
     fn add_containers(&self, positions: &mut Vec<u32>) {
         let mut containers: Vec<u32> = Vec::new();
         for &position in positions.iter() {
@@ -234,7 +234,7 @@ impl<'t> Sheet<'t> {
         positions.dedup();
     }
 
-    fn at(&self, position: u32) -> Entry<'t> {
+    fn at(&self, position: u32) -> IndexedDefinition<'t> {
         self.definitions[self.outline.order[position as usize] as usize]
     }
 
@@ -243,15 +243,15 @@ impl<'t> Sheet<'t> {
     }
 }
 
-/// One line of a symbol, `level` steps in.
+/// Appends the line of a symbol at an indentation level.
 fn push_line(text: &mut String, level: usize, content: &str) {
-    let indent = 2 * level.min(DEEPEST);
+    let indent = 2 * level.min(MAX_INDENTED_DEPTH);
     text.extend(std::iter::repeat_n(' ', indent));
-    push_clean(text, content, WIDEST - indent);
+    push_clean(text, content, MAX_LINE_CHARS - indent);
     text.push('\n');
 }
 
-/// Appends `content` as part of one line, control characters as spaces, cut with a `…` to `widest` characters.
+/// Appends `content`, with control characters as spaces, cut with a `…` to `widest` characters.
 fn push_clean(text: &mut String, content: &str, widest: usize) {
     let clean = |c: char| if c.is_control() { ' ' } else { c };
     match content.char_indices().nth(widest) {
@@ -260,5 +260,88 @@ fn push_clean(text: &mut String, content: &str, widest: usize) {
             text.extend(content.chars().take(widest.saturating_sub(1)).map(clean));
             text.push('…');
         }
+    }
+}
+
+/// Maximum number of open definitions that are searched for a container, which would otherwise take quadratic time.
+const MAX_SEARCHED: usize = 32;
+
+/// The order and nesting of a file's definitions. Positions are indices in line order.
+#[derive(Debug)]
+pub(crate) struct DefinitionTree {
+    /// The index (in the tags) of the definition at each position.
+    pub(crate) order: Vec<u32>,
+    /// Position of each definition, by index.
+    pub(crate) position: Vec<u32>,
+    /// Position of the containing definition, by position.
+    pub(crate) parent: Vec<Option<u32>>,
+    /// Number of containing definitions, by position.
+    pub(crate) depth: Vec<u16>,
+}
+
+impl DefinitionTree {
+    /// Sorts and nests the definitions of a file. The container is the innermost definition around the line that has the container's
+    /// name. A method outside of the lines of its type has no container here.
+    pub(crate) fn new(definitions: &[IndexedDefinition<'_>]) -> Self {
+        let mut order: Vec<u32> = (0..definitions.len() as u32).collect();
+        order.sort_by_key(|&index| {
+            let entry = definitions[index as usize];
+            (entry.line(), u32::MAX - entry.end_line())
+        });
+        let mut position = vec![0u32; order.len()];
+        let mut parent: Vec<Option<u32>> = Vec::with_capacity(order.len());
+        let mut depth: Vec<u16> = Vec::with_capacity(order.len());
+        let mut open: Vec<u32> = Vec::new();
+        for (at, &index) in (0u32..).zip(&order) {
+            let entry = definitions[index as usize];
+            position[index as usize] = at;
+            let at_position = |at: u32| definitions[order[at as usize] as usize];
+            while open.last().is_some_and(|&last| at_position(last).end_line() < entry.line()) {
+                open.pop();
+            }
+            let container = entry.container().and_then(|name| {
+                open.iter().rev().take(MAX_SEARCHED).copied().find(|&candidate| at_position(candidate).name() == name)
+            });
+            parent.push(container);
+            depth.push(container.map_or(0, |container| depth[container as usize].saturating_add(1)));
+            open.push(at);
+        }
+        Self { order, position, parent, depth }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo_map::{MapFile, MapIndex};
+    use rhumb_syntax::{Definition, FileTags, SymbolKind};
+
+    fn definition(name: &str, line: u32, end_line: u32, container: Option<&str>) -> Definition {
+        let container = container.map(str::to_owned);
+        Definition {
+            name: name.into(),
+            kind: SymbolKind::Class,
+            line,
+            end_line,
+            signature: String::new(),
+            container,
+            doc: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_definition_is_below_its_container() {
+        let definitions = vec![
+            definition("inner", 3, 4, Some("Outer")),
+            definition("Outer", 1, 9, None),
+            definition("deep", 4, 4, Some("inner")),
+            definition("outside", 20, 21, Some("Outer")),
+        ];
+        let tags = FileTags { definitions, ..FileTags::default() }.into();
+        let index = MapIndex::of(&[MapFile { tags, ..MapFile::default() }]);
+        let outline = DefinitionTree::new(&index.definitions(0).collect::<Vec<_>>());
+        assert_eq!(outline.order, [1, 0, 2, 3]);
+        assert_eq!(outline.parent, [None, Some(0), Some(1), None]);
+        assert_eq!(outline.depth, [0, 1, 2, 0]);
     }
 }

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::lexical::Depth;
-use rhumb_syntax::tag::{Definition, FileTags, Reference, SymbolKind};
+use rhumb_syntax::{Definition, FileTags, Reference, SymbolKind};
 use rhumb_tokens::TokenCounter;
 
-/// Counts characters: every elision and indent is seen.
+/// Counts characters, so that every indent and omission matters.
 struct Characters;
 
 impl TokenCounter for Characters {
@@ -20,7 +20,7 @@ impl TokenCounter for Characters {
     }
 }
 
-/// A counter whose lines do not add up: each text costs a constant more.
+/// A counter that is not additive: each text costs a constant more.
 struct Overhead;
 
 impl TokenCounter for Overhead {
@@ -55,7 +55,7 @@ fn file(path: &str, definitions: Vec<Definition>, references: &[&str]) -> MapFil
     }
 }
 
-/// A text that has each definition on its line, and the references behind.
+/// A text with each definition on its line, followed by the references.
 fn source(tags: &FileTags) -> String {
     let last = tags.definitions.iter().map(|definition| definition.line.min(100)).max().unwrap_or(0);
     let mut lines = vec![String::new(); last as usize];
@@ -72,7 +72,7 @@ fn function(name: &str, line: u32) -> Definition {
     definition(name, SymbolKind::Function, (line, line + 1), None)
 }
 
-/// A little geometry program.
+/// A small geometry program.
 fn sample() -> Vec<MapFile> {
     use SymbolKind::{Class, Method};
     vec![
@@ -102,10 +102,10 @@ fn rank(files: &[MapFile], request: &MapRequest, weights: &Weights) -> Ranking {
     )
 }
 
-/// What raised a file, or a symbol of it.
-fn why(map: &RepoMap, path: &str, symbol: Option<&str>) -> Vec<Why> {
-    let Some(place) = map.place(path) else { return Vec::new() };
-    let explanation = map.explain(&[place]).remove(0);
+/// The references that raise a file, or a symbol in it.
+fn references_to(map: &RepoMap, path: &str, symbol: Option<&str>) -> Vec<RankReference> {
+    let Some(place) = map.position(path) else { return Vec::new() };
+    let explanation = map.top_references(&[place]).remove(0);
     let Some(name) = symbol else { return explanation.file };
     let at = map.symbols(place).iter().position(|symbol| symbol.name == name).unwrap();
     explanation.symbols[at].clone()
@@ -154,11 +154,11 @@ fn members_keep_their_container_and_names_follow_the_lines() {
         ],
         &[],
     )];
-    let line = |index: u32| (index, render::Tier::Line);
-    let named = |index: u32| (index, render::Tier::Name);
+    let line = |index: u32| (index, render::SymbolDetail::Line);
+    let named = |index: u32| (index, render::SymbolDetail::Name);
     let index = MapIndex::of(&files);
-    let mut writer = render::Writer::new(&index, MapStyle::Tree);
-    let mut page = |chosen: &[(u32, render::Tier)]| writer.page(&[(0, chosen.to_vec())].into());
+    let mut writer = render::MapWriter::new(&index, MapStyle::Tree);
+    let mut page = |chosen: &[(u32, render::SymbolDetail)]| writer.page(&[(0, chosen.to_vec())].into());
     insta::assert_snapshot!(page(&[line(3), line(1)]), @"
     src/shape.py:
       class Circle()
@@ -207,7 +207,7 @@ fn an_outline_groups_by_kind() {
 }
 
 #[test]
-fn what_does_not_fit_is_left_out_by_rank() {
+fn entries_that_do_not_fit_are_dropped_by_rank() {
     let map = build(&sample(), &with_budget(80));
     insta::assert_snapshot!(map.text, @"
     README.md
@@ -235,15 +235,15 @@ fn lines_are_cut_and_cleaned() {
 }
 
 #[test]
-fn chat_files_steer_the_map_and_stay_out_of_it() {
+fn chat_files_influence_the_map_and_are_left_out() {
     let chat_files = vec!["src/draw.py".to_owned()];
     let map = build(&sample(), &MapRequest { chat_files, ..with_budget(10_000) });
-    assert!(!map.text.contains("draw.py") && map.place("src/draw.py").is_none());
+    assert!(!map.text.contains("draw.py") && map.position("src/draw.py").is_none());
     assert_eq!(&*map.files[0].path, "src/shape.py");
 }
 
 #[test]
-fn what_the_message_names_comes_first() {
+fn files_that_the_message_names_come_first() {
     let first = |message: &str| {
         let request = MapRequest { message: message.to_owned(), ..with_budget(10_000) };
         build(&sample(), &request).files[0].path.to_string()
@@ -273,16 +273,16 @@ fn pinned_files_come_first_and_banned_ones_never() {
         assert_eq!(&*build(&sample(), &pinned).files[0].path, "README.md");
         let banned = MapRequest { banned: vec!["src/shape.py".to_owned()], ..request };
         let map = build(&sample(), &banned);
-        assert!(map.place("src/shape.py").is_none() && !map.text.contains("src/shape.py"));
+        assert!(map.position("src/shape.py").is_none() && !map.text.contains("src/shape.py"));
     }
 }
 
 #[test]
-fn what_was_edited_is_at_hand() {
+fn edited_files_rank_higher() {
     let place = |edited: &[&str], message: &str| {
         let edited = edited.iter().map(|path| (*path).to_owned()).collect();
         let request = MapRequest { edited, message: message.to_owned(), ..with_budget(10_000) };
-        build(&sample(), &request).place("src/main.py").unwrap()
+        build(&sample(), &request).position("src/main.py").unwrap()
     };
     for message in ["", "readme"] {
         assert!(place(&["src/main.py"], message) < place(&[], message), "{message}");
@@ -290,7 +290,7 @@ fn what_was_edited_is_at_hand() {
 }
 
 #[test]
-fn past_commits_lead_to_files_that_do_not_say_the_words() {
+fn past_commits_raise_files_without_the_words() {
     let commit = |subject: &str, paths: &[&str]| PastCommit {
         subject: subject.to_owned(),
         paths: paths.iter().map(|path| (*path).to_owned()).collect(),
@@ -298,7 +298,7 @@ fn past_commits_lead_to_files_that_do_not_say_the_words() {
     };
     let commits = vec![commit("Zoom into the drawing", &["src/main.py"]), commit("Other", &["src/shape.py"])];
     let history = History { commits, ..History::default() };
-    // A second word that all files have, so that the message says something of them.
+    // The second word is in the path of all files, so that the message is about some file.
     let request = MapRequest { message: "zoom src".to_owned(), ..with_budget(999) };
     let first = |weights: &Weights| {
         let graph = Arc::new(TagGraph::new(Arc::new(MapIndex::of(&sample())), &history, weights));
@@ -309,7 +309,7 @@ fn past_commits_lead_to_files_that_do_not_say_the_words() {
 }
 
 #[test]
-fn an_import_brings_a_file_near() {
+fn an_import_raises_a_file() {
     let mut importing = file("app/menu.rs", vec![function("open_menu", 1)], &["paint"]);
     let imports = |tags: &FileTags| FileTags { imports: vec!["crate::colors".to_owned()], ..tags.clone() };
     importing.tags = Arc::new(imports(&importing.tags));
@@ -339,7 +339,7 @@ fn a_name_with_a_local_definition_does_not_vote_elsewhere() {
 }
 
 #[test]
-fn a_file_that_uses_only_itself_does_not_hoard_rank() {
+fn references_within_a_file_do_not_raise_it() {
     let files = vec![
         file("inward.rs", vec![function("turn", 1), function("spin", 5)], &["turn", "turn"]),
         file("caller.rs", Vec::new(), &["spin"]),
@@ -352,32 +352,34 @@ fn a_file_that_uses_only_itself_does_not_hoard_rank() {
 }
 
 #[test]
-fn reasons_are_the_references_that_bring_the_rank() {
+fn explanations_are_the_references_that_raise_the_rank() {
     let map = build(&sample(), &with_budget(10_000));
-    let reasons = why(&map, "src/shape.py", Some("make_circle"));
-    let from: Vec<&str> = reasons.iter().map(|why| why.from.as_str()).collect();
+    let references = references_to(&map, "src/shape.py", Some("make_circle"));
+    let from: Vec<&str> = references.iter().map(|reference| reference.from.as_str()).collect();
     assert_eq!(from, ["src/draw.py", "src/main.py"]);
-    assert!(reasons.iter().all(|why| why.ident == "make_circle" && why.weight > 0.0));
-    let file = why(&map, "src/shape.py", None);
+    assert!(references.iter().all(|reference| reference.ident == "make_circle" && reference.weight > 0.0));
+    let file = references_to(&map, "src/shape.py", None);
     assert!(file.len() <= 5 && file.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
-    assert!(why(&map, "src/main.py", Some("main")).is_empty(), "nobody calls it");
-    assert_eq!(map.explain(&[99]), [Explanation::default()]);
+    assert!(references_to(&map, "src/main.py", Some("main")).is_empty(), "it has no callers");
+    assert_eq!(map.top_references(&[99]), [TopReferences::default()]);
 }
 
 #[test]
-fn what_a_file_says_of_itself_is_a_reason_for_its_symbols_and_not_for_the_file() {
+fn references_within_a_file_explain_its_symbols_but_not_the_file() {
     let files = vec![
         file("inward.rs", vec![function("turn", 1), function("spin", 5)], &["turn", "turn"]),
         file("caller.rs", Vec::new(), &["spin"]),
     ];
     let map = build(&files, &with_budget(10_000));
-    let from = |symbol| why(&map, "inward.rs", symbol).into_iter().map(|why| why.from).collect::<Vec<_>>();
+    let from = |symbol| {
+        references_to(&map, "inward.rs", symbol).into_iter().map(|reference| reference.from).collect::<Vec<_>>()
+    };
     assert_eq!(from(None), ["caller.rs"]);
     assert_eq!(from(Some("turn")), ["inward.rs"]);
 }
 
 #[test]
-fn what_a_body_says_counts_and_the_map_answers_with_paths_names_and_lines() {
+fn words_in_a_body_count_and_the_map_has_paths_names_and_lines() {
     let mut files = many();
     let source =
         "/// Swaps the two halves.\npub fn compute(a: u8) -> u8 {\n    a.rotate_halves(4)\n}\n\nfn other() {}\n";
@@ -398,13 +400,13 @@ fn what_a_body_says_counts_and_the_map_answers_with_paths_names_and_lines() {
 }
 
 #[test]
-fn a_request_that_says_nothing_of_the_code_changes_nothing() {
+fn a_request_without_relevant_words_changes_nothing() {
     let request = MapRequest { message: "please fix it, thanks!".to_owned(), ..with_budget(200) };
     assert_eq!(build(&sample(), &request), build(&sample(), &with_budget(200)));
 }
 
 #[test]
-fn a_file_shows_a_repeated_name_once_and_its_lines_each() {
+fn a_repeated_name_is_shown_once_and_its_lines_each() {
     let definitions = vec![function("new", 1), function("new", 5), function("old", 9)];
     let files = [file("a.rs", definitions, &[])];
     let map = build(&files, &with_budget(10_000));
@@ -414,7 +416,7 @@ fn a_file_shows_a_repeated_name_once_and_its_lines_each() {
 }
 
 #[test]
-fn nothing_gives_an_empty_map() {
+fn without_files_or_budget_the_map_is_empty() {
     assert_eq!(build(&[], &with_budget(100)).text, "");
     assert_eq!(build(&sample(), &with_budget(0)).text, "");
 }
@@ -432,7 +434,7 @@ fn many() -> Vec<MapFile> {
 }
 
 #[test]
-fn most_of_the_budget_is_used_when_there_is_enough() {
+fn the_budget_is_mostly_used_if_there_are_enough_files() {
     let counter = rhumb_tokens::counter_for_model("gpt-4o");
     let files = many();
     for budget in [256, 512, 1_024, 4_096] {
@@ -442,13 +444,13 @@ fn most_of_the_budget_is_used_when_there_is_enough() {
     }
 }
 
-/// The place of each file.
+/// The position of each file.
 fn places(map: &RepoMap) -> std::collections::BTreeMap<String, usize> {
     map.files.iter().enumerate().map(|(place, file)| (file.path.to_string(), place)).collect()
 }
 
 #[test]
-fn one_file_alone_has_a_map() {
+fn a_single_file_has_a_map() {
     let map = build(&[file("a.rs", vec![function("only", 1)], &["only"])], &with_budget(100));
     assert_eq!(map.text, "a.rs:\n  function only()\n");
     let in_chat = MapRequest { chat_files: vec!["a.rs".to_owned()], ..with_budget(100) };
@@ -522,7 +524,7 @@ proptest! {
         files.push(file(&path, definitions, &[]));
         let after = places(&build(&files, &request));
         for (file, place) in &before {
-            // One place for the new file itself, and some for what was close to begin with.
+            // One position for the new file itself, and some for files with nearly equal scores.
             prop_assert!(after[file].abs_diff(*place) <= 4, "{} from {} to {}", file, place, after[file]);
         }
     }

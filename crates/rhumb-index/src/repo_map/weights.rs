@@ -1,52 +1,52 @@
-//! How much each signal counts. Those of the references are those of aider's published repo map, measured on its releases.
+//! The weights of all signals. Those of the references are from aider's published repo map, adjusted by measurements on its releases.
 
 use super::evidence::{FileWeights, SymbolWeights};
 use super::plan::Gains;
 
-/// The signals that [`Weights::without`] takes away, for measuring what each is worth.
+/// The signals that [`Weights::without`] can remove, to measure the value of each.
 pub const SIGNALS: [&str; 8] = ["request", "history", "graph", "imports", "paths", "aside", "chat", "lengths"];
 
-/// The factors of the tag graph.
+/// The weights of the tag graph and of the evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
-    /// Factor for a name that is compound and long: such names are rarely shared by accident.
+    /// Factor for a long compound name, which is rarely shared by chance.
     pub compound: f64,
-    /// Characters from which a compound name counts as long.
+    /// Minimum length of a long compound name, in characters.
     pub compound_length: usize,
     /// Factor for a name with a leading underscore.
     pub private: f64,
     /// Factor for a name that more than [`Weights::common_above`] files define.
     pub common: f64,
-    /// Number of defining files above which a name is common.
+    /// Maximum number of defining files of a name that is not common.
     pub common_above: usize,
-    /// Weight of the arc from a file to its own definition that nobody references.
+    /// Weight of the edge from a file to an unreferenced definition in it.
     pub unused: f64,
-    /// Whether a reference to a name that its own file defines stays in that file. Off, it votes for every file that
-    /// defines the name.
+    /// Whether a reference to a name that its own file defines stays in this file. Otherwise it votes for every file that defines the
+    /// name.
     pub prefer_local: bool,
-    /// Part of the votes of a file for its own symbols that counts for the rank of the file. At 1 a file that uses little
-    /// but itself keeps whatever rank reaches it.
+    /// Share of the votes of a file for its own symbols that counts for the rank of the file. At 1, a file with few references to others
+    /// keeps all rank that reaches it.
     pub home: f64,
-    /// The rank is iterated until it changes by less than this a file.
+    /// The iteration of the rank stops when it changes by less than this value per file.
     pub tolerance: f64,
-    /// Extra teleport share of the important root files (README, manifests), as a multiple of a file's uniform share.
+    /// Additional teleport share of landmarks (README, manifests), as a multiple of the uniform share.
     pub landmark: f64,
-    /// Factor on the rank of tests, examples, vendored code and documentation when the request says nothing.
-    pub aside: f64,
-    /// Whether imports tell which definer a reference means, and are arcs themselves.
+    /// Without a request: factor for the rank of tests, examples, vendored code and documentation.
+    pub peripheral: f64,
+    /// Whether imports select the definer of a reference, and are edges of the neighbourhood.
     pub imports: bool,
-    /// What speaks for a file when the request says something.
+    /// With a request: weights of the evidence for a file.
     pub file: FileWeights,
-    /// … and for a symbol.
+    /// With a request: weights of the evidence for a symbol.
     pub symbol: SymbolWeights,
-    /// What paths, names and lines are worth when the request says what it is about.
+    /// With a request: gains of paths, names and lines.
     pub asked: Gains,
-    /// … and when it does not: a path alone tells little then.
+    /// Without a request: the same. A path alone has little value then.
     pub unasked: Gains,
 }
 
 impl Weights {
-    /// The published formula alone, with one square root of the reference count for all definers.
+    /// The published formula without adjustments; the square root of the reference count is taken once for all definers.
     pub fn plain() -> Self {
         Self {
             compound: 10.0,
@@ -59,7 +59,7 @@ impl Weights {
             home: 1.0,
             tolerance: 1e-12,
             landmark: 0.0,
-            aside: 1.0,
+            peripheral: 1.0,
             imports: true,
             file: FileWeights::default(),
             symbol: SymbolWeights::default(),
@@ -68,30 +68,30 @@ impl Weights {
         }
     }
 
-    /// These weights without one of [`SIGNALS`]; an unknown name changes nothing.
+    /// Removes one of [`SIGNALS`] from these weights. An unknown name has no effect.
     pub fn without(mut self, signal: &str) -> Self {
         let (file, symbol) = (&mut self.file, &mut self.symbol);
-        let silent: &mut [&mut f64] = match signal {
+        let removed: &mut [&mut f64] = match signal {
             "request" => &mut [
                 &mut file.best,
-                &mut file.three,
-                &mut file.whole,
+                &mut file.top_three,
+                &mut file.whole_file,
                 &mut file.path,
                 &mut file.named,
-                &mut file.resembling,
+                &mut file.similar_commits,
                 &mut symbol.passage,
                 &mut symbol.passage_in_file,
                 &mut symbol.votes,
             ],
-            "history" => &mut [&mut file.resembling, &mut file.with_leaders, &mut file.with_chat],
+            "history" => &mut [&mut file.similar_commits, &mut file.with_leaders, &mut file.with_chat],
             "graph" => &mut [&mut file.prominence, &mut file.near_leaders, &mut file.near_chat, &mut symbol.from_chat],
-            "paths" => &mut [&mut file.path, &mut file.opening],
-            "aside" => &mut [&mut file.aside, &mut file.no_code],
+            "paths" => &mut [&mut file.path, &mut file.prefix],
+            "aside" => &mut [&mut file.peripheral, &mut file.no_code],
             "chat" => &mut [&mut file.with_chat, &mut file.near_chat, &mut symbol.from_chat],
             "lengths" => &mut [&mut symbol.length],
             _ => &mut [],
         };
-        silent.iter_mut().for_each(|weight| **weight = 0.0);
+        removed.iter_mut().for_each(|weight| **weight = 0.0);
         self.imports &= signal != "imports";
         self
     }
@@ -111,20 +111,20 @@ impl Weights {
         factor
     }
 
-    /// What each definer gets from a file that references a name of factor `factor` `count` times.
+    /// The vote for each definer by a file that references a name with this factor `count` times.
     pub fn of_reference(&self, factor: f64, count: usize) -> f64 {
         factor * (count as f64).sqrt()
     }
 }
 
 impl Default for Weights {
-    /// The published formula, and local names first, landmarks lifted, tests and vendored code set aside.
+    /// The published formula with local names first, higher landmarks, and lower tests and vendored code.
     fn default() -> Self {
-        Self { prefer_local: true, home: 0.0, tolerance: 1e-8, landmark: 1.0, aside: 0.3, ..Self::plain() }
+        Self { prefer_local: true, home: 0.0, tolerance: 1e-8, landmark: 1.0, peripheral: 0.3, ..Self::plain() }
     }
 }
 
-/// True for snake_case, kebab-case and camelCase names.
+/// Whether a name is snake_case, kebab-case or camelCase.
 pub fn is_compound(name: &str) -> bool {
     let has = |test: fn(char) -> bool| name.chars().any(test);
     let joined = has(|c| c == '_' || c == '-') && has(char::is_alphabetic);
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compound_names_are_told_from_plain_ones() {
+    fn compound_names_are_recognized() {
         for name in ["snake_case", "kebab-case", "camelCase", "PascalCase", "_private"] {
             assert!(is_compound(name), "{name}");
         }
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_counts_by_its_square_root() {
+    fn a_count_has_the_weight_of_its_square_root() {
         let weights = Weights::plain();
         assert_eq!(weights.of_reference(1.0, 9), 3.0);
         assert_eq!(weights.of_reference(2.0, 4), 4.0);

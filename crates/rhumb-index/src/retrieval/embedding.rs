@@ -1,40 +1,41 @@
-//! The texts of a file that are embedded: each chunk with the place that it stands in.
+//! The texts of a file to embed: each chunk with its path and container.
 
 use std::sync::Arc;
 
-use super::chunk::{CodeChunk, Outlined, chunks};
-use super::hit::Hit;
-use crate::repo_map::MapIndex;
 use rhumb_syntax::Language;
 
-/// Bytes of a text that are embedded: some 2,000 tokens, which most models take. What follows seldom changes what it is about.
-const MOST_BYTES: usize = 6_000;
-/// Letters and digits that a text needs to be about anything.
-const LEAST_SAID: usize = 12;
+use super::chunk::{ChunkDefinition, CodeChunk, chunks};
+use super::search::Hit;
+use crate::repo_map::MapIndex;
 
-/// A text to embed, and the hit that it is if it is near to a question.
+/// Maximum size of a text, in bytes: about 2,000 tokens, which most models accept. The rest of a chunk seldom changes its meaning.
+const MAX_TEXT_BYTES: usize = 6_000;
+/// Minimum number of letters and digits in a text.
+const MIN_ALPHANUMERIC: usize = 12;
+
+/// A text to embed, and the search hit for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EmbeddingText {
-    /// What is embedded: path and container on a line, then the lines.
+    /// The text: a line with path and container, then the lines of the chunk.
     pub text: String,
-    /// Where it stands. It has no score yet.
+    /// The location, with a score of 0.
     pub hit: Hit,
 }
 
-/// The texts of a file of the index, in the order of their lines. `text` is the one that its record was made of.
+/// The texts of a file of the index, in the order of their lines. `text` must be the text of its record.
 pub fn embedding_texts(index: &MapIndex, file: u32, text: &str) -> Vec<EmbeddingText> {
     let Some(path) = index.record(file).and(index.files().get(file as usize)).map(|file| Arc::clone(&file.path)) else {
         return Vec::new();
     };
     let lines: Vec<&str> = text.lines().collect();
-    let outline = index.definitions(file).map(Outlined::from);
+    let outline = index.definitions(file).map(ChunkDefinition::from);
     let cut = |chunk: CodeChunk| {
         let mut text = chunk.text(&path, &lines);
-        let said = text.split_once('\n').map_or("", |(_, lines)| lines).chars().filter(|c| c.is_alphanumeric());
-        if said.take(LEAST_SAID).count() < LEAST_SAID {
+        let letters = text.split_once('\n').map_or("", |(_, lines)| lines).chars().filter(|c| c.is_alphanumeric());
+        if letters.take(MIN_ALPHANUMERIC).count() < MIN_ALPHANUMERIC {
             return None;
         }
-        text.truncate(text.floor_char_boundary(MOST_BYTES));
+        text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
         Some(EmbeddingText { text, hit: hit(&path, file, chunk) })
     };
     chunks(text, outline, Language::detect(&path, text)).into_iter().filter_map(cut).collect()
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn each_text_says_where_it_stands_and_has_its_own_lines() {
+    fn each_text_names_its_location_and_has_its_own_lines() {
         let text = "//! Gates of the lock.\n\nimpl Gate {\n    /// Opens it.\n    fn open(&self) {\n        self.motor.start();\n    }\n\n    fn close(&self) {\n        self.motor.reverse();\n    }\n}\n";
         let index = index("src/gate.rs", text);
         let texts = embedding_texts(&index, 0, text);
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_has_become_shorter_than_its_record_is_no_panic() {
+    fn a_text_shorter_than_its_record_is_accepted() {
         let text = "fn first_of_all() {\n    launch_everything();\n}\n";
         let index = index("a.rs", text);
         assert_eq!(embedding_texts(&index, 0, text).len(), 1);
@@ -92,9 +93,9 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_cut_between_characters() {
-        let text = format!("fn long() {{\n    let x = \"{}\";\n}}\n", "ü".repeat(MOST_BYTES));
+    fn a_long_text_is_cut_at_a_character() {
+        let text = format!("fn long() {{\n    let x = \"{}\";\n}}\n", "ü".repeat(MAX_TEXT_BYTES));
         let texts = embedding_texts(&index("a.rs", &text), 0, &text);
-        assert!(texts[0].text.len() <= MOST_BYTES && texts[0].text.contains("üüü"));
+        assert!(texts[0].text.len() <= MAX_TEXT_BYTES && texts[0].text.contains("üüü"));
     }
 }

@@ -1,61 +1,62 @@
-//! Joining what was found by words with what was found by meaning.
+//! Fuses the results of the lexical search with those of the vector search.
 //!
-//! Their scores have nothing in common, so ranks are joined: a hit is worth the sum of one over its rank in each list, moved by a
-//! constant that keeps the first few from deciding everything (reciprocal rank fusion; Cormack, Clarke and Büttcher, 2009).
+//! Their scores are not comparable, so ranks are fused: the score of a hit is the sum of 1 / (k + rank) over both lists (reciprocal rank
+//! fusion; Cormack, Clarke and Büttcher, 2009).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::hit::Hit;
-use super::question::Shape;
+use super::question::QuestionKind;
+use super::search::Hit;
 
-/// What is added to each rank; that of the paper.
+/// The constant k of the paper.
 const K: f64 = 60.0;
-/// What the list by meaning counts for a sentence, of 1 for both. As semble measured it.
-const SENTENCE: f64 = 0.5;
-/// What it counts for a name or a path, which words know better. As semble measured it.
-const NAME: f64 = 0.3;
-/// What the next hit of a file is worth beside the one before, in a list by meaning: those of a file are all alike.
+/// Weight of the vector search for a sentence; that of the lexical search is the rest to 1. The value of semble.
+const SENTENCE_WEIGHT: f64 = 0.5;
+/// Weight of the vector search for a name or a path, for which the lexical search is better. The value of semble.
+const NAME_WEIGHT: f64 = 0.3;
+/// Factor per further hit of the same file in the vector search, since the chunks of a file are similar.
 const NEXT_OF_A_FILE: f64 = 0.5;
-/// How many times the hits that are wanted each list has to bring: a hit that both have may stand low in one.
+/// Number of hits to request from each list per wanted hit: a hit in both lists may have a low rank in one.
 pub const OVERFETCH: usize = 5;
 
-/// The hits by meaning with those of one file kept from filling the list, best first.
-pub fn spread(mut hits: Vec<Hit>) -> Vec<Hit> {
+/// Sorts the hits of a vector search, best first, and lowers repeated hits of a file, so that no file fills the list.
+pub fn diversified(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits.sort_by(Hit::best_first);
-    let mut worth: BTreeMap<std::sync::Arc<str>, f64> = BTreeMap::new();
+    let mut factor: BTreeMap<Arc<str>, f64> = BTreeMap::new();
     for hit in &mut hits {
-        let worth = worth.entry(std::sync::Arc::clone(&hit.path)).or_insert(1.0);
-        hit.score = hit.score.max(0.0) * *worth;
-        *worth *= NEXT_OF_A_FILE;
+        let factor = factor.entry(Arc::clone(&hit.path)).or_insert(1.0);
+        hit.score = hit.score.max(0.0) * *factor;
+        *factor *= NEXT_OF_A_FILE;
     }
     hits.sort_by(Hit::best_first);
     hits
 }
 
-/// The best of both lists, each best first, for a question of that shape: `limit` of them at most. A hit that is in both is as the list
-/// by words has it. Scores are between 0 and 1.
-pub fn fused(by_words: Vec<Hit>, by_meaning: Vec<Hit>, shape: Shape, limit: usize) -> Vec<Hit> {
+/// Fuses two lists, each best first, for a question of this shape, into at most `limit` hits. A hit in both lists keeps the fields of the
+/// lexical one. Scores are between 0 and 1.
+pub fn fused(by_words: Vec<Hit>, by_meaning: Vec<Hit>, shape: QuestionKind, limit: usize) -> Vec<Hit> {
     let weight = match shape {
-        Shape::Sentence => SENTENCE,
-        Shape::Symbol | Shape::Path => NAME,
+        QuestionKind::Sentence => SENTENCE_WEIGHT,
+        QuestionKind::Symbol | QuestionKind::Path => NAME_WEIGHT,
     };
-    // The first of both lists has 1.
-    let worth = |rank: usize| (K + 1.0) / (K + 1.0 + rank as f64);
+    // A hit that is first in both lists has a score of 1.
+    let reciprocal = |rank: usize| (K + 1.0) / (K + 1.0 + rank as f64);
     let mut hits = by_words;
     for (rank, hit) in hits.iter_mut().enumerate() {
-        hit.score = (1.0 - weight) * worth(rank);
+        hit.score = (1.0 - weight) * reciprocal(rank);
     }
     let known = hits.len();
-    let mut met = vec![false; known];
+    let mut seen = vec![false; known];
     for (rank, mut hit) in by_meaning.into_iter().enumerate() {
-        let points = weight * worth(rank);
-        // Several parts of a definition may lie within one passage: the best of them speaks for it.
+        let points = weight * reciprocal(rank);
+        // Several chunks of a definition may overlap with one passage: only the best counts.
         let same = hits.iter().take(known).position(|other| other.is_about(&hit));
-        match same.and_then(|at| Some((hits.get_mut(at)?, met.get_mut(at)?))) {
+        match same.and_then(|at| Some((hits.get_mut(at)?, seen.get_mut(at)?))) {
             Some((_, true)) => {}
-            Some((other, met)) => {
+            Some((other, seen)) => {
                 other.score += points;
-                *met = true;
+                *seen = true;
             }
             None => {
                 hit.score = points;
@@ -92,46 +93,50 @@ mod tests {
     }
 
     #[test]
-    fn what_both_lists_have_comes_first() {
+    fn hits_in_both_lists_come_first() {
         let words = vec![hit("a", 1, 9.0), hit("b", 1, 8.0)];
         let meaning = vec![hit("c", 1, 0.9), hit("b", 1, 0.8)];
-        let both = fused(words, meaning, Shape::Sentence, 9);
+        let both = fused(words, meaning, QuestionKind::Sentence, 9);
         assert_eq!(places(&both), [("b", 1), ("a", 1), ("c", 1)]);
         assert!(both.iter().all(|hit| (0.0..=1.0).contains(&hit.score)), "{both:?}");
     }
 
     #[test]
-    fn words_count_for_more_when_a_name_is_asked_for() {
+    fn the_lexical_search_has_more_weight_for_names() {
         let words = vec![hit("a", 1, 9.0)];
         let meaning = vec![hit("c", 1, 0.9)];
         let ratio = |shape| {
             let both = fused(words.clone(), meaning.clone(), shape, 9);
             both[0].score / both[1].score
         };
-        assert!((ratio(Shape::Sentence) - 1.0).abs() < 1e-9 && ratio(Shape::Symbol) > 2.0 && ratio(Shape::Path) > 2.0);
+        assert!(
+            (ratio(QuestionKind::Sentence) - 1.0).abs() < 1e-9
+                && ratio(QuestionKind::Symbol) > 2.0
+                && ratio(QuestionKind::Path) > 2.0
+        );
     }
 
     #[test]
-    fn without_one_of_the_lists_the_order_is_that_of_the_other() {
+    fn with_one_list_its_order_is_kept() {
         let list = vec![hit("b", 1, 9.0), hit("a", 1, 8.0), hit("c", 7, 1.0)];
         let order = places(&list);
-        assert_eq!(places(&fused(list.clone(), Vec::new(), Shape::Sentence, 9)), order);
-        assert_eq!(places(&fused(Vec::new(), list.clone(), Shape::Symbol, 2)), order[..2]);
+        assert_eq!(places(&fused(list.clone(), Vec::new(), QuestionKind::Sentence, 9)), order);
+        assert_eq!(places(&fused(Vec::new(), list.clone(), QuestionKind::Symbol, 2)), order[..2]);
     }
 
     #[test]
-    fn parts_of_one_passage_count_once() {
+    fn overlapping_chunks_count_once() {
         let mut parts = vec![hit("a", 1, 0.9), hit("a", 1, 0.8)];
         parts[1].line = 3;
-        let both = fused(vec![hit("a", 1, 1.0)], parts, Shape::Sentence, 9);
+        let both = fused(vec![hit("a", 1, 1.0)], parts, QuestionKind::Sentence, 9);
         assert_eq!(both.len(), 1);
         assert!(both[0].score <= 1.0);
     }
 
     #[test]
-    fn one_file_does_not_fill_the_list() {
+    fn no_file_fills_the_list() {
         let near = (1..=5).map(|line| hit("a", line * 10, 0.9 - f64::from(line) / 100.0));
-        let hits = spread(near.chain([hit("b", 1, 0.5), hit("c", 1, 0.46)]).collect());
+        let hits = diversified(near.chain([hit("b", 1, 0.5), hit("c", 1, 0.46)]).collect());
         assert_eq!(places(&hits)[..3], [("a", 10), ("b", 1), ("c", 1)]);
     }
 }

@@ -1,45 +1,34 @@
-//! Passages of a repository for a question: which lines of which files answer it.
+//! Retrieval: the passages of a repository that answer a question.
 //!
-//! A question is looked at for its shape (`question`), the files are ranked as for the map with weights of their own, and
-//! each file puts forward the passages that its words speak for (`search`). All of it reads the index that the map has:
-//! one parse, one list of words, one store. What an answer says of it in return is checked (`citation`).
-//!
-//! Files are cut into chunks along their syntax (`chunk`, `chunk::cut`), which are what an embedder reads and what a hit is widened to;
-//! `chunk::source` has the files of one question as they are now. `passages` writes the best of them within a budget for a model
-//! (`passages::round` fills it), with what is one reference away (`references`, `references::paths`).
+//! 1. [`search()`] ranks the files as for a map, with other weights, and takes the best passages of each. It uses the index of the map.
+//! 2. Optionally a vector search ([`VectorIndex`], over [`embedding_texts`]) is fused with it ([`fused`]), and a model expands the
+//!    question or reranks the hits.
+//! 3. [`Passages`] widens the hits to [`chunks`], adds definitions that are one reference away ([`References`]), and renders the best that
+//!    fit a budget, with line numbers.
+//! 4. [`citations`] checks the locations that the answer names.
 
 mod chunk;
 mod citation;
 mod embedding;
 mod fusion;
-mod hit;
-mod hyde;
+mod model_reply;
 mod passages;
-mod plan;
 mod question;
 mod references;
-mod rerank;
 mod search;
+mod source;
 mod vectors;
-mod wants;
-mod weights;
-mod why;
 
-pub use chunk::source::{Place, SourceFile, Sources};
-pub use chunk::{CodeChunk, LONGEST_CHUNK, Outlined, chunks};
-pub use citation::{Aim, Citation, FileNames, citations};
+pub use chunk::{ChunkDefinition, CodeChunk, MAX_CHUNK_LINES, chunks};
+pub use citation::{Citation, CitationTarget, FileNames, citations};
 pub use embedding::{EmbeddingText, embedding_texts};
-pub use fusion::{OVERFETCH, fused, spread};
-pub use hit::Hit;
-pub use hyde::hypothesis;
-pub use passages::round::numbered;
-pub use passages::{Passage, Passages, related_text};
-pub use plan::SearchPlan;
-pub use question::{Question, Shape};
-pub use references::{Around, DefinitionAt, References, Related, Relation, Use};
-pub use rerank::{cards, reordered};
-pub use search::{definitions_first, search};
-pub use vectors::{Near, Row, Vectors};
-pub use wants::{WANTS_FENCE, Want, wants};
-pub use weights::SearchWeights;
-pub use why::{Reasons, question_words};
+pub use fusion::{OVERFETCH, diversified, fused};
+pub use model_reply::{
+    CONTEXT_REQUEST_FENCE, ContextRequest, SearchPlan, context_requests, hypothesis, rerank_list, reranked,
+};
+pub use passages::{Passage, Passages, numbered, related_text};
+pub use question::{Question, QuestionKind};
+pub use references::{DefinitionAt, EnclosingDefinition, References, Related, Relation, Usage};
+pub use search::{Hit, SearchExplanation, SearchWeights, definitions_first, question_words, search};
+pub use source::{CodeLocation, SourceFile, SourceFiles};
+pub use vectors::{Neighbour, QuantizedVector, VectorIndex};

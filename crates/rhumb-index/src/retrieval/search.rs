@@ -1,24 +1,25 @@
-//! Searching: the files as the map would rank them for the question, and the passages of each that speak of it.
+//! The lexical search: ranks the files as the map does for the question, and takes the best passages of each.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::hit::Hit;
+use rhumb_syntax::SymbolKind;
+
 use super::question::Question;
-use super::weights::SearchWeights;
-use crate::lexical::Passage;
-use crate::repo_map::{MapRequest, Ranking, TagGraph, is_test};
+use crate::lexical::{Passage, each_word, is_stop_word};
+use crate::repo_map::{Contribution, FileWeights, MapRequest, Ranking, TagGraph, Weights, is_test};
 
-/// Files whose passages are looked at, for each hit that is asked for: few of them have nothing better than another's third.
+/// Number of files whose passages are scored, per requested hit.
 const FILES_PER_HIT: usize = 3;
-/// Passages that one file puts forward.
-const MOST_OF_A_FILE: usize = 8;
-/// What a passage counts for that has none of the words, beside the best of its file.
-const SILENT: f64 = 0.1;
-/// What being the definition of a name that was asked for is worth, in best passages of the file.
-const DEFINES: f64 = 2.0;
+/// Maximum number of passages per file.
+const MAX_PASSAGES_PER_FILE: usize = 8;
+/// Score of a passage without any of the words, relative to the best of its file.
+const BASE_SCORE: f64 = 0.1;
+/// Additional score of the definition of a requested name, relative to the best passage of its file.
+const DEFINITION_BONUS: f64 = 2.0;
 
-/// The best passages for a question, best first; none where nothing speaks of it.
+/// The best passages for a question, best first; empty if none is relevant.
 pub fn search(graph: &Arc<TagGraph>, question: &Question, weights: &SearchWeights) -> Vec<Hit> {
     let request = request(question);
     let ranking = Ranking::new(graph, &request, &weights.map);
@@ -42,12 +43,12 @@ pub fn search(graph: &Arc<TagGraph>, question: &Question, weights: &SearchWeight
     hits
 }
 
-/// Sorts hits by score. Where the question is a name, the definitions that have it precede all else, the best first.
+/// Sorts hits by score. If the question is a name, its definitions come first.
 pub fn definitions_first(question: &Question, hits: &mut [Hit]) {
     hits.sort_by(Hit::best_first);
     let best = hits.first().map_or(0.0, |hit| hit.score);
     let Some(name) = question.name() else { return };
-    // A long definition has several passages: the first of them is its head.
+    // A long definition has several passages; its header is in the first.
     let mut heads: BTreeMap<(Arc<str>, Option<u32>), u32> = BTreeMap::new();
     for hit in hits.iter().filter(|hit| hit.symbol.as_deref() == Some(name)) {
         let line = heads.entry((Arc::clone(&hit.path), hit.definition)).or_insert(hit.line);
@@ -61,7 +62,7 @@ pub fn definitions_first(question: &Question, hits: &mut [Hit]) {
     hits.sort_by(Hit::best_first);
 }
 
-/// The request of the map that a question is.
+/// The map request for a question.
 pub(super) fn request(question: &Question) -> MapRequest {
     MapRequest {
         message: question.text.clone(),
@@ -70,15 +71,15 @@ pub(super) fn request(question: &Question) -> MapRequest {
     }
 }
 
-/// What a file puts forward, best first.
+/// The hits of a file, best first.
 fn of_file(ranking: &Ranking, (file, share): (u32, f64), named: &[&str], weights: &SearchWeights) -> Vec<Hit> {
     let Some(terms) = ranking.index().record(file).map(|record| record.terms()) else { return Vec::new() };
     let scored = ranking.relevance.files.get(file as usize).map_or(&[][..], |relevance| &relevance.passages);
     let best = scored.iter().map(|passage| passage.1).fold(f64::MIN_POSITIVE, f64::max);
-    let mut score = vec![SILENT; terms.passages()];
+    let mut score = vec![BASE_SCORE; terms.passages()];
     for &(passage, points) in scored {
         if let Some(cell) = score.get_mut(passage as usize) {
-            *cell = SILENT + (1.0 - SILENT) * points / best;
+            *cell = BASE_SCORE + (1.0 - BASE_SCORE) * points / best;
         }
     }
     let mut passages: Vec<(Passage, f64)> = Vec::new();
@@ -90,17 +91,17 @@ fn of_file(ranking: &Ranking, (file, share): (u32, f64), named: &[&str], weights
         seen = passage.definition;
         let defines = is_first && entry.is_some_and(|entry| named.contains(&entry.name()));
         let is_test = !ranking.scores.asks_for_tests && entry.is_some_and(is_test);
-        let score = score + if defines { DEFINES } else { 0.0 };
+        let score = score + if defines { DEFINITION_BONUS } else { 0.0 };
         passages.push((passage, if is_test { score * weights.test } else { score }));
     }
     passages.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.line.cmp(&b.0.line)));
-    passages.truncate(MOST_OF_A_FILE);
+    passages.truncate(MAX_PASSAGES_PER_FILE);
     let top = passages.first().map_or(1.0, |passage| passage.1);
-    let mut worth = share;
+    let mut factor = share;
     let mut hits = Vec::new();
     for (passage, score) in passages {
-        hits.push(hit(ranking, file, passage, worth * score / top));
-        worth *= weights.next_of_a_file;
+        hits.push(hit(ranking, file, passage, factor * score / top));
+        factor *= weights.next_of_a_file;
     }
     hits
 }
@@ -122,6 +123,119 @@ fn hit(ranking: &Ranking, file: u32, passage: Passage, score: f64) -> Hit {
     }
 }
 
+/// A search hit: lines of a file that may answer a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// Path relative to the root, with `/`.
+    pub path: Arc<str>,
+    /// The number of the file in the index.
+    pub file: u32,
+    /// The definition that it is (or is a part of), by index in the file; `None` for lines outside of all definitions.
+    pub definition: Option<u32>,
+    /// First line, 1-based.
+    pub line: u32,
+    /// Last line, 1-based and inclusive.
+    pub end_line: u32,
+    /// The name of the definition.
+    pub symbol: Option<String>,
+    /// The kind of the definition.
+    pub kind: Option<SymbolKind>,
+    /// Name of the innermost enclosing definition.
+    pub container: Option<String>,
+    /// The header of the definition on one line; empty outside of all definitions.
+    pub signature: String,
+    /// Higher is better. Scores are comparable only among the hits of one search.
+    pub score: f64,
+}
+
+impl Hit {
+    /// Orders by score, highest first, then by location.
+    pub(super) fn best_first(&self, other: &Self) -> Ordering {
+        let by_place = || self.path.cmp(&other.path).then(self.line.cmp(&other.line));
+        other.score.total_cmp(&self.score).then_with(by_place)
+    }
+
+    /// Whether both hits overlap in the same definition.
+    pub fn is_about(&self, other: &Self) -> bool {
+        let overlaps = self.line <= other.end_line && other.line <= self.end_line;
+        self.path == other.path && self.definition == other.definition && overlaps
+    }
+}
+
+/// The weights of a search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchWeights {
+    /// The weights for ranking the files.
+    pub map: Weights,
+    /// Factor per further passage of a file, since an answer is seldom in one file only.
+    pub next_of_a_file: f64,
+    /// Factor for a test among other code, unless the question is about tests.
+    pub test: f64,
+}
+
+impl Default for SearchWeights {
+    /// The weights of the map, fitted on commits, plus two signals that questions need. These were fitted on public questions about nine
+    /// repositories (leave-one-out) and validated on commits of three others.
+    fn default() -> Self {
+        let file = FileWeights { prefix: 2.0, prominence: 1.5, ..FileWeights::default() };
+        Self { map: Weights { file, ..Weights::default() }, next_of_a_file: 0.12, test: 0.3 }
+    }
+}
+
+impl SearchWeights {
+    /// Removes one of [`SIGNALS`](crate::repo_map::SIGNALS) from these weights.
+    #[must_use]
+    pub fn without(self, signal: &str) -> Self {
+        Self { map: self.map.without(signal), ..self }
+    }
+}
+
+/// Explains the hits of a question: the contributions to the scores of files, and the matching words.
+#[derive(Debug)]
+pub struct SearchExplanation {
+    ranking: Ranking,
+    /// The stems of the question's words, without stop words, in order.
+    words: Vec<String>,
+}
+
+impl SearchExplanation {
+    /// Ranks the files as the search does.
+    pub fn new(graph: &Arc<TagGraph>, question: &Question, weights: &SearchWeights) -> Self {
+        Self { ranking: Ranking::new(graph, &request(question), &weights.map), words: question_words(&question.text) }
+    }
+
+    /// The contributions to the score of a file of the index, in log-odds, strongest first.
+    pub fn contributions(&self, file: u32) -> Vec<Contribution> {
+        self.ranking.contributions(file)
+    }
+
+    /// The words of the question that occur in a text, as stems.
+    pub fn words_in(&self, text: &str) -> Vec<&str> {
+        let mut there = BTreeSet::new();
+        each_word(text, |word| {
+            if self.words.iter().any(|word_of_question| word_of_question == word) {
+                there.insert(word.to_owned());
+            }
+        });
+        self.words.iter().filter(|word| there.contains(*word)).map(String::as_str).collect()
+    }
+}
+
+/// The stems of the words of a question, without stop words and duplicates.
+pub fn question_words(question: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    // Stop words are compared before stemming, since the stem of `where` is not one.
+    let words_of_question = question.split(|c: char| !c.is_alphanumeric() && c != '_');
+    for word in words_of_question.filter(|word| !is_stop_word(&word.to_lowercase())) {
+        each_word(word, |part| {
+            if !words.iter().any(|known| known == part) {
+                words.push(part.to_owned());
+            }
+        });
+    }
+    words
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_definition_that_has_the_name_comes_first() {
+    fn the_definition_of_a_requested_name_comes_first() {
         let talk = |at: usize| {
             let uses = format!("    Gate.open(gate_{at})  # the gate of gates\n").repeat(30);
             (format!("gate/gate_{at}.py"), format!("def gate_{at}(gate):\n{uses}"))
@@ -154,5 +268,18 @@ mod tests {
             assert_eq!((hits[0].symbol.as_deref(), hits[0].line), (Some("Gate"), 4), "{:?}", hits[0]);
             assert!(hits.len() <= limit && hits.is_sorted_by(|one, other| one.score >= other.score));
         }
+    }
+
+    #[test]
+    fn the_words_of_a_question_exclude_stop_words() {
+        assert_eq!(
+            question_words("How are the headers parsed, and the headers?"),
+            ["header", "pars"].map(|stem| {
+                let mut found = String::new();
+                each_word(if stem == "pars" { "parsed" } else { stem }, |word| found = word.to_owned());
+                found
+            })
+        );
+        assert!(question_words("Where is the").is_empty() && question_words(" ?! ").is_empty());
     }
 }

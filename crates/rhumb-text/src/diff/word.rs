@@ -1,41 +1,42 @@
-//! Word diffs: which removed line became which added one, and the words that changed between the two.
+//! Word diffs: pairs each removed line with its new version and finds the words that changed between the two.
 
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// Two lines of which more than this part differs are not versions of each other.
-const FARTHEST: f64 = 0.6;
+/// Two lines are versions of each other if at most this share of their visible characters differs.
+const MAX_LINE_DIFFERENCE: f64 = 0.6;
 
-/// Where more than this part of a line differs, marking the words that do would mark nearly everything.
-const MOST_MARKED: f64 = 0.5;
+/// Changed words are marked only if at most this share of a line differs. Above it nearly everything would be marked.
+const MAX_MARKED: f64 = 0.5;
 
-/// Longest lines that are compared word by word, in bytes. Of longer ones only what differs is.
-const LONGEST: usize = 400;
+/// Maximum length in bytes of a line that is compared word by word. Longer lines are compared by their common prefix and suffix.
+const MAX_LINE_BYTES: usize = 400;
 
-/// How many added lines are tried for a removed one.
-const TRIES: usize = 12;
+/// Number of added lines that are compared with a removed line.
+const MAX_COMPARED_LINES: usize = 12;
 
-/// The words that changed between two versions of a line, as byte ranges of each.
+/// The words that changed between two versions of a line, as byte ranges of each version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Words {
-    /// Those that go.
+pub struct ChangedWords {
+    /// Removed words, in the old line.
     pub removed: Vec<Range<usize>>,
-    /// Those that come.
+    /// Added words, in the new line.
     pub added: Vec<Range<usize>>,
 }
 
-/// Pairs of a removed and an added line that are versions of each other, ascending on both sides.
+/// Pairs of a removed and an added line that are versions of each other, as indices, ascending on both sides.
 ///
-/// As delta does it: each removed line takes the first added line that is near enough, so that a hunk of any size costs little.
+/// The algorithm of delta (`dandavison/delta`): each removed line takes the first added line that is similar enough. The
+/// cost is linear in the number of lines.
 pub fn pairs(removed: &[&str], added: &[&str]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let mut next = 0;
     for (old, line) in removed.iter().enumerate() {
-        let tries = added.iter().enumerate().skip(next).take(TRIES);
+        let tries = added.iter().enumerate().skip(next).take(MAX_COMPARED_LINES);
         let near = |(new, other): &(usize, &&str)| {
             let blank = line.trim().is_empty() || other.trim().is_empty();
-            // Blank lines are all alike: they are a pair only where they stand beside each other.
+            // All blank lines are equal, so they are paired only where they are adjacent.
             if blank { line.trim() == other.trim() && *new == next } else { is_near(line, other) }
         };
         let found = tries.filter(near).map(|(new, _)| new).next();
@@ -47,22 +48,23 @@ pub fn pairs(removed: &[&str], added: &[&str]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The words that changed between two versions of a line; `None` if there is nothing to gain from marking them, as more than half
-/// of it differs.
+/// The words that changed between two versions of a line. `None` if more than half of the line differs, because marks
+/// would then cover most of it.
 ///
-/// Of a long line that is what stands between the first and the last byte that differ; in whole, if it is long itself.
-pub fn changed_words(old: &str, new: &str) -> Option<Words> {
-    if old.len().max(new.len()) <= LONGEST {
-        return words_between(old, new, MOST_MARKED);
+/// Of a line above 400 bytes only the part between the common prefix and the common suffix is compared. If that part is
+/// itself above 400 bytes, all of it is returned as changed.
+pub fn changed_words(old: &str, new: &str) -> Option<ChangedWords> {
+    if old.len().max(new.len()) <= MAX_LINE_BYTES {
+        return words_between(old, new, MAX_MARKED);
     }
     let [removed, added] = changed_part(old, new);
     let (old_part, new_part) = (old.get(removed.clone())?, new.get(added.clone())?);
-    if ratio(old_part.len() + new_part.len(), old.len() + new.len()) > MOST_MARKED {
+    if ratio(old_part.len() + new_part.len(), old.len() + new.len()) > MAX_MARKED {
         return None;
     }
-    if old_part.len().max(new_part.len()) > LONGEST {
+    if old_part.len().max(new_part.len()) > MAX_LINE_BYTES {
         let some = |range: Range<usize>| Some(range).filter(|range| !range.is_empty()).into_iter().collect();
-        return Some(Words { removed: some(removed), added: some(added) });
+        return Some(ChangedWords { removed: some(removed), added: some(added) });
     }
     let mut words = words_between(old_part, new_part, 1.0)?;
     let moved = |ranges: &mut Vec<Range<usize>>, by: usize| {
@@ -73,26 +75,26 @@ pub fn changed_words(old: &str, new: &str) -> Option<Words> {
     Some(words)
 }
 
-/// Where two versions of a line differ: what is left of each, as byte ranges, without what both begin and end with. Empty where the
-/// other only has more, and both empty if they are the same.
+/// The byte ranges of two versions of a line between their common prefix and their common suffix. A range is empty if the
+/// other version only adds text; both are empty if the versions are equal.
 pub fn changed_part(old: &str, new: &str) -> [Range<usize>; 2] {
     let (a, b) = (old.as_bytes(), new.as_bytes());
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let start = old.floor_char_boundary(same).min(new.floor_char_boundary(same));
     let rest = a.iter().skip(start).rev().zip(b.iter().skip(start).rev());
     let after = rest.take_while(|(a, b)| a == b).count();
-    // A character may end as another does.
+    // The last bytes of two different characters may be equal.
     let after = (0..=after).rev().find(|after| old.is_char_boundary(a.len() - after)).unwrap_or(0);
     [start..a.len() - after, start..b.len() - after]
 }
 
-fn words_between(old: &str, new: &str, most: f64) -> Option<Words> {
+fn words_between(old: &str, new: &str, max_difference: f64) -> Option<ChangedWords> {
     let (before, after) = (tokens(old), tokens(new));
     let ops = compare(&before, &after);
-    if part_that_differs(&before, &after, &ops) > most {
+    if differing_share(&before, &after, &ops) > max_difference {
         return None;
     }
-    let mut words = Words::default();
+    let mut words = ChangedWords::default();
     for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
         push(&mut words.removed, bytes(&before, op.old_range()), old);
         push(&mut words.added, bytes(&after, op.new_range()), new);
@@ -101,20 +103,21 @@ fn words_between(old: &str, new: &str, most: f64) -> Option<Words> {
 }
 
 fn is_near(old: &str, new: &str) -> bool {
-    if old.len().max(new.len()) > LONGEST {
+    if old.len().max(new.len()) > MAX_LINE_BYTES {
         let [removed, added] = changed_part(old, new);
-        return ratio(removed.len() + added.len(), old.len() + new.len()) <= FARTHEST;
+        return ratio(removed.len() + added.len(), old.len() + new.len()) <= MAX_LINE_DIFFERENCE;
     }
     let (before, after) = (tokens(old), tokens(new));
     let (short, long) = (weight(&before).min(weight(&after)), weight(&before).max(weight(&after)));
-    // What is that much longer differs by that much at least.
-    let least = if long == 0 { 0.0 } else { ratio(long - short, long + short) };
-    least <= FARTHEST && part_that_differs(&before, &after, &compare(&before, &after)) <= FARTHEST
+    // The difference in length is a lower bound of the difference.
+    let lower_bound = if long == 0 { 0.0 } else { ratio(long - short, long + short) };
+    lower_bound <= MAX_LINE_DIFFERENCE
+        && differing_share(&before, &after, &compare(&before, &after)) <= MAX_LINE_DIFFERENCE
 }
 
 type Token<'t> = (usize, &'t str);
 
-/// Words, runs of white space, and every other character by itself, each with its first byte.
+/// The words, runs of white space and single other characters of a line, each with its byte offset.
 fn tokens(line: &str) -> Vec<Token<'_>> {
     let kind = |c: char| match c {
         c if c.is_alphanumeric() || c == '_' => 0,
@@ -140,12 +143,12 @@ fn compare(old: &[Token<'_>], new: &[Token<'_>]) -> Vec<DiffOp> {
     capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new))
 }
 
-/// Characters of those tokens that are seen.
+/// Number of characters of the tokens that are not white space.
 fn weight(tokens: &[Token<'_>]) -> usize {
     tokens.iter().filter(|(_, text)| !text.trim().is_empty()).map(|(_, text)| text.chars().count()).sum()
 }
 
-fn part_that_differs(old: &[Token<'_>], new: &[Token<'_>], ops: &[DiffOp]) -> f64 {
+fn differing_share(old: &[Token<'_>], new: &[Token<'_>], ops: &[DiffOp]) -> f64 {
     let all = weight(old) + weight(new);
     let of = |tokens: &[Token<'_>], range: Range<usize>| weight(tokens.get(range).unwrap_or_default());
     let changed = ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
@@ -157,7 +160,7 @@ fn ratio(part: usize, all: usize) -> f64 {
     part as f64 / all as f64
 }
 
-/// The bytes of a run of tokens.
+/// The byte range of a run of tokens.
 fn bytes(tokens: &[Token<'_>], range: Range<usize>) -> Range<usize> {
     let run = tokens.get(range).unwrap_or_default();
     match (run.first(), run.last()) {
@@ -166,7 +169,7 @@ fn bytes(tokens: &[Token<'_>], range: Range<usize>) -> Range<usize> {
     }
 }
 
-/// Adds a range; one that only white space parts from the last becomes one with it.
+/// Adds a range. It is merged with the last one if only white space separates them.
 fn push(ranges: &mut Vec<Range<usize>>, range: Range<usize>, line: &str) {
     if range.is_empty() {
         return;
@@ -200,23 +203,23 @@ mod tests {
     }
 
     #[test]
-    fn words_beside_each_other_are_one_mark() {
+    fn adjacent_words_are_one_mark() {
         let found = marked("call(one two, x, y, z, last)", "call(three four, x, y, z, last)");
         assert_eq!(found, Some((vec!["one two".into()], vec!["three four".into()])));
     }
 
     #[test]
-    fn what_differs_for_the_most_part_is_not_marked() {
+    fn a_line_that_differs_for_the_most_part_is_not_marked() {
         assert_eq!(changed_words("alpha beta", "gamma delta"), None);
         assert_eq!(changed_words(&"a ".repeat(300), &"b ".repeat(300)), None);
     }
 
     #[test]
-    fn of_a_long_line_what_stands_between_its_ends_is_marked() {
+    fn a_long_line_is_marked_between_its_common_prefix_and_suffix() {
         let long = |middle: &str| format!("{}{middle}{}", "let a = 1; ".repeat(200), "let z = 2; ".repeat(200));
         let found = marked(&long("one(x), two(y)"), &long("one(x), three(y)"));
         assert_eq!(found, Some((vec!["wo".into()], vec!["hree".into()])));
-        // Where that is long, too, it is marked in whole.
+        // If that part is long, too, all of it is marked.
         let (old, new) = (format!("{}1", "old ".repeat(200)), format!("{}2", "new ".repeat(300)));
         assert_eq!(marked(&long(&old), &long(&new)), Some((vec![old], vec![new])));
         assert_eq!(marked(&long(""), &long("more ")), Some((vec![], vec!["more ".into()])));
@@ -224,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_go_with_their_new_versions() {
+    fn lines_are_paired_with_their_new_versions() {
         let removed = ["let a = one();", "let b = two();"];
         let added = ["// first", "let a = one(1);", "", "let b = two(2);"];
         assert_eq!(pairs(&removed, &added), [(0, 1), (1, 3)]);
@@ -234,7 +237,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_left_of_two_lines_is_all_that_differs(
+        fn the_changed_parts_of_two_lines_are_all_that_differs(
             old in "[a-bé€ë]{0,12}", new in "[a-bé€ë]{0,12}", both in "[a-bé]{0,4}",
         ) {
             let (old, new) = (format!("{both}{old}{both}"), format!("{both}{new}{both}"));
@@ -248,7 +251,7 @@ mod tests {
         }
 
         #[test]
-        fn marks_lie_between_characters_and_pairs_ascend(old in "[a-cé ,.(]{0,20}", new in "[a-cé ,.(]{0,20}") {
+        fn marks_are_at_character_boundaries_and_pairs_ascend(old in "[a-cé ,.(]{0,20}", new in "[a-cé ,.(]{0,20}") {
             if let Some(words) = changed_words(&old, &new) {
                 prop_assert!(words.removed.iter().all(|range| old.get(range.clone()).is_some_and(|text| !text.is_empty())));
                 prop_assert!(words.added.iter().all(|range| new.get(range.clone()).is_some_and(|text| !text.is_empty())));

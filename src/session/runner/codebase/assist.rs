@@ -13,7 +13,7 @@ use super::super::{Line, Outfit};
 use super::{Gathering, Ground, apart, searched};
 use crate::config::CodebaseSettings;
 use crate::session::{Failure, SearchStep};
-use rhumb_index::retrieval::{Hit, Question, SearchPlan, cards, hypothesis, reordered};
+use rhumb_index::retrieval::{Hit, Question, SearchPlan, hypothesis, rerank_list, reranked};
 use rhumb_llm::Request;
 use rhumb_llm::models::{Dollars, estimate};
 use rhumb_llm::{Message, Role};
@@ -101,13 +101,13 @@ impl Helping<'_> {
 
     /// Puts the hits in the order that the model says.
     pub(super) async fn rerank(&mut self, question: &str, hits: &mut Vec<Hit>) {
-        let cards = cards(hits);
+        let cards = rerank_list(hits);
         if !self.settings().rerank || cards.is_empty() {
             return;
         }
         let asked = self.told("search-order", &format!("{question}\n\n{cards}"));
         let Some(reply) = self.ask(SearchStep::Reranking, vec![asked]).await else { return };
-        match reordered(&reply, hits) {
+        match reranked(&reply, hits) {
             Some(ordered) => *hits = ordered,
             None => self.note("The order of the files could not be read, so that of the search counts."),
         }

@@ -9,8 +9,8 @@ use super::super::indexing::searching::{SearchMode, found, found_near};
 use super::super::{CachedCounter, Survey};
 use crate::context::{Anchor, ContextPassage, PassagePlace, by_worth, extended};
 use crate::session::{Failure, FoundPassages};
-use rhumb_index::repo_map::{Entry, TagGraph};
-use rhumb_index::retrieval::{Hit, Passage, Passages, Question, References, SourceFile, Sources, Want};
+use rhumb_index::repo_map::{IndexedDefinition, TagGraph};
+use rhumb_index::retrieval::{ContextRequest, Hit, Passage, Passages, Question, References, SourceFile, SourceFiles};
 use rhumb_llm::embed::Embedder;
 use rhumb_text::count;
 use rhumb_tokens::TokenCounter as _;
@@ -71,7 +71,7 @@ impl Ground {
     /// The best hits for a question with what is around them, as much as has room.
     pub(super) fn answering(&self, question: &str, hits: &[Hit]) -> FoundPassages {
         let read = |path: &str| self.text(path);
-        let sources = Sources::new(&read);
+        let sources = SourceFiles::new(&read);
         let mut passages = Passages::default();
         let graph = &self.survey.graph;
         passages.gather(graph, (question, hits.to_vec()), &sources, self.room(), self.counter.as_ref());
@@ -110,25 +110,25 @@ impl Ground {
 
     /// What a model asked for, with what was found by the words of each wish that has some. Only what the survey lists is read, and
     /// nothing whose name tells of secrets.
-    pub(super) fn wanted(&self, wants: &[(Want, Vec<Hit>)]) -> FoundPassages {
+    pub(super) fn wanted(&self, wants: &[(ContextRequest, Vec<Hit>)]) -> FoundPassages {
         let mut batch = Batch::new(self, self.budget / SHARE_OF_NEW);
         let mut result = FoundPassages::default();
         for (want, hits) in wants {
             let before = batch.added;
             match want {
-                Want::Search(words) => {
+                ContextRequest::Search(words) => {
                     hits.iter().for_each(|hit| batch.add_hit(hit));
                     let found = count(batch.added - before, "new passage");
                     result.told.push(format!("Searched for “{}”: {found}.", in_notice(words)));
                 }
-                Want::Symbol(name) => {
+                ContextRequest::Symbol(name) => {
                     for place in &self.definitions(name) {
                         batch.add(place);
                     }
                     let found = count(batch.added - before, "definition");
                     result.told.push(format!("Looked up {name}: {found}."));
                 }
-                Want::Read { path, line, end_line } => match self.lines(path, *line, *end_line) {
+                ContextRequest::Read { path, line, end_line } => match self.lines(path, *line, *end_line) {
                     Ok(place) => {
                         let label = place.label();
                         batch.add(&place);
@@ -271,12 +271,12 @@ impl FileNow {
     }
 }
 
-fn place_of(path: &str, entry: &Entry<'_>) -> PassagePlace {
+fn place_of(path: &str, entry: &IndexedDefinition<'_>) -> PassagePlace {
     let Anchor { line, end_line, .. } = anchor(entry);
     PassagePlace { path: path.to_owned(), line, end_line, anchor: Some(anchor(entry)), turn: 0, rank: 0, hash: 0 }
 }
 
-fn anchor(entry: &Entry<'_>) -> Anchor {
+fn anchor(entry: &IndexedDefinition<'_>) -> Anchor {
     let line = entry.line().max(1);
     let container = entry.container().map(str::to_owned);
     Anchor { symbol: entry.name().to_owned(), container, line, end_line: entry.end_line().max(line) }

@@ -21,7 +21,7 @@ use crate::session::{
 pub use assist::{Assistant, is_wanted};
 pub(super) use ground::passages_now;
 pub use ground::{Ground, Known};
-use rhumb_index::retrieval::{Hit, Question, Want};
+use rhumb_index::retrieval::{ContextRequest, Hit, Question};
 use rhumb_llm::models::Model;
 
 /// Passages that a search looks at before they are fitted to their budget.
@@ -72,12 +72,12 @@ pub async fn gathered(
 }
 
 /// What a model asked for, as far as it may have it.
-async fn granted(ground: Arc<Ground>, wants: &[Want]) -> FoundPassages {
+async fn granted(ground: Arc<Ground>, wants: &[ContextRequest]) -> FoundPassages {
     let (mut notes, mut found) = (Vec::new(), Vec::new());
     for want in wants {
         let hits = match want {
-            Want::Search(words) => searched(&ground, &Question::new(words, HITS_OF_WISH), &mut notes).await,
-            Want::Symbol(_) | Want::Read { .. } => Vec::new(),
+            ContextRequest::Search(words) => searched(&ground, &Question::new(words, HITS_OF_WISH), &mut notes).await,
+            ContextRequest::Symbol(_) | ContextRequest::Read { .. } => Vec::new(),
         };
         found.push((want.clone(), hits));
     }

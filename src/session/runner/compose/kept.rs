@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use crate::session::runner::CachedCounter;
     use rhumb_index::repo_map::{History, MapFile, MapIndex};
-    use rhumb_syntax::tag::{Definition, FileTags, SymbolKind};
+    use rhumb_syntax::{Definition, FileTags, SymbolKind};
 
     fn file(path: &str, name: &str) -> MapFile {
         let definition = Definition {

@@ -16,7 +16,7 @@ use outfit::Outfit;
 use rhumb_index::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
 use rhumb_llm::Image;
 use rhumb_llm::models::{Caching, Model};
-use rhumb_tokens::{TokenCounter, picture_type};
+use rhumb_tokens::{TokenCounter, image_type};
 use rhumb_workspace::Root;
 
 /// The manual may have this part of the window.
@@ -149,7 +149,7 @@ impl Desk {
     /// Adds a file that is no text for the `reason`, if it is a picture.
     fn lay_picture(&mut self, root: &Root, path: &str, model: &Model, reason: &str) {
         let bytes = rhumb_workspace::read_raw(root, path).unwrap_or_default();
-        match picture_type(&bytes) {
+        match image_type(&bytes) {
             Some(media_type) => match picture_refusal(&bytes, model) {
                 None => {
                     let (name, media_type) = (path.to_owned(), media_type.to_owned());

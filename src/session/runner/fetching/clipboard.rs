@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::pictures::new_picture;
 use crate::session::{Clipboard, Failure};
 use rhumb_llm::models::Model;
-use rhumb_tokens::picture_type;
+use rhumb_tokens::image_type;
 
 /// How long a tool may take. The owner of a clipboard may be a program that hangs.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -70,7 +70,7 @@ fn picture(name: Option<&str>, model: &Model, tools: &[Tool]) -> Clipboard {
             Ok(bytes) if bytes.is_empty() => {}
             Ok(bytes) => {
                 let bytes = if tool.hex { unhexed(&bytes) } else { bytes };
-                if let Some(media_type) = picture_type(&bytes) {
+                if let Some(media_type) = image_type(&bytes) {
                     return Clipboard::Picture(new_picture(&called(name), media_type, &bytes, model));
                 }
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::session::{Failure, NewPicture};
 use rhumb_llm::Image;
 use rhumb_llm::models::{Catalog, Model};
-use rhumb_tokens::{ImageCost, picture_size, picture_type};
+use rhumb_tokens::{ImageCost, image_size, image_type};
 
 /// No larger file is read.
 const MOST: u64 = 20 * 1024 * 1024;
@@ -34,7 +34,7 @@ pub(crate) fn picture_refusal(bytes: &[u8], model: &Model) -> Option<String> {
         let size = |bytes: usize| format!("{:.1} MB", bytes as f64 / 1e6);
         return Some(format!("it has {}, and {} takes at most {}", size(bytes.len()), model.name, size(limit.bytes)));
     }
-    let (width, height) = picture_size(bytes)?;
+    let (width, height) = image_size(bytes)?;
     let side = limit.side.filter(|side| width.max(height) > *side)?;
     Some(format!("it has {width}×{height} pixels, and {} takes at most {side} a side", model.name))
 }
@@ -53,7 +53,7 @@ pub(super) fn new_picture(name: &str, media_type: &str, bytes: &[u8], model: &Mo
     }
     let tokens = ImageCost::for_model(&model.name).tokens(bytes);
     let image = Image { name: name.to_owned(), media_type: media_type.to_owned(), bytes: bytes.into() };
-    Ok(NewPicture { tokens, size: picture_size(bytes), image })
+    Ok(NewPicture { tokens, size: image_size(bytes), image })
 }
 
 fn hint(model: &Model) -> String {
@@ -74,7 +74,7 @@ pub(super) fn picture_of_file(typed: &str, model: &Model) -> Result<NewPicture, 
         NoPicture::OtherFile(Failure { message, hint: "Pictures are PNG, JPEG, GIF or WebP files.".into() })
     };
     let bytes = read(&path).map_err(|reason| other(format!("{shown} is not added: {reason}.")))?;
-    let Some(media_type) = picture_type(&bytes) else {
+    let Some(media_type) = image_type(&bytes) else {
         return Err(other(format!("{shown} is not added: it is no picture that models take.")));
     };
     let name = path.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());

@@ -11,7 +11,7 @@ use super::{IndexControl, IndexError, Meaning};
 use crate::session::runner::Survey;
 use crate::store::vectors::{TextKey, VectorStore};
 use rhumb_index::repo_map::MapIndex;
-use rhumb_index::retrieval::{EmbeddingText, Hit, Row, embedding_texts};
+use rhumb_index::retrieval::{EmbeddingText, Hit, QuantizedVector, embedding_texts};
 use rhumb_llm::embed::{Embedder, TextKind, batches};
 use rhumb_workspace::{FileEntry, Root};
 
@@ -143,7 +143,7 @@ async fn pass(
         }
         indexed.missing += texts.iter().filter(|text| !known.contains_key(&TextKey::of(&text.text))).count();
         for file in files {
-            let rows: Vec<(Hit, Row)> = match file.texts {
+            let rows: Vec<(Hit, QuantizedVector)> = match file.texts {
                 Texts::Known(rows) => rows,
                 Texts::Cut(texts) => {
                     let row = |text: EmbeddingText| Some((text.hit, known.get(&TextKey::of(&text.text))?.clone()));
@@ -162,7 +162,7 @@ fn known_rows(
     store: &mut VectorStore,
     identity: &str,
     texts: &[&EmbeddingText],
-) -> Result<BTreeMap<TextKey, Row>, IndexError> {
+) -> Result<BTreeMap<TextKey, QuantizedVector>, IndexError> {
     let keys: Vec<TextKey> = texts.iter().map(|text| TextKey::of(&text.text)).collect();
     let rows = store.rows(identity, &keys)?;
     Ok(keys.into_iter().zip(rows).filter_map(|(key, row)| Some((key, row?))).collect())
@@ -173,7 +173,7 @@ async fn embed_missing(
     order: IndexOrder<'_>,
     store: &mut VectorStore,
     texts: &[&EmbeddingText],
-    known: &mut BTreeMap<TextKey, Row>,
+    known: &mut BTreeMap<TextKey, QuantizedVector>,
     control: &IndexControl,
     progress: &(dyn Fn(IndexStep) + Send + Sync),
 ) -> Result<usize, IndexError> {
@@ -190,8 +190,9 @@ async fn embed_missing(
         let batch = missing.get(batch).unwrap_or_default();
         let embed = order.embedder.embed(batch, TextKind::Passage, &on_wait);
         let vectors = control.unless_cancelled(embed).await??;
-        let row = |vector: &Vec<f32>| Row::new(vector).unwrap_or_else(|| Row::silent(vector.len()));
-        let rows: Vec<(TextKey, Row)> =
+        let row =
+            |vector: &Vec<f32>| QuantizedVector::new(vector).unwrap_or_else(|| QuantizedVector::zero(vector.len()));
+        let rows: Vec<(TextKey, QuantizedVector)> =
             batch.iter().zip(&vectors).map(|(text, vector)| (TextKey::of(text), row(vector))).collect();
         store.keep(order.embedder.identity(), &rows)?;
         known.extend(rows);
@@ -208,7 +209,7 @@ struct FileTexts {
 
 enum Texts {
     /// As they were before.
-    Known(Vec<(Hit, Row)>),
+    Known(Vec<(Hit, QuantizedVector)>),
     /// As they are now.
     Cut(Vec<EmbeddingText>),
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use rhumb_index::repo_map::MapIndex;
-use rhumb_index::retrieval::{Hit, Row, Vectors, spread};
+use rhumb_index::retrieval::{Hit, QuantizedVector, VectorIndex, diversified};
 
 /// What the passages of a repository mean to one model.
 #[derive(Debug, Default, PartialEq)]
 pub struct Meaning {
     /// The identity of the model.
     pub identity: String,
-    vectors: Vectors,
+    vectors: VectorIndex,
     /// By row.
     hits: Vec<Hit>,
     /// In path order, each with its rows.
@@ -42,11 +42,11 @@ impl Meaning {
 
     /// Adds the passages of a file, which comes after those before in path order. `stamp` changes whenever its content does; 0 says
     /// that it may have changed.
-    pub(super) fn add(&mut self, path: &Arc<str>, stamp: u64, rows: impl IntoIterator<Item = (Hit, Row)>) {
+    pub(super) fn add(&mut self, path: &Arc<str>, stamp: u64, rows: impl IntoIterator<Item = (Hit, QuantizedVector)>) {
         let first = self.hits.len() as u32;
         for (hit, row) in rows {
             if self.vectors.is_empty() {
-                self.vectors = Vectors::new(row.dims());
+                self.vectors = VectorIndex::new(row.dims());
             }
             if self.vectors.push(&row).is_some() {
                 self.hits.push(hit);
@@ -56,7 +56,7 @@ impl Meaning {
     }
 
     /// The passages of a file that has not changed since; `None` where that is not certain.
-    pub(super) fn unchanged(&self, path: &str, stamp: u64) -> Option<impl Iterator<Item = (Hit, Row)>> {
+    pub(super) fn unchanged(&self, path: &str, stamp: u64) -> Option<impl Iterator<Item = (Hit, QuantizedVector)>> {
         let at = self.files.binary_search_by(|file| file.path.as_ref().cmp(path)).ok()?;
         let file = self.files.get(at).filter(|file| stamp != 0 && file.stamp == stamp)?;
         Some(file.rows.clone().filter_map(|row| Some((self.hits.get(row as usize)?.clone(), self.vectors.row(row)?))))
@@ -66,10 +66,10 @@ impl Meaning {
     /// does not have any more are left out.
     pub fn nearest(&self, vector: &[f32], most: usize, index: &MapIndex) -> Vec<Hit> {
         let near = self.vectors.nearest(vector, most).into_iter();
-        let hit = |near: rhumb_index::retrieval::Near| {
+        let hit = |near: rhumb_index::retrieval::Neighbour| {
             let hit = self.hits.get(near.row as usize)?;
             Some(Hit { file: index.file_at(&hit.path)?, score: f64::from(near.score), ..hit.clone() })
         };
-        spread(near.filter_map(hit).collect())
+        diversified(near.filter_map(hit).collect())
     }
 }

@@ -86,12 +86,12 @@ impl Runner {
             LookOrder::Sift { map, query } => {
                 let number = self.shared.newest_sift.fetch_add(1, Ordering::SeqCst) + 1;
                 self.looking(move |runner| {
-                    let found = map.0.sift(&query, &|| runner.shared.newest_sift.load(Ordering::SeqCst) != number);
+                    let found = map.0.filter(&query, &|| runner.shared.newest_sift.load(Ordering::SeqCst) != number);
                     LookReport::Sifted { map, query, found }
                 });
             }
             LookOrder::Whence { map, place, symbol } => self.looking(move |_| {
-                let whence = map.0.whence(place, symbol);
+                let whence = map.0.explain(place, symbol);
                 LookReport::Whence { map, place, symbol, whence }
             }),
             LookOrder::Search(question) => {

@@ -12,10 +12,9 @@ use super::spent::Spent;
 use crate::clock::{Stopwatch, ThreadWatch};
 use crate::store::ContentKey;
 use rhumb_index::lexical::Depth;
-use rhumb_index::repo_map::{Digest, RecordAt, SegmentBuilder};
-use rhumb_syntax::lexicon::ctags_line;
-use rhumb_syntax::parse::set_patience;
-use rhumb_syntax::tag::{Definition, FileTags};
+use rhumb_index::repo_map::{Digest, RecordId, SegmentBuilder};
+use rhumb_syntax::parse::set_parse_timer;
+use rhumb_syntax::{Definition, FileTags, ctags_line};
 use rhumb_syntax::{Language, lexical_tags, tags};
 use rhumb_workspace::{FileEntry, Root};
 
@@ -28,7 +27,7 @@ const PATIENCE_MS: f64 = 2_000.0;
 
 /// Has every parse of this process give up when it takes too long.
 pub(super) fn lose_patience() {
-    set_patience(|| {
+    set_parse_timer(|| {
         let watch = ThreadWatch::start();
         Box::new(move || watch.ms() > PATIENCE_MS)
     });
@@ -44,7 +43,7 @@ const WHOLE_LIMIT: u64 = 512 << 20;
 /// How much of each of these files is to be known.
 pub(super) fn depth_of(files: &[FileEntry]) -> Depth {
     let bytes: u64 = files.iter().filter(|entry| is_worth_reading(entry)).map(|entry| entry.bytes).sum();
-    if bytes > WHOLE_LIMIT { Depth::Heads } else { Depth::Whole }
+    if bytes > WHOLE_LIMIT { Depth::Headers } else { Depth::Whole }
 }
 
 /// Some files in path order, with new records for those that were not known.
@@ -64,7 +63,7 @@ pub(super) enum Found {
     /// It has none.
     Nothing,
     /// Among what was known.
-    Known(RecordAt),
+    Known(RecordId),
     /// Among the new ones of the part.
     Fresh(u32),
     /// It was not looked at.
@@ -163,6 +162,6 @@ static MAKING: LazyLock<u64> = LazyLock::new(|| {
 /// Where there is no language, what ctags knew makes the difference.
 fn key(language: Option<&Language>, by_ctags: bool, depth: Depth, text: &str) -> ContentKey {
     let manner = language.map_or(u64::from(by_ctags), Language::fingerprint);
-    let manner = manner.rotate_left(u32::from(depth == Depth::Heads));
+    let manner = manner.rotate_left(u32::from(depth == Depth::Headers));
     ContentKey(xxh3_128_with_seed(text.as_bytes(), *MAKING ^ manner))
 }

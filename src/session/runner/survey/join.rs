@@ -7,7 +7,7 @@ use super::extract::{Found, Part};
 use super::known::{Known, UNREAD};
 use super::sketch::Sketch;
 use crate::store::{ContentKey, KnownFile, StoredSegment};
-use rhumb_index::repo_map::{IndexFile, MapIndex, RecordAt, Segment, SegmentBuilder};
+use rhumb_index::repo_map::{IndexFile, MapIndex, RecordId, Segment, SegmentBuilder};
 use rhumb_workspace::FileEntry;
 
 /// Records that no file has are thrown away when there are as many of them as of the others, and more than this. Below it
@@ -21,7 +21,7 @@ const WORTH_SAVING: usize = 16;
 pub(super) struct Joined {
     pub(super) segments: Vec<StoredSegment>,
     /// In the order of the files.
-    pub(super) records: Vec<Option<RecordAt>>,
+    pub(super) records: Vec<Option<RecordId>>,
     /// How many files were read.
     pub(super) read: usize,
     /// Those that were left out, by their place among the files.
@@ -55,7 +55,7 @@ impl Joined {
                     Found::Known(at) => Some(at),
                     Found::Fresh(record) => segment
                         .record(record)
-                        .map(|record| RecordAt { segment: fresh.at, record: fresh.builder.copy(record, &mut names) }),
+                        .map(|record| RecordId { segment: fresh.at, record: fresh.builder.copy(record, &mut names) }),
                 }
             }));
             fresh.keys.extend(part.keys);
@@ -93,7 +93,7 @@ impl Joined {
         segments.extend(sketch.map(|sketch| Arc::clone(&sketch.segment)));
         let sketched = |at: usize| {
             let record = (*sketch?.records.get(at)?)?;
-            Some(RecordAt { segment: sketched, record })
+            Some(RecordId { segment: sketched, record })
         };
         let index_file = |(at, entry): (usize, &FileEntry)| IndexFile {
             path: entry.path.as_str().into(),
@@ -107,7 +107,7 @@ impl Joined {
 
     /// What the next survey can rely on, and whether that is worth writing down.
     pub(super) fn kept(&self, files: &[FileEntry], known: &Known) -> (Vec<KnownFile>, bool) {
-        let kept = |(at, (entry, record)): (usize, (&FileEntry, &Option<RecordAt>))| KnownFile {
+        let kept = |(at, (entry, record)): (usize, (&FileEntry, &Option<RecordId>))| KnownFile {
             path: entry.path.clone(),
             stamp: if self.unread.contains(&at) { UNREAD } else { known.stamp(entry) },
             record: *record,
@@ -127,7 +127,7 @@ pub(super) struct Fresh {
     keys: Vec<ContentKey>,
 }
 
-fn should_compact(segments: &[StoredSegment], records: &[Option<RecordAt>], most_segments: usize) -> bool {
+fn should_compact(segments: &[StoredSegment], records: &[Option<RecordId>], most_segments: usize) -> bool {
     let all: usize = segments.iter().map(|stored| stored.keys.len()).sum();
     let live = records.iter().flatten().count();
     // Terms that were left out could not be copied.
@@ -136,20 +136,20 @@ fn should_compact(segments: &[StoredSegment], records: &[Option<RecordAt>], most
 }
 
 /// One segment of the records that files have.
-fn compact(segments: &[StoredSegment], records: &[Option<RecordAt>]) -> (Vec<StoredSegment>, Vec<Option<RecordAt>>) {
+fn compact(segments: &[StoredSegment], records: &[Option<RecordId>]) -> (Vec<StoredSegment>, Vec<Option<RecordId>>) {
     let mut builder = SegmentBuilder::default();
     let mut keys = Vec::new();
     let mut names: Vec<Vec<u32>> = vec![Vec::new(); segments.len()];
-    let mut moved: BTreeMap<RecordAt, u32> = BTreeMap::new();
-    let mut place = |at: RecordAt| {
+    let mut moved: BTreeMap<RecordId, u32> = BTreeMap::new();
+    let mut place = |at: RecordId| {
         if let Some(&record) = moved.get(&at) {
-            return Some(RecordAt { segment: 0, record });
+            return Some(RecordId { segment: 0, record });
         }
         let stored = segments.get(at.segment as usize)?;
         let record = builder.copy(stored.segment.record(at.record)?, names.get_mut(at.segment as usize)?);
         keys.push(*stored.keys.get(at.record as usize)?);
         moved.insert(at, record);
-        Some(RecordAt { segment: 0, record })
+        Some(RecordId { segment: 0, record })
     };
     let records = records.iter().map(|at| at.and_then(&mut place)).collect();
     let segment: Segment = builder.finish();

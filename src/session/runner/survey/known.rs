@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::SurveyStart;
 use crate::store::{ContentKey, KnownFile, StoredSegment};
 use rhumb_index::lexical::Depth;
-use rhumb_index::repo_map::RecordAt;
+use rhumb_index::repo_map::RecordId;
 use rhumb_workspace::FileEntry;
 
 /// Stands for the content of a file that was never read; no content that is known has it.
@@ -20,7 +20,7 @@ pub(super) struct Known {
     /// In path order.
     files: Vec<KnownFile>,
     /// Where the record of a content is.
-    contents: HashMap<ContentKey, RecordAt>,
+    contents: HashMap<ContentKey, RecordId>,
     /// Whether the store holds all of this.
     pub(super) stored: bool,
     /// Whether the store held something that was of no use.
@@ -47,14 +47,14 @@ impl Known {
         known.depth = depth;
         // Newer segments come later, and what they say of a content is as good.
         for (segment, stored) in (0u32..).zip(&known.segments) {
-            let records = (0u32..).map(|record| RecordAt { segment, record });
+            let records = (0u32..).map(|record| RecordId { segment, record });
             known.contents.extend(stored.keys.iter().copied().zip(records));
         }
         known
     }
 
     /// The record of a file that has not changed; `Some(None)` for one that is known to have none.
-    pub(super) fn unchanged(&self, entry: &FileEntry) -> Option<Option<RecordAt>> {
+    pub(super) fn unchanged(&self, entry: &FileEntry) -> Option<Option<RecordId>> {
         let at = self.files.binary_search_by(|file| file.path.as_str().cmp(&entry.path)).ok()?;
         let file = self.files.get(at)?;
         (entry.stamp != 0 && file.stamp == self.stamp(entry)).then_some(file.record)
@@ -68,11 +68,11 @@ impl Known {
 
     /// What stands for the content of a file and how much of it is known: what was read to another depth is read again.
     pub(super) fn stamp(&self, entry: &FileEntry) -> u64 {
-        entry.stamp ^ u64::from(self.depth == Depth::Heads)
+        entry.stamp ^ u64::from(self.depth == Depth::Headers)
     }
 
     /// The record of a content.
-    pub(super) fn content(&self, key: ContentKey) -> Option<RecordAt> {
+    pub(super) fn content(&self, key: ContentKey) -> Option<RecordId> {
         self.contents.get(&key).copied()
     }
 

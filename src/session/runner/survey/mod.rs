@@ -187,7 +187,7 @@ pub fn survey(
         read: joined.read,
         unread: joined.unread.len(),
         rebuilt: known.rebuilt,
-        heads_only: known.depth == Depth::Heads,
+        heads_only: known.depth == Depth::Headers,
         ms: SurveyTimes { graph: clock.ms() - join_ms, ..times },
         segments: joined.segments,
         known: list,

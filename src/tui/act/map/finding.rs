@@ -113,7 +113,7 @@ impl App {
         let Some(name) = index.name_number(&first.name) else { return places };
         for file in graph.definers(name).iter().filter_map(|symbol| graph.symbols().get(*symbol as usize)) {
             let entries = index.definitions(file.file).filter(|entry| entry.name() == first.name);
-            let place = |entry: rhumb_index::repo_map::index::Entry<'_>| {
+            let place = |entry: rhumb_index::repo_map::index::IndexedDefinition<'_>| {
                 Place::at(index.path(file.file), Some(entry.line()), &first.name)
             };
             places.extend(entries.map(place).filter(|place| place != first));

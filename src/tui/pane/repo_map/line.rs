@@ -101,7 +101,7 @@ impl<'a> Drawing<'a> {
 
     /// What a file weighs in the map, or a mark that it is not in it.
     fn weight(&self, file: &RankedFile) -> String {
-        let comes_next = self.map.foreseen().is_some_and(|growth| growth.files.contains(&file.file));
+        let comes_next = self.map.growth().is_some_and(|growth| growth.files.contains(&file.file));
         match (file.shown, comes_next) {
             (false, true) => "+".into(),
             (false, false) => "·".into(),

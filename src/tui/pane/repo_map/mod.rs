@@ -144,7 +144,7 @@ fn rule_text(app: &App, map: &RepoMap, rule: Rule) -> String {
     match rule {
         Rule::Fits => {
             let files = map.shown_files();
-            let more = match map.foreseen().filter(|growth| growth.files.is_empty()) {
+            let more = match map.growth().filter(|growth| growth.files.is_empty()) {
                 Some(growth) if growth.symbols > 0 => {
                     format!(" · {} {} tokens: {} more symbols", key(Action::MapMore), growth.step, growth.symbols)
                 }
@@ -154,7 +154,7 @@ fn rule_text(app: &App, map: &RepoMap, rule: Rule) -> String {
         }
         Rule::Next => {
             let (files, symbols, step) =
-                map.foreseen().map_or((0, 0, 0), |growth| (growth.files.len(), growth.symbols, growth.step));
+                map.growth().map_or((0, 0, 0), |growth| (growth.files.len(), growth.symbols, growth.step));
             let noun = if files == 1 { "file" } else { "files" };
             let symbols = if symbols > 0 { format!(", {symbols} symbols") } else { String::new() };
             format!("{} {step} tokens: {files} more {noun}{symbols}", key(Action::MapMore))

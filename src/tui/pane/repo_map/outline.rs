@@ -187,7 +187,7 @@ fn join_blocks(lines: &mut [TextLine]) {
 mod tests {
     use super::*;
     use rhumb_index::repo_map::{MapFile, MapRequest};
-    use rhumb_syntax::tag::{Definition, FileTags, SymbolKind};
+    use rhumb_syntax::{Definition, FileTags, SymbolKind};
     use rhumb_tokens::counter_for_model;
 
     fn file(path: &str, names: &[&str]) -> MapFile {

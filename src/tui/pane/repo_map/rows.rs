@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rhumb_index::repo_map::{RepoMap, Sifted};
+use rhumb_index::repo_map::{MapMatches, RepoMap};
 
 /// One row of the map pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub struct MapRows {
 #[derive(Debug, Clone, Copy)]
 pub struct Shape<'s> {
     /// What passed the filter, if there is one.
-    pub sifted: Option<&'s Sifted>,
+    pub sifted: Option<&'s MapMatches>,
     /// How much is kept out by the user.
     pub banned: usize,
 }
@@ -111,7 +111,7 @@ impl MapRows {
             let is_open = |(_, file): &(usize, &rhumb_index::repo_map::RankedFile)| open.contains(&*file.path);
             self.open = map.files.iter().enumerate().filter(is_open).map(|(place, _)| place).collect();
         }
-        let growth = map.foreseen();
+        let growth = map.growth();
         let fits = end(map.files.iter().map(|file| file.shown));
         let next = growth
             .filter(|growth| !growth.files.is_empty())
@@ -173,13 +173,13 @@ impl MapRows {
         self.push(What::Files(from), map.files.len().saturating_sub(from));
     }
 
-    fn shape_sifted(&mut self, map: &RepoMap, sifted: &Sifted) {
+    fn shape_sifted(&mut self, map: &RepoMap, sifted: &MapMatches) {
         for file in &sifted.files {
-            self.push(What::File(file.place), 1);
-            if self.open.contains(&file.place) {
-                self.push_symbols(map, file.place);
+            self.push(What::File(file.position), 1);
+            if self.open.contains(&file.position) {
+                self.push_symbols(map, file.position);
             } else {
-                self.push(What::Symbols(file.place, file.symbols.clone()), file.symbols.len());
+                self.push(What::Symbols(file.position, file.symbols.clone()), file.symbols.len());
             }
         }
     }
@@ -255,8 +255,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use rhumb_index::repo_map::{MapFile, MapRequest, SiftedFile};
-    use rhumb_syntax::tag::{Definition, FileTags, SymbolKind};
+    use rhumb_index::repo_map::{MapFile, MapRequest, MatchedFile};
+    use rhumb_syntax::{Definition, FileTags, SymbolKind};
     use rhumb_tokens::counter_for_model;
 
     /// A map of so many files with three symbols each.
@@ -322,8 +322,8 @@ mod tests {
     #[test]
     fn what_passed_the_filter_stands_with_its_symbols() {
         let mut rows = rows(&map(5, 10_000));
-        let sifted = Sifted {
-            files: vec![SiftedFile { place: 3, symbols: vec![2] }, SiftedFile { place: 0, symbols: vec![] }],
+        let sifted = MapMatches {
+            files: vec![MatchedFile { position: 3, symbols: vec![2] }, MatchedFile { position: 0, symbols: vec![] }],
             total: (2, 1),
         };
         rows.shape(Shape { sifted: Some(&sifted), banned: 1 });

@@ -7,7 +7,7 @@ use super::outline::MapText;
 use super::rows::{MapRow, MapRows, Shape};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::scroll::ListWindow;
-use rhumb_index::repo_map::{RepoMap, Sifted, SiftedFile};
+use rhumb_index::repo_map::{MapMatches, MatchedFile, RepoMap};
 
 /// State of the map pane.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ pub struct MapFilter {
     /// Whether keys go there.
     pub typing: bool,
     /// What passed; `None` until the first answer is there.
-    pub found: Option<Sifted>,
+    pub found: Option<MapMatches>,
     /// The letters whose answer is shown.
     shown: String,
     /// The letters that were asked for last, and the map.
@@ -117,7 +117,7 @@ impl MapPane {
     fn find_again(&mut self, map: Option<&Arc<RepoMap>>) {
         let Some((map, anchor)) = map.zip(self.anchor.as_ref()) else { return };
         let is_there = map.files.get(anchor.place).is_some_and(|file| file.path == anchor.path);
-        let place = if is_there { Some(anchor.place) } else { map.place(&anchor.path) };
+        let place = if is_there { Some(anchor.place) } else { map.position(&anchor.path) };
         let Some(place) = place else { return };
         let symbol = anchor.symbol.as_ref().and_then(|(name, line)| {
             let by_name = |own: &rhumb_index::repo_map::RankedSymbol| own.name == *name;
@@ -183,7 +183,7 @@ impl MapPane {
     }
 
     /// Takes in what passed. For other letters the cursor goes to the best; in another map it stays on what it is on.
-    pub fn sifted(&mut self, map: &Arc<RepoMap>, letters: &str, found: Option<Sifted>) {
+    pub fn sifted(&mut self, map: &Arc<RepoMap>, letters: &str, found: Option<MapMatches>) {
         if !self.rows.is_of(Some(map)) {
             return;
         }
@@ -214,8 +214,8 @@ impl MapPane {
 }
 
 /// What passed in one map, by its places in another. Symbols are known by name and line.
-fn carried(found: &Sifted, before: &RepoMap, now: &RepoMap) -> Sifted {
-    let path = |file: &SiftedFile| before.files.get(file.place).map(|ranked| &*ranked.path);
+fn carried(found: &MapMatches, before: &RepoMap, now: &RepoMap) -> MapMatches {
+    let path = |file: &MatchedFile| before.files.get(file.position).map(|ranked| &*ranked.path);
     let wanted: HashMap<&str, usize> =
         found.files.iter().enumerate().filter_map(|(at, file)| Some((path(file)?, at))).collect();
     let mut places: Vec<Option<usize>> = vec![None; found.files.len()];
@@ -223,22 +223,22 @@ fn carried(found: &Sifted, before: &RepoMap, now: &RepoMap) -> Sifted {
         let cell = wanted.get(&*file.path).and_then(|at| places.get_mut(*at));
         cell.into_iter().for_each(|cell| *cell = Some(place));
     }
-    let carry = |(file, place): (&SiftedFile, Option<usize>)| {
-        let (own, symbols) = (before.symbols(file.place), now.symbols(place?));
+    let carry = |(file, place): (&MatchedFile, Option<usize>)| {
+        let (own, symbols) = (before.symbols(file.position), now.symbols(place?));
         let again = |at: &usize| {
             let symbol = own.get(*at)?;
             symbols.iter().position(|other| (&other.name, other.line) == (&symbol.name, symbol.line))
         };
-        Some(SiftedFile { place: place?, symbols: file.symbols.iter().filter_map(again).collect() })
+        Some(MatchedFile { position: place?, symbols: file.symbols.iter().filter_map(again).collect() })
     };
-    Sifted { files: found.files.iter().zip(places).filter_map(carry).collect(), total: found.total }
+    MapMatches { files: found.files.iter().zip(places).filter_map(carry).collect(), total: found.total }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use rhumb_index::repo_map::{MapFile, MapRequest};
-    use rhumb_syntax::tag::{Definition, FileTags, SymbolKind};
+    use rhumb_syntax::{Definition, FileTags, SymbolKind};
     use rhumb_tokens::counter_for_model;
 
     fn map(pinned: &[&str]) -> Arc<RepoMap> {
@@ -275,7 +275,7 @@ mod tests {
     fn the_cursor_stays_on_its_symbol_while_files_change_their_places() {
         let before = map(&[]);
         let mut pane = pane(&before);
-        let place = before.place("c.rs").unwrap();
+        let place = before.position("c.rs").unwrap();
         pane.set_open(&before, place, true);
         let symbol = before.symbols(place).iter().position(|symbol| symbol.name == "leave").unwrap();
         pane.window.select(pane.rows.position(MapRow::Symbol(place, symbol)).unwrap());
@@ -307,23 +307,23 @@ mod tests {
         pane.filter.as_mut().unwrap().input.insert("b.r");
         let (_, letters) = pane.next_sift().unwrap();
         assert!(pane.next_sift().is_none(), "asked once");
-        pane.sifted(&map, "b", map.sift("b", &|| false));
+        pane.sifted(&map, "b", map.filter("b", &|| false));
         assert_eq!(pane.rows.len(), 4, "an answer to other letters");
-        pane.sifted(&map, &letters, map.sift(&letters, &|| false));
-        assert_eq!((pane.rows.len(), pane.row()), (1, Some(MapRow::File(map.place("b.rs").unwrap()))));
+        pane.sifted(&map, &letters, map.filter(&letters, &|| false));
+        assert_eq!((pane.rows.len(), pane.row()), (1, Some(MapRow::File(map.position("b.rs").unwrap()))));
         pane.close_filter();
-        assert_eq!((pane.rows.len(), pane.row()), (4, Some(MapRow::File(map.place("b.rs").unwrap()))));
+        assert_eq!((pane.rows.len(), pane.row()), (4, Some(MapRow::File(map.position("b.rs").unwrap()))));
     }
 
     #[test]
     fn what_passed_is_carried_over_to_another_map() {
         let (before, after) = (map(&[]), map(&["d.rs"]));
-        let found = before.sift("leave", &|| false).unwrap();
+        let found = before.filter("leave", &|| false).unwrap();
         let carried = carried(&found, &before, &after);
         assert_eq!(carried.files.len(), 4);
         for (old, new) in found.files.iter().zip(&carried.files) {
-            assert_eq!(before.files[old.place].path, after.files[new.place].path);
-            assert_eq!(after.symbols(new.place)[new.symbols[0]].name, "leave");
+            assert_eq!(before.files[old.position].path, after.files[new.position].path);
+            assert_eq!(after.symbols(new.position)[new.symbols[0]].name, "leave");
         }
     }
 

@@ -13,7 +13,7 @@ use super::Picker;
 use crate::tui::hits::{Hit, Hits};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::styled::fill;
-use rhumb_text::fuzzy::Name;
+use rhumb_text::fuzzy::NamePart;
 use rhumb_text::{sanitize, width};
 
 /// The largest overlay, borders included, and the columns and lines of the screen that it leaves free around it.
@@ -134,7 +134,7 @@ impl Picker {
                 selected: selected == Some(at),
                 dimmed: self.dimmed.get(*item) == Some(&true),
             };
-            row.line(columns, self.name == Name::Path, theme)
+            row.line(columns, self.name == NamePart::Path, theme)
         })
         .collect()
     }

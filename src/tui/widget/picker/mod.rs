@@ -13,7 +13,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::input::LineInput;
 use super::scroll::ListWindow;
-use rhumb_text::fuzzy::Name;
+use rhumb_text::fuzzy::NamePart;
 use rhumb_text::sanitize;
 
 use rank::Ranking;
@@ -48,7 +48,7 @@ pub struct Picker {
     marked: BTreeSet<usize>,
     multiple: bool,
     /// Which part of an item is its name.
-    name: Name,
+    name: NamePart,
     /// Whether what is listed is for an earlier query, until a job has run.
     is_behind: bool,
     /// Whether a part of the overlay is kept free, to show what the cursor is on.
@@ -75,7 +75,7 @@ impl Picker {
             window: ListWindow::new(items.len()),
             marked: BTreeSet::new(),
             multiple: false,
-            name: if matches!(items, Items::Symbols(_)) { Name::Symbol } else { Name::FirstWord },
+            name: if matches!(items, Items::Symbols(_)) { NamePart::Symbol } else { NamePart::FirstWord },
             is_behind: false,
             with_preview: false,
             extra: Vec::new(),
@@ -91,7 +91,7 @@ impl Picker {
 
     /// The items are paths: file names weigh more, and an item too long keeps its end.
     pub fn paths(mut self) -> Self {
-        self.name = Name::Path;
+        self.name = NamePart::Path;
         self
     }
 

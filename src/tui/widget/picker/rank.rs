@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::items::Items;
-use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, Name};
+use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NamePart};
 
 /// Up to so many items are ranked while the key is handled; that takes less than a millisecond.
 const AT_ONCE: usize = 4_000;
@@ -32,7 +32,7 @@ pub(super) struct Ranking {
 pub struct RankJob {
     items: Items,
     query: String,
-    name: Name,
+    name: NamePart,
     /// The items that may match, where those of a wider query are known.
     among: Option<Vec<usize>>,
     number: u64,
@@ -86,7 +86,7 @@ impl Ranking {
 
     /// Ranks the items for another query. Terms are separated by spaces and must all match, in any case. Whether
     /// that is done: of many items the matches of before stay until the job has run.
-    pub(super) fn update(&mut self, items: &Items, query: &str, name: Name) -> bool {
+    pub(super) fn update(&mut self, items: &Items, query: &str, name: NamePart) -> bool {
         let number = self.newest.fetch_add(1, Ordering::Relaxed) + 1;
         self.filter = FuzzyFilter::new(query);
         self.job = None;
@@ -109,7 +109,7 @@ impl Ranking {
     }
 
     /// Ranks here and now, however long that takes; a job that runs for the same query comes too late.
-    pub(super) fn catch_up(&mut self, items: &Items, query: &str, name: Name) {
+    pub(super) fn catch_up(&mut self, items: &Items, query: &str, name: NamePart) {
         let number = self.newest.fetch_add(1, Ordering::Relaxed) + 1;
         let newest = Arc::clone(&self.newest);
         let job = RankJob { items: items.clone(), query: query.to_owned(), name, among: None, number, newest };
@@ -143,7 +143,7 @@ impl Ranking {
 }
 
 /// Those of the items `among` that match.
-fn matched(items: &Items, among: &[usize], mut filter: FuzzyFilter, name: Name) -> Vec<(FuzzyMatch, usize)> {
+fn matched(items: &Items, among: &[usize], mut filter: FuzzyFilter, name: NamePart) -> Vec<(FuzzyMatch, usize)> {
     let mut room = String::new();
     let matched = among.iter().filter_map(|&at| Some((filter.matched(items.text(at, &mut room), name)?, at)));
     matched.collect()

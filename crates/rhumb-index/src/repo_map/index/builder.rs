@@ -1,41 +1,42 @@
-//! Making segments: from tags and digests, or from the records of other segments.
+//! Builds segments: from tags and digests, from the records of other segments, or from a quick scan of words (sketches).
 
-use super::segment::{DEFINITION, Entry, HEADER, LAYOUT, NONE, RECORD, REFERENCE, Record, Segment, probe};
+use rhumb_syntax::{FileTags, SymbolKind};
+
+use super::segment::{DEFINITION, HEADER, IndexedDefinition, LAYOUT, NONE, RECORD, REFERENCE, Record, Segment, probe};
 use crate::repo_map::digest::Digest;
-use rhumb_syntax::tag::{FileTags, SymbolKind};
 
-/// Longest header, signature or doc line that is kept, in bytes.
-const LONGEST: usize = 1_024;
+/// Maximum length of a stored header, signature or documentation line, in bytes.
+const MAX_STORED_LINE_BYTES: usize = 1_024;
 
-/// A segment in the making. Records are numbered in the order in which they are added.
+/// Builds a segment. Records are numbered in the order in which they are added.
 #[derive(Debug, Default)]
 pub struct SegmentBuilder {
-    names: Names,
+    names: NameTable,
     records: Vec<[u32; RECORD]>,
     definitions: Vec<[u32; DEFINITION]>,
     references: Vec<[u32; REFERENCE]>,
     imports: Vec<u32>,
-    /// Lines of the definitions; they come behind the names in the end.
+    /// Lines of the definitions. They follow the names in the finished text.
     lines: String,
     terms: Vec<u32>,
-    /// By name: where the file at hand has its references, so that they are counted, not repeated.
+    /// By name: the row of its reference in the current file, so that repeated references are counted.
     counted: Vec<u32>,
-    /// The first reference of the file at hand.
+    /// The first reference row of the current file.
     first_use: u32,
 }
 
 impl SegmentBuilder {
-    /// Number of records so far.
+    /// Number of records.
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// Adds what is kept of a file of `bytes` bytes, and tells its number.
+    /// Adds the tags and the digest of a file of `bytes` bytes. Returns the number of the record.
     pub fn add(&mut self, tags: &FileTags, digest: &Digest, bytes: u32) -> u32 {
         self.open_record(bytes);
         for (index, definition) in (0u32..).zip(&tags.definitions) {
@@ -59,8 +60,8 @@ impl SegmentBuilder {
         number(self.records.len()) - 1
     }
 
-    /// Adds a record of another segment, and tells its number here. `known` remembers what that segment's names are here;
-    /// it is empty at first, and for one segment only.
+    /// Copies a record of another segment. Returns its new number. `known` maps the names of that segment to names here; it starts
+    /// empty and is for one segment only.
     pub fn copy(&mut self, record: Record<'_>, known: &mut Vec<u32>) -> u32 {
         self.open_record(record.bytes());
         let segment = record.segment();
@@ -74,7 +75,7 @@ impl SegmentBuilder {
             }
             None => NONE,
         };
-        let rows: Vec<(Entry<'_>, u32, u32)> = record
+        let rows: Vec<(IndexedDefinition<'_>, u32, u32)> = record
             .definitions()
             .zip(record.definition_rows())
             .map(|(entry, row)| (entry, renamed(row[0]), if row[4] == NONE { NONE } else { renamed(row[4]) }))
@@ -89,19 +90,19 @@ impl SegmentBuilder {
         number(self.records.len()) - 1
     }
 
-    /// Before the first use of a file: nothing of it is counted yet.
+    /// Starts the references of a file.
     pub(super) fn begin_uses(&mut self) {
         self.first_use = number(self.references.len());
     }
 
-    /// Counts a use of a name.
+    /// Counts a reference to a name.
     pub(super) fn use_name(&mut self, name: &str, line: u32) {
         let name = self.names.number(name);
         if self.counted.len() <= name as usize {
             self.counted.resize(name as usize + 1, NONE);
         }
         let slot = &mut self.counted[name as usize];
-        // What an earlier file left there is below the first use of this one.
+        // A row of an earlier file is below the first row of this one.
         if *slot == NONE || *slot < self.first_use {
             *slot = number(self.references.len());
             self.references.push([name, line, 0]);
@@ -111,13 +112,13 @@ impl SegmentBuilder {
         }
     }
 
-    /// Adds a definition of which nothing but its line is known.
+    /// Adds a definition of which only the line is known.
     pub(super) fn add_sketched(&mut self, name: &str, kind: SymbolKind, line: u32, text: &str) {
         let name = self.names.number(name);
         self.push_definition([name, kind.number(), line, line, NONE], ["", text, ""]);
     }
 
-    /// Ends a record without terms, and tells its number.
+    /// Ends a record without terms. Returns its number.
     pub(super) fn close_sketch(&mut self) -> u32 {
         number(self.records.len()) - 1
     }
@@ -126,7 +127,7 @@ impl SegmentBuilder {
         self.records.push(self.ends(bytes));
     }
 
-    /// Where the next rows of each table would begin.
+    /// The current end of each table.
     fn ends(&self, bytes: u32) -> [u32; RECORD] {
         let ends = [self.definitions.len(), self.references.len(), self.imports.len(), self.terms.len()].map(number);
         [ends[0], ends[1], ends[2], ends[3], bytes]
@@ -134,7 +135,8 @@ impl SegmentBuilder {
 
     fn push_definition(&mut self, [name, kind, line, end_line, container]: [u32; 5], lines: [&str; 3]) {
         let start = number(self.lines.len());
-        let [own, signature, doc] = lines.map(|line| line.get(..line.floor_char_boundary(LONGEST)).unwrap_or_default());
+        let cut = |line: &str| line.floor_char_boundary(MAX_STORED_LINE_BYTES);
+        let [own, signature, doc] = lines.map(|line| line.get(..cut(line)).unwrap_or_default());
         for line in [own, signature, doc] {
             self.lines.push_str(line);
         }
@@ -142,14 +144,14 @@ impl SegmentBuilder {
         self.definitions.push([name, kind, line, end_line, container, start, lengths, number(doc.len())]);
     }
 
-    /// The segment, with its terms.
+    /// The segment including its terms.
     pub fn finish(self) -> Segment {
         let (segment, terms) = self.finish_apart();
         segment.set_terms(terms);
         segment
     }
 
-    /// The segment without its terms, and these.
+    /// The segment without its terms, and the terms.
     pub fn finish_apart(mut self) -> (Segment, Vec<u32>) {
         let end = self.ends(0);
         self.records.push(end);
@@ -171,7 +173,7 @@ impl SegmentBuilder {
         words.extend_from_slice(&self.names.ends);
         words.extend_from_slice(&self.names.slots);
         words.extend(self.records.iter().flatten());
-        // Each table goes as soon as it is written: all of them twice would be the most memory that a survey takes.
+        // Each table is freed as soon as it is written, since two copies of all would be the peak of memory.
         words.extend(std::mem::take(&mut self.definitions).into_iter().flat_map(|mut row| {
             row[5] += names_end;
             row
@@ -183,17 +185,17 @@ impl SegmentBuilder {
     }
 }
 
-/// Names and their numbers.
+/// NameTable and their numbers: an open-addressing hash table.
 #[derive(Debug, Default)]
-struct Names {
+struct NameTable {
     text: String,
-    /// Where each name ends in the text.
+    /// The end of each name in the text.
     ends: Vec<u32>,
     slots: Vec<u32>,
 }
 
-impl Names {
-    /// The number of a name, a new one if need be.
+impl NameTable {
+    /// The number of a name. Adds the name if it is new.
     fn number(&mut self, name: &str) -> u32 {
         if self.ends.len() * 2 >= self.slots.len() {
             self.grow();
@@ -228,14 +230,100 @@ fn name_at<'t>(text: &'t str, ends: &[u32], name: u32) -> &'t str {
     text.get(start..end).unwrap_or_default()
 }
 
-/// A count as a word. Tables that outgrow it (some 4 GB) are cut: what is beyond cannot be found.
+/// A count as a word. A table beyond the range (about 4 GB) is truncated.
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Keywords before the name of a definition, and its kind. Sorted for binary search.
+const KEYWORDS: [(&str, SymbolKind); 17] = [
+    ("class", SymbolKind::Class),
+    ("def", SymbolKind::Function),
+    ("defmodule", SymbolKind::Module),
+    ("enum", SymbolKind::Enum),
+    ("fn", SymbolKind::Function),
+    ("fun", SymbolKind::Function),
+    ("func", SymbolKind::Function),
+    ("function", SymbolKind::Function),
+    ("interface", SymbolKind::Interface),
+    ("macro_rules", SymbolKind::Macro),
+    ("module", SymbolKind::Module),
+    ("object", SymbolKind::Class),
+    ("protocol", SymbolKind::Interface),
+    ("record", SymbolKind::Struct),
+    ("struct", SymbolKind::Struct),
+    ("trait", SymbolKind::Interface),
+    ("type", SymbolKind::Type),
+];
+
+/// Minimum and maximum length of a name, in bytes.
+const MIN_NAME_BYTES: usize = 3;
+const MAX_NAME_BYTES: usize = 64;
+/// Maximum length of a line with a definition, in bytes; longer lines are data.
+const MAX_LINE_BYTES: usize = 300;
+
+impl SegmentBuilder {
+    /// Adds a sketch of a text of `bytes` bytes. Returns its number.
+    pub fn add_sketch(&mut self, text: &str, bytes: u32) -> u32 {
+        self.open_record(bytes);
+        self.begin_uses();
+        for (number, line) in (1u32..).zip(text.lines()) {
+            let defined = if line.len() <= MAX_LINE_BYTES { definition(line) } else { None };
+            if let Some((name, kind)) = defined {
+                self.add_sketched(name, kind, number, line.trim());
+            }
+            for word in words(line).filter(|word| defined.is_none_or(|(name, _)| *word != name)) {
+                self.use_name(word, number);
+            }
+        }
+        self.close_sketch()
+    }
+}
+
+/// The words of a line that may be names.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let bytes = line.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let start = at + bytes.get(at..)?.iter().position(|byte| is_name_byte(*byte))?;
+            let length = bytes[start..].iter().position(|byte| !is_name_byte(*byte)).unwrap_or(bytes.len() - start);
+            at = start + length;
+            if (MIN_NAME_BYTES..=MAX_NAME_BYTES).contains(&length) && !bytes[start].is_ascii_digit() {
+                return line.get(start..at);
+            }
+        }
+    })
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte == b'_' || byte.is_ascii_alphanumeric() || !byte.is_ascii()
+}
+
+/// The probable definition on a line: the word after a keyword near its start, or the word before the first parenthesis of an
+/// unindented line that does not end like a statement, as in C.
+fn definition(line: &str) -> Option<(&str, SymbolKind)> {
+    let mut before = "";
+    for word in line.split(|c: char| !(c == '_' || c.is_alphanumeric())).filter(|word| !word.is_empty()).take(6) {
+        if let Ok(at) = KEYWORDS.binary_search_by_key(&before, |keyword| keyword.0) {
+            let is_name = (1..=MAX_NAME_BYTES).contains(&word.len()) && !word.starts_with(|c: char| c.is_ascii_digit());
+            return is_name.then_some((word, KEYWORDS[at].1));
+        }
+        before = word;
+    }
+    let at_margin = line.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let ends = line.trim_end().ends_with([')', '{', ',']);
+    let (head, _) = line.split_once('(').filter(|_| at_margin && ends)?;
+    let name = head.rsplit(|c: char| !(c == '_' || c.is_alphanumeric())).next()?;
+    let typed = head.len() > name.len();
+    let is_name = (MIN_NAME_BYTES..=MAX_NAME_BYTES).contains(&name.len());
+    (typed && is_name && !head.contains('=')).then_some((name, SymbolKind::Function))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use rhumb_syntax::{Language, tags};
 
     const SOURCE: &str = "import os\n\n\n# Opens the gate.\nclass Gate(Door):\n    async def open(self,\n                   how: int) -> str:\n        return os.path(how, how)\n";
@@ -257,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_says_what_the_tags_said() {
+    fn a_record_contains_the_tags() {
         let mut builder = SegmentBuilder::default();
         let at = added(&mut builder, SOURCE);
         let segment = builder.finish();
@@ -271,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_survives_being_taken_apart() {
+    fn a_segment_can_be_restored_from_its_parts() {
         let mut builder = SegmentBuilder::default();
         added(&mut builder, SOURCE);
         added(&mut builder, "def other():\n    Gate()\n");
@@ -305,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_do_not_fit_are_refused() {
+    fn inconsistent_parts_are_rejected() {
         let segment = SegmentBuilder::default().finish();
         let words = segment.words().to_vec();
         assert!(Segment::from_parts(words[1..].to_vec(), String::new()).is_none());
@@ -329,6 +417,42 @@ mod tests {
                 damaged.set_terms(segment.terms().to_vec());
                 let _ = (damaged.find("Gate"), damaged.record(0).map(described));
             }
+        }
+    }
+
+    #[test]
+    fn a_keyword_introduces_a_definition() {
+        let of = |line: &'static str| definition(line).map(|(name, kind)| (name, kind.as_str()));
+        assert_eq!(of("pub(crate) async fn open_gate(&self) {"), Some(("open_gate", "function")));
+        assert_eq!(of("export default class Gate extends Door {"), Some(("Gate", "class")));
+        assert_eq!(of("static int gate_open(int how)"), Some(("gate_open", "function")));
+        assert_eq!(of("    gate_open(how);"), None);
+        assert_eq!(of("int x = gate_open(how)"), None);
+        assert_eq!(of(""), None);
+    }
+
+    #[test]
+    fn a_sketch_counts_words_and_stores_the_lines_of_definitions() {
+        let mut builder = SegmentBuilder::default();
+        builder.add_sketch("def lift():\n    pass\n", 10);
+        let at = builder.add_sketch("def open_gate(how):\n    lift(); lift()\n", 40);
+        let segment = builder.finish();
+        let record = segment.record(at).unwrap();
+        let definitions: Vec<(&str, &str, u32)> =
+            record.definitions().map(|entry| (entry.name(), entry.header(), entry.line())).collect();
+        assert_eq!(definitions, [("open_gate", "def open_gate(how):", 1)]);
+        let uses: Vec<(&str, u32)> = record.references().map(|uses| (segment.name(uses.name), uses.count)).collect();
+        assert_eq!(uses, [("def", 1), ("how", 1), ("lift", 2)]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_sketched(text in "(\\PC|[a-z_(){};=\n ]|fn |class ){0,60}") {
+            let mut builder = SegmentBuilder::default();
+            let at = builder.add_sketch(&text, 1);
+            let segment = builder.finish();
+            let lines = text.lines().count() as u32;
+            prop_assert!(segment.record(at).unwrap().definitions().all(|entry| (1..=lines).contains(&entry.line())));
         }
     }
 }

@@ -1,42 +1,42 @@
 //! Segments: records of files as flat tables that need no decoding.
 //!
-//! `words` holds, one behind the other: a header of [`HEADER`] words; the end of each name in `text`; a hash table of the
-//! names; the records; the definitions; the references; the imports. `text` holds the names, then the lines of the
-//! definitions. `terms` holds the packed terms of each record, and is not needed until a request has words.
+//! `words` contains, one after the other: a header of [`HEADER`] words; the end of each name in `text`; a hash table of the names; the
+//! records; the definitions; the references; the imports. `text` contains the names and then the lines of the definitions. `terms`
+//! contains the packed terms of each record, which are only needed once a request has words.
 
 use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::lexical::PackedTerms;
-use rhumb_syntax::tag::SymbolKind;
+use rhumb_syntax::SymbolKind;
 
-/// The layout of the tables. A stored segment of another layout is of no use.
+/// The version of the layout. Stored segments of another version are discarded.
 pub(super) const LAYOUT: u32 = 1;
 /// Words of the header: layout, records, names, definitions, references, imports, slots of the hash table.
 pub(super) const HEADER: usize = 7;
-/// Words of a record: where its definitions, references, imports and terms begin; bytes of the file.
+/// Words of a record: the start of its definitions, references, imports and terms; bytes of the file.
 pub(super) const RECORD: usize = 5;
-/// Words of a definition: name, kind, first and last line, container, where its lines begin in the text, the lengths of
-/// its header and its signature in halves, and that of its doc line.
+/// Words of a definition: name, kind, first and last line, container, start of its lines in the text, the lengths of its header and
+/// its signature as two halves, and the length of its documentation line.
 pub(super) const DEFINITION: usize = 8;
 /// Words of a reference: name, first line, count.
 pub(super) const REFERENCE: usize = 3;
 /// No name, no slot.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Records of files that share their names.
+/// Records of files with a common table of names.
 #[derive(Debug, Default)]
 pub struct Segment {
     words: Vec<u32>,
     text: String,
     terms: OnceLock<Vec<u32>>,
-    parts: Parts,
+    parts: TableOffsets,
 }
 
-/// Where the tables begin in the words.
+/// The start of each table in the words.
 #[derive(Debug, Default, Clone, Copy)]
-struct Parts {
+struct TableOffsets {
     records: usize,
     names: usize,
     name_ends: usize,
@@ -48,8 +48,8 @@ struct Parts {
     end: usize,
 }
 
-impl Parts {
-    /// Reads the header; `None` when it does not fit the words.
+impl TableOffsets {
+    /// Reads the header; `None` if it is inconsistent with the words.
     fn of(words: &[u32]) -> Option<Self> {
         let [layout, records, names, definitions, references, imports, slots] = *words.first_chunk::<HEADER>()?;
         if layout != LAYOUT {
@@ -78,10 +78,10 @@ impl Parts {
 }
 
 impl Segment {
-    /// A segment from its parts, as [`Segment::words`] and [`Segment::text`] gave them; `None` when they do not belong
-    /// together or have another layout.
+    /// Restores a segment from the results of [`Segment::words`] and [`Segment::text`]; `None` if they are inconsistent or have another
+    /// layout.
     pub fn from_parts(words: Vec<u32>, text: String) -> Option<Self> {
-        let parts = Parts::of(&words)?;
+        let parts = TableOffsets::of(&words)?;
         let names_end = words.get(parts.name_ends..parts.slots)?.last().copied().unwrap_or(0) as usize;
         (names_end <= text.len()).then_some(Self { words, text, terms: OnceLock::new(), parts })
     }
@@ -96,17 +96,17 @@ impl Segment {
         &self.text
     }
 
-    /// The packed terms of all records; empty until they are given.
+    /// The packed terms of all records; empty until they are set.
     pub fn terms(&self) -> &[u32] {
         self.terms.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the terms are there.
+    /// Whether the terms are set.
     pub fn has_terms(&self) -> bool {
         self.terms.get().is_some()
     }
 
-    /// Gives the terms, once.
+    /// Sets the terms. Only the first call has an effect.
     pub fn set_terms(&self, terms: Vec<u32>) {
         let _ = self.terms.set(terms);
     }
@@ -116,7 +116,7 @@ impl Segment {
         self.parts.records
     }
 
-    /// Whether there is no record.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -126,7 +126,7 @@ impl Segment {
         self.parts.names
     }
 
-    /// A name; empty for a number that is none.
+    /// A name; empty for an unknown number.
     pub fn name(&self, name: u32) -> &str {
         let ends = self.words.get(self.parts.name_ends..self.parts.slots).unwrap_or_default();
         let end = ends.get(name as usize).map_or(0, |end| *end as usize);
@@ -145,7 +145,7 @@ impl Segment {
         ((at as usize) < self.len()).then_some(Record { segment: self, at: at as usize })
     }
 
-    /// Bytes that the segment takes in memory.
+    /// Size of the segment in memory, in bytes.
     pub fn bytes(&self) -> usize {
         (self.words.len() + self.terms().len()) * size_of::<u32>() + self.text.len()
     }
@@ -155,15 +155,14 @@ impl Segment {
         self.words.get(start..).and_then(|rest| rest.first_chunk()).copied().unwrap_or_default()
     }
 
-    /// The rows of `each` words in a table, from row `start` to row `end`.
+    /// The rows of a table with `EACH` words each, within `bounds`.
     fn rows<const EACH: usize>(&self, table: usize, bounds: (u32, u32), table_end: usize) -> &[[u32; EACH]] {
         let (start, end) = (table + bounds.0 as usize * EACH, (table + bounds.1 as usize * EACH).min(table_end));
         self.words.get(start..end).unwrap_or_default().as_chunks().0
     }
 }
 
-/// Looks a name up in a hash table of name numbers (open addressing, linear probing): its number, or the free slot
-/// where it belongs.
+/// Looks up a name in a hash table of name numbers (open addressing, linear probing). Returns its number, or the free slot for it.
 pub(super) fn probe<'t>(slots: &[u32], name: &str, text: impl Fn(u32) -> &'t str) -> Result<u32, usize> {
     if slots.is_empty() {
         return Err(0);
@@ -180,36 +179,36 @@ pub(super) fn probe<'t>(slots: &[u32], name: &str, text: impl Fn(u32) -> &'t str
     Err(0)
 }
 
-/// What the index keeps of one file content. Names are numbers of the segment.
+/// What the index stores of a file content. NameTable are numbers of the segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'s> {
     segment: &'s Segment,
     at: usize,
 }
 
-/// The uses of a name in a file.
+/// The references to a name in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Uses {
+pub struct NameReferences {
     /// The name.
     pub name: u32,
-    /// Where it is used first, 1-based.
+    /// The line of the first one, 1-based.
     pub line: u32,
-    /// How often.
+    /// The number of references.
     pub count: u32,
 }
 
 impl<'s> Record<'s> {
-    /// Bounds of a table's rows, by the column of the record that has its start.
+    /// The bounds of the rows in a table, by the column of the record that holds their start.
     fn bounds(&self, column: usize) -> (u32, u32) {
         (self.segment.record_words(self.at)[column], self.segment.record_words(self.at + 1)[column])
     }
 
-    /// The segment that holds it.
+    /// The segment of the record.
     pub fn segment(&self) -> &'s Segment {
         self.segment
     }
 
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub fn bytes(&self) -> u32 {
         self.segment.record_words(self.at)[4]
     }
@@ -220,14 +219,14 @@ impl<'s> Record<'s> {
     }
 
     /// The definitions in source order.
-    pub fn definitions(&self) -> impl ExactSizeIterator<Item = Entry<'s>> + Clone + use<'s> {
+    pub fn definitions(&self) -> impl ExactSizeIterator<Item = IndexedDefinition<'s>> + Clone + use<'s> {
         let segment = self.segment;
-        self.definition_rows().iter().map(move |row| Entry { segment, row })
+        self.definition_rows().iter().map(move |row| IndexedDefinition { segment, row })
     }
 
-    /// One of the definitions.
-    pub fn definition(&self, index: u32) -> Option<Entry<'s>> {
-        self.definition_rows().get(index as usize).map(|row| Entry { segment: self.segment, row })
+    /// A definition by its index.
+    pub fn definition(&self, index: u32) -> Option<IndexedDefinition<'s>> {
+        self.definition_rows().get(index as usize).map(|row| IndexedDefinition { segment: self.segment, row })
     }
 
     pub(super) fn reference_rows(&self) -> &'s [[u32; REFERENCE]] {
@@ -235,12 +234,12 @@ impl<'s> Record<'s> {
         self.segment.rows(parts.references, self.bounds(1), parts.imports)
     }
 
-    /// The names that are used, each once, in the order of their first use.
-    pub fn references(&self) -> impl ExactSizeIterator<Item = Uses> + use<'s> {
-        self.reference_rows().iter().map(|&[name, line, count]| Uses { name, line, count })
+    /// The referenced names, without duplicates, in the order of their first occurrence.
+    pub fn references(&self) -> impl ExactSizeIterator<Item = NameReferences> + use<'s> {
+        self.reference_rows().iter().map(|&[name, line, count]| NameReferences { name, line, count })
     }
 
-    /// The modules that are imported, as names.
+    /// The imported modules, as names.
     pub fn imports(&self) -> &'s [u32] {
         let parts = &self.segment.parts;
         self.segment.rows::<1>(parts.imports, self.bounds(2), parts.end).as_flattened()
@@ -251,7 +250,7 @@ impl<'s> Record<'s> {
         self.segment.terms().get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// The terms of the text by passage; none until the segment has its terms.
+    /// The terms of the text by passage; empty until the segment has its terms.
     pub fn terms(&self) -> PackedTerms<'s> {
         PackedTerms::new(self.term_words())
     }
@@ -259,23 +258,23 @@ impl<'s> Record<'s> {
 
 /// A definition of a record.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry<'s> {
+pub struct IndexedDefinition<'s> {
     segment: &'s Segment,
     row: &'s [u32; DEFINITION],
 }
 
-impl<'s> Entry<'s> {
-    /// The number of its name.
+impl<'s> IndexedDefinition<'s> {
+    /// The number of the name.
     pub fn name_number(&self) -> u32 {
         self.row[0]
     }
 
-    /// Its bare name.
+    /// The bare name.
     pub fn name(&self) -> &'s str {
         self.segment.name(self.row[0])
     }
 
-    /// What it is.
+    /// The kind.
     pub fn kind(&self) -> SymbolKind {
         SymbolKind::from_number(self.row[1])
     }
@@ -290,30 +289,30 @@ impl<'s> Entry<'s> {
         self.row[3]
     }
 
-    /// Name of the definition around it.
+    /// Name of the innermost enclosing definition.
     pub fn container(&self) -> Option<&'s str> {
         (self.row[4] != NONE).then(|| self.segment.name(self.row[4]))
     }
 
-    /// The line that shows it: its own line of the source, or its signature, or its name.
+    /// The line that shows the definition: its source line, else its signature, else its name.
     pub fn header(&self) -> &'s str {
         let shown = [self.own_line(), self.signature(), self.name()];
         shown.into_iter().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
     }
 
-    /// Bytes of [`Entry::header`], about.
+    /// Approximate length of [`IndexedDefinition::header`], in bytes.
     pub fn header_bytes(&self) -> usize {
         let [own, signature, _] = self.lengths();
         if own > 0 { own } else { signature }
     }
 
-    /// Its header on one line.
+    /// The header on one line.
     pub fn signature(&self) -> &'s str {
         let [own, signature, _] = self.lengths();
         self.text_from(own, signature)
     }
 
-    /// The first line of its documentation.
+    /// The first line of the documentation.
     pub fn doc(&self) -> &'s str {
         let [own, signature, doc] = self.lengths();
         self.text_from(own + signature, doc)
