@@ -1,9 +1,19 @@
 //! The syntaxes in which a model may write its edits.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+/// A format name that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// There is no format of that name.
+    #[error("unknown edit format `{name}`: use auto, diff, diff-fenced, udiff, whole or patch")]
+    UnknownFormat {
+        /// The name as given.
+        name: String,
+    },
+}
 
 /// One edit format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -44,11 +54,11 @@ impl fmt::Display for EditFormat {
 }
 
 impl FromStr for EditFormat {
-    type Err = super::EditError;
+    type Err = EditError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.into_iter().find(|format| format.name() == name);
-        known.ok_or_else(|| super::EditError::UnknownFormat { name: name.to_owned() })
+        known.ok_or_else(|| EditError::UnknownFormat { name: name.to_owned() })
     }
 }
 
@@ -64,12 +74,12 @@ pub enum FormatChoice {
 
 impl FormatChoice {
     /// Whether search/replace blocks are read.
-    pub(super) fn reads_search(self) -> bool {
+    pub(crate) fn reads_search(self) -> bool {
         matches!(self, Self::Auto | Self::Only(EditFormat::Diff | EditFormat::DiffFenced))
     }
 
     /// Whether edits of `format` are read.
-    pub(super) fn reads(self, format: EditFormat) -> bool {
+    pub(crate) fn reads(self, format: EditFormat) -> bool {
         self == Self::Auto || self == Self::Only(format)
     }
 }
@@ -84,7 +94,7 @@ impl fmt::Display for FormatChoice {
 }
 
 impl FromStr for FormatChoice {
-    type Err = super::EditError;
+    type Err = EditError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         if name == "auto" { Ok(Self::Auto) } else { name.parse().map(Self::Only) }

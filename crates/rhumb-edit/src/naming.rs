@@ -1,18 +1,24 @@
 //! From the headings of a reply to files. The files come first: a line that is the name of one is that name, however
 //! odd it looks. Only then do the looks of the line count.
+// FROM new_name.rs
+// //! New files under names that may not be meant so: a title, a phrase, the name of another file without its folder. Such a file is
+// //! a question to the reviewer.
 
 use std::collections::BTreeMap;
 
-use super::format::EditFormat;
-use super::heading::{Heading, Shape};
-use super::name;
-use super::outcome::Refusal;
-use super::reply::{Edit, ParsedReply};
-use super::resolve::{self, PathIndex, Resolution};
+use rhumb_syntax::Language;
+use rhumb_text::sanitize::visible_line;
+
+use crate::file_name;
+use crate::format::EditFormat;
+use crate::parse::heading::{Heading, Shape};
+use crate::path_index::{PathIndex, Resolution};
+use crate::refusal::{Cause, Refusal};
+use crate::reply::{Edit, ParsedReply};
 
 /// What is known of the file of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Named {
+pub(crate) enum Named {
     /// The path of a file that exists.
     File(String),
     /// A name as written, to be resolved.
@@ -34,7 +40,7 @@ pub(super) enum Named {
 
 /// What the headings of a reply name.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     /// By the line itself.
     own: Vec<Named>,
     /// With the help of the earlier headings.
@@ -45,7 +51,7 @@ pub(super) struct Names {
 
 impl Names {
     /// Looks all headings up. Headings refer to earlier ones only.
-    pub(super) fn new(parsed: &ParsedReply, index: &PathIndex<'_>) -> Self {
+    pub(crate) fn new(parsed: &ParsedReply, index: &PathIndex<'_>) -> Self {
         let headings = &parsed.headings;
         let mut names = Self::default();
         for (at, heading) in headings.iter().enumerate() {
@@ -74,7 +80,7 @@ impl Names {
     }
 
     /// The file of the edit. A whole file never takes over the name of an earlier one.
-    pub(super) fn of(&self, edit: &Edit) -> Named {
+    pub(crate) fn of(&self, edit: &Edit) -> Named {
         let list = if edit.format == EditFormat::Whole { &self.own } else { &self.carried };
         match edit.heading {
             Some(at) if edit.format != EditFormat::Whole && self.either.contains_key(&at) => {
@@ -93,13 +99,13 @@ fn title_of(heading: &Heading, headings: &[Heading]) -> Option<usize> {
 
 fn own(heading: &Heading, earlier: &Named, index: &PathIndex<'_>) -> Named {
     let exact = |reading: &&str| index.exact(reading);
-    let readings = name::readings(&heading.line);
+    let readings = file_name::readings(&heading.line);
     // As in the header of a diff.
     let sided = |reading: &&str| ["a/", "b/"].iter().find_map(|side| index.exact(reading.strip_prefix(side)?));
     if let Some(path) = readings.iter().find_map(exact).or_else(|| readings.iter().find_map(sided)) {
         return Named::File(path);
     }
-    let plain = name::undecorated(&heading.line);
+    let plain = file_name::undecorated(&heading.line);
     match heading.shape {
         Shape::Path if is_doubtful_path(&heading.line, plain, index) => Named::Unclear(heading.line.clone()),
         Shape::Path => heading.path.clone().map_or(Named::Nowhere, Named::Written),
@@ -111,7 +117,7 @@ fn own(heading: &Heading, earlier: &Named, index: &PathIndex<'_>) -> Named {
 /// `Pump class src/a.py`: no file, but its last word is one. It may be a sentence as well as a new name.
 fn is_doubtful_path(line: &str, plain: &str, index: &PathIndex<'_>) -> bool {
     let last = plain.rsplit_once(char::is_whitespace).filter(|(head, _)| !head.contains('/'));
-    !name::is_marked(line) && last.is_some_and(|(_, word)| index.exact(word).is_some())
+    !file_name::is_marked(line) && last.is_some_and(|(_, word)| index.exact(word).is_some())
 }
 
 /// The mentions that are files, or that could be nothing else.
@@ -160,25 +166,19 @@ fn doubtful(heading: &Heading, plain: &str, index: &PathIndex<'_>) -> Named {
 }
 
 /// The refusal of an edit under a line that names no file.
-pub(super) fn unclear(line: &str, index: &PathIndex<'_>) -> Refusal {
+pub(crate) fn unclear(line: &str, index: &PathIndex<'_>) -> Refusal {
     if line.trim().is_empty() {
-        return Refusal::new("no file name: put the path on the line above the edit");
+        return Cause::NoFileName.into();
     }
-    let plain = name::undecorated(line);
-    let shown: String = line.trim().chars().take(120).collect();
-    let mut reason = format!(
-        "which file? `{shown}` stands where the file name should, and there is no such file; put the path alone on the \
-         line above the edit"
-    );
-    if !plain.contains(char::is_whitespace) && !plain.contains('/') {
-        reason.push_str(&format!(", a new file as `./{plain}`"));
-    }
-    resolve::refusal(&reason, &index.near(plain))
+    let plain = file_name::undecorated(line);
+    let may_be_new = !plain.contains(char::is_whitespace) && !plain.contains('/');
+    let (line, similar) = (line.trim().chars().take(120).collect(), index.near(plain));
+    Cause::UnclearFileName { line, plain: plain.to_owned(), may_be_new, similar }.into()
 }
 
 /// Decides on the fences that are whole files only if what stands above them names one: all the edits that count, in
 /// the order of the reply, with their names.
-pub(super) fn edits_of<'a>(
+pub(crate) fn edits_of<'a>(
     edits: &'a [Edit],
     fences: &'a [Edit],
     names: &Names,
@@ -214,4 +214,179 @@ fn path_of(name: &Named, index: &PathIndex<'_>) -> Option<String> {
         },
         Named::Unclear(_) | Named::Either { .. } | Named::Nowhere => None,
     }
+}
+
+/// Products, in lower case, whose names look like those of files.
+const PRODUCTS: [&str; 22] = [
+    "alpine.js",
+    "angular.js",
+    "backbone.js",
+    "chart.js",
+    "d3.js",
+    "discord.js",
+    "ember.js",
+    "express.js",
+    "knockout.js",
+    "moment.js",
+    "nest.js",
+    "next.js",
+    "node.js",
+    "nuxt.js",
+    "p5.js",
+    "react.js",
+    "socket.io",
+    "solid.js",
+    "svelte.js",
+    "three.js",
+    "vue.js",
+    "asp.net",
+];
+
+/// Extensions of files beside those of the languages that are known.
+const OTHER_EXTENSIONS: [&str; 21] = [
+    "am",
+    "bib",
+    "csproj",
+    "gemspec",
+    "in",
+    "ipynb",
+    "j2",
+    "jsonl",
+    "mk",
+    "patch",
+    "plist",
+    "prisma",
+    "properties",
+    "service",
+    "sln",
+    "sum",
+    "svg",
+    "tex",
+    "tpl",
+    "tsv",
+    "xml",
+];
+
+/// Words, as titles have them, that announce an example.
+const EXAMPLES: [&str; 5] = ["After", "Before", "Example", "Output", "Usage"];
+
+/// Folders of programs and scripts, whose names have no extension.
+const SCRIPT_FOLDERS: [&str; 6] = ["bin", "hooks", "sbin", "script", "scripts", "tools"];
+
+/// Files that most projects have at their root, and often in folders as well.
+const AT_ROOT: [&str; 24] = [
+    ".dockerignore",
+    ".editorconfig",
+    ".env",
+    ".env.example",
+    ".gitattributes",
+    ".gitignore",
+    "CMakeLists.txt",
+    "Cargo.toml",
+    "Dockerfile",
+    "LICENSE",
+    "Makefile",
+    "README",
+    "README.md",
+    "README.rst",
+    "conftest.py",
+    "docker-compose.yml",
+    "go.mod",
+    "package.json",
+    "pyproject.toml",
+    "requirements.txt",
+    "setup.cfg",
+    "setup.py",
+    "tox.ini",
+    "tsconfig.json",
+];
+
+/// Files that folder after folder has.
+const IN_EVERY_FOLDER: [&str; 12] = [
+    "__init__.py",
+    "__main__.py",
+    "index.html",
+    "index.js",
+    "index.jsx",
+    "index.ts",
+    "index.tsx",
+    "lib.rs",
+    "main.go",
+    "main.py",
+    "main.rs",
+    "mod.rs",
+];
+
+/// Why a file that an edit makes at `path` may not be meant; `None` where there is no reason to doubt it. A name that begins
+/// with `./`, or a line that says `new file`, is meant as it is.
+pub(crate) fn doubt(edit: &Edit, heading: Option<&Heading>, path: &str, index: &PathIndex<'_>) -> Option<String> {
+    let line = heading.map_or("", |heading| heading.line.as_str());
+    let written = heading
+        .map_or_else(|| edit.path.as_deref().unwrap_or_default(), |heading| file_name::undecorated(&heading.line));
+    if written.starts_with("./") || line.to_lowercase().contains("new file") {
+        return None;
+    }
+    let shown = visible_line(path).into_owned();
+    let explicit = format!("; if the file is meant, name it `./{shown}`");
+    if heading.is_some() && is_phrase(line, path, index) {
+        return Some(format!("doubtful name: `{shown}` reads like a phrase, not like a path{explicit}"));
+    }
+    if edit.format == EditFormat::Whole && heading.is_some() && is_title(path, index) {
+        return Some(format!("doubtful name: `{shown}` may be a title and not the name of a new file{explicit}"));
+    }
+    let others = same_name_elsewhere(path, index);
+    if others.is_empty() {
+        return None;
+    }
+    let others: Vec<String> = others.iter().map(|path| format!("`{}`", visible_line(path))).collect();
+    Some(format!("doubtful name: `{shown}` would be a new file, and there is {}{explicit}", others.join(", ")))
+}
+
+/// Whether white space in the path is that of a phrase: no folder of that name is there, and nothing marks where the name begins
+/// and ends.
+fn is_phrase(line: &str, path: &str, index: &PathIndex<'_>) -> bool {
+    let spaced = |path: &str| path.contains(char::is_whitespace);
+    let usual = match path.rsplit_once('/') {
+        Some((folder, _)) => index.has_folder(folder),
+        None => index.paths().any(spaced),
+    };
+    spaced(path) && !file_name::is_marked(line) && !usual
+}
+
+/// Whether the name of a whole file may be that of a product, a function or a pair of words.
+fn is_title(path: &str, index: &PathIndex<'_>) -> bool {
+    let base = file_name::base(path);
+    let extension = base.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, extension)| extension);
+    // `Dockerfile.dev` as well.
+    let stem = base.split('.').next().unwrap_or(base);
+    let well_known = file_name::BARE.contains(&stem) || AT_ROOT.contains(&base) || base.starts_with('.');
+    match (path.rsplit_once('/'), extension) {
+        _ if well_known => false,
+        (Some((folder, _)), None) => {
+            let scripts = folder.starts_with('.') || SCRIPT_FOLDERS.contains(&file_name::base(folder));
+            !scripts && !index.has_folder(folder)
+        }
+        (Some(_), Some(_)) => false,
+        (None, None) => false,
+        (None, Some(extension)) => {
+            let product = PRODUCTS.contains(&path.to_lowercase().as_str());
+            let known = || {
+                file_name::knows_extension(path)
+                    || OTHER_EXTENSIONS.contains(&extension)
+                    || Language::for_path(path).is_some()
+                    || index.paths().any(|known| known.rsplit_once('.').is_some_and(|(_, end)| end == extension))
+            };
+            product || EXAMPLES.contains(&stem) || !known()
+        }
+    }
+}
+
+/// The files of the same base name, where the new path seems to lack their folder or has one that is not there.
+fn same_name_elsewhere(path: &str, index: &PathIndex<'_>) -> Vec<String> {
+    let base = file_name::base(path);
+    let usual = match path.split_once('/') {
+        Some((first, _)) => index.has_folder(first) || AT_ROOT.contains(&base) || IN_EVERY_FOLDER.contains(&base),
+        None => AT_ROOT.contains(&base),
+    };
+    if usual { Vec::new() } else { index.of_base(base) }
 }

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use rhumb_text::diff;
 use serde::{Deserialize, Serialize};
 
-use super::format::EditFormat;
-use rhumb_text::diff;
+use crate::format::EditFormat;
 
 /// Whether an edit found its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -246,50 +246,23 @@ impl Outcome {
     }
 }
 
-/// Why an edit was refused.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Refusal {
-    pub(super) reason: String,
-    pub(super) candidates: Vec<Candidate>,
-    pub(super) nearest: Vec<Excerpt>,
-    pub(super) flags: Vec<Flag>,
-    /// Whether another state of the file might take the edit (it has not been found, as opposed to forbidden).
-    pub(super) missing: bool,
-}
-
-impl Refusal {
-    pub(super) fn new(reason: impl Into<String>) -> Self {
-        let (candidates, nearest, flags) = (Vec::new(), Vec::new(), Vec::new());
-        Self { reason: reason.into(), candidates, nearest, flags, missing: false }
-    }
-
-    pub(super) fn flagged(mut self, flag: Flag) -> Self {
-        self.flags.push(flag);
-        self
-    }
-
-    pub(super) fn is(&self, flag: Flag) -> bool {
-        self.flags.contains(&flag)
-    }
-}
-
 /// Where an edit landed.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Landing {
-    pub(super) strategy: Strategy,
-    pub(super) confidence: f32,
-    pub(super) lines: Option<(usize, usize)>,
-    pub(super) flags: Vec<Flag>,
-    pub(super) note: String,
+pub(crate) struct Landing {
+    pub(crate) strategy: Strategy,
+    pub(crate) confidence: f32,
+    pub(crate) lines: Option<(usize, usize)>,
+    pub(crate) flags: Vec<Flag>,
+    pub(crate) note: String,
 }
 
 impl Landing {
-    pub(super) fn new(strategy: Strategy, note: impl Into<String>) -> Self {
+    pub(crate) fn new(strategy: Strategy, note: impl Into<String>) -> Self {
         Self { strategy, confidence: 1.0, lines: None, flags: Vec::new(), note: note.into() }
     }
 
     /// The edit has been made already, by this reply.
-    pub(super) fn repeated() -> Self {
+    pub(crate) fn repeated() -> Self {
         let landing = Self::new(Strategy::Unchanged, "the same edit stands earlier in the reply");
         Self { flags: vec![Flag::Repeated], ..landing }
     }

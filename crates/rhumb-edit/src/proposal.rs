@@ -1,19 +1,23 @@
 //! A proposal: what a reply would do to the files, with the fate of each of its edits. Nothing is written here.
+// FROM rounds.rs
+// //! Edits that were refused and sent again: which of the newer ones stands for which of the older.
+// FROM standing.rs
+// //! What a reply is put upon: changes that earlier ones proposed, that are under review, and that no file has yet.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::block::entity;
-use super::compose::draft::Draft;
-use super::flags::HunkFlags;
-use super::naming::{self, Names};
-use super::new_name;
-use super::outcome::{EditId, Flag, Landing, Outcome, Refusal, Status, Strategy};
-use super::reply::{Edit, EditAction, ParsedReply};
-use super::rounds;
-use super::standing::Standing;
+use crate::altered_text;
+use crate::apply::Draft;
+use crate::apply::whole_file;
+use crate::flags::HunkFlags;
+use crate::naming::{self, Names};
+use crate::outcome::{EditId, Flag, Landing, Outcome, Status, Strategy};
+use crate::refusal::{Cause, Refusal};
+use crate::reply::{Edit, EditAction, ParsedReply};
 
 /// The files that edits may touch.
 pub trait Files {
@@ -88,7 +92,7 @@ pub struct Proposal {
     pub outcomes: Vec<Outcome>,
     /// Edits that ask again for what an earlier one of these replies proposed. There is nothing to decide on them.
     pub repeated: Vec<Outcome>,
-    /// The hunks that a reviewer should know more of, as [`flag`](super::flag) finds them.
+    /// The hunks that a reviewer should know more of, as [`flag`](crate::flag) finds them.
     pub flags: Vec<HunkFlags>,
     /// Where the bytes are of each file that a link leads to, by the name that the edits have for it.
     pub links: BTreeMap<String, String>,
@@ -180,7 +184,7 @@ fn propose_in_rounds(
             again && (round > 0 || stands())
         };
         repeated.extend(newer.extract_if(.., |outcome| is_told(outcome)));
-        rounds::drop_answered(&mut outcomes, &newer);
+        drop_answered(&mut outcomes, &newer);
         outcomes.extend(newer);
     }
     if !any {
@@ -192,7 +196,7 @@ fn propose_in_rounds(
 /// Applies the edits of one reply to the draft; what became of each.
 fn located(parsed: &ParsedReply, draft: &mut Draft<'_>, files: &dyn Files) -> Vec<Outcome> {
     let before = draft.tried();
-    draft.take_up(entity::escapes(&parsed.edits), parsed.choice);
+    draft.take_up(altered_text::escapes(&parsed.edits), parsed.choice);
     let mut fates: BTreeMap<usize, (Option<String>, Result<Landing, Refusal>)> = BTreeMap::new();
     let names = Names::new(parsed, draft.index());
     let edits = naming::edits_of(&parsed.edits, &parsed.fences, &names, draft.index());
@@ -220,13 +224,13 @@ fn located(parsed: &ParsedReply, draft: &mut Draft<'_>, files: &dyn Files) -> Ve
         let heading = edit.heading.and_then(|at| parsed.headings.get(at));
         if let (Some(path), Ok(landing)) = (&*path, &mut *fate)
             && landing.strategy == Strategy::Created
-            && let Some(doubt) = new_name::doubt(edit, heading, path, draft.index())
+            && let Some(doubt) = naming::doubt(edit, heading, path, draft.index())
         {
             landing.flags.push(Flag::DoubtfulName);
             landing.note = doubt;
         }
         if edit.action == EditAction::Delete && fate.is_ok() && path.as_deref().is_some_and(|path| draft.keeps(path)) {
-            *fate = Err(Refusal::new("kept: the edit that was to take its place is refused"));
+            *fate = Err(Cause::ReplacementRefused.into());
         }
     }
     let outcome = |((edit, _), (path, fate)): ((&Edit, _), _)| Outcome {
@@ -237,7 +241,7 @@ fn located(parsed: &ParsedReply, draft: &mut Draft<'_>, files: &dyn Files) -> Ve
 }
 
 fn worth_another_try(refusal: &Refusal) -> bool {
-    refusal.missing && !refusal.is(Flag::AlreadyApplied)
+    refusal.is_not_found() && !refusal.is(Flag::AlreadyApplied)
 }
 
 fn outcome(edit: &Edit, path: Option<String>, fate: Result<Landing, Refusal>, files: &dyn Files) -> Outcome {
@@ -269,10 +273,10 @@ fn outcome(edit: &Edit, path: Option<String>, fate: Result<Landing, Refusal>, fi
             outcome.flags = landing.flags;
         }
         Err(refusal) => {
-            outcome.reason = refusal.reason;
+            outcome.flags = refusal.cause.flag().into_iter().collect();
+            outcome.reason = refusal.cause.to_string();
             outcome.candidates = refusal.candidates;
             outcome.nearest = refusal.nearest;
-            outcome.flags = refusal.flags;
         }
     }
     if outside {
@@ -281,4 +285,55 @@ fn outcome(edit: &Edit, path: Option<String>, fate: Result<Landing, Refusal>, fi
     outcome.flags.sort_unstable();
     outcome.flags.dedup();
     outcome
+}
+
+/// So much (0 to 1) an edit must share with an older one of another file name to be a new version of it.
+const ALIKE: f32 = 0.5;
+
+/// Drops from `older` the refusals that edits of `newer` are new versions of. Each new one stands for one old one at most.
+pub(crate) fn drop_answered(older: &mut Vec<Outcome>, newer: &[Outcome]) {
+    for new in newer {
+        let open = older.iter().enumerate().filter(|(_, old)| old.status == Status::Refused);
+        let alike = open.map(|(at, old)| (at, likeness(old, new))).filter(|(_, likeness)| *likeness > 0.0);
+        if let Some((at, _)) = alike.max_by(|(_, one), (_, other)| one.total_cmp(other)) {
+            older.remove(at);
+        }
+    }
+}
+
+/// How much two edits have in common, 0 to 2: one more for the same file, since only what was refused should come again. 0
+/// when it is too little.
+fn likeness(old: &Outcome, new: &Outcome) -> f32 {
+    let (old_lines, new_lines) = (lines(old), lines(new));
+    let shared = whole_file::kept_share(&old_lines, &new_lines).max(whole_file::kept_share(&new_lines, &old_lines));
+    let shared = if old_lines.is_empty() || new_lines.is_empty() { 0.0 } else { shared };
+    match old.path == new.path {
+        true => 1.0 + shared,
+        false if shared >= ALIKE => shared,
+        false => 0.0,
+    }
+}
+
+/// The lines of an edit, of both sides.
+fn lines(outcome: &Outcome) -> Vec<&str> {
+    outcome.quote.lines().chain(outcome.replacement.lines()).filter(|line| !line.trim().is_empty()).collect()
+}
+
+/// What stands from the replies before.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Standing {
+    /// The files with the changes that are not rejected.
+    pub files: Vec<StandingFile>,
+    /// Edits without a place that a reply may come back to.
+    pub refused: Vec<Outcome>,
+}
+
+/// A file with changes that stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandingFile {
+    /// Its texts. Where the file says something else than the base by now, nothing stands.
+    pub file: FileProposal,
+    /// The lines of the base (0-based) of the changes that the reviewer wants otherwise: an edit of that place is put there
+    /// instead, and not beside.
+    pub noted: Vec<Range<usize>>,
 }

@@ -1,8 +1,8 @@
 //! What a reply asks for, before any file is looked at: one form for every edit format.
 
-use super::format::{EditFormat, FormatChoice};
-use super::heading::{Heading, Shape};
-use super::locate::line_diff::{self, Step};
+use crate::format::{EditFormat, FormatChoice};
+use crate::locate::line_diff::{self, Step};
+use crate::parse::heading::{Heading, Shape};
 
 /// A fence of at most this many lines below a sentence that names nothing is an example where other fences are whole files.
 const MAX_EXAMPLE_LINES: usize = 12;
@@ -156,19 +156,19 @@ pub struct Edit {
 
 impl ParsedReply {
     /// Takes a heading in that falls back on `earlier`; its position.
-    pub(super) fn add_heading(&mut self, heading: Heading, earlier: Option<usize>) -> usize {
+    pub(crate) fn add_heading(&mut self, heading: Heading, earlier: Option<usize>) -> usize {
         let said = earlier.and_then(|at| self.headings.get(at)).and_then(|heading| heading.path.clone());
         self.headings.push(Heading { path: heading.path.clone().or(said), earlier, ..heading });
         self.headings.len() - 1
     }
 
     /// The name that a heading gives as far as the reply alone tells.
-    pub(super) fn path_of(&self, heading: Option<usize>) -> Option<String> {
+    pub(crate) fn path_of(&self, heading: Option<usize>) -> Option<String> {
         heading.and_then(|at| self.headings.get(at)).and_then(|heading| heading.path.clone())
     }
 
     /// Where a reply edits a file by search block or diff, a plain fence under the same name only illustrates.
-    pub(super) fn drop_illustrations(&mut self) {
+    pub(crate) fn drop_illustrations(&mut self) {
         let whole = |edit: &Edit| edit.format == EditFormat::Whole;
         let edited = self.edits.iter().filter(|edit| !whole(edit)).map(|edit| edit.path.clone());
         let edited: Vec<Option<String>> = edited.collect();
@@ -177,7 +177,7 @@ impl ParsedReply {
 
     /// A whole file without a name may be meant for the only file of the chat when it is the only whole file of the reply.
     /// Among others it is refused, unless it is announced as an example.
-    pub(super) fn refuse_unnamed(&mut self) {
+    pub(crate) fn refuse_unnamed(&mut self) {
         let is_whole = |edit: &Edit| edit.format == EditFormat::Whole;
         if self.edits.iter().filter(|edit| is_whole(edit)).count() < 2 {
             return;

@@ -1,22 +1,20 @@
 //! What a reviewer should know about each hunk of a proposal beside how it was located. A flag refuses nothing.
 
-mod addresses;
-mod faults;
-pub(super) mod later;
-pub(super) mod omission;
+pub(crate) mod auto_run;
+mod hosts;
+pub(crate) mod syntax;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::locate::canon;
-use super::outcome::{Flag, Status};
-use super::proposal::{FileProposal, Files, Proposal};
-pub use faults::{SyntaxFault, syntax_faults};
-use later::runs_later;
-use omission::Lines;
-use rhumb_syntax::SyntaxErrors;
 use rhumb_text::diff::{self, Hunk};
 use rhumb_text::lines;
+
+use crate::elision::{self, Lines};
+use crate::locate::normalize::{self, normalize};
+use crate::outcome::{Flag, Status};
+use crate::proposal::{FileProposal, Files, Proposal};
+use auto_run::runs_later;
 
 /// A hunk that something is to be said of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +68,7 @@ fn flags_without_a_place(path: &str, replacement: &str, files: &dyn Files) -> Ve
     }
     let base = files.read(path).ok().flatten().unwrap_or_default();
     let lines = lines::split(replacement);
-    if addresses::brings_new(&addresses::hosts(&base).collect(), &lines, &(0..lines.len())) {
+    if hosts::brings_new(&hosts::hosts(&base).collect(), &lines, &(0..lines.len())) {
         flags.push(Flag::NewAddress);
     }
     flags
@@ -104,7 +102,7 @@ fn flags_of(file: &FileProposal, links: &BTreeMap<String, String>, files: &dyn F
     // What a tool makes is not written in the language that its name speaks of, or not for people.
     let (elided, broken) = match file.proposed {
         Some(_) if !of_file.contains(&Flag::Generated) => {
-            (elided(base, proposed, &hunks), broken(&file.path, file.base.as_deref(), proposed, &hunks))
+            (elided(base, proposed, &hunks), syntax::broken(&file.path, file.base.as_deref(), proposed, &hunks))
         }
         _ => (BTreeSet::new(), BTreeSet::new()),
     };
@@ -131,8 +129,8 @@ fn outgoing(base: &str, proposed: &str, hunks: &[Hunk]) -> BTreeSet<usize> {
     if !proposed.contains("://") {
         return BTreeSet::new();
     }
-    let (known, lines) = (addresses::hosts(base).collect(), lines::split(proposed));
-    let goes = |hunk: &Hunk| addresses::brings_new(&known, &lines, &hunk.proposed);
+    let (known, lines) = (hosts::hosts(base).collect(), lines::split(proposed));
+    let goes = |hunk: &Hunk| hosts::brings_new(&known, &lines, &hunk.proposed);
     hunks.iter().enumerate().filter(|(_, hunk)| goes(hunk)).map(|(at, _)| at).collect()
 }
 
@@ -141,142 +139,21 @@ fn elided(base: &str, proposed: &str, hunks: &[Hunk]) -> BTreeSet<usize> {
     let bodies = |text| lines::split(text).into_iter().map(lines::body).collect::<Vec<&str>>();
     let (old, new) = (bodies(base), bodies(proposed));
     // A hunk that removes next to nothing leaves nothing out but by a placeholder, whatever its lines are.
-    let large = hunks.iter().any(|hunk| hunk.base.len() >= omission::BODY);
-    let classes = |lines| if large { canon::classify(lines) } else { Vec::new() };
+    let large = hunks.iter().any(|hunk| hunk.base.len() >= elision::BODY);
+    let classes = |lines| if large { normalize::classify(lines) } else { Vec::new() };
     let (old_classes, new_classes) = (classes(&old), classes(&new));
     let is_known = |line: &str| {
-        let wanted = canon::canon(line);
-        old.iter().any(|line| canon::canon(line) == wanted)
+        let wanted = normalize(line);
+        old.iter().any(|line| normalize(line) == wanted)
     };
     let leaves_out = |hunk: &Hunk| {
         let removed = Lines { bodies: slice(&old, &hunk.base), classes: slice(&old_classes, &hunk.base) };
         let added = Lines { bodies: slice(&new, &hunk.proposed), classes: slice(&new_classes, &hunk.proposed) };
-        omission::leaves_out(&removed, &added, is_known)
+        elision::leaves_out(&removed, &added, is_known)
     };
     hunks.iter().enumerate().filter(|(_, hunk)| leaves_out(hunk)).map(|(at, _)| at).collect()
 }
 
-/// The hunks that break the syntax of the file: those where it has errors now that it had not. A file without a base is new.
-fn broken(path: &str, base: Option<&str>, proposed: &str, hunks: &[Hunk]) -> BTreeSet<usize> {
-    let near = |side: fn(&Hunk) -> Range<usize>| hunks.iter().map(side).collect::<Vec<_>>();
-    let after = rhumb_syntax::errors(path, proposed, &near(|hunk| hunk.proposed.clone()));
-    let Some(after) = after.filter(|after| after.count() > 0) else {
-        return BTreeSet::new();
-    };
-    let before = match base {
-        Some(base) => rhumb_syntax::errors(path, base, &near(|hunk| hunk.base.clone())),
-        None => Some(SyntaxErrors::default()),
-    };
-    match before {
-        Some(before) if before.count() < after.count() => {
-            let errors = new_errors(&before, &after, hunks);
-            let tilted = tilted(base.unwrap_or_default(), proposed, hunks);
-            match tilted.is_empty() {
-                // A grammar that finds faults in the code as it was finds them in more of its kind.
-                true if before.count() > 0 => BTreeSet::new(),
-                true => blamed(&errors, hunks),
-                false => tilted_at(&errors, &tilted, hunks),
-            }
-        }
-        _ => BTreeSet::new(),
-    }
-}
-
-/// The errors of the proposed text that the base has not got at the same place.
-fn new_errors(before: &SyntaxErrors, after: &SyntaxErrors, hunks: &[Hunk]) -> Vec<Range<usize>> {
-    let mut old: Vec<usize> = before.lines().iter().map(|lines| lines.start).collect();
-    let mut is_new = |line: usize| {
-        let place = before_lines(line, hunks);
-        match old.iter().position(|old| place.contains(old)) {
-            Some(at) => {
-                old.remove(at);
-                false
-            }
-            None => true,
-        }
-    };
-    after.lines().iter().filter(|lines| is_new(lines.start)).cloned().collect()
-}
-
-/// Where a line of the proposed text stood in the base: one line, or those that its hunk replaced.
-fn before_lines(line: usize, hunks: &[Hunk]) -> Range<usize> {
-    let above = hunks.partition_point(|hunk| hunk.proposed.start <= line);
-    let Some(hunk) = above.checked_sub(1).and_then(|at| hunks.get(at)) else {
-        return line..line + 1;
-    };
-    if hunk.proposed.contains(&line) {
-        return hunk.base.clone();
-    }
-    let line = hunk.base.end + (line - hunk.proposed.end);
-    line..line + 1
-}
-
-/// The hunks that open more than they close, or close more, if that does not come out even. A parser often sees only much later
-/// that something was left open.
-fn tilted(base: &str, proposed: &str, hunks: &[Hunk]) -> Vec<usize> {
-    let (old, new) = (lines::split(base), lines::split(proposed));
-    let tilts: Vec<[i32; 4]> = hunks
-        .iter()
-        .map(|hunk| {
-            let (removed, added) = (tilt(slice(&old, &hunk.base)), tilt(slice(&new, &hunk.proposed)));
-            std::array::from_fn(|at| added[at] - removed[at])
-        })
-        .collect();
-    let uneven = |at: &usize| tilts.iter().map(|tilt| tilt[*at]).sum::<i32>() != 0;
-    let marks: Vec<usize> = (0..4).filter(uneven).collect();
-    let is_tilted = |tilt: &[i32; 4]| marks.iter().any(|at| tilt[*at] != 0);
-    tilts.iter().enumerate().filter(|(_, tilt)| is_tilted(tilt)).map(|(at, _)| at).collect()
-}
-
-/// How many more brackets of each kind lines open than close, and whether their quotes come in pairs.
-fn tilt(lines: &[&str]) -> [i32; 4] {
-    let mut tilt = [0; 4];
-    for byte in lines.iter().flat_map(|line| line.bytes()) {
-        match byte {
-            b'(' => tilt[0] += 1,
-            b')' => tilt[0] -= 1,
-            b'[' => tilt[1] += 1,
-            b']' => tilt[1] -= 1,
-            b'{' => tilt[2] += 1,
-            b'}' => tilt[2] -= 1,
-            b'"' => tilt[3] ^= 1,
-            _ => {}
-        }
-    }
-    tilt
-}
-
-/// For each error the nearest of the tilted hunks at or above it, else the first of them.
-fn tilted_at(errors: &[Range<usize>], tilted: &[usize], hunks: &[Hunk]) -> BTreeSet<usize> {
-    let is_above =
-        |at: &usize, error: &Range<usize>| hunks.get(*at).is_some_and(|hunk| hunk.proposed.start < error.end);
-    let culprit = |error| tilted.iter().rev().find(|at| is_above(at, error)).or(tilted.first());
-    errors.iter().filter_map(culprit).copied().collect()
-}
-
-/// The hunks at which errors point. A wide error, as one brace too few makes it, points at many: it counts if no other points
-/// at one; and what points at none is the work of the nearest.
-fn blamed(errors: &[Range<usize>], hunks: &[Hunk]) -> BTreeSet<usize> {
-    let near = |error: &Range<usize>| -> Vec<usize> {
-        let is_near = |hunk: &Hunk| error.start <= hunk.proposed.end && hunk.proposed.start <= error.end;
-        hunks.iter().enumerate().filter(|(_, hunk)| is_near(hunk)).map(|(at, _)| at).collect()
-    };
-    let pointed: Vec<Vec<usize>> = errors.iter().map(near).collect();
-    let sharp: BTreeSet<usize> = pointed.iter().filter(|hunks| hunks.len() == 1).flatten().copied().collect();
-    if !sharp.is_empty() {
-        return sharp;
-    }
-    let wide: BTreeSet<usize> = pointed.into_iter().flatten().collect();
-    if !wide.is_empty() {
-        return wide;
-    }
-    let away = |hunk: &Hunk, error: &Range<usize>| {
-        error.start.saturating_sub(hunk.proposed.end).max(hunk.proposed.start.saturating_sub(error.end))
-    };
-    let nearest = |error: &Range<usize>| (0..hunks.len()).min_by_key(|at| hunks.get(*at).map(|hunk| away(hunk, error)));
-    errors.iter().filter_map(nearest).collect()
-}
-
-fn slice<'t, T>(all: &'t [T], range: &Range<usize>) -> &'t [T] {
+pub(crate) fn slice<'t, T>(all: &'t [T], range: &Range<usize>) -> &'t [T] {
     all.get(range.clone()).unwrap_or_default()
 }

@@ -6,9 +6,9 @@
 
 use std::borrow::Cow;
 
-use super::canon::{self, LineClass};
-use super::declaration;
-use crate::compose::view::View;
+use super::normalize::{LineClass, normalize};
+use super::similarity;
+use crate::apply::document::View;
 
 /// What a quoted line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) struct QuoteLine<'a> {
     pub(crate) kind: QuoteKind,
     pub(crate) text: &'a str,
     /// Whether the reply may go on elsewhere in the file after this line (a forgotten hunk heading).
-    pub(super) jump: bool,
+    pub(crate) jump: bool,
 }
 
 /// The best place for a quote.
@@ -32,11 +32,11 @@ pub(crate) struct QuoteLine<'a> {
 pub(crate) struct Place {
     pub(crate) cost: f32,
     /// What the whole quote weighs: its cost is judged against this.
-    pub(super) weight: f32,
+    pub(crate) weight: f32,
     /// The file line of each quoted line, 0-based.
     pub(crate) map: Vec<Option<usize>>,
     /// How much dearer the next best place is that does not overlap.
-    pub(super) margin: f32,
+    pub(crate) margin: f32,
     /// The best places: first line (0-based) and cost, best first.
     pub(crate) candidates: Vec<(usize, f32)>,
 }
@@ -48,7 +48,7 @@ const SLACK: f32 = 0.35;
 pub(crate) const MARGIN: f32 = 0.5;
 
 /// The most that a place may cost that a quote of this weight can have.
-pub(super) fn dearest(weight: f32) -> f32 {
+pub(crate) fn dearest(weight: f32) -> f32 {
     COST_PER_WEIGHT * weight + SLACK
 }
 
@@ -147,7 +147,7 @@ impl<'v> Hits<'v> {
     /// A place that has none of the rarest lines leaves out more lines than it may cost, as those are known to the file.
     /// So their surroundings will do, and lines that are only alike need not be sought elsewhere.
     fn new(view: &'v View<'_>, quote: &[QuoteLine<'_>]) -> (Self, Vec<(usize, usize)>) {
-        let canon: Vec<Cow<'_, str>> = quote.iter().map(|line| canon::canon(line.text)).collect();
+        let canon: Vec<Cow<'_, str>> = quote.iter().map(|line| normalize(line.text)).collect();
         let same = |(line, canon): (&QuoteLine<'_>, &Cow<'_, str>)| match line.kind {
             QuoteKind::Gap => Hit::Any,
             _ => Hit::Same(view.places(canon)),
@@ -208,8 +208,8 @@ impl<'v> Hits<'v> {
                 let mut like = view.like(wanted, least_likeness(line.kind), windows, &mut budget);
                 // What goes must be what was meant, and what stays must be the same thing.
                 like.retain(|(at, _)| match line.kind {
-                    QuoteKind::Delete => canon::is_slip(wanted, &view.canon(*at)),
-                    _ => declaration::may_stand_for(wanted, &view.canon(*at)),
+                    QuoteKind::Delete => similarity::is_slip(wanted, &view.canon(*at)),
+                    _ => similarity::may_stand_for(wanted, &view.canon(*at)),
                 });
                 *hit = Hit::Like(like);
             }

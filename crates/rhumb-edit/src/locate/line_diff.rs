@@ -1,9 +1,8 @@
 //! Which lines two texts share, at a cost that stays bounded however different they are.
 
+use similar::{Algorithm, DiffTag};
 use std::collections::BTreeMap;
 use std::ops::Range;
-
-use similar::{Algorithm, DiffTag};
 
 /// Texts whose comparison would take more steps than this only share their head and tail.
 const MAX_STEPS: usize = 100_000_000;

@@ -1,31 +1,28 @@
 //! Finding the one place that a hunk means, or saying precisely why there is none.
 
-pub(super) mod align;
-pub(super) mod by_hand;
-pub(super) mod canon;
-mod declaration;
-pub(super) mod explain;
-mod indent;
-pub(super) mod line_diff;
-pub(super) mod masks;
-pub(super) mod placement;
-pub(super) mod stand_in;
+pub(crate) mod align;
+pub(crate) mod line_diff;
+pub(crate) mod normalize;
+pub(crate) mod placement;
+pub(crate) mod similarity;
+pub(crate) mod suggest;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::block::marker::{self, Elision};
-use super::compose::view::View;
-use super::outcome::{Flag, Refusal};
-use super::proposal::Flexibility;
-use super::reply::{Hunk, LineKind, QuotedLine};
+use crate::apply::document::View;
+use crate::elision::{self, Elision, Exchange};
+use crate::outcome::Flag;
+use crate::proposal::Flexibility;
+use crate::refusal::{self, Cause, Difference, Instead, Refusal};
+use crate::reply::{Hunk, LineKind, QuotedLine};
 use align::{Place, QuoteKind, QuoteLine};
-use canon::LineClass;
+use normalize::{LineClass, normalize};
 use placement::{Located, Met, build};
-use stand_in::{Exchange, stand_in};
+use similarity::Probe;
 
 /// Below this no further doubt is raised.
-pub(super) const CHEAP: f32 = 0.3;
+pub(crate) const CHEAP: f32 = 0.3;
 /// Without a single true line in the quote, misspelt ones must have so many letters and digits, and be this alike.
 const SURE_LENGTH: usize = 12;
 const SURE: f32 = 0.9;
@@ -47,7 +44,7 @@ const NEAR: usize = 20;
 
 /// Locates `hunk` among the lines of `view`. `forgiving` is for diffs, whose lines may lack their plus sign and which
 /// may go on elsewhere without a new heading; a search block is one place.
-pub(super) fn locate(
+pub(crate) fn locate(
     view: &View<'_>,
     hunk: &Hunk,
     forgiving: bool,
@@ -66,10 +63,10 @@ fn locate_anywhere(
     flexibility: Flexibility,
 ) -> Result<Located, Refusal> {
     if !hunk.quotes() {
-        return Err(Refusal::new("no anchor: the edit quotes no line of the file, so its place is unknown"));
+        return Err(Cause::NoQuote.into());
     }
     if view.len() == 0 {
-        return Err(explain::missing("no match: the file is empty"));
+        return Err(Cause::EmptyFile.into());
     }
     let exact = exact_places(view, hunk);
     match exact.as_slice() {
@@ -86,11 +83,9 @@ fn locate_anywhere(
             repeated_insertion(view, &lines)?;
             build(view, &lines, 0.0, 1.0, forgiving)
         }
-        [] if flexibility == Flexibility::Off => {
-            Err(explain::missing("no match: the quoted lines do not stand in the file to the letter"))
-        }
+        [] if flexibility == Flexibility::Off => Err(Cause::NotVerbatim.into()),
         [] => aligned(view, hunk, forgiving),
-        several => Err(explain::ambiguous(several.iter().map(|line| (*line, 1.0)).collect())),
+        several => Err(refusal::ambiguous(several.iter().map(|line| (*line, 1.0)))),
     }
 }
 
@@ -111,10 +106,10 @@ fn aligned(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Ref
     let lines = with_gaps(view, &hunk.lines);
     let quote = quote_of(&lines, forgiving);
     let Some(place) = align::align(view, &quote, forgiving) else {
-        return Err(explain::missing("no match: none of the quoted lines is in the file"));
+        return Err(Cause::NoQuotedLine.into());
     };
     if present(view, &lines, forgiving, &place) {
-        return Err(explain::already_applied());
+        return Err(Cause::AlreadyApplied.into());
     }
     accept(view, &quote, &place, forgiving)?;
     let mut map = place.map.iter();
@@ -133,8 +128,8 @@ fn aligned(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Ref
 /// Kept lines that stand for lines left out become gaps; gaps at the ends mean nothing.
 fn with_gaps<'a>(view: &View<'_>, lines: &'a [QuotedLine]) -> Vec<(LineKind, &'a str)> {
     let gap = |line: &QuotedLine| {
-        let stands_for_more = line.kind == LineKind::Keep && marker::elision(&line.text).is_some();
-        stands_for_more && view.places(&canon::canon(&line.text)).is_empty()
+        let stands_for_more = line.kind == LineKind::Keep && elision::elision(&line.text).is_some();
+        stands_for_more && view.places(&normalize(&line.text)).is_empty()
     };
     let kind = |line: &QuotedLine| if gap(line) { LineKind::Gap } else { line.kind };
     let mut lines: Vec<(LineKind, &str)> = lines.iter().map(|line| (kind(line), line.text.as_str())).collect();
@@ -171,10 +166,10 @@ fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, place: 
     if place.cost < NEARLY {
         return false;
     }
-    let of =
-        |wanted: LineKind| lines.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, line)| canon::canon(line));
+    let of = |wanted: LineKind| lines.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, line)| normalize(line));
     let made = |text: &str| of(LineKind::Insert).any(|line| *line == *text);
-    let new = |line: &Cow<'_, str>| canon::is_telling(line) && !of(LineKind::Delete).any(|removed| removed == *line);
+    let new =
+        |line: &Cow<'_, str>| normalize::is_telling(line) && !of(LineKind::Delete).any(|removed| removed == *line);
     let mut added = of(LineKind::Insert).filter(new).peekable();
     let all_there = added.peek().is_some() && added.all(|line| !view.places(&line).is_empty());
     let mut map = place.map.iter();
@@ -186,7 +181,7 @@ fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, place: 
         }
         removes = true;
         let found = at.map(|at| view.canon(at));
-        done |= found.as_ref().is_none_or(|found| **found != *canon::canon(text) && (all_there || made(found)));
+        done |= found.as_ref().is_none_or(|found| **found != *normalize(text) && (all_there || made(found)));
     }
     if removes && !done && !all_there {
         return false;
@@ -223,12 +218,12 @@ fn accept(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place, forgiving: bo
     let found = quote.iter().zip(&place.map).any(|(line, at)| at.is_some() && solid(line));
     let dear = place.cost > align::dearest(place.weight) && place.cost > CHEAP;
     if !found || dear {
-        return Err(explain::no_match(view, quote, place));
+        return Err(no_match(view, quote, place));
     }
     let lost = |line: &QuoteLine<'_>, at: &Option<usize>| at.is_none() && solid(line);
     let strict = |line: &QuoteLine<'_>| line.kind == QuoteKind::Delete || !forgiving;
     if quote.iter().zip(&place.map).any(|(line, at)| lost(line, at) && strict(line)) {
-        return Err(explain::no_match(view, quote, place));
+        return Err(no_match(view, quote, place));
     }
     if unanchored(view, quote, place)
         || contradicted(view, quote, place)
@@ -236,15 +231,48 @@ fn accept(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place, forgiving: bo
         || mixed(view, quote, place)
         || guessed(view, quote, place)
     {
-        return Err(explain::no_match(view, quote, place));
+        return Err(no_match(view, quote, place));
     }
     if place.margin < align::MARGIN {
         let near = place.candidates.iter().filter(|(_, cost)| *cost < place.cost + align::MARGIN);
         let weight = place.weight.max(1.0);
-        return Err(explain::ambiguous(near.map(|(line, cost)| (*line, 1.0 - cost / weight)).collect()));
+        return Err(refusal::ambiguous(near.map(|(line, cost)| (*line, 1.0 - cost / weight))));
     }
     Ok(())
 }
+
+/// The refusal of a quote that is not in the file: where it differs from the closest place.
+fn no_match(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> Refusal {
+    let weight = place.weight.max(0.1);
+    let close = place.candidates.iter().map(|(line, cost)| (*line, 1.0 - cost / weight));
+    let close = close.filter(|(_, similarity)| *similarity > MIN_LISTED_SIMILARITY).take(MAX_LISTED_PLACES);
+    let candidates = refusal::candidates(close);
+    let closest = candidates.iter().map(|candidate| candidate.line).collect();
+    Refusal { candidates, ..Cause::NoMatch { difference: first_difference(view, quote, place), closest }.into() }
+}
+
+/// The first quoted line that was not found, and what the file has in its place.
+fn first_difference(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> Option<Difference> {
+    let lost = quote
+        .iter()
+        .zip(&place.map)
+        .position(|(line, at)| at.is_none() && line.kind != QuoteKind::Gap && !line.text.trim().is_empty())?;
+    let text = quote.get(lost)?.text;
+    let before = place.map.iter().take(lost).rev().find_map(|at| *at).map(|at| at + 1);
+    let after = place.map.iter().skip(lost).find_map(|at| *at).and_then(|at| at.checked_sub(1));
+    let known = view.places(&normalize(text));
+    let instead = match (before.or(after).filter(|at| *at < view.len()), known.first()) {
+        (_, Some(line)) => Instead::Elsewhere { line: line + 1 },
+        (Some(at), None) => Instead::Other { line: at + 1, text: view.body(at).to_owned() },
+        (None, None) => Instead::Nothing,
+    };
+    Some(Difference { number: lost + 1, text: text.to_owned(), instead })
+}
+
+/// A place is listed in a refusal if it is at least this similar to the quote, 0 to 1.
+const MIN_LISTED_SIMILARITY: f32 = 0.3;
+/// Maximum number of places that a refusal lists.
+const MAX_LISTED_PLACES: usize = 3;
 
 /// Whether every line that was found is misspelt, and not just by a letter in a long line: short lines are alike by
 /// chance.
@@ -252,17 +280,17 @@ fn unanchored(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
     let met = quote.iter().zip(&place.map).filter(|(line, _)| !line.text.trim().is_empty());
     let mut all_sure = true;
     for (line, at) in met.filter_map(|(line, at)| Some((line, (*at)?))) {
-        let wanted = canon::canon(line.text);
+        let wanted = normalize(line.text);
         if *view.canon(at) == *wanted {
-            if canon::is_telling(&wanted) {
+            if normalize::is_telling(&wanted) {
                 return false;
             }
             continue;
         }
-        let long = canon::letters(&wanted) >= SURE_LENGTH;
+        let long = normalize::letters(&wanted) >= SURE_LENGTH;
         let found = view.canon(at);
-        let alike = canon::Probe::new(&wanted).likeness(&found, SURE).is_some();
-        all_sure &= long && alike && canon::is_slip(&wanted, &found);
+        let alike = Probe::new(&wanted).likeness(&found, SURE).is_some();
+        all_sure &= long && alike && similarity::is_slip(&wanted, &found);
     }
     !all_sure
 }
@@ -272,10 +300,10 @@ fn guessed(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
     let (mut alike, mut true_ones) = (0usize, 0usize);
     for (line, at) in quote.iter().zip(&place.map) {
         let Some(at) = *at else { continue };
-        let (wanted, found) = (canon::canon(line.text), view.canon(at));
+        let (wanted, found) = (normalize(line.text), view.canon(at));
         if *found == *wanted {
-            true_ones += usize::from(canon::is_telling(&wanted));
-        } else if !canon::is_slip(&wanted, &found) {
+            true_ones += usize::from(normalize::is_telling(&wanted));
+        } else if !similarity::is_slip(&wanted, &found) {
             alike += 1;
         }
     }
@@ -308,12 +336,12 @@ fn mixed(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
     let above = |line: usize| (0..line).rev().find(|line| view.class(*line) != LineClass::Blank);
     let below = |line: usize| (line + 1..view.len()).find(|line| view.class(*line) != LineClass::Blank);
     let says = |at: Option<usize>, line: Option<&QuoteLine<'_>>| {
-        at.zip(line).is_some_and(|(at, line)| *view.canon(at) == *canon::canon(line.text))
+        at.zip(line).is_some_and(|(at, line)| *view.canon(at) == *normalize(line.text))
     };
     let missing = quote.iter().zip(&place.map).enumerate().filter(|(_, (line, at))| at.is_none() && solid(line));
-    missing.filter(|(_, (line, _))| canon::is_telling(line.text)).any(|(index, (line, _))| {
+    missing.filter(|(_, (line, _))| normalize::is_telling(line.text)).any(|(index, (line, _))| {
         let (before, after) = (quote.iter().take(index).rev().find(solid), quote.iter().skip(index + 1).find(solid));
-        let mut places = view.places(&canon::canon(line.text)).iter().take(8).copied();
+        let mut places = view.places(&normalize(line.text)).iter().take(8).copied();
         // Beside lines that are left out anything could stand.
         let said = |line: &&QuoteLine<'_>| line.kind == QuoteKind::Gap || !line.text.trim().is_empty();
         let beside = [quote.iter().take(index).rev().find(said), quote.iter().skip(index + 1).find(said)];
@@ -350,7 +378,7 @@ fn contradicted(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool
         };
         let stale = |line: usize| {
             let alike = |quoted: &QuoteLine<'_>| {
-                canon::Probe::new(&canon::canon(quoted.text)).likeness(&view.canon(line), STALE).is_some()
+                Probe::new(&normalize(quoted.text)).likeness(&view.canon(line), STALE).is_some()
             };
             view.class(line) == LineClass::Comment && quote.get(from..at).unwrap_or_default().iter().any(alike)
         };
@@ -367,7 +395,7 @@ fn contradicted(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool
 fn replaces(quote: &[QuoteLine<'_>], from: usize, to: usize) -> bool {
     let above = from.checked_sub(1).and_then(|above| quote.get(above)).filter(|line| line.kind == QuoteKind::Delete);
     let alike = |(old, new): (&QuoteLine<'_>, &QuoteLine<'_>)| {
-        canon::Probe::new(&canon::canon(old.text)).likeness(&canon::canon(new.text), 0.6).is_some()
+        Probe::new(&normalize(old.text)).likeness(&normalize(new.text), 0.6).is_some()
     };
     from + 1 == to && to == quote.len() && above.zip(quote.get(from)).is_some_and(alike)
 }
@@ -376,15 +404,15 @@ fn replaces(quote: &[QuoteLine<'_>], from: usize, to: usize) -> bool {
 fn invented_elision(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal> {
     let removes = lines.iter().any(|line| line.kind == LineKind::Delete && !line.text.trim().is_empty());
     let placeholder =
-        |line: &&Met<'_>| line.kind == LineKind::Insert && marker::elision(line.text) == Some(Elision::Placeholder);
-    let new = |line: &&Met<'_>| view.places(&canon::canon(line.text)).is_empty();
+        |line: &&Met<'_>| line.kind == LineKind::Insert && elision::elision(line.text) == Some(Elision::Placeholder);
+    let new = |line: &&Met<'_>| view.places(&normalize(line.text)).is_empty();
     if let Some(line) = lines.iter().filter(placeholder).find(new).filter(|_| removes) {
-        return Err(explain::elided(line.text));
+        return Err(Cause::Elision((line.text).to_string()).into());
     }
     let after: Vec<&str> = lines.iter().filter(|line| line.kind != LineKind::Delete).map(|line| line.text).collect();
-    let known = |line: &str| !view.places(&canon::canon(line)).is_empty();
-    match stand_in(&after, &exchanges(lines), known) {
-        Some(line) => Err(explain::elided(line)),
+    let known = |line: &str| !view.places(&normalize(line)).is_empty();
+    match elision::stand_in(&after, &exchanges(lines), known) {
+        Some(line) => Err(Cause::Elision((line).to_string()).into()),
         None => Ok(()),
     }
 }
@@ -418,7 +446,7 @@ fn repeated_insertion(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal>
     };
     let last = lines.iter().rposition(inserted).unwrap_or(first);
     let run = lines.get(first..=last).unwrap_or_default();
-    let telling = |line: &Met<'_>| canon::letters(line.text) >= 8;
+    let telling = |line: &Met<'_>| normalize::letters(line.text) >= 8;
     // A picture made of dashes tells enough by its size.
     let drawn: usize = run.iter().map(|line| line.text.split_whitespace().map(str::len).sum::<usize>()).sum();
     let drawn = run.len() > 2 && drawn >= DRAWN;
@@ -426,7 +454,7 @@ fn repeated_insertion(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal>
         return Ok(());
     }
     let stands_at = |from: usize| {
-        let same = |(at, line): (usize, &Met<'_>)| canon::canon(view.body(at)) == canon::canon(line.text);
+        let same = |(at, line): (usize, &Met<'_>)| normalize(view.body(at)) == normalize(line.text);
         from + run.len() <= view.len() && (from..).zip(run).all(same)
     };
     let before = lines.get(..first).unwrap_or_default().iter().rev().find_map(|line| line.at);
@@ -440,7 +468,7 @@ fn repeated_insertion(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal>
         (Some(_), Some(after)) => run.len() > 1 && above(after),
         _ => false,
     };
-    if there { Err(explain::already_applied()) } else { Ok(()) }
+    if there { Err(Cause::AlreadyApplied.into()) } else { Ok(()) }
 }
 
 /// A second look at an ambiguous hunk, within the scope that its heading names.
@@ -456,7 +484,7 @@ fn in_scope(view: &View<'_>, hunk: &Hunk, forgiving: bool, flexibility: Flexibil
 }
 
 /// The place of an ambiguous hunk that begins at the line `line` (0-based), if it fits no other near by.
-pub(super) fn locate_at(
+pub(crate) fn locate_at(
     view: &View<'_>,
     line: usize,
     hunk: &Hunk,
@@ -488,7 +516,7 @@ fn located_within(
 
 /// The lines of the block that `scope` heads, if exactly one line within the range reads so: half open.
 fn scope_lines(view: &View<'_>, scope: &str, from: usize, to: usize) -> Option<(usize, usize)> {
-    let wanted = canon::canon(scope);
+    let wanted = normalize(scope);
     let width = |line: usize| view.body(line).len() - view.body(line).trim_start().len();
     let mut heads = (from..to).filter(|line| *view.canon(*line) == *wanted);
     let head = heads.next().filter(|_| heads.next().is_none())?;

@@ -1,23 +1,15 @@
 //! From a quote that has met its lines to deletions and insertions: where exactly each new line goes.
+// FROM locate/indent.rs
+// //! The indentation of added lines, learnt from how the quoted lines are indented in the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::canon::{self, LineClass};
-use super::explain;
-use super::indent::{self, IndentMap};
-use crate::compose::view::View;
-use crate::outcome::{Refusal, Strategy};
+use super::normalize::{self, LineClass, normalize};
+use super::similarity::Probe;
+use crate::apply::document::View;
+use crate::outcome::Strategy;
+use crate::refusal::{Cause, Refusal};
 use crate::reply::LineKind;
-
-const NO_ANCHOR: &str = "no anchor: no quoted line around the added lines was found";
-const VAGUE: &str = "vague: the quote leaves out lines of the file just where lines are added; quote the lines directly \
-                     above and below them";
-
-const FLAT: &str = "no match: the quoted lines have lost their indentation, so that of the added lines is unknown; quote the \
-                    lines exactly";
-
-const UNSTEADY: &str = "no match: some quoted lines have the indentation of the file and others have not, so the \
-                        indentation of the added lines is unknown; quote the lines exactly";
 
 /// A hunk with its place in a view: lines 0-based.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,14 +65,14 @@ pub(crate) fn build(
     let added: Vec<&str> = added.map(|(_, line)| line.text).collect();
     let unmarked = diff && unmarked(view, lines);
     if !added.is_empty() && !unmarked && unsteady(view, lines) {
-        return Err(explain::missing(UNSTEADY));
+        return Err(Cause::MixedIndentation.into());
     }
     let indent = match unmarked {
         true => IndentMap::default(),
         false => IndentMap::learn(pairs).or_by_habit(view.bodies(), &added),
     };
     if flattened(view, lines) {
-        return Err(explain::missing(FLAT));
+        return Err(Cause::LostIndentation.into());
     }
     let typeset = typeset(view, lines);
     let mut located = Located {
@@ -100,14 +92,14 @@ pub(crate) fn build(
             (LineKind::Delete, Some(at)) => drop(located.deletes.insert(at)),
             (LineKind::Insert | LineKind::Keep, None) if inserts(lines, index) => {
                 if vague(view, lines, index) {
-                    return Err(explain::missing(VAGUE));
+                    return Err(Cause::SkipsInsertionPoint.into());
                 }
                 let Some(at) = position(view, lines, index) else {
-                    return Err(explain::missing(NO_ANCHOR));
+                    return Err(Cause::NoAnchor.into());
                 };
                 let cut = unmarked && line.kind == LineKind::Keep && line.text.starts_with(' ');
                 let text = if cut { format!(" {}", line.text) } else { indent.apply(line.text) };
-                let text = if typeset { canon::straight(&text) } else { text };
+                let text = if typeset { normalize::straight(&text) } else { text };
                 located.inserts.entry(at).or_default().push(text);
             }
             _ => {}
@@ -123,10 +115,10 @@ fn unsteady(view: &View<'_>, lines: &[Met<'_>]) -> bool {
     let (mut same, mut other) = (false, false);
     for (at, (quoted, found)) in pairs.enumerate() {
         // The first line often loses its indentation when a block is trimmed.
-        if at == 0 && indent::indentation(quoted).is_empty() {
+        if at == 0 && indentation(quoted).is_empty() {
             continue;
         }
-        let (quoted, found) = (indent::indentation(quoted), indent::indentation(found));
+        let (quoted, found) = (indentation(quoted), indentation(found));
         same |= quoted == found && !quoted.is_empty();
         other |= quoted != found && quoted.contains('\t') == found.contains('\t');
     }
@@ -137,16 +129,16 @@ fn unsteady(view: &View<'_>, lines: &[Met<'_>]) -> bool {
 /// What takes the place of removed lines is as deep as those.
 fn flattened(view: &View<'_>, lines: &[Met<'_>]) -> bool {
     let solid = || lines.iter().filter(|line| !line.text.trim().is_empty());
-    let depths = solid().filter_map(|line| Some(indent::indentation(view.body(line.at?))));
+    let depths = solid().filter_map(|line| Some(indentation(view.body(line.at?))));
     let depths: BTreeSet<&str> = depths.collect();
-    let flat = solid().all(|line| line.kind != LineKind::Delete && indent::indentation(line.text).is_empty());
+    let flat = solid().all(|line| line.kind != LineKind::Delete && indentation(line.text).is_empty());
     flat && depths.len() > 1 && !depths.contains("") && solid().any(|line| line.kind == LineKind::Insert)
 }
 
 /// Whether the reply has typographic quotes, dashes or dots where the file, which has none at all, has plain ones.
 fn typeset(view: &View<'_>, lines: &[Met<'_>]) -> bool {
-    let differs = |line: &Met<'_>| canon::is_typeset(line.text) && line.at.is_some();
-    lines.iter().any(differs) && !view.bodies().any(canon::is_typeset)
+    let differs = |line: &Met<'_>| normalize::is_typeset(line.text) && line.at.is_some();
+    lines.iter().any(differs) && !view.bodies().any(normalize::is_typeset)
 }
 
 /// Whether the kept lines of a diff came without the blank that marks them, so that one of their own was taken for it:
@@ -156,7 +148,7 @@ fn unmarked(view: &View<'_>, lines: &[Met<'_>]) -> bool {
     let (mut short, mut full) = (BTreeSet::new(), BTreeSet::new());
     for line in lines.iter().filter(|line| !line.text.trim().is_empty()) {
         let Some(at) = line.at else { continue };
-        let (quoted, found) = (indent::indentation(line.text), indent::indentation(view.body(at)));
+        let (quoted, found) = (indentation(line.text), indentation(view.body(at)));
         if quoted == found {
             continue;
         }
@@ -167,7 +159,7 @@ fn unmarked(view: &View<'_>, lines: &[Met<'_>]) -> bool {
         full.insert(found);
     }
     let added = lines.iter().filter(|line| line.kind == LineKind::Insert && !line.text.trim().is_empty());
-    let depths: Vec<&str> = added.map(|line| indent::indentation(line.text)).collect();
+    let depths: Vec<&str> = added.map(|line| indentation(line.text)).collect();
     let among = |known: &BTreeSet<&str>| depths.iter().any(|depth| known.contains(depth));
     !short.is_empty() && (among(&full) || !among(&short))
 }
@@ -269,7 +261,7 @@ fn past_attached(view: &View<'_>, run: &[Met<'_>], last: usize, coming: Option<u
         !empty(first)
     } else {
         let like = |line: &str, other: usize| {
-            canon::Probe::new(line.trim()).likeness(view.body(other).trim(), 0.0).unwrap_or_default()
+            Probe::new(line.trim()).likeness(view.body(other).trim(), 0.0).unwrap_or_default()
         };
         !empty(first) && (attached(end) || like(end, next) > like(first, last))
     };
@@ -279,7 +271,7 @@ fn past_attached(view: &View<'_>, run: &[Met<'_>], last: usize, coming: Option<u
 /// Whether a line belongs to the one below it: a comment, an attribute, a decorator.
 fn attached(line: &str) -> bool {
     let attribute = line.trim_start().starts_with(['@', '#']);
-    attribute || canon::class(line) == LineClass::Comment
+    attribute || normalize::class(line) == LineClass::Comment
 }
 
 /// Lines added after a heading go below a docstring that the quote left out.
@@ -340,9 +332,237 @@ fn likeness(quoted: &str, found: &str) -> Strategy {
         Strategy::Whitespace
     } else if quoted.trim() == found.trim() {
         Strategy::Indentation
-    } else if canon::canon(quoted) == canon::canon(found) {
+    } else if normalize(quoted) == normalize(found) {
         Strategy::Whitespace
     } else {
         Strategy::Fuzzy
+    }
+}
+
+/// Width of a tab where nothing tells.
+const TAB: usize = 4;
+
+/// Of so many lines with tabs one with spaces breaks the habit of the file.
+const EXCEPTIONS: usize = 3;
+
+/// From the reply's indentation to the file's.
+#[derive(Debug, Default)]
+pub(crate) struct IndentMap {
+    table: BTreeMap<String, String>,
+    /// Columns that stand for one tab, when one side has tabs and the other spaces.
+    unit: usize,
+    tabs: Tabs,
+    identity: bool,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Tabs {
+    #[default]
+    Alike,
+    /// The reply has spaces where the file has tabs.
+    Lost,
+    /// The reply has tabs where the file has spaces.
+    Invented,
+}
+
+/// The white space at the start of a line; typesetters have a blank of their own.
+pub(crate) fn indentation(line: &str) -> &str {
+    line.split_at(line.len() - line.trim_start_matches([' ', '\t', '\u{a0}']).len()).0
+}
+
+fn width(indent: &str) -> usize {
+    indent.chars().map(|c| if c == '\t' { TAB } else { 1 }).sum()
+}
+
+impl IndentMap {
+    /// Learns from pairs of a quoted line and the line of the file that it stands for.
+    pub(crate) fn learn<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let solid = |line: &str| !line.trim().is_empty();
+        let pairs: Vec<(&str, &str)> = pairs
+            .into_iter()
+            .filter(|(quoted, found)| solid(quoted) && solid(found))
+            .map(|(quoted, found)| (indentation(quoted), indentation(found)))
+            .collect();
+        let table = by_majority(&pairs);
+        let quoted_tabs = pairs.iter().any(|(quoted, _)| quoted.contains('\t'));
+        let found_tabs = pairs.iter().any(|(_, found)| found.contains('\t'));
+        let tabs = match (quoted_tabs, found_tabs) {
+            (false, true) => Tabs::Lost,
+            (true, false) => Tabs::Invented,
+            _ => Tabs::Alike,
+        };
+        let units = pairs.iter().filter_map(|(quoted, found)| match tabs {
+            Tabs::Alike => None,
+            Tabs::Lost => columns_per_tab(quoted, found),
+            Tabs::Invented => columns_per_tab(found, quoted),
+        });
+        let unit = units.min().unwrap_or(TAB).max(1);
+        let identity = table.iter().all(|(quoted, found)| quoted == found);
+        Self { table, unit, tabs, identity }
+    }
+
+    /// When no quoted line is indented, the habit of the whole file decides between tabs and spaces. `file` are its
+    /// lines, `added` the lines to come.
+    pub(crate) fn or_by_habit<'f>(mut self, file: impl Iterator<Item = &'f str>, added: &[&str]) -> Self {
+        if self.table.keys().any(|indent| !indent.is_empty()) || !self.identity {
+            return self;
+        }
+        let file: Vec<&str> = file.collect();
+        // The second and later lines of a block comment stand one column further in.
+        let comment = |line: &&&str| line.trim_start().starts_with('*');
+        let indents =
+            |lines: &[&str], c: char| lines.iter().filter(|line| line.starts_with(c) && !comment(line)).count();
+        let spaces = |lines: &[&str]| {
+            let deep = lines.iter().map(|line| indentation(line)).filter(|indent| indent.starts_with("  "));
+            deep.map(str::len).min()
+        };
+        let (tabs, blanks) = (indents(&file, '\t'), indents(&file, ' '));
+        let (added_tabs, added_blanks) = (indents(added, '\t'), indents(added, ' '));
+        // In a file of tabs a continued line or an example may be indented otherwise.
+        let of_tabs = tabs > 0 && blanks * EXCEPTIONS <= tabs;
+        if tabs == 0 && blanks > 0 && added_tabs > 0 && added_blanks == 0 {
+            (self.tabs, self.unit) = (Tabs::Invented, spaces(&file).unwrap_or(TAB));
+        } else if of_tabs && added_blanks > 0 && added_tabs == 0 {
+            (self.tabs, self.unit) = (Tabs::Lost, spaces(added).unwrap_or(TAB));
+        } else {
+            return self;
+        }
+        self.identity = false;
+        self.table.insert(String::new(), String::new());
+        self
+    }
+
+    /// The line as it belongs into the file.
+    pub(crate) fn apply(&self, line: &str) -> String {
+        if self.identity || line.trim().is_empty() {
+            return line.to_owned();
+        }
+        let indent = indentation(line);
+        let body = line.get(indent.len()..).unwrap_or_default();
+        format!("{}{body}", self.indent(indent).replace('\u{a0}', " "))
+    }
+
+    fn indent(&self, quoted: &str) -> String {
+        if let Some(found) = self.table.get(quoted) {
+            return found.clone();
+        }
+        let near = |known: &&String| (width(known).abs_diff(width(quoted)), std::cmp::Reverse(width(known)));
+        // The lines of a block comment stand a column further in, which is no depth to count from.
+        let regular = |known: &&String| {
+            let found = self.table.get(*known).map_or("", String::as_str);
+            self.tabs != Tabs::Lost || !found.contains(' ')
+        };
+        let nearest = self.table.keys().filter(regular).min_by_key(near);
+        let Some(nearest) = nearest.or_else(|| self.table.keys().min_by_key(near)) else {
+            return quoted.to_owned();
+        };
+        let found = self.table.get(nearest).cloned().unwrap_or_default();
+        match self.tabs {
+            Tabs::Lost => self.with_tabs(&found, width(quoted), width(nearest)),
+            Tabs::Invented => " ".repeat(self.unit * quoted.matches('\t').count()),
+            Tabs::Alike => {
+                if let Some(deeper) = quoted.strip_prefix(nearest.as_str()) {
+                    found + deeper
+                } else if let Some(excess) = nearest.strip_prefix(quoted) {
+                    let keep = found.len().saturating_sub(excess.chars().count());
+                    found.get(..keep).unwrap_or_default().to_owned()
+                } else {
+                    quoted.to_owned()
+                }
+            }
+        }
+    }
+
+    /// `found`, made deeper or shallower by the difference of two widths in columns.
+    fn with_tabs(&self, found: &str, quoted: usize, nearest: usize) -> String {
+        if let Some(more) = quoted.checked_sub(nearest) {
+            return format!("{found}{}{}", "\t".repeat(more / self.unit), " ".repeat(more % self.unit));
+        }
+        let fewer = nearest.saturating_sub(quoted).div_ceil(self.unit);
+        found.get(..found.len().saturating_sub(fewer)).unwrap_or_default().to_owned()
+    }
+}
+
+/// For each indentation of the reply the one that most of its lines have in the file; unchanged if as many have that.
+fn by_majority(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let mut counts: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+    for (quoted, found) in pairs {
+        *counts.entry(quoted).or_default().entry(found).or_default() += 1;
+    }
+    let winner = |quoted: &str, found: BTreeMap<&str, usize>| {
+        let best = found.into_iter().max_by_key(|(found, count)| (*count, *found == quoted));
+        best.map(|(found, _)| (quoted.to_owned(), found.to_owned()))
+    };
+    counts.into_iter().filter_map(|(quoted, found)| winner(quoted, found)).collect()
+}
+
+/// How many columns of `spaces` one tab of `tabs` stands for, when the two fit.
+fn columns_per_tab(spaces: &str, tabs: &str) -> Option<usize> {
+    let only_tabs = !tabs.is_empty() && tabs.chars().all(|c| c == '\t');
+    let columns = width(spaces);
+    (only_tabs && columns > 0 && columns.is_multiple_of(tabs.len())).then(|| columns / tabs.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dedented_reply_is_indented_again() {
+        let map = IndentMap::learn([("def f():", "    def f():"), ("    x", "        x")]);
+        assert_eq!(map.apply("    y"), "        y");
+        assert_eq!(map.apply("        deeper"), "            deeper");
+    }
+
+    #[test]
+    fn spaces_become_the_tabs_of_the_file() {
+        let map = IndentMap::learn([("  a", "\ta"), ("    b", "\t\tb")]);
+        assert_eq!(map.apply("      c"), "\t\t\tc");
+        assert_eq!(map.apply("c"), "c");
+    }
+
+    #[test]
+    fn comments_do_not_tell_how_deep_a_line_is() {
+        let map = IndentMap::learn([("    /**", "\t/**"), ("     * a", "\t * a")]);
+        assert_eq!(map.apply("        b"), "\t\tb");
+        assert_eq!(map.apply("         * b"), "\t\t * b");
+    }
+
+    #[test]
+    fn tabs_become_the_spaces_of_the_file() {
+        let map = IndentMap::learn([("\ta", "  a")]);
+        assert_eq!(map.apply("\t\tb"), "    b");
+    }
+
+    #[test]
+    fn the_habit_of_the_file_decides_where_no_quote_does() {
+        let map = IndentMap::learn([("a", "a")]).or_by_habit(["a", "  b", "    c"].into_iter(), &["x", "\ty"]);
+        assert_eq!(map.apply("\ty"), "  y");
+        let map = IndentMap::learn([("a", "a")]).or_by_habit(["a", "\tb"].into_iter(), &["x", "    y"]);
+        assert_eq!(map.apply("        y"), "\t\ty");
+        let map = IndentMap::learn([("a", "a")]).or_by_habit(["a", "\tb", "  c"].into_iter(), &["    y"]);
+        assert_eq!(map.apply("    y"), "    y");
+    }
+
+    #[test]
+    fn a_continued_line_is_no_habit() {
+        let file = ["a", "\tb", "\tc", "\td", "  e"];
+        let map = IndentMap::learn([("a", "a")]).or_by_habit(file.into_iter(), &["x", "    y"]);
+        assert_eq!(map.apply("    y"), "\ty");
+        let blanks = ["a", "  b", "  c", "  d", "\te"];
+        let map = IndentMap::learn([("a", "a")]).or_by_habit(blanks.into_iter(), &["x", "\ty"]);
+        assert_eq!(map.apply("\ty"), "\ty");
+    }
+
+    #[test]
+    fn the_blanks_of_typesetters_are_indentation() {
+        let map = IndentMap::learn([("\u{a0}\u{a0}a", "  a")]);
+        assert_eq!(map.apply("\u{a0}\u{a0}\u{a0}\u{a0}b"), "    b");
+    }
+
+    #[test]
+    fn nothing_changes_where_the_quote_is_exact() {
+        let map = IndentMap::learn([("  a", "  a")]);
+        assert_eq!(map.apply("\t odd"), "\t odd");
     }
 }

@@ -3,14 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::decision::{Counts, Decision};
-use super::hunk::ReviewHunk;
-use super::parts;
-use crate::FileChange;
 use rhumb_text::diff::{self, Hunk};
 use rhumb_text::lines::{self, LineEnding};
+use serde::{Deserialize, Serialize};
+
+use super::hunk::{Counts, Decision, ReviewHunk};
+use super::split;
+use crate::proposal::FileChange;
 
 /// What a file is to become when the accepted hunks alone are taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,10 +39,10 @@ pub struct FileReview {
     /// What happens to it.
     pub change: FileChange,
     /// Its text when the proposal was made; `None` when it did not exist.
-    #[serde(with = "super::kept::text")]
+    #[serde(with = "crate::review::persist::text")]
     pub base: Option<Arc<str>>,
     /// Its text with every hunk taken; `None` when it is to go.
-    #[serde(with = "super::kept::text")]
+    #[serde(with = "crate::review::persist::text")]
     pub proposed: Option<Arc<str>>,
     /// The hunks, in order. Never empty. Two of them may touch, if the user has split one.
     pub hunks: Vec<ReviewHunk>,
@@ -91,7 +90,7 @@ impl FileReview {
     }
 
     /// What the file becomes when the lines with the decisions that `take` names are taken.
-    pub(super) fn composed_where(&self, take: impl Fn(Decision) -> bool) -> Composed {
+    pub(crate) fn composed_where(&self, take: impl Fn(Decision) -> bool) -> Composed {
         let is_taken = |item: &ReviewHunk| match item.line_count() {
             0 => take(item.decision()),
             count => (0..count).any(|line| take(item.line_decision(line))),
@@ -127,20 +126,20 @@ impl FileReview {
     }
 
     /// Whether hunks of it can be taken apart: it is neither new nor gone nor moved.
-    pub(super) fn is_divisible(&self) -> bool {
+    pub(crate) fn is_divisible(&self) -> bool {
         self.change == FileChange::Modify
     }
 
     /// The lines of base and proposed.
-    pub(super) fn split_texts(&self) -> (Vec<&str>, Vec<&str>) {
+    pub(crate) fn split_texts(&self) -> (Vec<&str>, Vec<&str>) {
         let (base, proposed) = (self.base.as_deref(), self.proposed.as_deref());
         (lines::split(base.unwrap_or_default()), lines::split(proposed.unwrap_or_default()))
     }
 
     /// Takes a hunk apart into its smallest parts. Into how many; 1 if it has no parts.
-    pub(super) fn split(&mut self, hunk: usize) -> usize {
+    pub(crate) fn split(&mut self, hunk: usize) -> usize {
         self.split_by(hunk, |item, removed, added| {
-            let mut parts = parts::parts(removed, added);
+            let mut parts = split::parts(removed, added);
             let last = parts.len().saturating_sub(1);
             let mut number = 0;
             // Lines that hunks were joined over are no change.
@@ -154,19 +153,19 @@ impl FileReview {
     }
 
     /// Takes a hunk apart before its line number `line`; false at its ends.
-    pub(super) fn split_at(&mut self, hunk: usize, line: usize) -> bool {
+    pub(crate) fn split_at(&mut self, hunk: usize, line: usize) -> bool {
         let halves = |removed: &[&str], added: &[&str]| {
-            let (i, j) = parts::cut(removed, added, line)?;
+            let (i, j) = split::cut(removed, added, line)?;
             Some(vec![(0..i, 0..j), (i..removed.len(), j..added.len())])
         };
         self.split_by(hunk, |_, removed, added| halves(removed, added).unwrap_or_default()) > 1
     }
 
     /// Makes some lines of a hunk, with their versions, a hunk of its own; its index. `None` if nothing is left beside it.
-    pub(super) fn split_out(&mut self, hunk: usize, runs: &[Range<usize>]) -> Option<usize> {
+    pub(crate) fn split_out(&mut self, hunk: usize, runs: &[Range<usize>]) -> Option<usize> {
         let mut before = 0;
         let count = self.split_by(hunk, |_, removed, added| {
-            let Some((old, new)) = parts::chosen(removed, added, runs) else { return Vec::new() };
+            let Some((old, new)) = split::chosen(removed, added, runs) else { return Vec::new() };
             before = usize::from(old.start + new.start > 0);
             let first = (0..old.start, 0..new.start);
             let last = (old.end..removed.len(), new.end..added.len());
@@ -180,7 +179,7 @@ impl FileReview {
     fn split_by(
         &mut self,
         hunk: usize,
-        parts: impl FnOnce(&ReviewHunk, &[&str], &[&str]) -> Vec<parts::Part>,
+        parts: impl FnOnce(&ReviewHunk, &[&str], &[&str]) -> Vec<split::Part>,
     ) -> usize {
         let Some(item) = self.hunks.get(hunk).filter(|_| self.is_divisible()) else {
             return 1;
@@ -199,7 +198,7 @@ impl FileReview {
     }
 
     /// Makes a hunk and the next one of the file one. False if there is none.
-    pub(super) fn join(&mut self, hunk: usize) -> bool {
+    pub(crate) fn join(&mut self, hunk: usize) -> bool {
         let (Some(first), Some(second), true) = (self.hunks.get(hunk), self.hunks.get(hunk + 1), self.is_divisible())
         else {
             return false;
@@ -216,7 +215,7 @@ impl FileReview {
 
     /// Puts `text` in place of the lines that a hunk adds. Its line ends become those of the file. False if there is no such
     /// hunk, or its file is to go, or it adds that text already.
-    pub(super) fn rewrite(&mut self, hunk: usize, text: &str) -> bool {
+    pub(crate) fn rewrite(&mut self, hunk: usize, text: &str) -> bool {
         let (Some(item), Some(proposed)) = (self.hunks.get(hunk), self.proposed.clone()) else {
             return false;
         };
@@ -242,17 +241,17 @@ impl FileReview {
     }
 
     /// The hunks, each with its added lines, which are among `new`.
-    pub(super) fn items<'t>(&self, new: &[&'t str]) -> Vec<Item<'t>> {
+    pub(crate) fn items<'t>(&self, new: &[&'t str]) -> Vec<Item<'t>> {
         let added = |item: &ReviewHunk| new.get(item.hunk.proposed.clone()).unwrap_or_default().to_vec();
         self.hunks.iter().map(|item| (item.clone(), added(item))).collect()
     }
 }
 
 /// A hunk, and the lines that it adds.
-pub(super) type Item<'t> = (ReviewHunk, Vec<&'t str>);
+pub(crate) type Item<'t> = (ReviewHunk, Vec<&'t str>);
 
 /// The text that `base` becomes with all of these hunks, and the hunks with their places in it. Their places in `base` count.
-pub(super) fn woven(base: &str, items: Vec<Item<'_>>) -> (String, Vec<ReviewHunk>) {
+pub(crate) fn woven(base: &str, items: Vec<Item<'_>>) -> (String, Vec<ReviewHunk>) {
     let old = lines::split(base);
     let (mut text, mut hunks, mut at) = (Weave::new(base), Vec::with_capacity(items.len()), 0);
     for (mut item, added) in items {
@@ -267,7 +266,7 @@ pub(super) fn woven(base: &str, items: Vec<Item<'_>>) -> (String, Vec<ReviewHunk
 }
 
 /// The lines that stand in the place of a hunk when the lines with the decisions that `take` names are taken.
-pub(super) fn taken<'t>(
+pub(crate) fn taken<'t>(
     item: &ReviewHunk,
     old: &[&'t str],
     new: &[&'t str],
@@ -281,20 +280,20 @@ pub(super) fn taken<'t>(
 }
 
 /// A text as it grows, line by line.
-pub(super) struct Weave {
-    pub(super) text: String,
+pub(crate) struct Weave {
+    pub(crate) text: String,
     /// How many lines it has.
-    pub(super) lines: usize,
+    pub(crate) lines: usize,
     ending: LineEnding,
 }
 
 impl Weave {
     /// A text that will be like `base`.
-    pub(super) fn new(base: &str) -> Self {
+    pub(crate) fn new(base: &str) -> Self {
         Self { text: String::with_capacity(base.len()), lines: 0, ending: LineEnding::dominant(base) }
     }
 
-    pub(super) fn push(&mut self, lines: &[&str]) {
+    pub(crate) fn push(&mut self, lines: &[&str]) {
         lines.iter().for_each(|line| lines::push(&mut self.text, line, self.ending));
         self.lines += lines.len();
     }
@@ -302,7 +301,7 @@ impl Weave {
 
 /// `text` with the line ends of `base`, unless it has some of both kinds itself; and with one at its end, unless it is to
 /// stand at the end of the file.
-pub(super) fn ended_like(text: &str, base: &str, is_last: bool) -> String {
+pub(crate) fn ended_like(text: &str, base: &str, is_last: bool) -> String {
     let ending = LineEnding::dominant(base);
     let mut text = match ending {
         LineEnding::CrLf if !text.contains("\r\n") => text.replace('\n', "\r\n"),

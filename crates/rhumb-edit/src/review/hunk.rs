@@ -1,15 +1,16 @@
 //! One hunk under review: what was said of it as a whole or line by line, what was noted on it, and what the user made
 //! of its text.
+// FROM review/decision.rs
+// //! The state of one hunk under review, and counts of them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use rhumb_text::diff::Hunk;
 use serde::{Deserialize, Serialize};
 
-use super::decision::Decision;
-use crate::{EditId, Flag};
-use rhumb_text::diff::Hunk;
+use crate::outcome::{EditId, Flag};
 
 /// A hunk and what was said of it.
 ///
@@ -24,10 +25,10 @@ pub struct ReviewHunk {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<EditId>,
     choice: Choice,
-    #[serde(with = "super::kept::text")]
+    #[serde(with = "crate::review::persist::text")]
     original: Option<Arc<str>>,
     /// By line; `None` is the hunk as a whole.
-    #[serde(with = "super::kept::pairs")]
+    #[serde(with = "crate::review::persist::pairs")]
     comments: BTreeMap<Option<usize>, String>,
 }
 
@@ -52,13 +53,13 @@ impl Choice {
 
 impl ReviewHunk {
     /// A hunk that nothing was said of.
-    pub(super) fn new(hunk: Hunk, marks: Vec<String>) -> Self {
+    pub(crate) fn new(hunk: Hunk, marks: Vec<String>) -> Self {
         let choice = Choice::Whole(Decision::Pending);
         Self { hunk, marks, edits: Vec::new(), choice, original: None, comments: BTreeMap::new() }
     }
 
     /// The same, made by these edits.
-    pub(super) fn made_by(self, edits: &[EditId]) -> Self {
+    pub(crate) fn made_by(self, edits: &[EditId]) -> Self {
         Self { edits: edits.to_vec(), ..self }
     }
 
@@ -119,7 +120,7 @@ impl ReviewHunk {
     }
 
     /// Rejects what is not decided of it.
-    pub(super) fn reject_pending(&mut self) {
+    pub(crate) fn reject_pending(&mut self) {
         let rejected = |decision: Decision| if decision == Decision::Pending { Decision::Rejected } else { decision };
         self.choice = match &self.choice {
             Choice::Whole(decision) => Choice::Whole(rejected(*decision)),
@@ -128,16 +129,16 @@ impl ReviewHunk {
     }
 
     /// Whether all of it was decided like that at once.
-    pub(super) fn is_wholly(&self, decision: Decision) -> bool {
+    pub(crate) fn is_wholly(&self, decision: Decision) -> bool {
         self.choice == Choice::Whole(decision)
     }
 
-    pub(super) fn decide(&mut self, decision: Decision) {
+    pub(crate) fn decide(&mut self, decision: Decision) {
         self.choice = Choice::Whole(decision);
     }
 
     /// Whether its decisions are of as many lines as it has.
-    pub(super) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         match &self.choice {
             Choice::Whole(_) => true,
             Choice::Lines(lines) => lines.len() == self.line_count(),
@@ -145,7 +146,7 @@ impl ReviewHunk {
     }
 
     /// Decides some lines. Those beyond the hunk do not matter.
-    pub(super) fn decide_lines(&mut self, chosen: &Range<usize>, decision: Decision) {
+    pub(crate) fn decide_lines(&mut self, chosen: &Range<usize>, decision: Decision) {
         let decide = |line| if chosen.contains(&line) { decision } else { self.line_decision(line) };
         self.choice = match self.line_count() {
             0 => self.choice.clone(),
@@ -154,7 +155,7 @@ impl ReviewHunk {
     }
 
     /// Notes a text on a line or on the whole; an empty one takes the note away.
-    pub(super) fn note(&mut self, line: Option<usize>, text: &str) {
+    pub(crate) fn note(&mut self, line: Option<usize>, text: &str) {
         if text.trim().is_empty() {
             self.comments.remove(&line);
         } else {
@@ -164,7 +165,7 @@ impl ReviewHunk {
 
     /// Takes in that the user wrote `count` lines of his own in place of the added ones, which were `before`. That says yes
     /// to them; what was noted on lines that are no more is noted on the hunk.
-    pub(super) fn rewrite(&mut self, before: &str, count: usize) {
+    pub(crate) fn rewrite(&mut self, before: &str, count: usize) {
         self.original.get_or_insert_with(|| Arc::from(before));
         self.hunk.proposed.end = self.hunk.proposed.start + count;
         self.choice = Choice::Whole(Decision::Accepted);
@@ -175,7 +176,7 @@ impl ReviewHunk {
 
     /// The part of it with those removed and those added lines (0-based on each side). The first part keeps what was noted
     /// on the whole and what was there before the user wrote other lines.
-    pub(super) fn part(&self, removed: Range<usize>, added: Range<usize>) -> Self {
+    pub(crate) fn part(&self, removed: Range<usize>, added: Range<usize>) -> Self {
         let all_removed = self.hunk.base.len();
         let is_first = removed.start == 0 && added.start == 0;
         let shifted = added.start + all_removed..added.end + all_removed;
@@ -199,7 +200,7 @@ impl ReviewHunk {
 
     /// This hunk and the next one of the file as one. The unchanged lines between them become part of it.
     /// `texts` are the added lines of both with what stands between them, and `between` how many lines that are.
-    pub(super) fn joined(&self, next: &Self, between: usize, texts: [&str; 3]) -> Self {
+    pub(crate) fn joined(&self, next: &Self, between: usize, texts: [&str; 3]) -> Self {
         let hunk = Hunk {
             base: self.hunk.base.start..next.hunk.base.end,
             proposed: self.hunk.proposed.start..next.hunk.proposed.end,
@@ -252,5 +253,64 @@ fn add_note(comments: &mut BTreeMap<Option<usize>, String>, line: Option<usize>,
         None => {
             comments.insert(line, text);
         }
+    }
+}
+
+/// What the user said of a hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// Nothing yet; such a hunk is not written.
+    #[default]
+    Pending,
+    /// To be written.
+    Accepted,
+    /// Not to be written.
+    Rejected,
+}
+
+impl Decision {
+    /// What Space does: pending and rejected hunks become accepted, accepted ones rejected.
+    pub fn toggled(self) -> Self {
+        match self {
+            Self::Accepted => Self::Rejected,
+            Self::Pending | Self::Rejected => Self::Accepted,
+        }
+    }
+
+    /// A mark that reads without colour.
+    pub fn mark(self) -> char {
+        match self {
+            Self::Pending => '·',
+            Self::Accepted => '✓',
+            Self::Rejected => '✗',
+        }
+    }
+}
+
+/// How many hunks stand where.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Hunks not decided yet.
+    pub pending: usize,
+    /// Hunks that will be written.
+    pub accepted: usize,
+    /// Hunks that will not.
+    pub rejected: usize,
+}
+
+impl Counts {
+    /// Counts one more hunk.
+    pub fn add(&mut self, decision: Decision) {
+        match decision {
+            Decision::Pending => self.pending += 1,
+            Decision::Accepted => self.accepted += 1,
+            Decision::Rejected => self.rejected += 1,
+        }
+    }
+
+    /// All of them.
+    pub fn total(self) -> usize {
+        self.pending + self.accepted + self.rejected
     }
 }

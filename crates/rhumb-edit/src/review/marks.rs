@@ -1,10 +1,21 @@
 //! What is noted on a hunk: how the edits behind it were located, and what a reviewer should know of it.
+// FROM review/broken.rs
+// //! Which hunks break the syntax of their file as it is decided so far: half of a construct may be accepted without the other half.
 
-use crate::{FileProposal, Flag, HunkFlags, Outcome, Status, Strategy};
+use std::collections::BTreeSet;
+
 use rhumb_text::diff::Hunk;
 
+use super::file::{Composed, FileReview};
+use super::hunk::{Decision, ReviewHunk};
+use super::{Before, HunkId, Review, Step};
+use crate::flags::HunkFlags;
+use crate::flags::syntax::{SyntaxFault, syntax_faults};
+use crate::outcome::{Flag, Outcome, Status, Strategy};
+use crate::proposal::FileProposal;
+
 /// What to note on a hunk of `file`, sorted.
-pub(super) fn marks(file: &FileProposal, hunk: &Hunk, outcomes: &[Outcome], flags: &[HunkFlags]) -> Vec<String> {
+pub(crate) fn marks(file: &FileProposal, hunk: &Hunk, outcomes: &[Outcome], flags: &[HunkFlags]) -> Vec<String> {
     let is_one = file.is_one_hunk();
     let landed = outcomes.iter().filter(|outcome| outcome.status == Status::Applied && file.has_name(&outcome.path));
     let behind = landed.filter(|outcome| is_one || outcome.is_behind(hunk));
@@ -29,4 +40,141 @@ fn marks_of(outcome: &Outcome) -> impl Iterator<Item = String> + '_ {
     };
     let flags = outcome.flags.iter().filter(move |flag| !of_hunks(flag));
     how.into_iter().chain(flags.map(ToString::to_string))
+}
+
+impl Review {
+    /// The accepted hunk that brings a syntax error into its file: the nearest one in the text before the change.
+    pub fn hunk_at_fault(&self, fault: &SyntaxFault) -> Option<HunkId> {
+        let (at, file) = self.files.iter().enumerate().find(|(_, file)| file.path == fault.path)?;
+        let distance = |item: &ReviewHunk| {
+            let (own, other) = (&item.hunk.base, &fault.replaced);
+            other.start.saturating_sub(own.end).max(own.start.saturating_sub(other.end))
+        };
+        let taken = file.hunks.iter().enumerate().filter(|(_, item)| item.is_taken());
+        let (hunk, _) =
+            taken.min_by_key(|(_, item)| (distance(item), item.hunk.base.start.abs_diff(fault.replaced.start)))?;
+        Some(HunkId { file: at, hunk })
+    }
+
+    /// Looks again at the files that a step has changed where its hunks may depend on each other: they touch, they were taken apart or
+    /// joined, or their lines are decided apart. Other hunks keep what the proposal as a whole said of them.
+    pub(crate) fn check_syntax_after(&mut self, step: &Step) {
+        let changed: BTreeSet<usize> = step
+            .before
+            .iter()
+            .filter_map(|before| match before {
+                Before::Hunk(id, item) => {
+                    let file = self.files.get(id.file)?;
+                    (item.is_divided() || file.has_parts()).then_some(id.file)
+                }
+                Before::File(file, _) => Some(*file),
+                Before::All(..) => Some(step.cursor.file),
+            })
+            .collect();
+        for file in changed {
+            self.files.get_mut(file).into_iter().for_each(FileReview::check_syntax);
+        }
+    }
+}
+
+impl FileReview {
+    /// Whether hunks of it were taken apart, or lines of one decided apart.
+    fn has_parts(&self) -> bool {
+        let mut pairs = self.hunks.iter().zip(self.hunks.iter().skip(1));
+        pairs.any(|(one, next)| one.hunk.base.end == next.hunk.base.start)
+            || self.hunks.iter().any(ReviewHunk::is_divided)
+    }
+
+    /// Marks the hunks that break the syntax, if what is accepted is written or if nothing more is rejected.
+    fn check_syntax(&mut self) {
+        let (mark, generated) = (Flag::SyntaxError.name(), Flag::Generated.name());
+        let is_generated = |item: &ReviewHunk| item.marks.iter().any(|mark| mark == generated);
+        if !self.is_divisible() || self.hunks.iter().any(is_generated) {
+            return;
+        }
+        let mut broken: BTreeSet<usize> = BTreeSet::new();
+        let choices: [fn(Decision) -> bool; 2] = [|it| it == Decision::Accepted, |it| it != Decision::Rejected];
+        for take in choices {
+            let Composed::Text(text) = self.composed_where(take) else { continue };
+            let faults = syntax_faults(&self.path, Some(self.base.as_deref().unwrap_or_default()), &text);
+            let breaks = |item: &ReviewHunk| {
+                let own = &item.hunk.base;
+                let is_taken =
+                    item.line_count() == 0 || (0..item.line_count()).any(|line| take(item.line_decision(line)));
+                is_taken
+                    && faults.iter().any(|fault| fault.replaced.start <= own.end && own.start <= fault.replaced.end)
+            };
+            broken.extend(self.hunks.iter().enumerate().filter(|(_, item)| breaks(item)).map(|(at, _)| at));
+        }
+        for (at, item) in self.hunks.iter_mut().enumerate() {
+            let is_marked = item.marks.iter().any(|known| known == mark);
+            match (is_marked, broken.contains(&at)) {
+                (true, false) => item.marks.retain(|known| known != mark),
+                (false, true) => item.marks.push(mark.to_owned()),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FileChange, FileProposal, Proposal};
+    use std::sync::Arc;
+
+    const BASE: &str = "def f():\n    try:\n        a()\n    finally:\n        b()\n    return 1\n";
+    const PROPOSED: &str = "def f():\n    try:\n        a()\n    except E as e:\n\n        log(e)\n    finally:\n        b()\n    return 1\n";
+
+    fn id(hunk: usize) -> HunkId {
+        HunkId { file: 0, hunk }
+    }
+
+    fn review() -> Review {
+        let (base, proposed) = (Some(Arc::from(BASE)), Some(Arc::from(PROPOSED)));
+        let file = FileProposal { path: "a.py".into(), change: FileChange::Modify, base, proposed };
+        let mut review = Review::new(Proposal { files: vec![file], ..Proposal::default() });
+        assert_eq!(review.split(id(0)), 2);
+        review
+    }
+
+    fn marked(review: &Review) -> Vec<bool> {
+        review.files[0].hunks.iter().map(|item| item.marks.contains(&"syntax-error".to_owned())).collect()
+    }
+
+    #[test]
+    fn half_of_a_construct_is_marked_until_the_other_half_is_accepted_too() {
+        let mut review = review();
+        assert_eq!(marked(&review), [false, false], "as a whole it is sound");
+        review.decide(id(0), Decision::Accepted);
+        assert_eq!(marked(&review), [true, false], "`except` without its body");
+        review.decide(id(1), Decision::Rejected);
+        assert_eq!(marked(&review), [true, false]);
+        review.decide(id(1), Decision::Accepted);
+        assert_eq!(marked(&review), [false, false]);
+        review.undo();
+        assert_eq!(marked(&review), [true, false]);
+        review.redo();
+        assert_eq!(marked(&review), [false, false]);
+    }
+
+    #[test]
+    fn the_mark_goes_when_the_parts_are_joined_again() {
+        let mut review = review();
+        review.decide(id(1), Decision::Rejected);
+        assert_eq!(marked(&review), [true, false], "what is left of it breaks the file");
+        assert!(review.join(id(0)));
+        review.decide(id(0), Decision::Accepted);
+        assert_eq!(marked(&review), [false]);
+    }
+
+    #[test]
+    fn lines_that_are_decided_apart_are_looked_at_too() {
+        let mut review = review();
+        assert!(review.join(id(0)));
+        review.decide_lines(id(0), 0..1, Decision::Accepted);
+        assert_eq!(marked(&review), [true]);
+        review.decide_lines(id(0), 1..3, Decision::Accepted);
+        assert_eq!(marked(&review), [false]);
+    }
 }

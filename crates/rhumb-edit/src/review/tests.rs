@@ -1,11 +1,9 @@
 //! Laws and examples of the room as a whole.
 
-use std::sync::Arc;
-
+use crate::review::*;
+use crate::{FileChange, FileProposal, Flag, Proposal};
 use proptest::prelude::*;
-
-use super::*;
-use crate::{FileChange, FileProposal, Proposal};
+use std::sync::Arc;
 
 fn review(base: &str, proposed: &str) -> Review {
     let file = FileProposal {
@@ -280,6 +278,44 @@ fn a_rebase_takes_parts_and_edits_along() {
     assert!(review.files[0].rebase("new\na\nb = 1\nc = 2\nd\n").is_empty());
     assert_eq!(text_of(&review), Composed::Text("new\na\nb = 1\nc = 30\nd\n".into()));
     assert_eq!(review.files[0].hunks.iter().map(said).collect::<Vec<_>>(), before.iter().map(said).collect::<Vec<_>>());
+}
+
+#[test]
+fn accepting_all_leaves_what_tools_run_to_a_yes_of_its_own() {
+    let file = |path: &str| {
+        let (base, proposed) = (Some(Arc::from("1\n2\n3\n")), Some(Arc::from("one\n2\nthree\n")));
+        FileProposal { path: path.into(), change: FileChange::Modify, base, proposed }
+    };
+    let mut review = Review::new(Proposal { files: vec![file("Makefile"), file("a.rs")], ..Proposal::default() });
+    for hunk in &mut review.files[0].hunks {
+        hunk.marks = vec![Flag::RunsLater.to_string()];
+    }
+    assert_eq!(review.accept_all(), 2);
+    assert_eq!((review.counts().accepted, review.waiting_for_own_yes()), (2, vec!["Makefile".to_owned()]));
+    let first = HunkId { file: 0, hunk: 0 };
+    review.decide(first, Decision::Accepted);
+    assert_eq!(review.accept_all(), 0, "the other still waits");
+    assert_eq!(review.waiting_for_own_yes(), ["Makefile"]);
+    review.decide_file(0, Decision::Accepted);
+    assert!(review.waiting_for_own_yes().is_empty());
+    review.undo();
+    review.undo();
+    review.undo();
+    assert_eq!(review.counts().pending, 4);
+}
+
+#[test]
+fn several_decisions_are_one_step() {
+    let (base, proposed) = (Some(Arc::from("1\n2\n3\n")), Some(Arc::from("one\n2\nthree\n")));
+    let file = FileProposal { path: "a".into(), change: FileChange::Modify, base, proposed };
+    let mut review = Review::new(Proposal { files: vec![file], ..Proposal::default() });
+    let ids: Vec<HunkId> = review.ids().collect();
+    let wanted = [(ids[0], Decision::Accepted), (ids[1], Decision::Rejected)];
+    assert_eq!(review.decide_each(wanted), 2);
+    assert_eq!((review.decision(ids[0]), review.decision(ids[1])), (Decision::Accepted, Decision::Rejected));
+    assert_eq!(review.decide_each(wanted), 0, "nothing changes");
+    review.undo();
+    assert_eq!(review.counts().pending, 2);
 }
 
 /// All that a hunk holds but its place.

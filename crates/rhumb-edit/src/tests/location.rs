@@ -1,6 +1,6 @@
 //! Facts about places: what is forgiven, and what only looks like a slip.
 
-use super::{block, only, proposed, shelf};
+use crate::tests::{block, only, proposed, shelf};
 use crate::{EditFormat, Flag, FormatChoice, Outcome, Proposal, Status, Strategy, parse, propose};
 
 /// What becomes of a unified diff of `src/a.py`, given its hunks without their headings.

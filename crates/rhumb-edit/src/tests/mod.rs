@@ -1,17 +1,9 @@
 //! Facts about the room as a whole: reply in, proposal out.
 
-use std::collections::BTreeMap;
-
+use crate::*;
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, prop_assume, prop_oneof, proptest};
 use proptest::strategy::Strategy as Strategy_;
-
-use super::*;
-
-mod location;
-mod lost_text;
-mod masks;
-mod new_names;
-mod standing;
+use std::collections::BTreeMap;
 
 struct Shelf(BTreeMap<String, String>);
 
@@ -519,9 +511,9 @@ proptest! {
             let (edits, fences) = (parsed.edits.len(), parsed.fences.len());
             prop_assert!((edits..=edits + fences).contains(&proposal.outcomes.len()));
             for outcome in &proposal.outcomes {
-                prop_assert!(outcome.status == super::Status::Applied || !outcome.reason.is_empty());
+                prop_assert!(outcome.status == crate::Status::Applied || !outcome.reason.is_empty());
             }
-            let refused = proposal.outcomes.iter().all(|outcome| outcome.status == super::Status::Refused);
+            let refused = proposal.outcomes.iter().all(|outcome| outcome.status == crate::Status::Refused);
             prop_assert!(!refused || proposal.files.is_empty());
         }
     }
@@ -577,7 +569,7 @@ proptest! {
             });
             prop_assert_eq!(&text[head.len()..text.len() - tail.len()], new.collect::<String>());
         } else {
-            prop_assert!(proposal.outcomes.iter().all(|outcome| outcome.status == super::Status::Refused));
+            prop_assert!(proposal.outcomes.iter().all(|outcome| outcome.status == crate::Status::Refused));
         }
     }
 }
@@ -648,7 +640,7 @@ fn what_is_to_be_known_of_an_edit_is_known_without_its_place() {
     let of = |path: &str, replacement: &str| {
         let mut proposal = propose(&parse(&block(path, "not there\n", replacement), FormatChoice::Auto), &files);
         flag(&mut proposal, &files);
-        assert_eq!(only(&proposal).status, super::Status::Refused);
+        assert_eq!(only(&proposal).status, crate::Status::Refused);
         only(&proposal).flags.clone()
     };
     assert!(of("Makefile", "x\n").contains(&Flag::RunsLater));

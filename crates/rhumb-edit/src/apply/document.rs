@@ -1,0 +1,489 @@
+//! A file as lines that keep their bytes, and its text while edits are applied one after another.
+// FROM compose/view.rs
+// //! The lines among which a quote is sought, and what they mean.
+// FROM compose/form.rs
+// //! Canonical forms of lines, each with a number: lines of one form are compared once, however often they occur.
+
+use std::cell::{OnceCell, Ref, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rhumb_text::lines::{self, LineEnding};
+
+use crate::locate::normalize::{self, LineClass, Traits, normalize};
+use crate::locate::similarity::Probe;
+
+const BOM: char = '\u{feff}';
+
+/// The base text of a file, split.
+#[derive(Debug)]
+pub(crate) struct Document {
+    base: Arc<str>,
+    /// Byte ranges of the lines: start, end of the body, end with terminator. A byte order mark is outside.
+    spans: Vec<(usize, usize, usize)>,
+    ending: LineEnding,
+    forms: Forms,
+    /// By line; made when an exact search does not do.
+    form_of: OnceCell<Vec<u32>>,
+    meaning: OnceCell<Meaning>,
+}
+
+/// A line of the file under edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Item {
+    /// A line of the base, 0-based.
+    Old(usize),
+    /// An added line, without terminator.
+    New(String),
+}
+
+impl Item {
+    /// The line of the base that it is, if it is one.
+    pub(crate) fn old(&self) -> Option<usize> {
+        match self {
+            Self::Old(line) => Some(*line),
+            Self::New(_) => None,
+        }
+    }
+}
+
+impl Document {
+    pub(crate) fn new(base: Arc<str>) -> Self {
+        let mut at = if base.starts_with(BOM) { BOM.len_utf8() } else { 0 };
+        let ending = LineEnding::dominant(&base);
+        let mut spans = Vec::new();
+        for line in lines::split(base.get(at..).unwrap_or_default()) {
+            // A lone carriage return at the end of the file is a character, not a terminator. Several before a newline are part of
+            // it: some tools write `\r\r\n`, and no model writes that for a new line.
+            let body = line.strip_suffix('\n').map_or(line, |body| body.trim_end_matches('\r'));
+            spans.push((at, at + body.len(), at + line.len()));
+            at += line.len();
+        }
+        Self { base, spans, ending, forms: Forms::default(), form_of: OnceCell::new(), meaning: OnceCell::new() }
+    }
+
+    pub(crate) fn base(&self) -> &Arc<str> {
+        &self.base
+    }
+
+    pub(crate) fn items(&self) -> Vec<Item> {
+        (0..self.spans.len()).map(Item::Old).collect()
+    }
+
+    /// What the lines of the base mean.
+    pub(crate) fn meaning(&self) -> &Meaning {
+        self.meaning.get_or_init(|| Meaning::new(self.form_of().to_vec(), &self.forms))
+    }
+
+    /// Number of lines of the base.
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// The body of a line of the base.
+    pub(crate) fn body(&self, line: usize) -> &str {
+        self.spans.get(line).and_then(|(start, end, _)| self.base.get(*start..*end)).unwrap_or_default()
+    }
+
+    /// The forms of the lines of this file and of those that edits add to it.
+    pub(crate) fn forms(&self) -> &Forms {
+        &self.forms
+    }
+
+    /// By line of the base: its form.
+    pub(crate) fn form_of(&self) -> &[u32] {
+        self.form_of.get_or_init(|| (0..self.spans.len()).map(|line| self.forms.number(self.body(line))).collect())
+    }
+
+    /// The bodies of all lines of the base.
+    pub(crate) fn bodies(&self) -> Vec<&str> {
+        (0..self.spans.len()).map(|line| self.body(line)).collect()
+    }
+
+    fn terminator(&self, line: usize) -> &str {
+        self.spans.get(line).and_then(|(_, end, full)| self.base.get(*end..*full)).unwrap_or_default()
+    }
+
+    /// The text that the items make. Old lines keep their terminators. A new line gets that of the line that it replaces, or of
+    /// the line before it, or of the line after it. Whether the text ends with a newline stays as it was.
+    pub(crate) fn compose(&self, items: &[Item]) -> String {
+        let closed = self.base.ends_with('\n') || self.spans.is_empty();
+        let kept: BTreeSet<usize> = items.iter().filter_map(Item::old).collect();
+        let mut text = String::with_capacity(self.base.len() + 64);
+        if self.base.starts_with(BOM) {
+            text.push(BOM);
+        }
+        let (mut before, mut next) = ("", 0);
+        for (at, item) in items.iter().enumerate() {
+            let (body, own) = match item {
+                Item::Old(line) => {
+                    next = line + 1;
+                    (self.body(*line), self.terminator(*line))
+                }
+                // It replaces the next line of the base, unless that is kept.
+                Item::New(body) if kept.contains(&next) => (body.as_str(), ""),
+                Item::New(body) => {
+                    next += 1;
+                    (body.as_str(), self.terminator(next - 1))
+                }
+            };
+            text.push_str(body);
+            if at + 1 < items.len() || closed {
+                let known = [own, before, self.terminator(next)].into_iter().find(|ending| !ending.is_empty());
+                before = known.unwrap_or(self.ending.as_str());
+                text.push_str(before);
+            }
+        }
+        text
+    }
+}
+
+/// Some lines of a file: as it was, or as the edits so far have left it.
+pub(crate) struct View<'a> {
+    document: &'a Document,
+    /// `None` for all lines of the base.
+    lines: Option<Vec<Line<'a>>>,
+    meaning: OnceCell<Meaning>,
+}
+
+/// A line of the view.
+#[derive(Debug, Clone, Copy)]
+struct Line<'a> {
+    body: &'a str,
+    /// Its place in the base, 0-based; none for an added line.
+    base: Option<u32>,
+}
+
+/// What the lines mean, computed when an exact search does not do.
+#[derive(Debug)]
+pub(crate) struct Meaning {
+    /// By line.
+    forms: Vec<u32>,
+    classes: Vec<LineClass>,
+    /// Lines by form: where those of each form begin in the list.
+    starts: Vec<u32>,
+    lines: Vec<usize>,
+}
+
+impl<'a> View<'a> {
+    /// The file as it was.
+    pub(crate) fn of_base(document: &'a Document) -> Self {
+        Self { document, lines: None, meaning: OnceCell::new() }
+    }
+
+    /// The file as the edits so far have left it.
+    pub(crate) fn of(document: &'a Document, items: &'a [Item]) -> Self {
+        let line = |item: &'a Item| match item {
+            Item::Old(line) => Line { body: document.body(*line), base: u32::try_from(*line).ok() },
+            Item::New(body) => Line { body, base: None },
+        };
+        Self { document, lines: Some(items.iter().map(line).collect()), meaning: OnceCell::new() }
+    }
+
+    /// The lines `from..to` alone.
+    pub(crate) fn part(&self, from: usize, to: usize) -> Option<Self> {
+        let lines = (from..to).map(|line| self.line(line)).collect::<Option<Vec<Line<'a>>>>();
+        lines.map(|lines| Self { document: self.document, lines: Some(lines), meaning: OnceCell::new() })
+    }
+
+    fn line(&self, line: usize) -> Option<Line<'a>> {
+        match &self.lines {
+            Some(lines) => lines.get(line).copied(),
+            None if line < self.document.len() => {
+                Some(Line { body: self.document.body(line), base: u32::try_from(line).ok() })
+            }
+            None => None,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.lines.as_ref().map_or_else(|| self.document.len(), Vec::len)
+    }
+
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = &'a str> + '_ {
+        (0..self.len()).map(|line| self.body(line))
+    }
+
+    pub(crate) fn body(&self, line: usize) -> &'a str {
+        match &self.lines {
+            Some(lines) => lines.get(line).map(|line| line.body).unwrap_or_default(),
+            None => self.document.body(line),
+        }
+    }
+
+    /// Whether these lines stand at `at`, byte for byte.
+    pub(crate) fn has(&self, at: usize, bodies: &[&str]) -> bool {
+        at.checked_add(bodies.len()).is_some_and(|end| end <= self.len())
+            && (at..).zip(bodies).all(|(line, body)| self.body(line) == *body)
+    }
+
+    /// The lines of this form, ascending.
+    pub(crate) fn places(&self, canonical: &str) -> &[usize] {
+        let meaning = self.meaning();
+        self.forms().find(canonical).map(|form| meaning.places(form)).unwrap_or_default()
+    }
+
+    /// The canonical form of a line.
+    pub(crate) fn canon(&self, line: usize) -> Rc<str> {
+        self.meaning().forms.get(line).map(|form| self.forms().text(*form)).unwrap_or_default()
+    }
+
+    /// What a line is.
+    pub(crate) fn class(&self, line: usize) -> LineClass {
+        self.meaning().classes.get(line).copied().unwrap_or(LineClass::Code)
+    }
+
+    /// The lines in ascending `windows` whose forms are at least so much like `wanted`, with their likeness, ascending. Looks
+    /// closely at `budget` forms at most.
+    pub(crate) fn like(
+        &self,
+        wanted: &str,
+        least: f32,
+        windows: &[(usize, usize)],
+        budget: &mut usize,
+    ) -> Vec<(usize, f32)> {
+        let meaning = self.meaning();
+        let inside = windows.iter().flat_map(|(from, to)| meaning.forms.get(*from..*to).unwrap_or_default());
+        let mut inside: Vec<u32> = inside.copied().collect();
+        inside.sort_unstable();
+        inside.dedup();
+        let forms = self.forms().like(wanted, least, &inside, budget);
+        let lines =
+            forms.iter().flat_map(|(form, likeness)| meaning.places(*form).iter().map(|line| (*line, *likeness)));
+        let in_window = |line: usize| windows.iter().any(|(from, to)| (*from..*to).contains(&line));
+        let mut lines: Vec<(usize, f32)> = lines.filter(|(line, _)| in_window(*line)).collect();
+        lines.sort_unstable_by_key(|(line, _)| *line);
+        lines
+    }
+
+    fn forms(&self) -> &'a Forms {
+        self.document.forms()
+    }
+
+    fn meaning(&self) -> &Meaning {
+        let Some(lines) = &self.lines else { return self.document.meaning() };
+        self.meaning.get_or_init(|| {
+            let known = self.document.form_of();
+            let form = |line: &Line<'_>| {
+                let base = line.base.and_then(|base| known.get(base as usize)).copied();
+                base.unwrap_or_else(|| self.forms().number(line.body))
+            };
+            Meaning::new(lines.iter().map(form).collect(), self.forms())
+        })
+    }
+}
+
+impl Meaning {
+    pub(crate) fn new(forms: Vec<u32>, known: &Forms) -> Self {
+        let mut starts = vec![0u32; known.len() + 1];
+        for form in &forms {
+            if let Some(count) = starts.get_mut(*form as usize + 1) {
+                *count += 1;
+            }
+        }
+        let mut before = 0;
+        for start in &mut starts {
+            before += *start;
+            *start = before;
+        }
+        let mut next = starts.clone();
+        let mut lines = vec![0; forms.len()];
+        for (line, form) in forms.iter().enumerate() {
+            if let Some(slot) = next.get_mut(*form as usize) {
+                if let Some(place) = lines.get_mut(*slot as usize) {
+                    *place = line;
+                }
+                *slot += 1;
+            }
+        }
+        let traits = known.traits();
+        let classes = normalize::classes(forms.iter().filter_map(|form| traits.get(*form as usize)));
+        Self { forms, classes, starts, lines }
+    }
+
+    fn places(&self, form: u32) -> &[usize] {
+        let border = |at: usize| self.starts.get(at).map(|start| *start as usize);
+        let (from, to) = (border(form as usize), border(form as usize + 1));
+        from.zip(to).and_then(|(from, to)| self.lines.get(from..to)).unwrap_or_default()
+    }
+}
+
+/// Lengths of characters by class, to tell strangers without comparing them.
+const CLASSES: usize = 32;
+
+/// The forms that occur in a file under edit. Numbers only grow, so that they stay good while edits add lines.
+#[derive(Debug, Default)]
+pub(crate) struct Forms(RefCell<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    numbers: HashMap<Rc<str>, u32>,
+    texts: Vec<Rc<str>>,
+    traits: Vec<Traits>,
+    bags: Vec<Bag>,
+}
+
+/// How many characters of each class a text has, and how many in all.
+#[derive(Debug, Clone, Copy)]
+struct Bag {
+    counts: [u8; CLASSES],
+    chars: u32,
+}
+
+impl Forms {
+    /// The number of the form of a line, a new one if need be.
+    pub(crate) fn number(&self, line: &str) -> u32 {
+        let text = normalize(line);
+        let mut known = self.0.borrow_mut();
+        if let Some(number) = known.numbers.get(&*text) {
+            return *number;
+        }
+        let number = u32::try_from(known.texts.len()).unwrap_or(u32::MAX);
+        let text: Rc<str> = Rc::from(&*text);
+        known.traits.push(Traits::of(&text));
+        known.bags.push(Bag::of(&text));
+        known.texts.push(Rc::clone(&text));
+        known.numbers.insert(text, number);
+        number
+    }
+
+    /// The number of a form that is known.
+    pub(crate) fn find(&self, canonical: &str) -> Option<u32> {
+        self.0.borrow().numbers.get(canonical).copied()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.borrow().texts.len()
+    }
+
+    /// The text of a form.
+    pub(crate) fn text(&self, number: u32) -> Rc<str> {
+        self.0.borrow().texts.get(number as usize).cloned().unwrap_or_default()
+    }
+
+    /// What the forms are, by number.
+    pub(crate) fn traits(&self) -> Ref<'_, [Traits]> {
+        Ref::map(self.0.borrow(), |known| known.traits.as_slice())
+    }
+
+    /// Those of `numbers` whose forms are at least so much like `wanted`, with their likeness. Looks closely at `budget` of them
+    /// at most.
+    pub(crate) fn like(&self, wanted: &str, least: f32, numbers: &[u32], budget: &mut usize) -> Vec<(u32, f32)> {
+        let (probe, bag) = (Probe::new(wanted), Bag::of(wanted));
+        let known = self.0.borrow();
+        let near = |number: &&u32| known.bags.get(**number as usize).is_some_and(|other| bag.may_be_like(other, least));
+        let mut found = Vec::new();
+        for &number in numbers.iter().filter(near) {
+            if *budget == 0 {
+                break;
+            }
+            *budget -= 1;
+            let text = known.texts.get(number as usize).map_or("", |text| text);
+            found.extend(probe.likeness(text, least).map(|likeness| (number, likeness)));
+        }
+        found
+    }
+}
+
+impl Bag {
+    fn of(text: &str) -> Self {
+        let mut bag = Self { counts: [0; CLASSES], chars: 0 };
+        for c in text.chars() {
+            bag.chars = bag.chars.saturating_add(1);
+            if let Some(count) = bag.counts.get_mut(c as usize & (CLASSES - 1)) {
+                *count = count.saturating_add(1);
+            }
+        }
+        bag
+    }
+
+    /// Whether texts of these bags can be so alike: what they have in common is at most what is in both bags.
+    fn may_be_like(&self, other: &Self, least: f32) -> bool {
+        let total = (self.chars + other.chars) as f32;
+        let allowed = (1.0 - least) * total;
+        if self.chars.abs_diff(other.chars) as f32 > allowed {
+            return false;
+        }
+        let differing = self.counts.iter().zip(&other.counts);
+        let differing: u32 = differing.map(|(a, b)| u32::from(a.abs_diff(*b))).sum();
+        differing as f32 <= allowed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn untouched_items_compose_to_the_same_bytes() {
+        for text in
+            ["", "a", "a\r\nb\nc", "\u{feff}x\r\n", "\u{c}\n\r\n", "\r", "a\n\r", "\u{feff}", "a\r\r\n\r\r\r\nb\r"]
+        {
+            let document = Document::new(text.into());
+            assert_eq!(document.compose(&document.items()), text);
+        }
+    }
+
+    #[test]
+    fn new_lines_take_the_ending_of_the_file() {
+        let document = Document::new("a\r\nb".into());
+        let items = [Item::New("0".into()), Item::Old(0), Item::Old(1), Item::New("c".into())];
+        assert_eq!(document.compose(&items), "0\r\na\r\nb\r\nc");
+    }
+
+    #[test]
+    fn new_lines_end_like_the_line_that_they_replace_or_its_neighbours() {
+        let document = Document::new("a\r\nb\r\r\nc\nd\ne\n".into());
+        let new = |body: &str| Item::New(body.into());
+        let composed = |items: &[Item]| document.compose(items);
+        let replaced = [Item::Old(0), new("B"), new("C"), new("more"), Item::Old(3), Item::Old(4)];
+        assert_eq!(composed(&replaced), "a\r\nB\r\r\nC\nmore\nd\ne\n");
+        let inserted = [new("first"), Item::Old(0), new("second"), Item::Old(1), Item::Old(2), new("x"), Item::Old(3)];
+        assert_eq!(composed(&inserted), "first\r\na\r\nsecond\r\nb\r\r\nc\nx\nd\n");
+        // Nothing is left to be like.
+        assert_eq!(Document::new("".into()).compose(&[new("a"), new("b")]), "a\nb\n");
+        assert_eq!(Document::new("a\r\nb".into()).compose(&[new("c"), new("d"), new("e")]), "c\r\nd\r\ne");
+    }
+
+    #[test]
+    fn added_lines_are_found_where_they_stand() {
+        let document = Document::new("a\n# b\na\n".into());
+        let items = [Item::Old(0), Item::New("  b".into()), Item::New("a ".into()), Item::Old(1)];
+        let view = View::of(&document, &items);
+        assert_eq!((view.places("a"), view.places("b"), view.places("c")), (&[0, 2][..], &[1][..], &[][..]));
+        assert_eq!((&*view.canon(2), view.class(3), view.body(1)), ("a", LineClass::Comment, "  b"));
+        assert!(view.has(0, &["a", "  b"]) && !view.has(3, &["# b", ""]));
+        assert_eq!(View::of_base(&document).places("a"), [0, 2]);
+        assert_eq!(view.part(1, 4).map(|part| part.places("a").to_vec()), Some(vec![1]));
+    }
+
+    #[test]
+    fn lines_that_mean_the_same_have_one_form() {
+        let forms = Forms::default();
+        assert_eq!(forms.number("  a = 1"), forms.number("a  =  1 "));
+        assert_ne!(forms.number("a = 1"), forms.number("a = 2"));
+        assert_eq!((forms.len(), &*forms.text(1), forms.find("a = 2")), (2, "a = 2", Some(1)));
+        assert_eq!(forms.find("b"), None);
+    }
+
+    #[test]
+    fn forms_that_are_alike_are_found() {
+        let forms = Forms::default();
+        for line in ["return self.readings.values()", "for mark of marks {", "x"] {
+            forms.number(line);
+        }
+        let found = forms.like("return self.reading.values()", 0.75, &[0, 1, 2], &mut 100);
+        assert_eq!(found.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_bag_never_hides_what_is_alike(a in "[a-f ]{1,12}", b in "[a-f ]{1,12}", least in 0.5f32..0.95) {
+            let alike = Probe::new(&a).likeness(&b, least).is_some();
+            prop_assert!(!alike || Bag::of(&a).may_be_like(&Bag::of(&b), least));
+        }
+    }
+}

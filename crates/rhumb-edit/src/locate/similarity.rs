@@ -1,0 +1,386 @@
+//! TODO
+
+use super::normalize::{self, LineClass};
+
+/// The longest line, in characters, whose likeness is computed in full.
+const FULL_LENGTH: usize = 240;
+
+/// Whether two lines differ by a slip of the pen: one misspelt word at most, no number and no operator. Lines that
+/// differ by a number, an operator or several words are two lines, however many characters they share.
+pub(crate) fn is_slip(quoted: &str, found: &str) -> bool {
+    if !operators(quoted).eq(operators(found)) {
+        return false;
+    }
+    let words = |line: &str| -> Vec<String> {
+        let words = line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
+        words.map(str::to_owned).collect()
+    };
+    let (quoted, found) = (words(quoted), words(found));
+    if quoted.len() != found.len() {
+        return quoted.concat() == found.concat();
+    }
+    let mut differing = quoted.iter().zip(&found).filter(|(one, other)| one != other);
+    match (differing.next(), differing.next()) {
+        (None, _) => true,
+        (Some((one, other)), None) => is_misspelt(one, other),
+        _ => false,
+    }
+}
+
+/// The digits of a text.
+pub(crate) fn digits(text: &str) -> impl Iterator<Item = char> + '_ {
+    text.chars().filter(char::is_ascii_digit)
+}
+
+/// Whether one word is the other one misspelt: letters are dropped, doubled or swapped, or another one stands in a part
+/// of it that is long enough. `get` is no misspelt `set`, and `clampMax` no `clampMin`.
+pub(crate) fn is_misspelt(one: &str, other: &str) -> bool {
+    let (probe, chars): (_, Vec<char>) = (Probe::new(one), other.chars().collect());
+    let longer = probe.chars.len().max(chars.len());
+    let common = probe.places.as_ref().map_or(0, |places| places.common(probe.chars.len(), &chars));
+    if !digits(one).eq(digits(other)) || longer - common > MOST_SLIPS || common * 2 <= longer {
+        return false;
+    }
+    let head = probe.chars.iter().zip(&chars).take_while(|(one, other)| one == other).count();
+    let (one, other) = (probe.chars.get(head..).unwrap_or_default(), chars.get(head..).unwrap_or_default());
+    let tail = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
+    let (mine, theirs) = (one.get(..one.len() - tail), other.get(..other.len() - tail));
+    let (mine, theirs) = (mine.unwrap_or_default(), theirs.unwrap_or_default());
+    if mine.iter().flat_map(|c| c.to_lowercase()).eq(theirs.iter().flat_map(|c| c.to_lowercase())) {
+        return true;
+    }
+    let swapped = mine.len() == 2 && mine.iter().eq(theirs.iter().rev());
+    let dropped = mine.is_empty() || theirs.is_empty();
+    let in_long_part = || {
+        let before = probe.chars.iter().take(head).rev().take_while(|c| **c != '_');
+        let before = before.scan(false, |ended, c| (!std::mem::replace(ended, c.is_uppercase())).then_some(())).count();
+        let after = one.iter().skip(one.len() - tail).take_while(|c| **c != '_' && !c.is_uppercase()).count();
+        before > 0 && before + mine.len().max(theirs.len()) + after >= LONG_PART
+    };
+    head > 0 && (dropped || swapped || in_long_part())
+}
+
+/// In shorter parts of a word another letter makes another word.
+const LONG_PART: usize = 5;
+
+/// The signs of a line that say what is done with its words. A hyphen within a word is none.
+fn operators(line: &str) -> impl Iterator<Item = char> + '_ {
+    const SIGNS: &str = "<>=!+-*/%&|^~";
+    let inner = |c: Option<char>| c.is_some_and(char::is_alphabetic);
+    let is_hyphen = move |at: usize| {
+        let (before, after) = line.split_at_checked(at).unwrap_or_default();
+        inner(before.chars().next_back()) && inner(after.chars().nth(1))
+    };
+    let signs = line.char_indices().filter(move |(at, c)| SIGNS.contains(*c) && !(*c == '-' && is_hyphen(*at)));
+    signs.map(|(_, c)| c)
+}
+
+/// So many characters of a misspelt word are wrong at most.
+const MOST_SLIPS: usize = 2;
+
+/// A line prepared for comparing it with many others.
+pub(crate) struct Probe {
+    chars: Vec<char>,
+    counts: [u16; 64],
+    places: Option<Places>,
+}
+
+/// Where each character stands in a short line, as bits.
+struct Places {
+    ascii: [u128; 128],
+    others: Vec<(char, u128)>,
+}
+
+impl Places {
+    /// `None` for a line with more characters than bits.
+    fn new(chars: &[char]) -> Option<Self> {
+        let mut places = Self { ascii: [0; 128], others: Vec::new() };
+        for (at, c) in chars.iter().enumerate() {
+            let bit = 1u128.checked_shl(u32::try_from(at).ok()?)?;
+            match places.ascii.get_mut(*c as usize) {
+                Some(bits) => *bits |= bit,
+                None => places.others.push((*c, bit)),
+            }
+        }
+        Some(places)
+    }
+
+    fn of(&self, c: char) -> u128 {
+        let others = || self.others.iter().filter(|(other, _)| *other == c).map(|(_, bit)| bit).sum();
+        self.ascii.get(c as usize).copied().unwrap_or_else(others)
+    }
+
+    /// The length of the longest common subsequence, a bound of what common runs can hold. Bit-parallel, after Hyyrö, "Bit-
+    /// parallel LCS-length computation revisited" (2004).
+    fn common(&self, length: usize, theirs: &[char]) -> usize {
+        let mut open = u128::MAX;
+        for c in theirs {
+            let met = open & self.of(*c);
+            open = open.wrapping_add(met) | (open & !met);
+        }
+        let unused = u128::MAX.checked_shl(u32::try_from(length).unwrap_or(u32::MAX)).unwrap_or(0);
+        (!open & !unused).count_ones() as usize
+    }
+}
+
+impl Probe {
+    pub(crate) fn new(text: &str) -> Self {
+        let chars: Vec<char> = text.chars().take(FULL_LENGTH * 20).collect();
+        let mut counts = [0u16; 64];
+        for c in &chars {
+            if let Some(count) = counts.get_mut(bucket(*c)) {
+                *count = count.saturating_add(1);
+            }
+        }
+        Self { places: Places::new(&chars), chars, counts }
+    }
+
+    /// How alike the two are, 0 to 1; `None` when less than `least`.
+    ///
+    /// The measure is that of Ratcliff and Obershelp: twice the characters in common runs over all characters, the
+    /// longest run first.
+    pub(crate) fn likeness(&self, other: &str, least: f32) -> Option<f32> {
+        let long = other.len() > self.chars.len().saturating_mul(8).saturating_add(8);
+        if long || self.chars.is_empty() {
+            return None;
+        }
+        let theirs: Vec<char> = other.chars().collect();
+        let total = (self.chars.len() + theirs.len()) as f32;
+        let shorter = self.chars.len().min(theirs.len()) as f32;
+        if 2.0 * shorter / total < least || 2.0 * self.shared(&theirs) as f32 / total < least {
+            return None;
+        }
+        let at_most = self.places.as_ref().map(|places| places.common(self.chars.len(), &theirs));
+        if at_most.is_some_and(|common| 2.0 * common as f32 / total < least) {
+            return None;
+        }
+        let common = common_runs(&self.chars, &theirs);
+        let ratio = 2.0 * common as f32 / total;
+        (ratio >= least).then_some(ratio)
+    }
+
+    /// An upper bound of the common characters, order aside.
+    fn shared(&self, theirs: &[char]) -> usize {
+        let mut left = self.counts;
+        let mut shared = 0;
+        for c in theirs {
+            if let Some(count) = left.get_mut(bucket(*c)).filter(|count| **count > 0) {
+                *count -= 1;
+                shared += 1;
+            }
+        }
+        shared
+    }
+}
+
+fn bucket(c: char) -> usize {
+    (c as usize) & 63
+}
+
+/// Characters in common runs. Between overlong lines only the common head and tail count.
+fn common_runs(a: &[char], b: &[char]) -> usize {
+    let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let (a, b) = (a.get(head..).unwrap_or_default(), b.get(head..).unwrap_or_default());
+    let tail = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
+    let (a, b) = (a.get(..a.len() - tail).unwrap_or_default(), b.get(..b.len() - tail).unwrap_or_default());
+    if a.len().max(b.len()) > FULL_LENGTH {
+        return head + tail;
+    }
+    let mut common = head + tail;
+    let mut open = vec![(a, b)];
+    while let Some((a, b)) = open.pop() {
+        let (at, bt, length) = longest_run(a, b);
+        if length == 0 {
+            continue;
+        }
+        common += length;
+        open.push((a.get(..at).unwrap_or_default(), b.get(..bt).unwrap_or_default()));
+        open.push((a.get(at + length..).unwrap_or_default(), b.get(bt + length..).unwrap_or_default()));
+    }
+    common
+}
+
+/// Start in `a`, start in `b` and length of the longest common run.
+fn longest_run(a: &[char], b: &[char]) -> (usize, usize, usize) {
+    let mut best = (0, 0, 0);
+    let mut runs = vec![0usize; b.len() + 1];
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = 0;
+        for (j, (y, run)) in b.iter().zip(runs.iter_mut().skip(1)).enumerate() {
+            let length = if x == y { diagonal + 1 } else { 0 };
+            diagonal = std::mem::replace(run, length);
+            if length > best.2 {
+                best = (i + 1 - length, j + 1 - length, length);
+            }
+        }
+    }
+    best
+}
+
+/// Words that declare the name that follows.
+const KEYWORDS: [&str; 15] = [
+    "def",
+    "class",
+    "fn",
+    "func",
+    "function",
+    "fun",
+    "struct",
+    "enum",
+    "trait",
+    "interface",
+    "mod",
+    "module",
+    "namespace",
+    "type",
+    "sub",
+];
+/// A keyword stands among so many first words: before it stand `pub`, `async`, `export default` and the like.
+const FIRST: usize = 4;
+
+/// Whether a kept line may stand for a line of the file that is not quite the same. No number may differ; what declares
+/// something must be of the same name but for a slip; and branches, headings and sections must be the same but for one.
+pub(crate) fn may_stand_for(quoted: &str, found: &str) -> bool {
+    if !numbers(quoted).eq(numbers(found)) {
+        return false;
+    }
+    match (name(quoted), name(found)) {
+        (Some(one), Some(other)) => one == other || is_misspelt(one, other),
+        (None, None) => !(is_label(quoted) && is_label(found)) || is_slip(quoted, found),
+        _ => true,
+    }
+}
+
+/// The digits of a line. A letter within a number that looks like a digit is one.
+fn numbers(line: &str) -> impl Iterator<Item = char> + '_ {
+    let mut within = false;
+    line.chars().filter_map(move |c| {
+        let digit = match c {
+            'O' | 'o' if within => Some('0'),
+            'l' | 'I' if within => Some('1'),
+            _ => Some(c).filter(char::is_ascii_digit),
+        };
+        within = digit.is_some();
+        digit
+    })
+}
+
+/// Whether a line of code declares something.
+pub(crate) fn declares(line: &str) -> bool {
+    name(line).is_some()
+}
+
+/// The name that a line of code declares.
+fn name(line: &str) -> Option<&str> {
+    if normalize::class(line) != LineClass::Code {
+        return None;
+    }
+    let mut rest = line;
+    for _ in 0..FIRST {
+        let (word, after) = first_word(rest)?;
+        if KEYWORDS.contains(&word) {
+            return first_word(past_receiver(after)).map(|(name, _)| name);
+        }
+        rest = after.strip_prefix(' ')?;
+    }
+    None
+}
+
+/// The word at the start of a text, and what follows.
+fn first_word(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start();
+    let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
+    (end > 0).then(|| text.split_at(end))
+}
+
+/// What follows the receiver of a method in Go, `func (s *Server) Stop()`.
+fn past_receiver(text: &str) -> &str {
+    let receiver = text.trim_start().strip_prefix('(').and_then(|inner| inner.split_once(')'));
+    receiver.map_or(text, |(_, after)| after)
+}
+
+/// Whether a line is the label of what follows: a branch, a heading, a section of settings.
+fn is_label(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with("case ") || line.starts_with("## ") || line.starts_with("### ") || is_section(line)
+}
+
+fn is_section(line: &str) -> bool {
+    line.starts_with('[') && line.ends_with(']') && !line.contains(',')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn likeness_is_high_for_a_typo_and_absent_for_strangers() {
+        let probe = Probe::new("return self.reading.values()");
+        assert!(probe.likeness("return self.readings.values()", 0.8).unwrap() > 0.95);
+        assert_eq!(probe.likeness("for mark of marks {", 0.75), None);
+        assert_eq!(Probe::new("abcd").likeness("bcde", 0.5), Some(0.75));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn common_runs_are_a_common_subsequence(a in "[a-cä]{0,130}", b in "[a-cä]{0,130}") {
+            let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+            if let Some(places) = Places::new(&a) {
+                let common = places.common(a.len(), &b);
+                proptest::prop_assert!(common_runs(&a, &b) <= common && common <= a.len().min(b.len()));
+                proptest::prop_assert_eq!(places.common(a.len(), &a), a.len());
+            } else {
+                proptest::prop_assert!(a.len() > 128);
+            }
+        }
+    }
+
+    #[test]
+    fn a_slip_is_one_word_and_no_number() {
+        assert!(is_slip("let raeding = self.read();", "let reading = self.read();"));
+        assert!(is_slip("text())", "text)") && is_slip("on line", "online"));
+        assert!(!is_slip("replace(a, finalName)", "replace(a, newName)"));
+        for (quoted, found) in [("a < b", "a > b"), ("a + b", "a - b"), ("x == y", "x != y"), ("if ok {", "if !ok {")] {
+            assert!(!is_slip(quoted, found), "{quoted}");
+        }
+        for (quoted, found) in [("set(a)", "get(a)"), ("clampMin(v)", "clampMax(v)"), ("unlock()", "lock()")] {
+            assert!(!is_slip(quoted, found), "{quoted}");
+        }
+        assert!(is_slip("seperate_parts()", "separate_parts()") && is_slip("setRecieved()", "setReceived()"));
+        assert!(is_slip("# reuse", "# re-use") && is_slip("a  <  b;", "a < b") && !is_slip("a-b", "a+b"));
+        assert!(!is_slip("rev: v2.10.0", "rev: v2.4.0"));
+        assert!(!is_slip("class SelectorList(ParselSelectorList, ref):", "class Selector(ParselSelector, ref):"));
+    }
+
+    #[test]
+    fn other_names_and_numbers_are_other_things() {
+        for (quoted, found) in [
+            ("def test_add_2():", "def test_add_1():"),
+            ("    image: postgres:14", "    image: postgres:15"),
+            ("def set_item(self, key):", "def get_item(self, key):"),
+            ("export function clampMin(v) {", "export function clampMax(v) {"),
+            ("def is_open(x):", "def is_closed(x):"),
+            ("func (s *Server) Start() error {", "func (s *Server) Stop() error {"),
+            ("  case Kind.Alpha:", "  case Kind.Alphabet:"),
+            ("## Install", "## Installation"),
+            ("[server.alpha]", "[server.beta]"),
+        ] {
+            assert!(!may_stand_for(quoted, found), "{quoted}");
+        }
+    }
+
+    #[test]
+    fn slips_and_other_signatures_are_forgiven() {
+        for (quoted, found) in [
+            ("def set_itme(self, key):", "def set_item(self, key):"),
+            ("pub async fn open(path: &str) -> File {", "pub async fn open(path: &Path) -> Result<File> {"),
+            ("func (s *Server) Stop() {", "func (srv *Server) Stop() error {"),
+            ("# The class of the boat", "# The kind of the boat"),
+            ("let type_of = kind(a, b);", "let type_of = kind(a);"),
+            ("## Instalation", "## Installation"),
+            ("value_310O2 = compute(232);", "value_31002 = compute(232);"),
+        ] {
+            assert!(may_stand_for(quoted, found), "{quoted}");
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! The edits of answers behind the hunks of a review: which they are, how many lines each changes, and where each stands.
+//!
+//! An edit of an answer is not a hunk: it may become several hunks or share one, and its hunks leave the review when they are
+//! written. A hunk names the edits that it came from, an [`EditRecord`] stays with the answer, and [`EditState::of`] puts both
+//! together. Whatever shows an edit shows that state.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rhumb_text::diff::{self, Hunk};
+use rhumb_text::lines;
+use serde::{Deserialize, Serialize};
+
+use super::Review;
+use super::file::FileReview;
+use super::hunk::{Counts, Decision};
+use crate::outcome::{EditId, Flag, Outcome, Status, Strategy};
+use crate::proposal::FileProposal;
+
+/// What the locator made of an edit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// It is part of the proposed text.
+    #[default]
+    Located,
+    /// The file already has the change.
+    AlreadyApplied,
+    /// An earlier edit proposes the same change.
+    Repeated,
+    /// The reply ended inside the edit.
+    Incomplete,
+    /// It has no place: nothing in the file matches, several places do, or the file cannot be edited.
+    Unplaced,
+}
+
+impl Placement {
+    /// The placement of an edit with that outcome.
+    pub fn of(outcome: &Outcome) -> Self {
+        let is = |flag: Flag| outcome.flags.contains(&flag);
+        match outcome.status {
+            _ if is(Flag::Repeated) => Self::Repeated,
+            _ if is(Flag::AlreadyApplied) => Self::AlreadyApplied,
+            Status::Applied if outcome.strategy == Some(Strategy::Unchanged) => Self::AlreadyApplied,
+            Status::Applied => Self::Located,
+            Status::Refused if is(Flag::Incomplete) => Self::Incomplete,
+            Status::Refused => Self::Unplaced,
+        }
+    }
+}
+
+/// An edit of an answer as its proposal had it, and what came of it outside of the review. It is kept with the answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct EditRecord {
+    /// The edit.
+    pub id: EditId,
+    /// The file, under the root; as the model wrote it where it was not found, and empty where it named none.
+    pub path: String,
+    /// Lines that it adds.
+    pub added: usize,
+    /// Lines that it removes.
+    pub removed: usize,
+    /// What the locator made of it.
+    pub placement: Placement,
+    /// Hunks of it that were written.
+    #[serde(default)]
+    pub written: usize,
+    /// Hunks of it that left the review rejected.
+    #[serde(default)]
+    pub rejected: usize,
+    /// The number of the write in the session that wrote them.
+    #[serde(default)]
+    pub write: u64,
+    /// Whether that write was undone.
+    #[serde(default)]
+    pub is_undone: bool,
+    /// Whether a later answer took its place in the review.
+    #[serde(default)]
+    pub is_replaced: bool,
+}
+
+impl EditRecord {
+    /// The record of an edit with that outcome, which changes that many lines of the review (added, removed). `None` where the
+    /// outcome names no edit.
+    pub fn new(outcome: &Outcome, counts: Option<(usize, usize)>) -> Option<Self> {
+        let placement = Placement::of(outcome);
+        let wanted = || {
+            let (old, new): (Vec<&str>, Vec<&str>) =
+                (outcome.quote.split_inclusive('\n').collect(), outcome.replacement.split_inclusive('\n').collect());
+            let hunks = diff::line_hunks(&old, &new);
+            let sum = |of: fn(&Hunk) -> usize| hunks.iter().map(of).sum();
+            (sum(|hunk| hunk.proposed.len()), sum(|hunk| hunk.base.len()))
+        };
+        // An edit without a place shows what it asks for; one that changes nothing shows that.
+        let (added, removed) = match placement {
+            Placement::Located | Placement::AlreadyApplied | Placement::Repeated => counts.unwrap_or_default(),
+            Placement::Incomplete | Placement::Unplaced => wanted(),
+        };
+        Some(Self {
+            id: *outcome.edits.first()?,
+            path: outcome.path.clone(),
+            added,
+            removed,
+            placement,
+            ..Self::default()
+        })
+    }
+}
+
+/// Where an edit of an answer stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditState {
+    /// It is under review and not decided.
+    Pending,
+    /// It is accepted and not written yet.
+    Accepted,
+    /// It is rejected.
+    Rejected,
+    /// It is written.
+    Written,
+    /// Its hunks do not all stand the same. Written ones count as accepted.
+    Mixed(Counts),
+    /// The file already has the change.
+    AlreadyApplied,
+    /// An earlier edit proposes the same change.
+    Repeated,
+    /// It has no place in the file.
+    Unplaced,
+    /// The reply ended inside the edit.
+    Incomplete,
+    /// The file changed on disk where it was to go.
+    Conflict,
+    /// It was written, and the write was undone.
+    Undone,
+    /// A later answer took its place.
+    Replaced,
+    /// The user put it away, or abandoned the review.
+    PutAway,
+}
+
+impl EditState {
+    /// The state of a recorded edit, with what the review has of it.
+    pub fn of(record: &EditRecord, review: &Review) -> Self {
+        let mut counts = Counts::default();
+        let hunks = review.files.iter().flat_map(|file| &file.hunks);
+        hunks.filter(|hunk| hunk.edits.contains(&record.id)).for_each(|hunk| counts.add(hunk.decision()));
+        let refused = review.refused.iter().find(|outcome| outcome.edits.contains(&record.id));
+        let written = if record.is_undone { 0 } else { record.written };
+        match refused {
+            Some(outcome) if counts.total() == 0 || outcome.is_conflict() => return Self::of_refused(outcome),
+            _ => {}
+        }
+        let rejected = counts.rejected + record.rejected;
+        match (counts.pending, counts.accepted, rejected, written) {
+            (0, 0, 0, 0) => Self::outside(record),
+            (_, 0, 0, 0) => Self::Pending,
+            (0, _, 0, 0) => Self::Accepted,
+            (0, 0, _, 0) => Self::Rejected,
+            (0, 0, 0, _) => Self::Written,
+            (pending, accepted, rejected, written) => {
+                Self::Mixed(Counts { pending, accepted: accepted + written, rejected })
+            }
+        }
+    }
+
+    /// The state of an edit without a place in the review.
+    pub fn of_refused(outcome: &Outcome) -> Self {
+        match Placement::of(outcome) {
+            _ if outcome.is_conflict() => Self::Conflict,
+            Placement::AlreadyApplied => Self::AlreadyApplied,
+            Placement::Repeated => Self::Repeated,
+            Placement::Incomplete => Self::Incomplete,
+            Placement::Located | Placement::Unplaced => Self::Unplaced,
+        }
+    }
+
+    /// The state of an edit of which the review has nothing and nothing was written.
+    fn outside(record: &EditRecord) -> Self {
+        match record.placement {
+            Placement::AlreadyApplied => Self::AlreadyApplied,
+            Placement::Repeated => Self::Repeated,
+            _ if record.is_undone => Self::Undone,
+            _ if record.is_replaced => Self::Replaced,
+            _ => Self::PutAway,
+        }
+    }
+
+    /// The state of a hunk with that decision.
+    pub fn decided(decision: Decision) -> Self {
+        match decision {
+            Decision::Pending => Self::Pending,
+            Decision::Accepted => Self::Accepted,
+            Decision::Rejected => Self::Rejected,
+        }
+    }
+
+    /// A mark that reads without colour.
+    pub fn mark(self) -> char {
+        match self {
+            Self::Pending | Self::Mixed(_) => '·',
+            Self::Accepted | Self::Written => '✓',
+            Self::Rejected => '✗',
+            Self::AlreadyApplied | Self::Repeated => '=',
+            Self::Unplaced | Self::Incomplete | Self::Conflict => '⚠',
+            Self::Undone => '↶',
+            Self::Replaced | Self::PutAway => '–',
+        }
+    }
+
+    /// The state in words.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Accepted => "accepted",
+            Self::Rejected => "rejected",
+            Self::Written => "written",
+            Self::Mixed(_) => "partly decided",
+            Self::AlreadyApplied => "already applied",
+            Self::Repeated => "repeated",
+            Self::Unplaced => "no place",
+            Self::Incomplete => "incomplete",
+            Self::Conflict => "conflict",
+            Self::Undone => "undone",
+            Self::Replaced => "replaced",
+            Self::PutAway => "put away",
+        }
+    }
+}
+
+impl Review {
+    /// The edits that have something in the review: a hunk, or an entry among the edits without a place.
+    pub fn edits(&self) -> BTreeSet<EditId> {
+        let hunks = self.files.iter().flat_map(|file| &file.hunks).flat_map(|hunk| &hunk.edits);
+        hunks.chain(self.refused.iter().flat_map(|outcome| &outcome.edits)).copied().collect()
+    }
+
+    /// How many of the edits without a place stand how: conflicts first, then what needs an answer, then what needs none.
+    pub fn refused_states(&self) -> Vec<(EditState, usize)> {
+        let states = [EditState::Conflict, EditState::Unplaced, EditState::Incomplete, EditState::AlreadyApplied];
+        let number = |state| self.refused.iter().filter(|outcome| EditState::of_refused(outcome) == state).count();
+        states.into_iter().map(|state| (state, number(state))).filter(|(_, number)| *number > 0).collect()
+    }
+
+    /// How many lines each of these edits adds and removes in the review. The sums are those of the hunks: a line of a hunk
+    /// that several edits made counts for one of them.
+    pub fn lines_by_edit(&self, outcomes: &[Outcome]) -> BTreeMap<EditId, (usize, usize)> {
+        let by_id: BTreeMap<EditId, &Outcome> =
+            outcomes.iter().flat_map(|outcome| outcome.edits.iter().map(move |id| (*id, outcome))).collect();
+        let mut counts: BTreeMap<EditId, (usize, usize)> = BTreeMap::new();
+        for file in &self.files {
+            let (old, new) = file.split_texts();
+            for item in &file.hunks {
+                let behind: Vec<(EditId, &Outcome)> =
+                    item.edits.iter().filter_map(|id| Some((*id, *by_id.get(id)?))).collect();
+                for at in item.hunk.base.clone() {
+                    let line = lines::body(old.get(at).copied().unwrap_or_default());
+                    if let Some(id) = remover(&behind, at + 1, line) {
+                        counts.entry(id).or_default().1 += 1;
+                    }
+                }
+                for at in item.hunk.proposed.clone() {
+                    let line = lines::body(new.get(at).copied().unwrap_or_default());
+                    if let Some(id) = adder(&behind, line) {
+                        counts.entry(id).or_default().0 += 1;
+                    }
+                }
+            }
+        }
+        counts
+    }
+}
+
+/// Which of the edits behind a hunk removes a line (1-based).
+fn remover(behind: &[(EditId, &Outcome)], number: usize, line: &str) -> Option<EditId> {
+    let covers = |outcome: &Outcome| outcome.lines.is_some_and(|(first, last)| (first..=last).contains(&number));
+    let removes = |outcome: &Outcome| has_line(&outcome.quote, line) && !has_line(&outcome.replacement, line);
+    first_of(behind, &[&|outcome| covers(outcome) && removes(outcome), &covers, &removes])
+}
+
+/// Which of the edits behind a hunk adds a line.
+fn adder(behind: &[(EditId, &Outcome)], line: &str) -> Option<EditId> {
+    let brings = |outcome: &Outcome| has_line(&outcome.replacement, line);
+    first_of(behind, &[&|outcome| brings(outcome) && !has_line(&outcome.quote, line), &brings])
+}
+
+/// The first edit that passes the strictest test that any passes; the first edit where none does.
+fn first_of(behind: &[(EditId, &Outcome)], tests: &[&dyn Fn(&Outcome) -> bool]) -> Option<EditId> {
+    let passing = |test: &&dyn Fn(&Outcome) -> bool| behind.iter().find(|(_, outcome)| test(outcome));
+    tests.iter().find_map(passing).or(behind.first()).map(|(id, _)| *id)
+}
+
+fn has_line(text: &str, line: &str) -> bool {
+    text.lines().any(|own| own.trim() == line.trim())
+}
+
+/// Notes on each hunk of a file which edits it came from.
+pub(crate) fn note_edits(file: &mut FileReview, names: &FileProposal, outcomes: &[Outcome]) {
+    let landed: Vec<&Outcome> = outcomes
+        .iter()
+        .filter(|outcome| Placement::of(outcome) == Placement::Located && names.has_name(&outcome.path))
+        .filter(|outcome| !outcome.edits.is_empty())
+        .collect();
+    if landed.is_empty() {
+        return;
+    }
+    let is_one = names.is_one_hunk();
+    let sources: Vec<Vec<EditId>> = file
+        .hunks
+        .iter()
+        .map(|item| {
+            let behind =
+                if is_one { landed.clone() } else { behind(&landed, &item.hunk, || added_lines(file, &item.hunk)) };
+            behind.iter().flat_map(|outcome| &outcome.edits).copied().collect()
+        })
+        .collect();
+    for (item, edits) in file.hunks.iter_mut().zip(sources) {
+        item.edits = edits;
+    }
+}
+
+fn added_lines(file: &FileReview, hunk: &Hunk) -> Vec<String> {
+    let (_, new) = file.split_texts();
+    let added = new.get(hunk.proposed.clone()).unwrap_or_default();
+    added.iter().map(|line| lines::body(line).to_owned()).collect()
+}
+
+/// The located edits behind a hunk: those whose place it touches, and those in added text that bring one of its lines. A diff
+/// may show a change beside the place of its edit; then the nearest one counts.
+fn behind<'a>(landed: &[&'a Outcome], hunk: &Hunk, added: impl Fn() -> Vec<String>) -> Vec<&'a Outcome> {
+    let added = std::cell::LazyCell::new(added);
+    let brings =
+        |outcome: &Outcome| added.iter().any(|line| !line.trim().is_empty() && has_line(&outcome.replacement, line));
+    let is_behind = |outcome: &&&Outcome| outcome.touches(hunk) || (outcome.lines.is_none() && brings(outcome));
+    let found: Vec<&Outcome> = landed.iter().filter(is_behind).copied().collect();
+    if !found.is_empty() {
+        return found;
+    }
+    let distance = |outcome: &&&Outcome| {
+        let (first, last) = outcome.lines.unwrap_or((1, usize::MAX));
+        hunk.base.start.saturating_sub(last).max(first.saturating_sub(hunk.base.end + 1))
+    };
+    landed.iter().min_by_key(distance).copied().into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::review::HunkId;
+    use crate::{Files, FormatChoice, parse, propose};
+
+    const FILE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
+
+    struct OneFile;
+
+    impl Files for OneFile {
+        fn paths(&self) -> Vec<String> {
+            vec!["a.txt".into()]
+        }
+        fn read(&self, path: &str) -> Result<Option<String>, String> {
+            Ok((path == "a.txt").then(|| FILE.to_owned()))
+        }
+        fn in_chat(&self, _: &str) -> bool {
+            true
+        }
+        fn root(&self) -> Option<String> {
+            None
+        }
+    }
+
+    fn block(old: &str, new: &str) -> String {
+        format!("a.txt\n```\n<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n```\n\n")
+    }
+
+    /// The review of a reply, and the records of its edits.
+    fn of(reply: &str) -> (Review, Vec<EditRecord>) {
+        let parsed = crate::ParsedReply { answer: Some(0), ..parse(reply, FormatChoice::Auto) };
+        let proposal = propose(&parsed, &OneFile);
+        let outcomes = [proposal.outcomes.clone(), proposal.repeated.clone()].concat();
+        let review = Review::new(proposal);
+        let counts = review.lines_by_edit(&outcomes);
+        let record = |outcome: &Outcome| EditRecord::new(outcome, counts.get(&outcome.edits[0]).copied());
+        let records = outcomes.iter().filter_map(record).collect();
+        (review, records)
+    }
+
+    #[test]
+    fn each_edit_has_the_state_of_its_own_hunk() {
+        let reply = block("two", "2") + &block("six", "6") + &block("nine", "9") + &block("two", "2");
+        let (mut review, records) = of(&reply);
+        let states = |review: &Review| records.iter().map(|record| EditState::of(record, review)).collect::<Vec<_>>();
+        use EditState::{Accepted, Pending, PutAway, Rejected, Repeated, Unplaced};
+        assert_eq!(states(&review), [Pending, Pending, Unplaced, Repeated]);
+        review.decide(HunkId { file: 0, hunk: 0 }, Decision::Accepted);
+        review.decide(HunkId { file: 0, hunk: 1 }, Decision::Rejected);
+        assert_eq!(states(&review), [Accepted, Rejected, Unplaced, Repeated]);
+        review.dismiss(0);
+        assert_eq!(states(&review)[2], PutAway);
+        review.undo();
+        assert_eq!(states(&review)[2], Unplaced);
+    }
+
+    #[test]
+    fn an_edit_that_the_user_places_has_the_state_of_its_hunk() {
+        let (mut review, records) = of(&block("nine", "9"));
+        review.place(Some(0), "a.txt", &FILE.into(), 2..3, "9\n").unwrap();
+        assert_eq!(EditState::of(&records[0], &review), EditState::Pending);
+        review.decide(HunkId::default(), Decision::Accepted);
+        assert_eq!(EditState::of(&records[0], &review), EditState::Accepted);
+    }
+
+    #[test]
+    fn a_hunk_that_lost_its_place_is_a_conflict_of_its_edit() {
+        let (mut review, records) = of(&block("two", "2"));
+        review.rebase("a.txt", Some("one\nmine\nthree\n"));
+        assert_eq!(EditState::of(&records[0], &review), EditState::Conflict);
+    }
+
+    #[test]
+    fn a_hunk_that_is_split_counts_for_its_edit_in_parts() {
+        let (mut review, records) = of(&block("two\nthree\nfour", "2\nthree\n4"));
+        review.decide(HunkId { file: 0, hunk: 0 }, Decision::Accepted);
+        let counts = Counts { pending: 1, accepted: 1, rejected: 0 };
+        assert_eq!(EditState::of(&records[0], &review), EditState::Mixed(counts));
+    }
+
+    #[test]
+    fn edits_that_share_a_hunk_share_its_lines() {
+        let (review, records) = of(&(block("two", "2\n2b") + &block("three", "3")));
+        assert_eq!(review.files[0].hunks.len(), 1);
+        let counts: Vec<_> = records.iter().map(|record| (record.added, record.removed)).collect();
+        assert_eq!(counts, [(2, 1), (1, 1)]);
+    }
+}

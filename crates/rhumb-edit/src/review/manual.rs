@@ -1,0 +1,497 @@
+//! The user changes a file under review as a whole, or says himself where an edit belongs. What he did not touch stays as it was
+//! decided.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rhumb_text::diff::{self, Hunk};
+use rhumb_text::lines;
+
+use super::file::{FileReview, Item, Weave, ended_like, taken, woven};
+use super::hunk::{Decision, ReviewHunk};
+use super::{Before, HunkId, Review, Step};
+use crate::locate::suggest;
+use crate::outcome::{EditId, Flag, Outcome};
+use crate::proposal::FileChange;
+
+/// What is noted on a hunk whose place the user chose.
+const BY_HAND: &str = "by hand";
+
+/// What is noted on a hunk that adds lines which stand next to it already.
+const REPEATS: &str = "repeats-lines";
+
+/// Why a text cannot be put where the user wants it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PlaceError {
+    /// It says what stands there already.
+    #[error("these lines say that already")]
+    Same,
+    /// A hunk of the review changes these lines.
+    #[error("another hunk of the review changes these lines")]
+    Taken,
+    /// The file is new, gone or moved in this review, so that it is decided as a whole.
+    #[error("the file is decided as a whole in this review")]
+    Whole,
+    /// The review is of another text of the file.
+    #[error("the file has changed meanwhile")]
+    Stale,
+}
+
+impl Review {
+    /// The hunk of a file that puts `added` in the place of `removed`, the one with that number if there are several.
+    pub fn find(&self, path: &str, removed: &str, added: &str, number: usize) -> Option<HunkId> {
+        let index = self.files.iter().position(|file| file.path == path)?;
+        let file = self.files.get(index)?;
+        let is_it = |hunk: usize| file.texts_of(hunk).is_some_and(|texts| texts == (removed.into(), added.into()));
+        let hunk = Some(number).filter(|number| is_it(*number)).or_else(|| (0..file.hunks.len()).find(|at| is_it(*at)));
+        hunk.map(|hunk| HunkId { file: index, hunk })
+    }
+
+    /// Makes `text` what a file is to become, as the user wrote it starting from [`FileReview::whole`]. Hunks that he did not
+    /// touch stay as they are; what he wrote is accepted. False if that changes nothing, or the file is to go.
+    pub fn edit_file(&mut self, file: usize, text: &str) -> bool {
+        self.change_file(HunkId { file, hunk: 0 }, |file| file.rewrite_whole(text), |changed| *changed).is_some()
+    }
+
+    /// Puts `text` in the place of these lines (0-based) of a file, which says `now`: a pending hunk. The refused edit of that
+    /// number, if there is one, is answered by it, and what was to be known of it is noted on the hunk. The first hunk that came
+    /// of it.
+    ///
+    /// # Errors
+    /// It cannot stand there.
+    pub fn place(
+        &mut self,
+        refused: Option<usize>,
+        path: &str,
+        now: &Arc<str>,
+        place: Range<usize>,
+        text: &str,
+    ) -> Result<HunkId, PlaceError> {
+        let before = (self.files.clone(), self.refused.clone());
+        let refused_edit = refused.and_then(|index| self.refused.get(index));
+        let mut marks = marks_by_hand(refused_edit);
+        if !suggest::repeats(now, &place, text).is_empty() {
+            marks.push(REPEATS.to_owned());
+        }
+        let edits = refused_edit.map(|edit| edit.edits.clone()).unwrap_or_default();
+        let placed = match self.files.iter().position(|file| file.path == path) {
+            Some(index) => self
+                .files
+                .get_mut(index)
+                .map_or(Err(PlaceError::Stale), |file| file.place(now, place, text, (&marks, &edits))),
+            None => FileReview::placed(path, now, place, text, (&marks, &edits)).map(|file| {
+                self.files.push(file);
+                0
+            }),
+        };
+        let hunk = placed?;
+        if let Some(index) = refused.filter(|index| *index < self.refused.len()) {
+            self.refused.remove(index);
+        }
+        let file = self.files.iter().position(|file| file.path == path).unwrap_or_default();
+        let cursor = HunkId { file, hunk };
+        self.did(Step { cursor, before: vec![Before::All(before.0, before.1)] });
+        Ok(cursor)
+    }
+
+    /// Takes a file as the user wrote all of it, starting from `now`: into the review it has, or into one of its own, of which
+    /// every hunk is accepted. The refused edit of that number, if there is one, is answered by it. False if nothing changes.
+    pub fn take_whole(&mut self, refused: Option<usize>, path: &str, now: &Arc<str>, text: &str) -> bool {
+        let before = (self.files.clone(), self.refused.clone());
+        let edits =
+            refused.and_then(|index| self.refused.get(index)).map(|edit| edit.edits.clone()).unwrap_or_default();
+        let changed = match self.files.iter_mut().find(|file| file.path == path) {
+            Some(file) => file.rewrite_whole_for(text, &edits),
+            None => {
+                let text = Arc::from(ended_like(text, now, true));
+                let mark = |_: &Hunk| vec![BY_HAND.to_owned()];
+                let new = FileReview::new(path.into(), FileChange::Modify, Some(now.clone()), Some(text), mark);
+                let new = new.map(|mut file| {
+                    for item in &mut file.hunks {
+                        item.decide(Decision::Accepted);
+                        item.edits.clone_from(&edits);
+                    }
+                    file
+                });
+                let is_new = new.is_some();
+                self.files.extend(new);
+                is_new
+            }
+        };
+        if changed {
+            refused.filter(|index| *index < self.refused.len()).map(|index| self.refused.remove(index));
+            let file = self.files.iter().position(|file| file.path == path).unwrap_or_default();
+            self.did(Step { cursor: HunkId { file, hunk: 0 }, before: vec![Before::All(before.0, before.1)] });
+        }
+        changed
+    }
+
+    /// Puts a refused edit away. False if there is none of that number.
+    pub fn dismiss(&mut self, refused: usize) -> bool {
+        if refused >= self.refused.len() {
+            return false;
+        }
+        let before = Before::All(self.files.clone(), self.refused.clone());
+        self.refused.remove(refused);
+        self.did(Step { cursor: HunkId::default(), before: vec![before] });
+        true
+    }
+}
+
+impl FileReview {
+    /// The lines that a hunk removes and those that it adds.
+    pub fn texts_of(&self, hunk: usize) -> Option<(String, String)> {
+        let place = &self.hunks.get(hunk)?.hunk;
+        let (old, new) = self.split_texts();
+        Some((old.get(place.base.clone())?.concat(), new.get(place.proposed.clone())?.concat()))
+    }
+
+    /// The text that the file is to become if nothing more is rejected; `None` if it is to go.
+    pub fn whole(&self) -> Option<String> {
+        match (&self.change, &self.proposed) {
+            (FileChange::Delete, _) | (_, None) => None,
+            (FileChange::Modify, Some(_)) => Some(self.laid_out().0),
+            (_, Some(proposed)) => Some(proposed.to_string()),
+        }
+    }
+
+    /// [`FileReview::whole`] of a file that is changed, and the lines of it that stand for each hunk.
+    fn laid_out(&self) -> (String, Vec<Range<usize>>) {
+        let (old, new) = self.split_texts();
+        let mut text = Weave::new(self.base.as_deref().unwrap_or_default());
+        let (mut places, mut at) = (Vec::with_capacity(self.hunks.len()), 0);
+        for item in &self.hunks {
+            text.push(old.get(at..item.hunk.base.start).unwrap_or_default());
+            let start = text.lines;
+            text.push(&taken(item, &old, &new, &|decision| decision != Decision::Rejected));
+            places.push(start..text.lines);
+            at = item.hunk.base.end;
+        }
+        text.push(old.get(at..).unwrap_or_default());
+        (text.text, places)
+    }
+
+    /// The line of [`FileReview::whole`] (1-based) at which a hunk stands.
+    pub fn line_in_whole(&self, hunk: usize) -> usize {
+        let places = if self.is_divisible() { self.laid_out().1 } else { Vec::new() };
+        places.get(hunk).map_or(1, |place| place.start + 1)
+    }
+
+    /// The line of [`FileReview::whole`] (0-based) at which a line of the base stands.
+    pub fn whole_line_of(&self, base: usize) -> usize {
+        let places = if self.is_divisible() { self.laid_out().1 } else { Vec::new() };
+        let pairs = places.iter().zip(&self.hunks).filter(|(_, item)| item.hunk.base.end <= base);
+        let more: isize = pairs.map(|(place, item)| place.len() as isize - item.hunk.base.len() as isize).sum();
+        base.checked_add_signed(more).unwrap_or_default()
+    }
+
+    /// The path under which the file stands on disk now, if it does.
+    pub fn name_on_disk(&self) -> &str {
+        match &self.change {
+            FileChange::Rename { from } => from,
+            FileChange::Create | FileChange::Modify | FileChange::Delete => &self.path,
+        }
+    }
+
+    /// Takes `text` for what the file is to become. The hunks that are new with it were made by `edits`.
+    fn rewrite_whole_for(&mut self, text: &str, edits: &[EditId]) -> bool {
+        let changed = self.rewrite_whole(text);
+        let is_new = |item: &&mut ReviewHunk| item.edits.is_empty() && item.original().is_some();
+        self.hunks.iter_mut().filter(is_new).for_each(|item| item.edits.extend_from_slice(edits));
+        changed
+    }
+
+    fn rewrite_whole(&mut self, text: &str) -> bool {
+        let Some(base) = self.base.clone().filter(|_| self.is_divisible()) else {
+            return self.rewrite(0, text);
+        };
+        let (shown, places) = self.laid_out();
+        let text = ended_like(text, &base, true);
+        let drift = diff::hunks(&shown, &text);
+        if drift.is_empty() {
+            return false;
+        }
+        let proposed = self.proposed.clone().unwrap_or_default();
+        let (old, new) = (lines::split(&base), lines::split(&text));
+        let mut left = self.items(&lines::split(&proposed)).into_iter();
+        let (mut items, mut at): (Vec<Item<'_>>, usize) = (Vec::new(), 0);
+        for group in groups(&places, &drift) {
+            items.extend(left.by_ref().take(group.items.start - at));
+            let touched = left.by_ref().take(group.items.len()).collect();
+            at = group.items.end;
+            let (base, own) = group.lines(&self.hunks, &places, &drift);
+            items.extend(rewritten(touched, (&old, base), (&new, own)));
+        }
+        items.extend(left);
+        let (proposed, hunks) = woven(&base, items);
+        (self.proposed, self.hunks) = (Some(Arc::from(proposed)), hunks);
+        true
+    }
+
+    /// Puts `text` in the place of these lines of the base, which must be `now`; the first hunk that came of it.
+    fn place(&mut self, now: &str, place: Range<usize>, text: &str, from: Origin<'_>) -> Result<usize, PlaceError> {
+        if !self.is_divisible() {
+            return Err(PlaceError::Whole);
+        }
+        let Some(base) = self.base.clone().filter(|base| **base == *now) else { return Err(PlaceError::Stale) };
+        let meets = |hunk: &Hunk| {
+            let (own, other) = (&place, &hunk.base);
+            own.start < other.end && other.start < own.end || own.start == other.start && own.end == other.end
+        };
+        if self.hunks.iter().any(|item| meets(&item.hunk)) {
+            return Err(PlaceError::Taken);
+        }
+        let text = ended_like(text, &base, place.end >= lines::split(&base).len());
+        let added = changes(&base, &place, &text, from);
+        let first = added.first().map(|(item, _)| item.hunk.base.clone()).ok_or(PlaceError::Same)?;
+        let proposed = self.proposed.clone().unwrap_or_default();
+        let mut items = self.items(&lines::split(&proposed));
+        items.extend(added);
+        items.sort_by_key(|(item, _)| (item.hunk.base.start, item.hunk.base.end));
+        let (proposed, hunks) = woven(&base, items);
+        (self.proposed, self.hunks) = (Some(Arc::from(proposed)), hunks);
+        Ok(self.hunks.iter().position(|item| item.hunk.base == first).unwrap_or_default())
+    }
+
+    /// The review of a file in which one text was put in its place.
+    fn placed(
+        path: &str,
+        now: &Arc<str>,
+        place: Range<usize>,
+        text: &str,
+        from: Origin<'_>,
+    ) -> Result<Self, PlaceError> {
+        let text = ended_like(text, now, place.end >= lines::split(now).len());
+        let items = changes(now, &place, &text, from);
+        if items.is_empty() {
+            return Err(PlaceError::Same);
+        }
+        let (proposed, hunks) = woven(now, items);
+        let (base, proposed) = (Some(now.clone()), Some(Arc::from(proposed)));
+        let (path, comment) = (path.to_owned(), String::new());
+        Ok(Self { path, stored_at: None, change: FileChange::Modify, base, proposed, hunks, comment })
+    }
+}
+
+/// What is noted on a hunk that the user chose the place for: that he did, and what is to be known of the edit wherever it goes.
+fn marks_by_hand(edit: Option<&Outcome>) -> Vec<String> {
+    let lasting = |flag: &&Flag| matches!(flag, Flag::RunsLater | Flag::NewAddress);
+    let flags = edit.into_iter().flat_map(|edit| &edit.flags).filter(lasting);
+    [BY_HAND.to_owned()].into_iter().chain(flags.map(ToString::to_string)).collect()
+}
+
+/// Marks and edits of hunks that the user places.
+type Origin<'a> = (&'a [String], &'a [EditId]);
+
+/// The hunks that put `text` in the place of these lines of `base`.
+fn changes<'t>(base: &str, place: &Range<usize>, text: &'t str, from: Origin<'_>) -> Vec<Item<'t>> {
+    let old = lines::split(base);
+    let place = place.start.min(old.len())..place.end.min(old.len());
+    let new = lines::split(text);
+    let hunks = diff::line_hunks(old.get(place.clone()).unwrap_or_default(), &new);
+    let moved = |hunk: Hunk| {
+        let added = new.get(hunk.proposed.clone()).unwrap_or_default().to_vec();
+        let base = hunk.base.start + place.start..hunk.base.end + place.start;
+        (ReviewHunk::new(Hunk { base, ..hunk }, from.0.to_vec()).made_by(from.1), added)
+    };
+    hunks.into_iter().map(moved).collect()
+}
+
+/// Changes of the user that belong together, because they touch the same hunks.
+#[derive(Debug)]
+struct Group {
+    /// Which of the changes.
+    drift: Range<usize>,
+    /// Which of the hunks.
+    items: Range<usize>,
+}
+
+/// The changes of the user in groups, in order. `places` are those of the hunks in the text that was changed.
+fn groups(places: &[Range<usize>], drift: &[Hunk]) -> Vec<Group> {
+    let touches =
+        |place: &Range<usize>, change: &Hunk| change.base.start <= place.end && change.base.end >= place.start;
+    let mut groups: Vec<Group> = Vec::new();
+    for (number, change) in drift.iter().enumerate() {
+        let before = places.iter().take_while(|place| place.end < change.base.start).count();
+        let start = places.iter().position(|place| touches(place, change)).unwrap_or(before);
+        let count = places.iter().skip(start).take_while(|place| touches(place, change)).count();
+        let items = start..start + count;
+        match groups.last_mut().filter(|last| !items.is_empty() && items.start < last.items.end) {
+            Some(last) => {
+                last.drift.end = number + 1;
+                last.items.end = last.items.end.max(items.end);
+            }
+            None => groups.push(Group { drift: number..number + 1, items }),
+        }
+    }
+    groups
+}
+
+impl Group {
+    /// The lines of the base that it is about, and those of the user's text.
+    fn lines(&self, hunks: &[ReviewHunk], places: &[Range<usize>], drift: &[Hunk]) -> (Range<usize>, Range<usize>) {
+        let changes = drift.get(self.drift.clone()).unwrap_or_default();
+        let own = places.get(self.items.clone()).unwrap_or_default();
+        let starts = changes.iter().map(|change| change.base.start).chain(own.iter().map(|place| place.start));
+        let ends = changes.iter().map(|change| change.base.end).chain(own.iter().map(|place| place.end));
+        let (start, end) = (starts.min().unwrap_or_default(), ends.max().unwrap_or_default());
+        // How many lines more than the base the shown text has by then, and the user's more than the shown one.
+        let more = |until: usize| -> isize {
+            let pairs = places.iter().zip(hunks).take(until);
+            pairs.map(|(place, item)| place.len() as isize - item.hunk.base.len() as isize).sum()
+        };
+        let drifted = |until: usize| -> isize {
+            drift.iter().take(until).map(|change| change.proposed.len() as isize - change.base.len() as isize).sum()
+        };
+        let at = |line: usize, by: isize| line.checked_add_signed(by).unwrap_or_default();
+        let base = at(start, -more(self.items.start))..at(end, -more(self.items.end));
+        (base, at(start, drifted(self.drift.start))..at(end, drifted(self.drift.end)))
+    }
+}
+
+/// The hunks that stand for `touched` after the user has written his own lines there: each is accepted. Where he wrote what
+/// the file says already, they stay and are rejected.
+fn rewritten<'t>(
+    mut touched: Vec<Item<'t>>,
+    (old, base): (&[&'t str], Range<usize>),
+    (new, own): (&[&'t str], Range<usize>),
+) -> Vec<Item<'t>> {
+    let old = old.get(base.clone()).unwrap_or_default();
+    let new = new.get(own).unwrap_or_default();
+    let hunks = diff::line_hunks(old, new);
+    if hunks.is_empty() {
+        touched.iter_mut().for_each(|(item, _)| item.decide(Decision::Rejected));
+        return touched;
+    }
+    let mut before = String::new();
+    let (mut marks, mut notes): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut edits: Vec<EditId> = Vec::new();
+    for (item, added) in touched {
+        before.push_str(&item.original().map_or_else(|| added.concat(), str::to_owned));
+        marks.extend(item.marks.iter().filter(|mark| !marks.contains(mark)).cloned().collect::<Vec<_>>());
+        edits.extend(item.edits.iter().filter(|edit| !edits.contains(edit)).copied().collect::<Vec<_>>());
+        notes.extend(item.comments().map(|(_, text)| text.to_owned()));
+    }
+    let moved = |(number, hunk): (usize, Hunk)| {
+        let added = new.get(hunk.proposed.clone()).unwrap_or_default().to_vec();
+        let place = hunk.base.start + base.start..hunk.base.end + base.start;
+        let mut item = ReviewHunk::new(Hunk { base: place, ..hunk }, marks.clone()).made_by(&edits);
+        item.rewrite(if number == 0 { &before } else { "" }, added.len());
+        if number == 0 {
+            item.note(None, &notes.join("\n"));
+        }
+        (item, added)
+    };
+    hunks.into_iter().enumerate().map(moved).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::review::Composed;
+    use proptest::prelude::*;
+
+    fn review(base: &str, proposed: &str) -> Review {
+        let mark = |_: &Hunk| vec!["fuzzy 93 %".to_owned()];
+        let (base, proposed) = (Some(Arc::from(base)), Some(Arc::from(proposed)));
+        let file = FileReview::new("a".into(), FileChange::Modify, base, proposed, mark);
+        Review { files: file.into_iter().collect(), ..Review::default() }
+    }
+
+    fn id(hunk: usize) -> HunkId {
+        HunkId { file: 0, hunk }
+    }
+
+    fn decisions(review: &Review) -> Vec<Decision> {
+        review.files[0].hunks.iter().map(ReviewHunk::decision).collect()
+    }
+
+    #[test]
+    fn what_the_user_left_alone_keeps_its_decision_and_what_he_wrote_is_accepted() {
+        let mut review = review("a\nb\nc\nd\ne\nf\ng\n", "A\nb\nC\nd\nE\nf\nG\n");
+        review.decide(id(0), Decision::Rejected);
+        review.decide(id(1), Decision::Accepted);
+        assert_eq!(review.files[0].whole().unwrap(), "a\nb\nC\nd\nE\nf\nG\n");
+        assert_eq!((review.files[0].line_in_whole(2), review.files[0].line_in_whole(3)), (5, 7));
+        assert!(review.edit_file(0, "a\nb\nC\nd\nmine\nand\nf\nG\n"));
+        use Decision::{Accepted, Pending, Rejected};
+        assert_eq!(decisions(&review), [Rejected, Accepted, Accepted, Pending]);
+        assert_eq!(review.files[0].hunks[2].original(), Some("E\n"));
+        assert_eq!(review.files[0].hunks[2].marks, ["fuzzy 93 %"]);
+        assert_eq!(review.files[0].composed(), Composed::Text("a\nb\nC\nd\nmine\nand\nf\ng\n".into()));
+        review.undo();
+        assert_eq!(decisions(&review), [Rejected, Accepted, Pending, Pending]);
+        assert!(!review.edit_file(0, "a\nb\nC\nd\nE\nf\nG\n"), "nothing was changed");
+    }
+
+    #[test]
+    fn a_hunk_that_is_written_away_is_rejected_and_a_new_place_is_a_new_hunk() {
+        let mut review = review("a\nb\nc\nd\n", "A\nb\nc\nd\n");
+        assert!(review.edit_file(0, "a\nb\nc\nmine\n"));
+        assert_eq!(decisions(&review), [Decision::Rejected, Decision::Accepted]);
+        assert_eq!(review.files[0].proposed.as_deref(), Some("A\nb\nc\nmine\n"));
+    }
+
+    #[test]
+    fn an_edit_goes_where_the_user_says_and_comes_back_by_undo() {
+        let now: Arc<str> = Arc::from("a\nb\nc\nd\n");
+        let mut review = review("a\nb\nc\nd\n", "A\nb\nc\nd\n");
+        assert_eq!(review.place(None, "a", &now, 0..2, "x\n"), Err(PlaceError::Taken));
+        assert_eq!(review.place(None, "a", &now, 1..2, "b\n"), Err(PlaceError::Same));
+        assert_eq!(review.place(None, "a", &Arc::from("b\n"), 0..1, "x\n"), Err(PlaceError::Stale));
+        assert_eq!(review.place(None, "a", &now, 2..4, "C\nd\n"), Ok(id(1)));
+        assert_eq!(review.files[0].hunks[1].marks, [BY_HAND]);
+        assert_eq!(review.place(None, "other", &now, 3..4, "D"), Ok(HunkId { file: 1, hunk: 0 }));
+        assert_eq!(review.files[1].proposed.as_deref(), Some("a\nb\nc\nD"));
+        assert_eq!(review.counts().pending, 3);
+        review.undo();
+        review.undo();
+        assert_eq!((review.files.len(), review.counts().pending), (1, 1));
+        review.redo();
+        assert_eq!(review.counts().pending, 2);
+    }
+
+    #[test]
+    fn a_hunk_is_found_again_by_what_it_says() {
+        let review = review("a\nb\na\n", "x\nb\nx\n");
+        assert_eq!(review.find("a", "a\n", "x\n", 1), Some(id(1)));
+        assert_eq!(review.find("a", "a\n", "x\n", 7), Some(id(0)));
+        assert_eq!((review.find("a", "b\n", "x\n", 0), review.find("b", "a\n", "x\n", 0)), (None, None));
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        prop::collection::vec("[abcd]\n", 0..10).prop_map(|lines| lines.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn the_file_becomes_what_the_user_wrote(
+            base in text(), proposed in text(), own in text(), decided in prop::collection::vec(0usize..3, 8), split in any::<bool>(),
+        ) {
+            let mut review = review(&base, &proposed);
+            prop_assume!(!review.files.is_empty());
+            if split {
+                review.split(id(0));
+            }
+            for (hunk, decision) in decided.into_iter().enumerate() {
+                let decision = [Decision::Pending, Decision::Accepted, Decision::Rejected][decision];
+                review.decide(id(hunk), decision);
+            }
+            let before = review.files.clone();
+            let changed = review.edit_file(0, &own);
+            prop_assert_eq!(review.files[0].whole().unwrap(), own);
+            let (old, new) = review.files[0].split_texts();
+            let mut at = (0, 0);
+            for item in &review.files[0].hunks {
+                prop_assert!(at.0 <= item.hunk.base.start && item.hunk.base.end <= old.len());
+                prop_assert!(at.1 <= item.hunk.proposed.start && item.hunk.proposed.end <= new.len());
+                prop_assert!(item.is_sound());
+                at = (item.hunk.base.end, item.hunk.proposed.end);
+            }
+            if changed {
+                review.undo();
+            }
+            prop_assert_eq!(&review.files, &before);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A review that outlives the program: what is written of it, a cheap sign that it has changed, and what can still be used of it
+//! when it is read again.
+
+use std::hash::{Hash as _, Hasher as _};
+
+use super::Review;
+use super::file::FileReview;
+use super::hunk::ReviewHunk;
+use crate::proposal::FileChange;
+
+impl Review {
+    /// The review without its undo history.
+    pub fn without_steps(&self) -> Self {
+        Self { files: self.files.clone(), refused: self.refused.clone(), ..Self::default() }
+    }
+
+    /// A number that is another one after each change. Texts are told apart by their place in memory, so it means nothing to
+    /// another run of the program.
+    pub fn sign(&self) -> u64 {
+        let mut state = std::hash::DefaultHasher::new();
+        for file in &self.files {
+            file.path.hash(&mut state);
+            file.comment.hash(&mut state);
+            for text in [&file.base, &file.proposed] {
+                text.as_ref().map(|text| (text.as_ptr().addr(), text.len())).hash(&mut state);
+            }
+            file.hunks.iter().for_each(|item| item.sign(&mut state));
+        }
+        for outcome in &self.refused {
+            (&outcome.path, &outcome.reason, outcome.quote.len(), outcome.reply_lines).hash(&mut state);
+            outcome.edits.hash(&mut state);
+        }
+        state.finish()
+    }
+
+    /// Takes the files out that nothing can be made of, because what was kept does not fit together; their paths.
+    pub fn drop_unsound(&mut self) -> Vec<String> {
+        let (sound, unsound) = std::mem::take(&mut self.files).into_iter().partition(FileReview::is_sound);
+        self.files = sound;
+        unsound.into_iter().map(|file: FileReview| file.path).collect()
+    }
+}
+
+impl FileReview {
+    /// Whether its hunks stand in its texts, in order.
+    fn is_sound(&self) -> bool {
+        let (old, new) = self.split_texts();
+        let mut at = (0, 0);
+        let in_order = self.hunks.iter().all(|item| {
+            let (base, proposed) = (&item.hunk.base, &item.hunk.proposed);
+            let follows = at.0 <= base.start && base.start <= base.end && base.end <= old.len();
+            let follows = follows && at.1 <= proposed.start && proposed.start <= proposed.end;
+            at = (base.end, proposed.end);
+            follows && proposed.end <= new.len() && item.is_sound()
+        });
+        let has_texts = match self.change {
+            FileChange::Create => self.proposed.is_some(),
+            FileChange::Modify | FileChange::Rename { .. } => self.base.is_some() && self.proposed.is_some(),
+            FileChange::Delete => self.base.is_some(),
+        };
+        !self.hunks.is_empty() && in_order && has_texts
+    }
+}
+
+impl ReviewHunk {
+    fn sign(&self, state: &mut std::hash::DefaultHasher) {
+        (&self.hunk.base, &self.hunk.proposed, self.decision(), self.is_divided()).hash(state);
+        self.original().map(str::len).hash(state);
+        if self.is_divided() {
+            (0..self.line_count()).for_each(|line| self.line_decision(line).hash(state));
+        }
+        self.comments().for_each(|comment| comment.hash(state));
+    }
+}
+
+/// A shared text as it is written.
+pub(crate) mod text {
+    use std::sync::Arc;
+
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde calls it so")]
+    pub fn serialize<S: Serializer>(text: &Option<Arc<str>>, to: S) -> Result<S::Ok, S::Error> {
+        text.as_deref().serialize(to)
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Option<Arc<str>>, D::Error> {
+        Ok(Option::<String>::deserialize(from)?.map(Arc::from))
+    }
+}
+
+/// A map as pairs: not every key can be the name of a field.
+pub(crate) mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(map: &BTreeMap<Option<usize>, String>, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(map)
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<BTreeMap<Option<usize>, String>, D::Error> {
+        Ok(Vec::<(Option<usize>, String)>::deserialize(from)?.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::review::{Decision, HunkId, Place};
+    use std::sync::Arc;
+
+    fn review() -> Review {
+        let file = |path: &str, change, base: Option<&str>, proposed: Option<&str>| {
+            let text = |text: Option<&str>| text.map(Arc::from);
+            FileReview::new(path.into(), change, text(base), text(proposed), |_| vec!["exact".into()]).unwrap()
+        };
+        let modified = file("a.rs", FileChange::Modify, Some("1\n2\n3\n4\n5\n"), Some("1\nzwei\n3\n4\nfünf\n"));
+        let moved = FileChange::Rename { from: "b.rs".into() };
+        let files = vec![
+            modified,
+            file("new.rs", FileChange::Create, None, Some("x\n")),
+            file("old.rs", FileChange::Delete, Some("y\n"), None),
+            file("c.rs", moved, Some("z\n"), Some("z\n")),
+        ];
+        Review { files, ..Review::default() }
+    }
+
+    #[test]
+    fn a_review_comes_back_with_all_that_was_said_of_it() {
+        let mut review = review();
+        let signs = [review.sign()];
+        review.decide_lines(HunkId { file: 0, hunk: 0 }, 1..2, Decision::Accepted);
+        let signs = [signs[0], review.sign()];
+        review.edit(HunkId { file: 0, hunk: 1 }, "cinq\n");
+        review.comment(Place::Line(HunkId { file: 0, hunk: 0 }, 1), "why?");
+        review.decide(HunkId { file: 2, hunk: 0 }, Decision::Rejected);
+        assert!(signs[0] != signs[1] && signs[1] != review.sign());
+        let text = serde_json::to_string(&review.without_steps()).unwrap();
+        let mut read: Review = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.drop_unsound(), [""; 0]);
+        assert_eq!(read.files, review.files);
+        assert_eq!(read.files[0].composed(), review.files[0].composed());
+        assert!(read.undo().is_none());
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_not_used() {
+        let text = serde_json::to_string(&review()).unwrap();
+        let broken =
+            text.replace("1\\n2\\n3\\n4\\n5\\n", "1\\n").replace(r#""change":"delete""#, r#""change":"create""#);
+        let mut read: Review = serde_json::from_str(&broken).unwrap();
+        assert_eq!(read.drop_unsound(), ["a.rs", "old.rs"]);
+        assert_eq!(read.files.len(), 2);
+    }
+}
