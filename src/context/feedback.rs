@@ -242,7 +242,7 @@ mod tests {
 
     use super::*;
     use rhumb_edit::FileChange;
-    use rhumb_edit::review::{HunkId, Place};
+    use rhumb_edit::review::{HunkId, CommentTarget};
 
     fn review() -> Review {
         let (base, proposed) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
@@ -269,8 +269,8 @@ mod tests {
         let mut review = review();
         review.decide(id(0), Decision::Rejected);
         review.edit(id(1), "mine\n");
-        review.comment(Place::Line(id(2), 1), "why E?");
-        review.comment(Place::File(0), "nearly there");
+        review.comment(CommentTarget::Line(id(2), 1), "why E?");
+        review.comment(CommentTarget::File(0), "nearly there");
         let written = said(&review.files[0]).remove(1).written();
         let text = feedback(&review, &[Said { verdict: Some(Verdict::Written), ..written }]).unwrap();
         assert!(
@@ -287,7 +287,7 @@ mod tests {
     fn a_comment_on_a_rejected_hunk_says_so_and_quotes_it_once() {
         let mut review = review();
         review.decide(id(0), Decision::Rejected);
-        review.comment(Place::Hunk(id(0)), "use `b`");
+        review.comment(CommentTarget::Hunk(id(0)), "use `b`");
         let text = feedback(&review, &[]).unwrap();
         assert_eq!(text.matches("+A").count(), 1, "{text}");
         assert!(text.contains("src/a.rs, line 1 (rejected):"), "{text}");

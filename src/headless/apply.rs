@@ -33,7 +33,7 @@ pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
         return Err(UserError::new(ErrorKind::Usage, "there is no edit in the reply", hint));
     }
     if args.yes {
-        proposal.refuse_doubtful();
+        proposal.refuse_doubtful_names();
     }
     if args.atomic {
         all_or_none(&mut proposal);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::context::{FoundComment, Mode, PassagePlace, Prompt};
-use rhumb_edit::{Proposal, Standing, SyntaxFault};
+use rhumb_edit::{Proposal, PendingChanges, SyntaxFault};
 use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
 use rhumb_index::retrieval::Related;
 use rhumb_llm::models::{Api, Dollars, Model};
@@ -126,7 +126,7 @@ pub enum Effect {
         /// The request that it answers, for the commit message.
         request: String,
         /// What all of the replies are put upon.
-        standing: Standing,
+        standing: PendingChanges,
         /// The replies before it that it mends, oldest first.
         earlier: Vec<String>,
         /// The reply.

@@ -465,7 +465,7 @@ fn what_the_developer_says_of_a_review_is_answered_upon_what_he_left_of_it() {
     session.paths = Arc::new(vec!["a.py".into(), "b.py".into()]);
     let turn = send(&mut session, "do it");
     answer(&mut session, turn, AN_EDIT, half_placed());
-    session.review.comment(rhumb_edit::review::Place::File(0), "in French");
+    session.review.comment(rhumb_edit::review::CommentTarget::File(0), "in French");
     let message = session.feedback().unwrap();
     let (sent, effects) = session.send_feedback(&message);
     let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };
@@ -478,7 +478,7 @@ fn what_the_developer_says_of_a_review_is_answered_upon_what_he_left_of_it() {
         _ => None,
     });
     let (standing, earlier) = located.unwrap();
-    assert_eq!((standing.files, standing.refused.len()), (session.review.standing(), 1));
+    assert_eq!((standing.files, standing.refused.len()), (session.review.pending_changes(), 1));
     assert_eq!(earlier, [""; 0]);
 }
 

@@ -324,7 +324,7 @@ impl App {
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
                 self.session.connection == Connection::None
             }
-            Action::Write => self.session.review.is_anything_taken(),
+            Action::Write => self.session.review.has_accepted(),
             // The bar is for what is wanted next; the help tells of the others.
             Action::EditFile | Action::CommentFile | Action::OpenFile | Action::WriteOther => false,
             Action::Reask | Action::ReaskAll | Action::Dismiss => !self.session.review.refused.is_empty(),

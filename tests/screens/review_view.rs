@@ -3,7 +3,7 @@
 use super::harness::{Harness, Scene};
 use super::snapshot;
 use rhumb::tui::theme::{ColorDepth, Role, Theme};
-use rhumb_edit::review::{HunkId, Place};
+use rhumb_edit::review::{HunkId, CommentTarget};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (200, 60)];
 
@@ -118,8 +118,8 @@ fn comments_stand_where_they_belong() {
     snapshots("comments", |harness| {
         let id = HunkId { file: 0, hunk: 0 };
         let review = &mut harness.app.session.review;
-        review.comment(Place::File(0), "The rest of the file keeps its style.");
-        review.comment(Place::Line(id, 1), "A berth of 30 takes a ship of 30?\nAsk the harbour master.");
+        review.comment(CommentTarget::File(0), "The rest of the file keeps its style.");
+        review.comment(CommentTarget::Line(id, 1), "A berth of 30 takes a ship of 30?\nAsk the harbour master.");
         harness.keys("j k");
     });
 }

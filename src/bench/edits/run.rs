@@ -4,7 +4,7 @@ use super::case::{Case, Shelf};
 use super::score::{Verdict, verdict};
 use super::sketch::ROOT;
 use crate::clock::ThreadWatch;
-use rhumb_edit::{Flexibility, Proposal};
+use rhumb_edit::{Matching, Proposal};
 
 /// What became of a case.
 #[derive(Debug, Clone)]
@@ -18,15 +18,15 @@ pub struct Run {
 }
 
 /// What the engine makes of a case.
-pub(super) fn proposed(case: &Case, flexibility: Flexibility) -> Proposal {
+pub(super) fn proposed(case: &Case, matching: Matching) -> Proposal {
     let parsed = rhumb_edit::parse(&case.reply, case.format);
-    rhumb_edit::propose_with(&parsed, &Shelf { tree: &case.before, root: ROOT }, flexibility)
+    rhumb_edit::propose_with(&parsed, &Shelf { tree: &case.before, root: ROOT }, matching)
 }
 
 /// Runs a case.
-pub fn run(case: &Case, flexibility: Flexibility) -> Run {
+pub fn run(case: &Case, matching: Matching) -> Run {
     let watch = ThreadWatch::start();
-    let proposal = proposed(case, flexibility);
+    let proposal = proposed(case, matching);
     let micros = watch.ms() * 1_000.0;
     Run { verdict: verdict(case, &proposal), micros, proposal }
 }

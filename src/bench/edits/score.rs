@@ -157,7 +157,7 @@ mod tests {
     use super::super::tests::samples;
     use super::*;
     use crate::bench::edits::cases;
-    use rhumb_edit::{EditFormat, FileProposal, Flexibility, FormatChoice};
+    use rhumb_edit::{EditFormat, FileProposal, Matching, FormatChoice};
 
     fn case(expect: Expect, after: &str) -> Case {
         let tree = |text: &str| Tree::from([("a".to_owned(), text.as_bytes().to_vec())]);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn judged(case: &Case, change: impl Fn(&mut Proposal)) -> Verdict {
-        let mut proposal = proposed(case, Flexibility::On);
+        let mut proposal = proposed(case, Matching::Lenient);
         change(&mut proposal);
         verdict(case, &proposal)
     }

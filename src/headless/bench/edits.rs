@@ -12,7 +12,7 @@ use crate::bench::edits::{
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditsBenchArgs;
 use crate::headless::{complain, print, print_json};
-use rhumb_edit::{EditFormat, Flexibility, FormatChoice};
+use rhumb_edit::{EditFormat, Matching, FormatChoice};
 use rhumb_workspace::git::{GitError, Revisions};
 
 /// Changes that are read for each ten cases of a format.
@@ -45,8 +45,8 @@ pub(super) fn edits(args: &EditsBenchArgs) -> Result<u8, UserError> {
     if args.auto {
         cases.iter_mut().for_each(|case| case.format = FormatChoice::Auto);
     }
-    let figures = figures(&cases, Flexibility::On, args.failures.as_deref())?;
-    let rigid = if args.inflexible { Some(self::figures(&cases, Flexibility::Off, None)?) } else { None };
+    let figures = figures(&cases, Matching::Lenient, args.failures.as_deref())?;
+    let rigid = if args.inflexible { Some(self::figures(&cases, Matching::Verbatim, None)?) } else { None };
     if args.json {
         print_json(&as_json(&figures, rigid.as_ref()))?;
     } else {
@@ -108,10 +108,10 @@ fn drawn(args: &EditsBenchArgs) -> Result<Vec<Sample>, UserError> {
     Ok(all)
 }
 
-fn figures(cases: &[Case], flexibility: Flexibility, failures: Option<&Path>) -> Result<Figures, UserError> {
+fn figures(cases: &[Case], matching: Matching, failures: Option<&Path>) -> Result<Figures, UserError> {
     let mut figures = Figures::default();
     for case in cases {
-        let run = run(case, flexibility);
+        let run = run(case, matching);
         figures.add(case, &run);
         if let Some(folder) = failures.filter(|_| !run.verdict.is_right(case.expect)) {
             write_case(folder, case, &run).map_err(|error| {
@@ -125,7 +125,7 @@ fn figures(cases: &[Case], flexibility: Flexibility, failures: Option<&Path>) ->
 fn tables(figures: &Figures, rigid: Option<&Figures>) -> String {
     let mut text = table(figures);
     if let Some(rigid) = rigid {
-        text.push_str(&format!("\nTo the letter, without any flexibility:\n\n{}\n", table(rigid)));
+        text.push_str(&format!("\nTo the letter, without any matching:\n\n{}\n", table(rigid)));
         text.push_str(&compared(figures, rigid));
     }
     text

@@ -278,7 +278,7 @@ impl<'a> OneShot<'a> {
             Report::Ended { result, .. } => self.ended(result),
             Report::Proposed { proposal, .. } => {
                 if self.args.yes {
-                    proposal.refuse_doubtful();
+                    proposal.refuse_doubtful_names();
                 }
                 self.proposal = Some(proposal.clone());
                 Ok(())
@@ -444,10 +444,10 @@ impl<'a> OneShot<'a> {
             return Ok(());
         }
         let counts = self.session.review.counts();
-        if counts.rejected > 0 || !self.session.review.is_anything_taken() {
+        if counts.rejected > 0 || !self.session.review.has_accepted() {
             self.outcome.code = 1;
         }
-        if !self.session.review.is_anything_taken() {
+        if !self.session.review.has_accepted() {
             return Ok(());
         }
         let effects =

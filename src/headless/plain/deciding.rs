@@ -6,7 +6,7 @@ use super::hunks::{self, body, heading, standing, summary};
 use super::words::{Word, parse};
 use crate::error::ErrorKind;
 use rhumb_edit::FileChange;
-use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Place, ReviewHunk};
+use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, CommentTarget, ReviewHunk};
 use rhumb_text::{count, lines};
 
 /// Lines of a proposal that are read out by themselves; of the hunks after them the headings are.
@@ -70,7 +70,7 @@ impl Desk {
             Word::None => self.decide(self.session.review.ids().map(|id| (id, Decision::Rejected)).collect()),
             Word::Not(without) => {
                 let review = &self.session.review;
-                let own = |id: &HunkId| review.hunk(*id).is_some_and(ReviewHunk::wants_own_yes);
+                let own = |id: &HunkId| review.hunk(*id).is_some_and(ReviewHunk::needs_confirmation);
                 let decision = |id: &HunkId| if without.contains(id) { Decision::Rejected } else { Decision::Accepted };
                 let wanted = review.ids().filter(|id| without.contains(id) || !own(id));
                 self.decide(wanted.map(|id| (id, decision(&id))).collect());
@@ -122,7 +122,7 @@ impl Desk {
     }
 
     fn tell_what_wants_own_yes(&mut self) {
-        for path in self.session.review.waiting_for_own_yes() {
+        for path in self.session.review.files_awaiting_confirmation() {
             self.voice.line(&format!("warning: {path} must be accepted on its own; accept its hunks by number."));
         }
     }
@@ -213,7 +213,7 @@ impl Desk {
         }
     }
 
-    fn comment(&mut self, place: Place, text: &str) {
+    fn comment(&mut self, place: CommentTarget, text: &str) {
         let told = match (self.session.review.comment(place, text), text.trim().is_empty()) {
             (true, false) => "noted; send back sends it",
             (true, true) => "The note was taken away.",

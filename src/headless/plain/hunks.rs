@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::report::marks;
-use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, Place, Review, ReviewHunk};
+use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, CommentTarget, Review, ReviewHunk};
 use rhumb_edit::{FileChange, Outcome};
 use rhumb_text::{count, lines};
 
@@ -72,7 +72,7 @@ fn span(lines: &Range<usize>) -> String {
 }
 
 fn decision_in_words(item: &ReviewHunk) -> String {
-    if item.is_divided() {
+    if item.has_line_decisions() {
         let of = |wanted| (0..item.line_count()).filter(|line| item.line_decision(*line) == wanted).count();
         let counts = [Decision::Accepted, Decision::Rejected, Decision::Pending].map(of);
         return format!("of its lines {} accepted, {} rejected, {} undecided", counts[0], counts[1], counts[2]);
@@ -116,7 +116,7 @@ pub(super) fn body(review: &Review, id: HunkId, context: usize, numbered: bool) 
             let line = texts.get(number).copied().unwrap_or_default();
             let index = if numbered { format!("line {}, ", at + 1) } else { String::new() };
             let said =
-                if item.is_divided() { format!(" ({})", decided(item.line_decision(at))) } else { String::new() };
+                if item.has_line_decisions() { format!(" ({})", decided(item.line_decision(at))) } else { String::new() };
             told.push(format!("{index}{verb} {}{said}: {}", number + 1, spoken(line)));
             told.extend(item.comment(Some(at)).map(|text| format!("comment on that line: {text}")));
             at += 1;
@@ -126,7 +126,7 @@ pub(super) fn body(review: &Review, id: HunkId, context: usize, numbered: bool) 
         told.extend(kept(base.end..(base.end + context).min(old.len())));
     }
     told.extend(endings(&old, &new, item, modifies));
-    told.extend(review.comment_on(Place::Hunk(id)).map(|text| format!("comment: {text}")));
+    told.extend(review.comment_on(CommentTarget::Hunk(id)).map(|text| format!("comment: {text}")));
     told
 }
 
@@ -221,7 +221,7 @@ pub(super) mod tests {
         assert_eq!(body(&review, id(0, 0), 1, false), ["kept 1: 1", "removed 2: 2", "added 2: two", "kept 3: 3"]);
         assert_eq!(body(&review, id(1, 0), 3, false), ["added 1: new", "The file ends without a line end."]);
         review.decide_lines(id(0, 0), 1..2, Decision::Accepted);
-        review.comment(Place::Line(id(0, 0), 1), "why?");
+        review.comment(CommentTarget::Line(id(0, 0), 1), "why?");
         let told = body(&review, id(0, 0), 0, true);
         assert_eq!(told[0], "line 1, removed 2 (undecided): 2");
         assert_eq!(told[1..], ["line 2, added 2 (accepted): two", "comment on that line: why?"]);

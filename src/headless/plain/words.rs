@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rhumb_edit::review::{HunkId, Place, Review};
+use rhumb_edit::review::{HunkId, CommentTarget, Review};
 
 /// One thing that can be said.
 pub(super) struct WordInfo {
@@ -62,7 +62,7 @@ pub(super) enum Word {
     Split(HunkId, Option<usize>),
     Join(HunkId),
     Edit(HunkId),
-    Comment(Place, String),
+    Comment(CommentTarget, String),
     Undo,
     Redo,
     Refused,
@@ -215,17 +215,17 @@ fn comment(rest: &str, review: &Review) -> Result<Word, String> {
     let (target, text) =
         rest.split_once(char::is_whitespace).map_or((rest, ""), |(target, text)| (target, text.trim()));
     if let Some(file) = file(target, review) {
-        return Ok(Word::Comment(Place::File(file), text.to_owned()));
+        return Ok(Word::Comment(CommentTarget::File(file), text.to_owned()));
     }
     let id = one(target, review)?;
     let Some(after) = text.strip_prefix("line ").map(str::trim_start) else {
-        return Ok(Word::Comment(Place::Hunk(id), text.to_owned()));
+        return Ok(Word::Comment(CommentTarget::Hunk(id), text.to_owned()));
     };
     let (number, text) = after.split_once(char::is_whitespace).unwrap_or((after, ""));
     match lines(number, review, id) {
-        Ok(range) => Ok(Word::Comment(Place::Line(id, range.start), text.trim().to_owned())),
+        Ok(range) => Ok(Word::Comment(CommentTarget::Line(id, range.start), text.trim().to_owned())),
         // A comment may begin with that word.
-        Err(_) if number.parse::<usize>().is_err() => Ok(Word::Comment(Place::Hunk(id), format!("line {after}"))),
+        Err(_) if number.parse::<usize>().is_err() => Ok(Word::Comment(CommentTarget::Hunk(id), format!("line {after}"))),
         Err(error) => Err(error),
     }
 }
@@ -271,11 +271,11 @@ mod tests {
             Ok(Word::Comment(place, text)) => (place, text),
             other => panic!("{other:?}"),
         };
-        assert_eq!(comment("comment 1 why  so?"), (Place::Hunk(id(0, 0)), "why  so?".into()));
-        assert_eq!(comment("comment 1 line 2 no"), (Place::Line(id(0, 0), 1), "no".into()));
-        assert_eq!(comment("comment 1 line by line"), (Place::Hunk(id(0, 0)), "line by line".into()));
-        assert_eq!(comment("comment c.rs keep it"), (Place::File(2), "keep it".into()));
-        assert_eq!(comment("comment 1"), (Place::Hunk(id(0, 0)), String::new()));
+        assert_eq!(comment("comment 1 why  so?"), (CommentTarget::Hunk(id(0, 0)), "why  so?".into()));
+        assert_eq!(comment("comment 1 line 2 no"), (CommentTarget::Line(id(0, 0), 1), "no".into()));
+        assert_eq!(comment("comment 1 line by line"), (CommentTarget::Hunk(id(0, 0)), "line by line".into()));
+        assert_eq!(comment("comment c.rs keep it"), (CommentTarget::File(2), "keep it".into()));
+        assert_eq!(comment("comment 1"), (CommentTarget::Hunk(id(0, 0)), String::new()));
     }
 
     #[test]

@@ -173,7 +173,7 @@ impl<R: BufRead, W: Write> Questions<'_, R, W> {
     /// Decides the hunk and the later undecided ones of its file. One that wants a yes of its own keeps its question: the user has
     /// not seen it.
     fn decided_to_the_end_of_the_file(&mut self, id: HunkId, decision: Decision) -> Next {
-        let is_asked = |hunk: &ReviewHunk| decision == Decision::Accepted && hunk.wants_own_yes();
+        let is_asked = |hunk: &ReviewHunk| decision == Decision::Accepted && hunk.needs_confirmation();
         let later = self.review.ids().filter(|other| other.file == id.file && *other > id);
         let later = later.filter(|other| self.review.decision(*other) == Decision::Pending);
         let later = later.filter(|other| !self.review.hunk(*other).is_some_and(is_asked));

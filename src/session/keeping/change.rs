@@ -172,10 +172,10 @@ impl Session {
         change.passages = newer(&mut kept.passages, &self.codebase.places);
         change.draft = newer(&mut kept.draft, &unsent);
         change.said = newer(&mut kept.said, &self.said);
-        let sign = (!self.review.is_empty()).then(|| (self.review.sign(), self.request.clone()));
+        let sign = (!self.review.is_empty()).then(|| (self.review.fingerprint(), self.request.clone()));
         if kept.review != sign {
             let (sign, request) = sign.unwrap_or_default();
-            change.review = Some(KeptReview { review: self.review.without_steps(), request, sign });
+            change.review = Some(KeptReview { review: self.review.without_history(), request, sign });
             kept.review = (!self.review.is_empty()).then(|| (sign, self.request.clone()));
         }
         anything |= change.name.is_some() || change.opening.is_some() || change.files.is_some();

@@ -142,7 +142,7 @@ impl From<StoredSession> for KeptSession {
                 None => lost.push("The review was not kept, because it held a key.".into()),
             }
         }
-        let unsound = session.review.drop_unsound();
+        let unsound = session.review.drop_inconsistent();
         lost.extend(unsound.iter().map(|path| format!("The review of {path} could not be read.")));
         Self { lost, ..session }
     }

@@ -248,7 +248,7 @@ fn states(session: &Session) -> Vec<EditState> {
 
 #[test]
 fn an_edit_stands_the_same_after_a_restart() {
-    use EditState::{Accepted, Incomplete, Pending, PutAway, Rejected, Repeated, Undone, Unplaced, Written};
+    use EditState::{Accepted, Incomplete, Pending, Dismissed, Rejected, Repeated, Undone, Unplaced, Written};
     let (mut session, mut disk) = (with_edits(), Disk::default());
     let mut stands = |session: &mut Session, wanted: [EditState; 5]| {
         assert_eq!(states(session), wanted);
@@ -262,15 +262,15 @@ fn an_edit_stands_the_same_after_a_restart() {
     stands(&mut session, [Accepted, Rejected, Unplaced, Repeated, Incomplete]);
     let zebra = session.review.refused.iter().position(|outcome| outcome.quote.contains("zebra")).unwrap();
     session.review.dismiss(zebra);
-    stands(&mut session, [Accepted, Rejected, PutAway, Repeated, Incomplete]);
+    stands(&mut session, [Accepted, Rejected, Dismissed, Repeated, Incomplete]);
     let written = || super::super::Written { paths: vec!["x".into()], ..super::super::Written::default() };
     session.handle(Report::Wrote(written()));
-    stands(&mut session, [Written, Rejected, PutAway, Repeated, Incomplete]);
+    stands(&mut session, [Written, Rejected, Dismissed, Repeated, Incomplete]);
     let direction = Direction::Undo;
     session.handle(Report::Unwrote { direction, result: Ok(written()) });
-    stands(&mut session, [Undone, Rejected, PutAway, Repeated, Incomplete]);
+    stands(&mut session, [Undone, Rejected, Dismissed, Repeated, Incomplete]);
     session.handle(Report::Unwrote { direction: Direction::Redo, result: Ok(written()) });
-    stands(&mut session, [Written, Rejected, PutAway, Repeated, Incomplete]);
+    stands(&mut session, [Written, Rejected, Dismissed, Repeated, Incomplete]);
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn what_was_said_of_hunks_that_are_written_comes_back() {
     propose(&mut first);
     let id = rhumb_edit::review::HunkId::default();
     first.review.decide_all(Decision::Accepted);
-    first.review.comment(rhumb_edit::review::Place::Hunk(id), "mind the docs");
+    first.review.comment(rhumb_edit::review::CommentTarget::Hunk(id), "mind the docs");
     disk.keep(&mut first);
     first.handle(Report::Wrote(Written { paths: vec!["x".into()], ..Written::default() }));
     assert!(disk.keep(&mut first) && !disk.keep(&mut first));

@@ -184,7 +184,7 @@ impl rhumb_edit::Files for NoFiles {
         vec!["a.py".into()]
     }
 
-    fn stands(&self, path: &str) -> bool {
+    fn exists(&self, path: &str) -> bool {
         path == "a.py"
     }
 

@@ -47,7 +47,7 @@ impl Session {
             let counts = file.counts();
             preview.pending += counts.pending;
             preview.rejected += counts.rejected;
-            let taken = file.hunks.iter().filter(|item| item.is_taken()).count();
+            let taken = file.hunks.iter().filter(|item| item.is_partly_accepted()).count();
             if taken == 0 {
                 continue;
             }

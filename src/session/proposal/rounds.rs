@@ -7,7 +7,7 @@ use crate::session::state::{Connection, Session};
 use crate::session::transcript::Level;
 use crate::session::turn::Turn;
 use rhumb_edit::review::{EditState, Review};
-use rhumb_edit::{Outcome, Proposal, Standing};
+use rhumb_edit::{Outcome, Proposal, PendingChanges};
 use rhumb_text::count;
 
 /// How far the model is with one request of the developer.
@@ -32,7 +32,7 @@ pub(crate) struct Rounds {
     /// Refused edits that the answer to come is not about.
     aside: Vec<Outcome>,
     /// What the first of the answers is put upon.
-    standing: Standing,
+    standing: PendingChanges,
 }
 
 impl Rounds {
@@ -58,7 +58,7 @@ impl Rounds {
     pub(super) fn forget_replies(&mut self) {
         self.replies.clear();
         self.answers.clear();
-        self.standing = Standing::default();
+        self.standing = PendingChanges::default();
     }
 
     /// Keeps refused edits while the model is asked for others. Where its earlier answers are known, they say it themselves.
@@ -79,7 +79,7 @@ impl Session {
     pub(crate) fn propose_answer(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
         let earlier = self.rounds.replies.clone();
         if earlier.is_empty() {
-            self.rounds.standing.files = self.review.standing();
+            self.rounds.standing.files = self.review.pending_changes();
         }
         self.rounds.replies.push(reply.clone());
         let number = self.last_answer_number();

@@ -65,7 +65,7 @@ impl WriteSummary {
         let hunks_of = |file: &FileReview, decision| file.hunks.iter().filter(|h| h.decision() == decision).count();
         let mut summary = Self::default();
         for file in review.files.iter().filter(|file| is_written(file)) {
-            let taken = file.hunks.iter().filter(|item| item.is_taken()).count();
+            let taken = file.hunks.iter().filter(|item| item.is_partly_accepted()).count();
             let what = match &file.change {
                 FileChange::Create => "new".to_owned(),
                 FileChange::Delete => "deleted".to_owned(),

@@ -18,7 +18,7 @@ impl Session {
         if self.writing {
             return Vec::new();
         }
-        if !self.review.is_anything_taken() {
+        if !self.review.has_accepted() {
             let hint = "y accepts a hunk, Y a file, gy everything.";
             self.tell(Level::Info, "Nothing is accepted, so nothing was written.", hint);
             return Vec::new();

@@ -60,7 +60,7 @@ use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, MAP_BUDGET_STE
 use crate::context::Window;
 use commit::Commits;
 use folding::FoldOrder;
-use rhumb_edit::Standing;
+use rhumb_edit::PendingChanges;
 use rhumb_index::repo_map::TagGraph;
 use rhumb_llm::Endpoint;
 use rhumb_llm::HttpProvider;
@@ -346,7 +346,7 @@ impl Runner {
     /// `replies` are those of the session with that number.
     fn propose(
         &self,
-        standing: &Standing,
+        standing: &PendingChanges,
         replies: &[(Option<usize>, String)],
         files: &[ChatFile],
         request: String,

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
 
 use crate::session::ChatFile;
-use rhumb_edit::{Files, Flag, FormatChoice, ParsedReply, Proposal, Standing};
+use rhumb_edit::{Files, Flag, FormatChoice, ParsedReply, Proposal, PendingChanges};
 use rhumb_workspace::{ReadError, Root};
 
 /// The files of a root as the edit room wants to see them.
@@ -43,7 +43,7 @@ impl Files for DiskFile<'_> {
         self.listed().to_vec()
     }
 
-    fn stands(&self, path: &str) -> bool {
+    fn exists(&self, path: &str) -> bool {
         rhumb_workspace::path_is_taken(self.root, path)
     }
 
@@ -67,7 +67,7 @@ impl Files for DiskFile<'_> {
         rhumb_workspace::is_ignored(self.root, path) && !self.listed().is_empty() && !self.lists(path)
     }
 
-    fn cautions(&self, path: &str) -> Vec<Flag> {
+    fn write_warnings(&self, path: &str) -> Vec<Flag> {
         let held = rhumb_workspace::editor_trace(self.root, path).map(|_| Flag::OpenInEditor);
         let read_only = (!rhumb_workspace::may_write(self.root, path)).then_some(Flag::ReadOnly);
         let linked = rhumb_workspace::has_hard_links(self.root, path).then_some(Flag::HardLinked);
@@ -78,7 +78,7 @@ impl Files for DiskFile<'_> {
         Some(rhumb_workspace::resolve_links(self.root, path)).filter(|stored| stored != path)
     }
 
-    fn linked_as(&self, path: &str) -> Vec<String> {
+    fn linked_from(&self, path: &str) -> Vec<String> {
         rhumb_workspace::symlink_aliases(self.root, path)
     }
 
@@ -92,13 +92,13 @@ impl Files for DiskFile<'_> {
 pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], replies: &[String], format: FormatChoice) -> Proposal {
     let files = DiskFile { root, listing: Listing::Given(paths), chat: Some(chat) };
     let parsed: Vec<_> = replies.iter().map(|reply| rhumb_edit::parse(reply, format)).collect();
-    proposed(&files, &Standing::default(), &parsed)
+    proposed(&files, &PendingChanges::default(), &parsed)
 }
 
 /// Like [`propose`], put upon what stands from the replies to other requests. Each reply comes with its number among the
 /// answers of the session; one that is no answer has none.
 pub(super) fn propose_upon(
-    standing: &Standing,
+    standing: &PendingChanges,
     root: &Root,
     paths: &[String],
     chat: &[ChatFile],
@@ -116,12 +116,12 @@ pub(super) fn propose_upon(
 /// for it; without `chat`, all of them are meant.
 pub fn propose_alone(root: &Root, chat: Option<&[ChatFile]>, reply: &str, format: FormatChoice) -> Proposal {
     let listing = Listing::Sought(OnceCell::new());
-    proposed(&DiskFile { root, listing, chat }, &Standing::default(), &[rhumb_edit::parse(reply, format)])
+    proposed(&DiskFile { root, listing, chat }, &PendingChanges::default(), &[rhumb_edit::parse(reply, format)])
 }
 
-fn proposed(files: &DiskFile<'_>, standing: &Standing, parsed: &[ParsedReply]) -> Proposal {
+fn proposed(files: &DiskFile<'_>, standing: &PendingChanges, parsed: &[ParsedReply]) -> Proposal {
     let mut proposal = rhumb_edit::propose_all(standing, parsed, files);
-    rhumb_edit::flag(&mut proposal, files);
+    rhumb_edit::add_flags(&mut proposal, files);
     proposal
 }
 
@@ -202,17 +202,17 @@ mod tests {
         let linked = review(blocks + new);
         assert_eq!(linked.counts().accepted, 1, "{linked:?}");
         let waiting = ["notes.md → Makefile", "docs/ci.yml → .github/workflows/ci.yml"];
-        assert_eq!(linked.waiting_for_own_yes()[..2], waiting);
-        assert_eq!(linked.waiting_for_own_yes()[2], "docs/new.yml → .github/workflows/new.yml");
+        assert_eq!(linked.files_awaiting_confirmation()[..2], waiting);
+        assert_eq!(linked.files_awaiting_confirmation()[2], "docs/new.yml → .github/workflows/new.yml");
         // What tools run is a link, too, and what it leads to is edited.
         symlink("plain.txt", dir.path().join("GNUmakefile")).unwrap();
         fs::create_dir_all(dir.path().join("papers/deep")).unwrap();
         symlink("papers", dir.path().join(".husky")).unwrap();
         let new = "papers/deep/hook\n```\n<<<<<<< SEARCH\n=======\nnew\n>>>>>>> REPLACE\n```\n\n";
         let led = review(format!("plain.txt\n{BLOCK}\n{new}"));
-        assert_eq!(led.waiting_for_own_yes(), ["plain.txt", "papers/deep/hook"]);
+        assert_eq!(led.files_awaiting_confirmation(), ["plain.txt", "papers/deep/hook"]);
         fs::remove_file(dir.path().join("GNUmakefile")).unwrap();
         let moved = review(moved.to_owned());
-        assert_eq!(moved.waiting_for_own_yes(), ["justfile"], "{moved:?}");
+        assert_eq!(moved.files_awaiting_confirmation(), ["justfile"], "{moved:?}");
     }
 }

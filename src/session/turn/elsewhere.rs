@@ -5,7 +5,7 @@ use crate::session::effect::{Clip, Effect};
 use crate::session::proposal::rounds::Rounds;
 use crate::session::state::Session;
 use crate::session::transcript::{Answer, AnswerState, Entry, Level};
-use rhumb_edit::Standing;
+use rhumb_edit::PendingChanges;
 
 impl Session {
     /// Takes a reply from elsewhere (copy mode) into the transcript and into review; the draft is what it answers.
@@ -52,7 +52,7 @@ impl Session {
     pub(crate) fn propose_alone(&mut self, reply: String, answer: Option<usize>, request: String) -> Vec<Effect> {
         self.rounds = Rounds::default();
         self.proposing += 1;
-        let standing = Standing { files: self.review.standing(), refused: Vec::new() };
+        let standing = PendingChanges { files: self.review.pending_changes(), refused: Vec::new() };
         let (answers, files) = (vec![answer], self.files.clone());
         vec![Effect::Propose { request, standing, earlier: Vec::new(), reply, answers, files }]
     }

@@ -32,6 +32,6 @@ pub fn role(state: EditState) -> Role {
         EditState::Pending | EditState::Mixed(_) => Role::HunkPending,
         EditState::Unplaced | EditState::Incomplete | EditState::Conflict => Role::Warning,
         EditState::AlreadyApplied | EditState::Repeated => Role::Muted,
-        EditState::Undone | EditState::Replaced | EditState::PutAway => Role::Muted,
+        EditState::Undone | EditState::Replaced | EditState::Dismissed => Role::Muted,
     }
 }

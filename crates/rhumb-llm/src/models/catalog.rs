@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
-use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, Name};
+use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NamePart};
 
 use super::cost::Prices;
 use super::family::{ALIASES, FamilyDefaults, alias_named, family_defaults};
@@ -318,7 +318,7 @@ impl Catalog {
         let mut found: Vec<(FuzzyMatch, &Entry)> = Vec::new();
         for entry in &entries {
             if filter.score(&entry.name).is_some_and(is_close) {
-                found.extend(filter.matched(&entry.name, Name::LastPart).map(|matched| (matched, entry)));
+                found.extend(filter.matched(&entry.name, NamePart::LastPart).map(|matched| (matched, entry)));
             }
         }
         found.sort_by(|(a, one), (b, other)| a.cmp(b).then_with(|| one.order().cmp(&other.order())));

@@ -4,7 +4,7 @@ use crate::session::Level;
 use crate::tui::action::Action;
 use crate::tui::app::{App, ReviewItem, Task};
 use crate::tui::overlay::{CommentBox, CommentPlace, Overlay, ReviewBox};
-use rhumb_edit::review::{HunkId, Place};
+use rhumb_edit::review::{HunkId, CommentTarget};
 use rhumb_text::lines;
 
 impl App {
@@ -14,13 +14,13 @@ impl App {
         let place = match (selected, self.review_item()) {
             (Some((id, lines)), _) => {
                 let is_all = self.session.review.hunk(id).is_some_and(|item| lines.len() >= item.line_count());
-                let place = if is_all { Place::Hunk(id) } else { Place::Line(id, lines.start) };
+                let place = if is_all { CommentTarget::Hunk(id) } else { CommentTarget::Line(id, lines.start) };
                 let given = if lines.len() > 1 && !is_all { self.lines_named(id, lines) } else { String::new() };
                 return self.open_comment(place, &given);
             }
-            (None, Some(ReviewItem::Line(id, line))) => Place::Line(id, line),
-            (None, Some(ReviewItem::Hunk(id))) => Place::Hunk(id),
-            (None, Some(ReviewItem::File(file))) => Place::File(file),
+            (None, Some(ReviewItem::Line(id, line))) => CommentTarget::Line(id, line),
+            (None, Some(ReviewItem::Hunk(id))) => CommentTarget::Hunk(id),
+            (None, Some(ReviewItem::File(file))) => CommentTarget::File(file),
             (None, Some(ReviewItem::Refused(_)) | None) => return Vec::new(),
         };
         self.open_comment(place, "")
@@ -28,10 +28,10 @@ impl App {
 
     /// Opens a box for a comment on the file under the cursor.
     pub(super) fn comment_on_file(&mut self) -> Vec<Task> {
-        self.review_file_here().map_or_else(Vec::new, |file| self.open_comment(Place::File(file), ""))
+        self.review_file_here().map_or_else(Vec::new, |file| self.open_comment(CommentTarget::File(file), ""))
     }
 
-    fn open_comment(&mut self, place: Place, given: &str) -> Vec<Task> {
+    fn open_comment(&mut self, place: CommentTarget, given: &str) -> Vec<Task> {
         let Some(target) = self.comment_place(place) else { return Vec::new() };
         let text = self.session.review.comment_on(place).unwrap_or_default().to_owned();
         let keys = [self.keys.of(Action::Send), self.keys.of(Action::Newline)];
@@ -69,11 +69,11 @@ impl App {
     }
 
     /// What a comment on that place is about.
-    fn comment_place(&self, place: Place) -> Option<CommentPlace> {
+    fn comment_place(&self, place: CommentTarget) -> Option<CommentPlace> {
         let review = &self.session.review;
         let (file, id) = match place {
-            Place::File(file) => (file, None),
-            Place::Hunk(id) | Place::Line(id, _) => (id.file, Some(id)),
+            CommentTarget::File(file) => (file, None),
+            CommentTarget::Hunk(id) | CommentTarget::Line(id, _) => (id.file, Some(id)),
         };
         let file = review.files.get(file)?;
         let path = file.path.clone();
@@ -82,14 +82,14 @@ impl App {
         let signed = |sign: char, line: &str| format!("{sign}{}", lines::body(line));
         let all = removed.iter().map(|line| signed('-', line)).chain(added.iter().map(|line| signed('+', line)));
         let quoted = match place {
-            Place::File(_) => Vec::new(),
-            Place::Hunk(_) => all.collect(),
-            Place::Line(_, line) => all.skip(line).take(1).collect(),
+            CommentTarget::File(_) => Vec::new(),
+            CommentTarget::Hunk(_) => all.collect(),
+            CommentTarget::Line(_, line) => all.skip(line).take(1).collect(),
         };
         let name = match place {
-            Place::File(_) => path.clone(),
-            Place::Hunk(id) => format!("{path}, {}", self.lines_named(id, 0..usize::MAX)),
-            Place::Line(id, line) => format!("{path}, {}", self.lines_named(id, line..line + 1)),
+            CommentTarget::File(_) => path.clone(),
+            CommentTarget::Hunk(id) => format!("{path}, {}", self.lines_named(id, 0..usize::MAX)),
+            CommentTarget::Line(id, line) => format!("{path}, {}", self.lines_named(id, line..line + 1)),
         };
         Some(CommentPlace { place, path, hunk, name, quoted })
     }
@@ -113,14 +113,14 @@ impl App {
     }
 
     /// Where a comment belongs now; `None` if that is gone.
-    fn place_of(&self, target: &CommentPlace) -> Option<Place> {
+    fn place_of(&self, target: &CommentPlace) -> Option<CommentTarget> {
         let review = &self.session.review;
         let (removed, added) = (&target.hunk.0, &target.hunk.1);
         let find = |id: HunkId| review.find(&target.path, removed, added, id.hunk);
         match target.place {
-            Place::File(_) => review.files.iter().position(|file| file.path == target.path).map(Place::File),
-            Place::Hunk(id) => find(id).map(Place::Hunk),
-            Place::Line(id, line) => find(id).map(|id| Place::Line(id, line)),
+            CommentTarget::File(_) => review.files.iter().position(|file| file.path == target.path).map(CommentTarget::File),
+            CommentTarget::Hunk(id) => find(id).map(CommentTarget::Hunk),
+            CommentTarget::Line(id, line) => find(id).map(|id| CommentTarget::Line(id, line)),
         }
     }
 }

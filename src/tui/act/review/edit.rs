@@ -101,10 +101,10 @@ impl App {
     pub(super) fn edit_review_file(&mut self) -> Vec<Task> {
         let Some(index) = self.review_file_here() else { return Vec::new() };
         let Some(file) = self.session.review.files.get(index) else { return Vec::new() };
-        let Some(text) = file.whole() else {
+        let Some(text) = file.editable_text() else {
             return self.say("this change deletes the file, so there is no text to edit");
         };
-        let line = self.line_here().map_or(1, |(id, _)| file.line_in_whole(id.hunk));
+        let line = self.line_here().map_or(1, |(id, _)| file.hunk_line_in_edited(id.hunk));
         open(ReviewDraft { path: file.path.clone(), text, line, part: DraftPart::File })
     }
 
@@ -160,7 +160,7 @@ impl App {
     fn file_edited(&mut self, draft: &ReviewDraft, text: &str) -> Vec<Task> {
         let review = &mut self.session.review;
         let index = review.files.iter().position(|file| file.path == draft.path);
-        let whole = index.and_then(|index| review.files.get(index)?.whole());
+        let whole = index.and_then(|index| review.files.get(index)?.editable_text());
         let Some(index) = index.filter(|_| whole.as_deref() == Some(draft.text.as_str())) else {
             return self.keep_text(draft, text, "the reviewed text of the file has changed meanwhile");
         };
@@ -198,10 +198,10 @@ impl App {
         };
         let refused = review.refused.iter().position(is_it);
         let known = review.files.iter().find(|file| file.path == draft.path);
-        if known.is_some_and(|file| file.whole().as_deref() != Some(&**now)) {
+        if known.is_some_and(|file| file.editable_text().as_deref() != Some(&**now)) {
             return self.keep_text(draft, text, "the reviewed text of the file has changed meanwhile");
         }
-        if !review.take_whole(refused, &draft.path, now, text) {
+        if !review.replace_file(refused, &draft.path, now, text) {
             return self.say("the file already says that");
         }
         let file = self.session.review.files.iter().position(|file| file.path == draft.path).unwrap_or_default();
@@ -225,8 +225,8 @@ impl App {
     /// A refused edit with marks around the place where it may belong, in the whole file.
     pub(super) fn edit_refused(&self, outcome: &Outcome, now: &Arc<str>, place: std::ops::Range<usize>) -> Vec<Task> {
         let known = self.session.review.files.iter().find(|file| file.path == outcome.path);
-        let place = known.map_or(place.clone(), |file| file.whole_line_of(place.start)..file.whole_line_of(place.end));
-        let now = known.and_then(rhumb_edit::review::FileReview::whole).map_or_else(|| now.clone(), Arc::from);
+        let place = known.map_or(place.clone(), |file| file.base_line_in_edited(place.start)..file.base_line_in_edited(place.end));
+        let now = known.and_then(rhumb_edit::review::FileReview::editable_text).map_or_else(|| now.clone(), Arc::from);
         let (text, line) = with_markers(&now, place, outcome);
         let edit = (outcome.quote.clone(), outcome.replacement.clone());
         open(ReviewDraft { path: outcome.path.clone(), text, line, part: DraftPart::Refused { now, edit } })

@@ -105,7 +105,7 @@ impl App {
 
     /// Says which files a yes to everything has left alone.
     fn tell_what_wants_own_yes(&mut self, changed: usize) {
-        if let [first, more @ ..] = self.session.review.waiting_for_own_yes().as_slice() {
+        if let [first, more @ ..] = self.session.review.files_awaiting_confirmation().as_slice() {
             let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
             let accept = self.keys.first(Action::AcceptFile);
             let first = sanitize::visible_line(first);

@@ -7,7 +7,7 @@ use ratatui::layout::{Margin, Rect};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, ReviewItem, Task};
 use crate::tui::pane::review::{Follow, Row, parts, stops};
-use rhumb_edit::review::{HunkId, Place};
+use rhumb_edit::review::{HunkId, CommentTarget};
 
 impl App {
     /// Lays the rows of the review out for the place that the pane has on the screen, or for the same as before.
@@ -223,12 +223,12 @@ impl App {
         }
         Some(match self.review.rows.get(self.review.number())? {
             Row::Refused(index) | Row::RefusedText(index, _) => ReviewItem::Refused(index),
-            Row::File(file) | Row::Note(Place::File(file)) => ReviewItem::File(file),
+            Row::File(file) | Row::Note(CommentTarget::File(file)) => ReviewItem::File(file),
             Row::Gap { id, .. } => ReviewItem::File(id.file),
-            Row::Hunk { id, .. } | Row::Kept { id, .. } | Row::NoNewline(id) | Row::Note(Place::Hunk(id)) => {
+            Row::Hunk { id, .. } | Row::Kept { id, .. } | Row::NoNewline(id) | Row::Note(CommentTarget::Hunk(id)) => {
                 ReviewItem::Hunk(id)
             }
-            Row::Note(Place::Line(id, line)) => ReviewItem::Line(id, line),
+            Row::Note(CommentTarget::Line(id, line)) => ReviewItem::Line(id, line),
             Row::Changed { id, removed, added } => {
                 let count = review.hunk(id)?.hunk.base.len();
                 ReviewItem::Line(id, added.map(|line| count + line).or(removed)?)

@@ -70,7 +70,7 @@ impl App {
         match action {
             Action::Undo if !review.can_undo() => Some("there is nothing to undo"),
             Action::Redo if !review.can_redo() => Some("there is nothing to redo"),
-            Action::Write | Action::WriteOther if !review.is_anything_taken() => Some("nothing is accepted"),
+            Action::Write | Action::WriteOther if !review.has_accepted() => Some("nothing is accepted"),
             Action::WriteOther if self.session.write_preview().commits.is_none() => Some("there is no git repository"),
             Action::SendReview if !self.session.has_feedback() => {
                 Some("there is no rejected hunk, comment or edit without a place to send")

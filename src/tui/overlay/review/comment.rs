@@ -12,7 +12,7 @@ use crate::tui::composer::Composer;
 use crate::tui::key;
 use crate::tui::overlay::{centred, window};
 use crate::tui::theme::{Role, Theme};
-use rhumb_edit::review::Place;
+use rhumb_edit::review::CommentTarget;
 use rhumb_text::{sanitize, width};
 
 /// Most rows of the text.
@@ -25,7 +25,7 @@ const QUOTED: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentPlace {
     /// The place in the review as it was.
-    pub place: Place,
+    pub place: CommentTarget,
     /// The file.
     pub path: String,
     /// What the hunk removes and adds; empty for a comment on a file.

@@ -16,7 +16,7 @@ use crate::tui::key;
 use crate::tui::overlay::{Sight, centred, window};
 use crate::tui::preview::{Preview, Previews};
 use crate::tui::theme::{Role, Theme};
-use rhumb_edit::{Outcome, first_declaration, likely_lines, place_near, repeats, similar_line};
+use rhumb_edit::{Outcome, first_declaration, likely_lines, range_near, duplicate_lines, similar_line};
 use rhumb_text::{lines, sanitize, width};
 
 /// Places that are offered.
@@ -114,7 +114,7 @@ impl PlaceBox {
         let (quote, replacement) = (&self.outcome.quote, &self.outcome.replacement);
         let place = |start: usize| match near {
             Some(_) => start..(start + length).min(all.len()),
-            None => place_near(&now, quote, replacement, start),
+            None => range_near(&now, quote, replacement, start),
         };
         let mut offered: Vec<Range<usize>> = Vec::new();
         for place in starts.map(place) {
@@ -261,7 +261,7 @@ impl PlaceBox {
     /// What the edit would say again at this place.
     fn repeated_lines(&self) -> impl Iterator<Item = String> {
         let now = self.now.as_deref().unwrap_or_default();
-        let repeated = repeats(now, &self.place, &self.outcome.replacement);
+        let repeated = duplicate_lines(now, &self.place, &self.outcome.replacement);
         let all = lines::split(now);
         let told = |place: Range<usize>, side: &str| {
             let line = all.get(place.start).filter(|_| !place.is_empty())?;

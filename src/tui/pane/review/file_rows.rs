@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use super::file_lines::{FileLines, Shown, Side};
 use super::rows::{Row, View};
 use crate::tui::widget::diff_lines::{Gutter, height};
-use rhumb_edit::review::{FileReview, HunkId, Place, ReviewHunk};
+use rhumb_edit::review::{FileReview, HunkId, CommentTarget, ReviewHunk};
 use rhumb_edit::{FileChange, Outcome};
 use rhumb_text::diff;
 use rhumb_text::{sanitize, wrap};
@@ -65,7 +65,7 @@ pub(super) fn has_sides(file: &FileReview) -> bool {
 pub(super) fn rows(index: usize, file: &FileReview, lines: &FileLines, plan: &Plan, sides: bool) -> Vec<Row> {
     let mut maker = Maker { index, file, lines, sides, rows: vec![Row::File(index)] };
     if !file.comment.is_empty() {
-        maker.rows.push(Row::Note(Place::File(index)));
+        maker.rows.push(Row::Note(CommentTarget::File(index)));
     }
     let plan_of = |hunk: usize| plan.get(hunk).copied().unwrap_or_default();
     let total = lines.count(Side::Base);
@@ -123,7 +123,7 @@ impl Maker<'_> {
     fn note(&mut self, id: HunkId, line: Option<usize>) {
         let item = self.file.hunks.get(id.hunk);
         if item.is_some_and(|item| item.comment(line).is_some()) {
-            self.rows.push(Row::Note(line.map_or(Place::Hunk(id), |line| Place::Line(id, line))));
+            self.rows.push(Row::Note(line.map_or(CommentTarget::Hunk(id), |line| CommentTarget::Line(id, line))));
         }
     }
 
@@ -228,11 +228,11 @@ impl Measure<'_> {
         height(Side::Base, base).max(height(Side::Proposed, proposed)).unwrap_or(1)
     }
 
-    fn comment(&self, place: Place) -> &str {
+    fn comment(&self, place: CommentTarget) -> &str {
         match place {
-            Place::File(_) => &self.file.comment,
-            Place::Hunk(id) => self.file.hunks.get(id.hunk).and_then(|item| item.comment(None)).unwrap_or_default(),
-            Place::Line(id, line) => {
+            CommentTarget::File(_) => &self.file.comment,
+            CommentTarget::Hunk(id) => self.file.hunks.get(id.hunk).and_then(|item| item.comment(None)).unwrap_or_default(),
+            CommentTarget::Line(id, line) => {
                 self.file.hunks.get(id.hunk).and_then(|item| item.comment(Some(line))).unwrap_or_default()
             }
         }

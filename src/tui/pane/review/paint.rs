@@ -144,7 +144,7 @@ impl<'a> Painter<'a> {
 
     /// What was said of a line, where the lines of its hunk were decided apart.
     fn line_mark(&self, id: HunkId, row: Row) -> (char, Role) {
-        let item = self.app.session.review.hunk(id).filter(|item| item.is_divided());
+        let item = self.app.session.review.hunk(id).filter(|item| item.has_line_decisions());
         match (item, row) {
             (Some(item), Row::Changed { .. }) => decision_of(item, row).map_or(('◐', Role::HunkPending), mark_of),
             _ => (' ', Role::Muted),
@@ -180,9 +180,9 @@ impl<'a> Painter<'a> {
             return Line::default();
         };
         let word = match item.decision() {
-            Decision::Pending if item.is_divided() => "partly decided",
+            Decision::Pending if item.has_line_decisions() => "partly decided",
             Decision::Pending => "pending",
-            Decision::Accepted if item.is_divided() => "partly accepted",
+            Decision::Accepted if item.has_line_decisions() => "partly accepted",
             Decision::Accepted => "accepted",
             Decision::Rejected => "rejected",
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::file_lines::FileLines;
 use super::file_rows::{self, Plan};
 use rhumb_edit::Outcome;
-use rhumb_edit::review::{HunkId, Place, Review};
+use rhumb_edit::review::{HunkId, CommentTarget, Review};
 
 /// A row: something that the cursor can stand on, or that parts two of them. A long line is one row on several lines of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Row {
     /// The heading of a file.
     File(usize),
     /// What the user noted on something.
-    Note(Place),
+    Note(CommentTarget),
     /// Unchanged lines that are not shown.
     Gap {
         /// The hunk that they stand beside.
@@ -64,8 +64,8 @@ impl Row {
     pub fn hunk(self) -> Option<HunkId> {
         match self {
             Self::Hunk { id, .. } | Self::Kept { id, .. } | Self::Changed { id, .. } | Self::NoNewline(id) => Some(id),
-            Self::Note(Place::Hunk(id) | Place::Line(id, _)) => Some(id),
-            Self::Note(Place::File(_))
+            Self::Note(CommentTarget::Hunk(id) | CommentTarget::Line(id, _)) => Some(id),
+            Self::Note(CommentTarget::File(_))
             | Self::Blank
             | Self::Refused(_)
             | Self::RefusedText(..)
@@ -77,7 +77,7 @@ impl Row {
     /// The file that a row belongs to.
     pub fn file(self) -> Option<usize> {
         match self {
-            Self::File(file) | Self::Note(Place::File(file)) => Some(file),
+            Self::File(file) | Self::Note(CommentTarget::File(file)) => Some(file),
             Self::Gap { id, .. } => Some(id.file),
             other => other.hunk().map(|id| id.file),
         }

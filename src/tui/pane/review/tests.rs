@@ -13,7 +13,7 @@ use crate::tui::key;
 use crate::tui::theme::{ColorDepth, Theme};
 use crate::tui::view;
 use rhumb_edit::FileChange;
-use rhumb_edit::review::{Decision, FileReview, HunkId, Place};
+use rhumb_edit::review::{Decision, FileReview, HunkId, CommentTarget};
 
 /// An app on a screen, with a review.
 struct Desk {
@@ -171,7 +171,7 @@ fn side_by_side_a_row_of_two_lines_is_decided_in_one_step() {
     let said: String = (0..4).map(|line| item.line_decision(line).mark()).collect();
     assert_eq!(said, "✓·✓·");
     desk.keys("u");
-    assert!(!desk.app.session.review.hunk(hunk(0, 0)).unwrap().is_divided());
+    assert!(!desk.app.session.review.hunk(hunk(0, 0)).unwrap().has_line_decisions());
 }
 
 #[test]
@@ -298,9 +298,9 @@ fn a_click_puts_the_cursor_there_and_twice_opens() {
 fn comments_stand_below_what_they_are_about() {
     let mut desk = Desk::new(vec![tenths("a.txt", 20)], 80, 40);
     let review = &mut desk.app.session.review;
-    review.comment(Place::File(0), "of the file");
-    review.comment(Place::Hunk(hunk(0, 0)), "of the hunk");
-    review.comment(Place::Line(hunk(0, 0), 1), "of the line");
+    review.comment(CommentTarget::File(0), "of the file");
+    review.comment(CommentTarget::Hunk(hunk(0, 0)), "of the hunk");
+    review.comment(CommentTarget::Line(hunk(0, 0), 1), "of the line");
     desk.draw();
     let shown = desk.shown();
     let place = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}\n{shown}"));

@@ -156,7 +156,7 @@ fn line(app: &App, item: &Item, columns: usize, here: bool) -> Line<'static> {
 fn file_spans(app: &App, file: &FileReview, inside: bool, columns: usize) -> Vec<Span<'static>> {
     let theme = &app.theme;
     let counts = file.counts();
-    let (mark, role) = roll_up(counts, file.hunks.iter().any(rhumb_edit::review::ReviewHunk::is_divided));
+    let (mark, role) = roll_up(counts, file.hunks.iter().any(rhumb_edit::review::ReviewHunk::has_line_decisions));
     let name = file.path.rsplit('/').next().unwrap_or(&file.path);
     let decided = format!(" {}/{}", counts.total() - counts.pending, counts.total());
     let indent = if inside { "  " } else { "" };
