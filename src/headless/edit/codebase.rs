@@ -4,7 +4,6 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -12,6 +11,7 @@ use super::out::Out;
 use crate::config::{EmbeddingsSource, More};
 use crate::context::{Mode, PassagePlace, codebase_question, extended};
 use crate::error::{ErrorKind, UserError};
+use crate::headless::event::{PassageEvent, TurnEvent};
 use crate::headless::index::blocked;
 use crate::headless::{advise, complain};
 use crate::session::runner::{
@@ -130,7 +130,7 @@ impl<'a> Codebase<'a> {
         let found = blocked(self.gather(ground, sought, weak.as_ref(), out))??;
         found.told.iter().for_each(|told| complain(told));
         found.notes.iter().for_each(|note| advise(&note.message, &note.hint));
-        out.event("passages", json!({"passages": found.places.iter().map(as_json).collect::<Vec<_>>()}))?;
+        out.event(&TurnEvent::Passages { passages: found.places.iter().map(passage_event).collect() })?;
         if matches!(sought, Sought::Question(_)) {
             self.related.replace(found.related.clone());
         }
@@ -175,7 +175,7 @@ impl Codebase<'_> {
         let tell = async {
             while let Some(event) = arriving.recv().await {
                 match event {
-                    Gathering::Status(status) => out.event("status", json!({"text": status}))?,
+                    Gathering::Status(status) => out.event(&TurnEvent::Status { text: status })?,
                     Gathering::Spent(spent) => {
                         let model = spent.model.name.clone();
                         self.ledger.borrow_mut().enter(1, &spent.model, spent.tokens);
@@ -195,9 +195,9 @@ impl Codebase<'_> {
     }
 }
 
-fn as_json(place: &PassagePlace) -> Value {
-    let symbol = place.anchor.as_ref().map(|anchor| &anchor.symbol);
-    json!({"path": place.path, "start_line": place.line, "end_line": place.end_line, "symbol": symbol})
+fn passage_event(place: &PassagePlace) -> PassageEvent {
+    let symbol = place.anchor.as_ref().map(|anchor| anchor.symbol.clone());
+    PassageEvent { path: place.path.clone(), start_line: place.line, end_line: place.end_line, symbol }
 }
 
 /// A message and its answer, as what was said before the next.

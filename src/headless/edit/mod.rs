@@ -17,18 +17,21 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
-use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::args::EditArgs;
-use super::report::{as_diff, ask_each, outcome_json, outcome_line, warn_of_faults};
+use super::event::{HunkEvent, TurnEvent};
+use super::report::{as_diff, ask_each, outcome_line, warn_of_faults};
 use super::survey::surveyed;
 use super::undo::{journal_of, tell_recovered};
 use super::{advise, complain, path_under, print};
 use crate::config::{More, Settings};
 use crate::context::{self, Mode};
 use crate::error::{ErrorKind, UserError};
+use rhumb_llm::StreamEvent;
+use rhumb_llm::models::{Dollars, Ledger};
+use rhumb_edit::review::{Decision, Review};
 use crate::session::runner::{AskError, Asked, Line, Outfit, Question, Survey, ask, editor_line, map_store, propose};
 use crate::session::{
     AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, WriteSummary, Written, uncounted,
@@ -39,14 +42,7 @@ use commit::Writing;
 use named::with_named;
 use out::Out;
 pub use request::Words;
-use request::{check_ready, provider, reciting, request};
-use rhumb_edit::review::{Decision, Review};
-use rhumb_edit::{FormatChoice, Proposal, Status};
-use rhumb_llm::StreamEvent;
-use rhumb_llm::models::{Dollars, Ledger};
-use rhumb_llm::{Message, Role};
-use rhumb_workspace::Root;
-use rhumb_workspace::process;
+use request::{check_ready, provider, request};
 use show_prompt::{Sheet, show_prompt};
 use unanswered::{ask_error, not_whole, why};
 use verify::{Verifier, with_flags};
@@ -57,18 +53,37 @@ use with_output::with_output;
 /// # Errors
 /// No provider, a request that does not fit, an error of the provider, an incomplete reply, or a disk that refuses.
 pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, UserError> {
+    edit_with(root, settings, args, EditOptions::default())
+}
+
+/// What a program that calls [`edit_with`] decides beyond the settings and flags.
+#[derive(Default)]
+pub struct EditOptions {
+    /// Answers instead of the model of the settings.
+    pub client: Option<Line>,
+    /// Parses every file anew and keeps nothing of the repository in the cache folder.
+    pub no_cache: bool,
+}
+
+/// As [`edit`], with other options than the command has.
+///
+/// # Errors
+/// As [`edit`].
+pub fn edit_with(
+    root: &Root,
+    settings: Settings,
+    args: &EditArgs,
+    options: EditOptions,
+) -> Result<u8, UserError> {
     let message = request(args)?;
-    if args.keep_nothing {
-        process::end_with_parent();
-    }
-    let (outfit, notes) = Outfit::of_user(for_bench(with_flags(settings, args), args));
+    let (outfit, notes) = Outfit::of_user(with_flags(settings, args));
     notes.iter().for_each(|note| advise(&note.message, &note.hint));
     let asked = with_output(&message, args, &outfit)?;
     if args.show_prompt {
         return show_prompt(root, &outfit, args, (&message, asked));
     }
-    let line = match &args.recite {
-        Some(file) => reciting(file)?,
+    let line = match options.client {
+        Some(client) => client,
         None => provider(&outfit)?,
     };
     if outfit.settings.spending_cap.is_some() && line.facts.prices.is_none() {
@@ -78,7 +93,7 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
     if !args.dry_run {
         tell_recovered(root, journal_of(root, &outfit.settings).as_ref());
     }
-    let store = if args.keep_nothing { None } else { map_store(&outfit.settings, root) };
+    let store = if options.no_cache { None } else { map_store(&outfit.settings, root) };
     let survey = Arc::new(surveyed(root, true, store.as_ref()));
     let mut files = chat_files(root, args, &outfit.settings.reference_files());
     let asked = with_named(root, &outfit, (&survey, &line.facts), &mut files, asked);
@@ -147,16 +162,6 @@ struct Desk<'a> {
     cut_by_cap: Cell<bool>,
 }
 
-/// More tokens than any file has that a benchmark gives to a model that is made up.
-const BOUNDLESS: usize = 1 << 24;
-
-/// The settings, without what a benchmark must not use or leave.
-fn for_bench(settings: Settings, args: &EditArgs) -> Settings {
-    let context_window = if args.recite.is_some() { Some(BOUNDLESS) } else { settings.context_window };
-    let state_folder = settings.state_folder.filter(|_| !args.keep_nothing);
-    Settings { context_window, state_folder, ..settings }
-}
-
 pub(super) fn chat_files(root: &Root, args: &EditArgs, reference: &[String]) -> Vec<ChatFile> {
     let file = |read_only: bool| move |name: &String| ChatFile { path: path_under(root, name), read_only };
     let mut files: Vec<ChatFile> = Vec::new();
@@ -206,7 +211,7 @@ impl Desk<'_> {
                 break;
             }
             asked_about.clone_from(&proposal.outcomes);
-            self.out.event("again", json!({"round": round, "of": rounds, "text": refusals}))?;
+            self.out.event(&TurnEvent::Again { round, of: rounds, text: refusals.clone() })?;
             complain(&format!("some edits could not be located; the model is asked again, {round} of {rounds}"));
             let reply = match self.ask(&said, &refusals) {
                 Ok(reply) => reply,
@@ -265,7 +270,7 @@ impl Desk<'_> {
         let completion = match result {
             Ok(asked) => asked.completion,
             Err(error) => {
-                self.out.event("failed", json!({"why": why(&error)}))?;
+                self.out.event(&TurnEvent::Failed { why: why(&error) })?;
                 let mut error = ask_error(&error);
                 if !reply.is_empty() {
                     error.message.truncate(error.message.trim_end_matches('.').len());
@@ -276,7 +281,7 @@ impl Desk<'_> {
             }
         };
         if let Some((why, error)) = not_whole(&completion, &reply, self.left(), self.cut_by_cap.get()) {
-            self.out.event("failed", json!({"why": why}))?;
+            self.out.event(&TurnEvent::Failed { why })?;
             return Err(error);
         }
         Ok(reply)
@@ -363,7 +368,7 @@ impl Desk<'_> {
             proposal.refuse_doubtful();
         }
         for (index, outcome) in proposal.outcomes.iter().enumerate() {
-            out.event("hunk", outcome_json(outcome, &proposal))?;
+            out.event(&TurnEvent::Hunk(HunkEvent::new(outcome, &proposal)))?;
             if !args.json {
                 complain(&outcome_line(index + 1, outcome, &proposal));
             }
@@ -452,7 +457,7 @@ impl Desk<'_> {
     fn mending(&self, how: &Settling<'_>, outcome: Outcome, round: usize) -> Result<Option<Settled>, UserError> {
         let rounds = how.settings.verify_rounds;
         let Some(found) = outcome.shared.filter(|_| round <= rounds) else { return Ok(None) };
-        self.out.event("again", json!({"round": round, "of": rounds, "text": found.text}))?;
+        self.out.event(&TurnEvent::Again { round, of: rounds, text: found.text.clone() })?;
         complain(&format!("{} The model is asked again, {round} of {rounds}", found.title));
         self.bring_in(&outcome.files);
         match self.ask(&[], &found.text) {

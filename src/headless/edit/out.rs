@@ -4,11 +4,10 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
 use super::show_prompt::{prompt_json, summary};
 use crate::context::{Prompt, PromptSecret};
 use crate::error::UserError;
+use crate::headless::event::{FileEvent, NotWrittenEvent, SecretEvent, TurnEvent};
 use crate::headless::{advise, complain, print_exactly, print_json};
 use crate::session::{AskEvent, WriteSummary, Written};
 use rhumb_llm::StreamEvent;
@@ -59,7 +58,7 @@ impl Out {
         if !is_new {
             return Ok(());
         }
-        self.event("retrying", json!({"attempt": attempt, "seconds": wait.as_secs_f64(), "reason": reason}))
+        self.event(&TurnEvent::Retrying { attempt, seconds: wait.as_secs_f64(), reason: reason.to_owned() })
     }
 
     /// Takes the line of a wait away, if there is one: the wait is over.
@@ -73,7 +72,7 @@ impl Out {
 
     /// Text of the answer as it arrives.
     pub(crate) fn text(&self, text: &str) -> Result<(), UserError> {
-        if self.json { self.event("text", json!({"text": text})) } else { print_exactly(text) }
+        if self.json { self.event(&TurnEvent::Text { text: text.to_owned() }) } else { print_exactly(text) }
     }
 
     /// What happens while a request is asked of `model`.
@@ -86,17 +85,14 @@ impl Out {
                 let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
                 left_out.iter().for_each(|what| complain(&format!("left out, because it does not fit: {what}")));
                 secrets.iter().for_each(tell_secret);
-                let request = json!({
-                    "model": model, "tokens": tokens, "exact": exact, "left_out": left_out, "secrets": secrets_json(&secrets),
-                    "prices": prices,
-                });
-                self.event("request", request)
+                let (model, secrets) = (model.to_owned(), secret_events(&secrets));
+                self.event(&TurnEvent::Request { model, tokens, exact, left_out, secrets, prices })
             }
             AskEvent::Stream(StreamEvent::Text(text)) => self.text(&text),
-            AskEvent::Stream(StreamEvent::Reasoning(text)) => self.event("reasoning", json!({"text": text})),
-            AskEvent::Stream(StreamEvent::TakeBack) => self.event("take_back", json!({})),
+            AskEvent::Stream(StreamEvent::Reasoning(text)) => self.event(&TurnEvent::Reasoning { text }),
+            AskEvent::Stream(StreamEvent::TakeBack) => self.event(&TurnEvent::TakeBack {}),
             AskEvent::Stream(StreamEvent::Usage(usage)) => {
-                self.event("usage", json!({"input": usage.input, "output": usage.output, "cached": usage.cached}))
+                self.event(&TurnEvent::Usage { input: usage.input, output: usage.output, cached: usage.cached })
             }
             AskEvent::Stream(StreamEvent::Retrying { attempt, wait, reason }) => {
                 self.count_down(attempt, wait, &reason)
@@ -105,30 +101,30 @@ impl Out {
                 complain(&format!(
                     "the request is too long for the server; it is sent again with at most {limit} tokens"
                 ));
-                self.event("shrunk", json!({"time": time, "of": of, "limit": limit}))
+                self.event(&TurnEvent::Shrunk { time, of, limit })
             }
             AskEvent::Continuing { time, of } => {
                 complain(&format!(
                     "the answer reached the output limit; the model continues it, part {time} of at most {of}"
                 ));
-                self.event("continuing", json!({"time": time, "of": of}))
+                self.event(&TurnEvent::Continuing { time, of })
             }
             AskEvent::Editor { model, note } => {
                 note.iter().for_each(|note| advise(&note.message, &note.hint));
                 complain(&format!("the plan goes to {model}"));
-                self.event("editor", json!({"model": model}))
+                self.event(&TurnEvent::Editor { model })
             }
             AskEvent::DoubtfulSeam => {
                 complain("the answer was cut off inside an edit, and its next part does not repeat the last line");
-                self.event("doubtful_seam", json!({}))
+                self.event(&TurnEvent::DoubtfulSeam {})
             }
             AskEvent::PastTheCap => {
                 complain("the answer was stopped: the server exceeded what the spending cap allows");
-                self.event("past_the_cap", json!({}))
+                self.event(&TurnEvent::PastTheCap {})
             }
             AskEvent::CutByCap => {
                 complain("the answer was cut short: it reached the spending cap");
-                self.event("cut_by_cap", json!({}))
+                self.event(&TurnEvent::CutByCap {})
             }
             AskEvent::Spent(spent) => {
                 let cost = spent.model.prices.map(|prices| prices.cost(spent.tokens));
@@ -136,20 +132,13 @@ impl Out {
                     complain(&format!("{} tokens in, {} out: {cost}", spent.tokens.input(), spent.tokens.output));
                 }
                 let cost = cost.map(Dollars::as_f64);
-                self.event("spent", json!({"tokens": spent.tokens, "estimated": spent.estimated, "cost": cost}))
+                self.event(&TurnEvent::Spent { tokens: spent.tokens, estimated: spent.estimated, cost })
             }
         }
     }
 
-    pub(crate) fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
-        if !self.json {
-            return Ok(());
-        }
-        let mut event = json!({"event": kind});
-        if let (Some(event), Value::Object(fields)) = (event.as_object_mut(), fields) {
-            event.extend(fields);
-        }
-        print_json(&event)
+    pub(crate) fn event(&self, event: &TurnEvent) -> Result<(), UserError> {
+        if self.json { print_json(event) } else { Ok(()) }
     }
 
     /// A request that is about to be sent.
@@ -160,30 +149,31 @@ impl Out {
                 summary(model, prompt)
             ));
         }
-        if self.prompts { self.event("prompt", prompt_json(prompt)) } else { Ok(()) }
+        if self.prompts { self.event(&TurnEvent::Prompt(prompt_json(prompt))) } else { Ok(()) }
     }
 
     pub(crate) fn diff(&self, diff: &str) -> Result<(), UserError> {
-        if self.json { self.event("diff", json!({"text": diff})) } else { print_exactly(diff) }
+        if self.json { self.event(&TurnEvent::Diff { text: diff.to_owned() }) } else { print_exactly(diff) }
     }
 
     /// The end of it all: every file that was written, and the last commit.
     pub(crate) fn done(&self, written: &Written) -> Result<(), UserError> {
-        self.event("done", json!({"written": written.paths, "commit": written.commit}))
+        self.event(&TurnEvent::Done { written: written.paths.clone(), commit: written.commit.clone() })
     }
 
     /// What was written, and what was not.
     pub(crate) fn written(&self, written: &Written, summary: &WriteSummary) -> Result<(), UserError> {
-        let counted = |(path, hunks): (&String, &usize)| json!({"path": path, "hunks": hunks});
-        let files: Vec<Value> = summary.written.iter().map(|(path, hunks, _)| counted((path, hunks))).collect();
-        let left = summary.left.iter().map(|left| {
-            let files: Vec<Value> = left.files.iter().map(|(path, hunks)| counted((path, hunks))).collect();
-            json!({"reason": left.reason.name(), "files": files})
+        let file = |path: &String, hunks: usize| FileEvent { path: path.clone(), hunks };
+        let not_written = summary.left.iter().map(|left| NotWrittenEvent {
+            reason: left.reason.name().to_owned(),
+            files: left.files.iter().map(|(path, hunks)| file(path, *hunks)).collect(),
         });
-        let left: Vec<Value> = left.collect();
-        let commit = &written.commit;
-        let event = json!({"written": written.paths, "commit": commit, "files": files, "not_written": left});
-        self.event("written", event)?;
+        self.event(&TurnEvent::Written {
+            written: written.paths.clone(),
+            commit: written.commit.clone(),
+            files: summary.written.iter().map(|(path, hunks, _)| file(path, *hunks)).collect(),
+            not_written: not_written.collect(),
+        })?;
         if !self.json {
             complain(&summary.text(written, false));
         }
@@ -200,11 +190,11 @@ fn tell_secret(secret: &PromptSecret) {
     complain(&format!("{}, {what}", secret.told()));
 }
 
-/// What looks like keys in a request, for programs.
-pub(super) fn secrets_json(secrets: &[PromptSecret]) -> Vec<Value> {
-    let json = |secret: &PromptSecret| {
+/// What looks like secrets in a request, for programs.
+pub(super) fn secret_events(secrets: &[PromptSecret]) -> Vec<SecretEvent> {
+    let event = |secret: &PromptSecret| {
         let PromptSecret { place, line, kind, masked, .. } = secret;
-        json!({"place": place, "line": line, "kind": kind, "masked": masked})
+        SecretEvent { place: place.clone(), line: *line, kind: (*kind).to_owned(), masked: *masked }
     };
-    secrets.iter().map(json).collect()
+    secrets.iter().map(event).collect()
 }

@@ -1,12 +1,10 @@
 //! The request of `rhumb edit` and `rhumb ask`: what the words of the command line mean, and which model is asked.
 
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
-
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, path_under, read_input};
+use rhumb_llm::LlmError;
+use rhumb_workspace::process::quoted;
 use crate::session::runner::{Line, Outfit, connect};
 use rhumb_llm::{LlmError, Scripted, ScriptedReply};
 use rhumb_text::sanitize;
@@ -128,13 +126,4 @@ fn unconfigured(outfit: &Outfit) -> UserError {
     let hint = "Set the key of a provider, such as ANTHROPIC_API_KEY or OPENAI_API_KEY; or name a server with --base-url and \
                 --model, and put its key, if it needs one, into RHUMB_API_KEY. rhumb doctor shows what was found.";
     UserError::new(ErrorKind::Usage, text, hint)
-}
-
-/// A model that answers with the text of a file.
-///
-/// # Errors
-/// The file cannot be read.
-pub(super) fn reciting(file: &Path) -> Result<Line, UserError> {
-    let reply = ScriptedReply { match_words: Vec::new(), reply: read_input(file)? };
-    Ok(Line::new(Arc::new(Scripted::new(vec![reply], Duration::ZERO)), "recital".to_owned()))
 }

@@ -8,7 +8,7 @@ use super::chat_files;
 use super::codebase::Codebase;
 use super::named::with_named;
 use super::out::Out;
-use super::out::secrets_json;
+use super::out::secret_events;
 use super::unanswered::UNREADABLE;
 use crate::context::{Chunk, Prompt, Window};
 use crate::error::{ErrorKind, UserError};
@@ -114,7 +114,7 @@ pub(super) fn prompt_json(prompt: &Prompt) -> Value {
         "exact": prompt.exact,
         "max_input": prompt.window.max_input(),
         "trimmed": prompt.trimmed.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "secrets": secrets_json(&prompt.secrets),
+        "secrets": secret_events(&prompt.secrets),
         "chunks": prompt.chunks.iter().map(chunk_json).collect::<Vec<_>>(),
         "messages": prompt.messages.iter().map(message_json).collect::<Vec<_>>(),
     })

@@ -1,6 +1,8 @@
 //! What is told when there is no answer, or none that is whole: to the developer in words, to programs by the exit code.
 
 use crate::error::{ErrorKind, UserError};
+use rhumb_llm::{Completion, Finish, LlmError};
+use crate::headless::event::FailedFor;
 use crate::session::runner::AskError;
 use rhumb_llm::{Completion, Finish, LlmError};
 
@@ -8,12 +10,12 @@ use rhumb_llm::{Completion, Finish, LlmError};
 pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read (or read in rhumb.toml).";
 
 /// What there was not enough of, or who failed, for programs.
-pub(crate) fn why(error: &AskError) -> &'static str {
+pub(crate) fn why(error: &AskError) -> FailedFor {
     match error {
-        AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }) => "window",
-        AskError::Unsent(_) => "money",
-        AskError::Unreadable(_) => "file",
-        AskError::Provider(_) | AskError::Unfinished(_) => "provider",
+        AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }) => FailedFor::Window,
+        AskError::Unsent(_) => FailedFor::Money,
+        AskError::Unreadable(_) => FailedFor::File,
+        AskError::Provider(_) | AskError::Unfinished(_) => FailedFor::Provider,
     }
 }
 
@@ -36,11 +38,11 @@ pub(super) fn not_whole(
     reply: &str,
     left: &str,
     by_cap: bool,
-) -> Option<(&'static str, UserError)> {
+) -> Option<(FailedFor, UserError)> {
     let (why, hint) = match completion.finish {
-        Finish::Length if by_cap => ("money", "ask for less at once, or raise spending_cap"),
-        Finish::Length => ("output", completion.finish.hint()),
-        _ => ("provider", completion.finish.hint()),
+        Finish::Length if by_cap => (FailedFor::Money, "ask for less at once, or raise spending_cap"),
+        Finish::Length => (FailedFor::Output, completion.finish.hint()),
+        _ => (FailedFor::Provider, completion.finish.hint()),
     };
     let (text, hint) = match completion.finish.shortfall() {
         Some(reason) => (format!("the reply is incomplete{left}: {reason}"), hint),

@@ -5,12 +5,11 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use serde_json::{Value, json};
-
 use super::out::Out;
 use crate::config::Settings;
 use crate::error::UserError;
 use crate::headless::args::EditArgs;
+use crate::headless::event::TurnEvent;
 use crate::headless::{advise, complain};
 use crate::session::runner::{Bench, CommandEvent, Line, Outfit, check, output_budget};
 use crate::session::{CheckOrder, Outcome, When, WriteOrder};
@@ -132,8 +131,7 @@ impl<'v> Verifier<'v> {
         outcome.notes.iter().for_each(|note| advise(&note.message, &note.hint));
         let text = outcome.shared.as_ref().map(|shared| shared.text.clone());
         let (failed, stopped) = (outcome.failed, outcome.stopped);
-        self.out
-            .event("checked", json!({"failed": failed, "stopped": stopped, "checks": outcome.checks, "text": text}))?;
+        self.out.event(&TurnEvent::Checked { failed, stopped, checks: outcome.checks.clone(), text })?;
         Ok(outcome)
     }
 
@@ -152,7 +150,7 @@ impl<'v> Verifier<'v> {
                 if !self.out.json {
                     complain(&format!("$ {line}"));
                 }
-                self.out.event("check_began", json!({"line": line}))
+                self.out.event(&TurnEvent::CheckBegan { line: (*line).to_owned() })
             }
             CommandEvent::Said { live, .. } => {
                 if !self.out.json {
@@ -177,8 +175,8 @@ impl<'v> Verifier<'v> {
         if !self.out.json {
             complain(&format!("{command}: {words}, {} s", ended.took.as_secs()));
         }
-        let code: Value = if let End::Exit(code) = ended.end { json!(code) } else { Value::Null };
-        let seconds = ended.took.as_secs_f64();
-        self.out.event("check_ended", json!({"line": command, "end": words, "exit": code, "seconds": seconds}))
+        let exit = if let End::Exit(code) = ended.end { Some(code) } else { None };
+        let (line, seconds) = (command.to_owned(), ended.took.as_secs_f64());
+        self.out.event(&TurnEvent::CheckEnded { line, end: words, exit, seconds })
     }
 }

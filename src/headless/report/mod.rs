@@ -6,6 +6,11 @@ mod syntax;
 
 use serde_json::{Value, json};
 
+use super::event::HunkEvent;
+use rhumb_text::diff;
+use rhumb_edit::{FileChange, Outcome, Proposal, Status};
+use rhumb_edit::review::led;
+use rhumb_text::sanitize;
 pub use ask::{ask_each, yes_or_no};
 use rhumb_edit::review::led;
 use rhumb_edit::{FileChange, Outcome, Proposal, Status};
@@ -16,7 +21,7 @@ pub use syntax::warn_of_faults;
 /// The proposal as `rhumb apply --json` prints it.
 pub fn as_json(proposal: &Proposal) -> Value {
     json!({
-        "hunks": proposal.outcomes.iter().map(|outcome| outcome_json(outcome, proposal)).collect::<Vec<_>>(),
+        "hunks": proposal.outcomes.iter().map(|outcome| HunkEvent::new(outcome, proposal)).collect::<Vec<_>>(),
         "files": proposal.files.iter().map(|file| file_json(proposal, &file.path)).collect::<Vec<_>>(),
     })
 }
@@ -24,30 +29,6 @@ pub fn as_json(proposal: &Proposal) -> Value {
 fn file_json(proposal: &Proposal, path: &str) -> Value {
     let applied = proposal.outcomes.iter().filter(|outcome| outcome.path == path && outcome.status == Status::Applied);
     json!({"path": path, "hunks": applied.count()})
-}
-
-/// One edit of a reply.
-pub fn outcome_json(outcome: &Outcome, proposal: &Proposal) -> Value {
-    let applied = outcome.status == Status::Applied;
-    let candidates = outcome.candidates.iter();
-    let mut told = json!({
-        "path": outcome.path,
-        "format": outcome.format.to_string(),
-        "status": if applied { "applied" } else { "refused" },
-        "strategy": outcome.strategy.map(|strategy| strategy.to_string()).unwrap_or_default(),
-        "confidence": f64::from(outcome.confidence),
-        "lines": outcome.lines.map(|(first, last)| json!([first, last])),
-        "reason": outcome.reason,
-        "candidates": candidates
-            .map(|place| json!({"line": place.line, "similarity": f64::from(place.similarity)}))
-            .collect::<Vec<_>>(),
-        "nearest": outcome.nearest.iter().map(|near| json!({"line": near.line, "text": near.text})).collect::<Vec<_>>(),
-        "flags": outcome.flags.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    });
-    if let Some(stored) = proposal.links.get(&outcome.path) {
-        told["stored_at"] = json!(stored);
-    }
-    told
 }
 
 /// The proposal as a unified diff.

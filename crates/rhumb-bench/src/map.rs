@@ -1,0 +1,235 @@
+//! What the repo map of a repository costs: cold, warm, after a change, while a message is typed; against the least that
+//! reading and parsing the same files costs in the same run.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::figure::{CpuWatch, Figure, Unit, median, peak_memory};
+use rhumb::clock::Stopwatch;
+use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
+use rhumb::session::runner::{Survey, SurveyStart, SurveyStep, survey};
+use rhumb::store::MapStore;
+use rhumb_syntax::{Language, match_count};
+use rhumb_tokens::LineMemo;
+use rhumb_workspace::{Changed, Root};
+
+/// Budgets of the maps, in tokens.
+const SMALL: usize = 1_024;
+const LARGE: usize = 8_192;
+
+/// A message as it is typed: each is ranked after the one before.
+const DRAFTS: [&str; 6] = [
+    "the cache",
+    "the cache is stale after",
+    "the cache is stale after a file was renamed",
+    "the cache is stale after a file was renamed: invalidate",
+    "the cache is stale after a file was renamed: invalidate the entry by its path",
+    "the cache is stale after a file was renamed: invalidate the entry by its path and parse the header again",
+];
+
+/// Measures the map of a root; every figure is the median of `runs`. `scratch` is an empty folder for the store. Without a file
+/// there is nothing that one time could be compared with.
+pub fn map(root: &Root, scratch: &std::path::Path, runs: NonZeroUsize) -> Vec<Figure> {
+    let store = MapStore::new(scratch, root.path(), root.path());
+    let bench = Bench { root, store: &store, runs: runs.get() };
+    let mut figures = bench.cold();
+    figures.extend(bench.warm());
+    figures.extend(bench.in_session());
+    let is_empty = figures.iter().any(|figure| figure.name == "files" && figure.value == 0.0);
+    figures.retain(|figure| !is_empty || figure.unit != Unit::Ratio);
+    figures
+}
+
+struct Bench<'b> {
+    root: &'b Root,
+    store: &'b MapStore,
+    runs: usize,
+}
+
+impl Bench<'_> {
+    /// A first map, without anything that was kept, and the floor.
+    fn cold(&self) -> Vec<Figure> {
+        let runs: Vec<(f64, f64)> = (0..self.runs)
+            .map(|_| {
+                self.store.clear();
+                let (cpu, wall) = (CpuWatch::start(), Stopwatch::start());
+                let survey = self.surveyed();
+                drop(survey.save(self.store));
+                ranked(&survey, "", SMALL);
+                (cpu.ms(), wall.ms())
+            })
+            .collect();
+        let memory = peak_memory();
+        let guess = median((0..self.runs).map(|_| self.first_guess()).collect());
+        let floor = median((0..self.runs).map(|_| self.floor()).collect());
+        let (cpu, wall) =
+            (median(runs.iter().map(|run| run.0).collect()), median(runs.iter().map(|run| run.1).collect()));
+        vec![
+            Figure::new("cold-cpu", "a first map, nothing kept", cpu, Unit::CpuMs),
+            Figure::new("cold-wall", "the same by the clock", wall, Unit::WallMs),
+            Figure::new("floor-cpu", "reading, parsing and querying the same files, nothing else", floor, Unit::CpuMs),
+            Figure::new("cold-over-floor", "a first map over the floor", cpu / floor.max(1e-9), Unit::Ratio),
+            Figure::new("cold-wall-over-cpu", "how well the threads share the work", wall / cpu.max(1e-9), Unit::Ratio),
+            Figure::new("first-guess-cpu", "something to look at while parsing, nothing kept", guess, Unit::CpuMs),
+            Figure::new("peak-memory", "most memory of this process so far", memory, Unit::Megabytes),
+        ]
+    }
+
+    /// A first guess at a map, as the app shows it while it parses a repository that it does not know; 0 for a repository
+    /// that is parsed sooner than anyone could look.
+    fn first_guess(&self) -> f64 {
+        let cpu = CpuWatch::start();
+        let (spent, cancel) = (Mutex::new(0.0), AtomicBool::new(false));
+        let progress = |step: SurveyStep<'_>| {
+            if let SurveyStep::Provisional(graph) = step
+                && !cancel.swap(true, Ordering::Relaxed)
+            {
+                drop(map_of(&graph, "", SMALL, &LineMemo::for_model("gpt-4")));
+                *spent.lock().unwrap_or_else(PoisonError::into_inner) = cpu.ms();
+            }
+        };
+        survey(self.root, SurveyStart { provisional: true, ..SurveyStart::default() }, &cancel, &progress);
+        spent.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A map with everything kept from before.
+    fn warm(&self) -> Vec<Figure> {
+        let plain = self.measure(|| drop(ranked(&self.loaded(false), "", SMALL)));
+        let request = self.measure(|| drop(ranked(&self.loaded(true), DRAFTS[2], SMALL)));
+        vec![
+            Figure::new("warm-cpu", "a map without a request, all files known", plain, Unit::CpuMs),
+            Figure::new("warm-request-cpu", "a map for a request, all files known", request, Unit::CpuMs),
+        ]
+    }
+
+    /// Maps of a running session.
+    fn in_session(&self) -> Vec<Figure> {
+        let survey = self.loaded(true);
+        let memo = LineMemo::for_model("");
+        let make = |message: &str, budget: usize| map_for(&survey, message, budget, &memo);
+        DRAFTS.iter().for_each(|draft| drop(make(draft, LARGE)));
+        let mut turn = 0;
+        let rerank = self.measure(|| {
+            turn += 1;
+            drop(make(DRAFTS[turn % DRAFTS.len()], SMALL));
+        });
+        let small = self.measure(|| drop(make(DRAFTS[0], SMALL)));
+        let large = self.measure(|| drop(make(DRAFTS[0], LARGE)));
+        let again = (0..self.runs).all(|_| make(DRAFTS[1], LARGE).text == make(DRAFTS[1], LARGE).text);
+        let within = [SMALL, LARGE].iter().all(|budget| make(DRAFTS[1], *budget).tokens <= *budget);
+        let fill = make("", SMALL).tokens as f64 / SMALL as f64;
+        vec![
+            Figure::new(
+                "changed-file-cpu",
+                "a new survey and graph after one file changed",
+                self.changed(&survey),
+                Unit::CpuMs,
+            ),
+            Figure::new("rerank-cpu", "a map for a changed draft", rerank, Unit::CpuMs),
+            Figure::new("large-extra-cpu", "a map of 8,192 tokens instead of 1,024", large - small, Unit::CpuMs),
+            Figure::new("fill", "part of a budget of 1,024 tokens that is used", fill, Unit::Share),
+            Figure::new("within-budget", "1 if no map is over its budget", f64::from(u8::from(within)), Unit::Count),
+            Figure::new(
+                "same-map",
+                "1 if the same request always gives the same map",
+                f64::from(u8::from(again)),
+                Unit::Count,
+            ),
+            Figure::new("files", "files of the map", survey.files.len() as f64, Unit::Count),
+            Figure::new("definitions", "definitions in them", survey.graph.stats().definitions as f64, Unit::Count),
+        ]
+    }
+
+    /// A survey after one file changed, without writing to it: the file is forgotten and told to be new.
+    fn changed(&self, survey: &Survey) -> f64 {
+        let index = survey.graph.index();
+        let known = (0..index.len() as u32).filter(|&file| index.record(file).is_some());
+        let known: Vec<u32> = known.collect();
+        let Some(&middle) = known.get(known.len() / 2) else { return 0.0 };
+        let path = index.path(middle);
+        let before = survey.without(path);
+        let changed = Changed { files: [path.to_owned()].into(), listing: false, ..Changed::default() };
+        let start = SurveyStart {
+            before: Some(&before),
+            changed: Some(&changed),
+            store: None,
+            with_terms: true,
+            provisional: false,
+            enough: None,
+        };
+        self.measure(|| drop(survey_of(self.root, start)))
+    }
+
+    fn surveyed(&self) -> Survey {
+        survey_of(self.root, SurveyStart { with_terms: true, ..SurveyStart::default() })
+    }
+
+    fn loaded(&self, with_terms: bool) -> Survey {
+        survey_of(self.root, SurveyStart { store: Some(self.store), with_terms, ..SurveyStart::default() })
+    }
+
+    /// Processor time of reading, parsing and querying every file.
+    fn floor(&self) -> f64 {
+        let files = rhumb_workspace::files(self.root, &AtomicBool::new(false), &mut |_| {}).files;
+        let cpu = CpuWatch::start();
+        let matches: usize = files
+            .par_iter()
+            .filter_map(|entry| {
+                let language = Language::for_path(&entry.path)?;
+                let bytes = std::fs::read(self.root.path().join(&entry.path)).ok()?;
+                Some(match_count(language, std::str::from_utf8(&bytes).ok()?))
+            })
+            .sum();
+        std::hint::black_box(matches);
+        cpu.ms()
+    }
+
+    fn measure(&self, mut work: impl FnMut()) -> f64 {
+        let run = |_| {
+            let cpu = CpuWatch::start();
+            work();
+            cpu.ms()
+        };
+        median((0..self.runs * 3).map(run).collect())
+    }
+}
+
+fn survey_of(root: &Root, start: SurveyStart<'_>) -> Survey {
+    survey(root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default()
+}
+
+fn ranked(survey: &Survey, message: &str, budget: usize) -> RepoMap {
+    map_for(survey, message, budget, &LineMemo::for_model(""))
+}
+
+fn map_for(survey: &Survey, message: &str, budget: usize, memo: &LineMemo) -> RepoMap {
+    map_of(&survey.graph, message, budget, memo)
+}
+
+fn map_of(graph: &Arc<TagGraph>, message: &str, budget: usize, memo: &LineMemo) -> RepoMap {
+    let request = MapRequest { message: message.to_owned(), budget, ..MapRequest::default() };
+    RepoMap::of_ranking(Ranking::new(graph, &request, &Weights::default()), &request, memo)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_is_measured() {
+        let (folder, scratch) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for n in 0..30 {
+            let text = format!("/// Cache {n}.\npub fn cache_{n}() {{\n    cache_{}();\n}}\n", (n + 7) % 30);
+            std::fs::write(folder.path().join(format!("f{n}.rs")), text).unwrap();
+        }
+        let figures = map(&Root::at(folder.path()).unwrap(), scratch.path(), NonZeroUsize::MIN);
+        let value = |name: &str| figures.iter().find(|figure| figure.name == name).map(|figure| figure.value);
+        assert_eq!((value("files"), value("definitions")), (Some(30.0), Some(30.0)));
+        assert_eq!((value("within-budget"), value("same-map")), (Some(1.0), Some(1.0)));
+        assert!(value("cold-cpu").unwrap() > 0.0 && value("cold-over-floor").unwrap() > 0.0);
+        assert!(figures.iter().all(|figure| figure.value.is_finite()));
+    }
+}
