@@ -6,9 +6,11 @@ mod report;
 
 use std::sync::Arc;
 
+use rhumb::context::{
+    BudgetPlan, ContextFile, ContextInputs, Prompt, Prompts, Shares, Surroundings, Task, Window, fit,
+};
+use rhumb::session::runner::CachedCounter;
 use rhumb_bench::CpuWatch;
-use rhumb::context::{BudgetPlan, ContextFile, ContextInputs, Prompt, Prompts, Shares, Surroundings, Task, Window, fit};
-use rhumb_llm::{Message, Role};
 use rhumb_edit::EditFormat;
 use rhumb_llm::models::Model;
 use rhumb_llm::{Message, Role};

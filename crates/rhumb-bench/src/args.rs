@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use rhumb::config::Overrides;
 
 use crate::edits::defect_names;
-use crate::refactor::Recital;
+use crate::refactor::Oracle;
 use crate::{CASE, QUESTION};
 
 /// Benchmarks of rhumb: how edits are applied, how good the repo map and the search are, how well models refactor and program.
@@ -217,7 +217,7 @@ pub struct RunRefactorArgs {
     pub tries: NonZeroUsize,
     /// Ask no model, but one that is made up: perfect, lazy, copy, broken or malformed. Proves the benchmark itself
     #[arg(long, value_name = "NAME", value_parser = recital)]
-    pub recite: Option<Recital>,
+    pub recite: Option<Oracle>,
     #[command(flatten)]
     /// How it runs.
     pub run: RunBenchArgs,
@@ -378,9 +378,9 @@ fn defects() -> String {
     )
 }
 
-fn recital(name: &str) -> Result<Recital, String> {
-    let found = Recital::ALL.into_iter().find(|recital| recital.name() == name);
-    found.ok_or_else(|| format!("one of {}", Recital::ALL.map(Recital::name).join(", ")))
+fn recital(name: &str) -> Result<Oracle, String> {
+    let found = Oracle::ALL.into_iter().find(|recital| recital.name() == name);
+    found.ok_or_else(|| format!("one of {}", Oracle::ALL.map(Oracle::name).join(", ")))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -1,4 +1,5 @@
 //! What a benchmark measured.
+//! Means over cases.
 
 /// The unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub enum Unit {
     /// One figure over another of the same run.
     Ratio,
     /// A part of all, from 0 to 1.
-    Share,
+    Proportion,
     /// A number of things.
     Count,
 }
@@ -25,7 +26,7 @@ impl Unit {
             Self::WallMs => "ms",
             Self::Megabytes => "MB",
             Self::Ratio => "×",
-            Self::Share => "",
+            Self::Proportion => "",
             Self::Count => "",
         }
     }
@@ -82,6 +83,25 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
+/// The mean of the values that there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Mean {
+    sum: f64,
+    count: usize,
+}
+
+impl Mean {
+    pub(crate) fn add(&mut self, value: Option<f64>) {
+        self.sum += value.unwrap_or(0.0);
+        self.count += usize::from(value.is_some());
+    }
+
+    /// 0 where there was no value.
+    pub(crate) fn value(self) -> f64 {
+        self.sum / self.count.max(1) as f64
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +110,12 @@ mod tests {
     fn the_median_is_the_middle() {
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(Vec::new()), 0.0);
+    }
+
+    #[test]
+    fn a_mean_leaves_out_what_has_no_value() {
+        let mut mean = Mean::default();
+        [Some(1.0), None, Some(0.5)].into_iter().for_each(|value| mean.add(value));
+        assert_eq!((mean.value(), Mean::default().value()), (0.75, 0.0));
     }
 }

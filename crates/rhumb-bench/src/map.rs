@@ -6,19 +6,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
+use rhumb::cli;
+use rhumb::error::UserError;
+use rhumb::headless::{print, print_json};
+use serde_json::json;
 
-use super::figure::{CpuWatch, Figure, Unit, median, peak_memory};
+use crate::scratch_folder;
+
+use crate::args::MapBenchArgs;
+use crate::figure::{CpuWatch, Figure, Unit, median, peak_memory};
 use rhumb::clock::Stopwatch;
-use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
 use rhumb::session::runner::{Survey, SurveyStart, SurveyStep, survey};
 use rhumb::store::MapStore;
+use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
 use rhumb_syntax::{Language, match_count};
 use rhumb_tokens::LineMemo;
 use rhumb_workspace::{Changed, Root};
 
 /// Budgets of the maps, in tokens.
-const SMALL: usize = 1_024;
-const LARGE: usize = 8_192;
+const SMALL_BUDGET: usize = 1_024;
+const LARGE_BUDGET: usize = 8_192;
 
 /// A message as it is typed: each is ranked after the one before.
 const DRAFTS: [&str; 6] = [
@@ -32,7 +39,7 @@ const DRAFTS: [&str; 6] = [
 
 /// Measures the map of a root; every figure is the median of `runs`. `scratch` is an empty folder for the store. Without a file
 /// there is nothing that one time could be compared with.
-pub fn map(root: &Root, scratch: &std::path::Path, runs: NonZeroUsize) -> Vec<Figure> {
+pub fn measure(root: &Root, scratch: &std::path::Path, runs: NonZeroUsize) -> Vec<Figure> {
     let store = MapStore::new(scratch, root.path(), root.path());
     let bench = Bench { root, store: &store, runs: runs.get() };
     let mut figures = bench.cold();
@@ -58,7 +65,7 @@ impl Bench<'_> {
                 let (cpu, wall) = (CpuWatch::start(), Stopwatch::start());
                 let survey = self.surveyed();
                 drop(survey.save(self.store));
-                ranked(&survey, "", SMALL);
+                ranked(&survey, "", SMALL_BUDGET);
                 (cpu.ms(), wall.ms())
             })
             .collect();
@@ -87,7 +94,7 @@ impl Bench<'_> {
             if let SurveyStep::Provisional(graph) = step
                 && !cancel.swap(true, Ordering::Relaxed)
             {
-                drop(map_of(&graph, "", SMALL, &LineMemo::for_model("gpt-4")));
+                drop(map_of(&graph, "", SMALL_BUDGET, &LineMemo::for_model("gpt-4")));
                 *spent.lock().unwrap_or_else(PoisonError::into_inner) = cpu.ms();
             }
         };
@@ -97,8 +104,8 @@ impl Bench<'_> {
 
     /// A map with everything kept from before.
     fn warm(&self) -> Vec<Figure> {
-        let plain = self.measure(|| drop(ranked(&self.loaded(false), "", SMALL)));
-        let request = self.measure(|| drop(ranked(&self.loaded(true), DRAFTS[2], SMALL)));
+        let plain = self.measure(|| drop(ranked(&self.loaded(false), "", SMALL_BUDGET)));
+        let request = self.measure(|| drop(ranked(&self.loaded(true), DRAFTS[2], SMALL_BUDGET)));
         vec![
             Figure::new("warm-cpu", "a map without a request, all files known", plain, Unit::CpuMs),
             Figure::new("warm-request-cpu", "a map for a request, all files known", request, Unit::CpuMs),
@@ -110,17 +117,17 @@ impl Bench<'_> {
         let survey = self.loaded(true);
         let memo = LineMemo::for_model("");
         let make = |message: &str, budget: usize| map_for(&survey, message, budget, &memo);
-        DRAFTS.iter().for_each(|draft| drop(make(draft, LARGE)));
+        DRAFTS.iter().for_each(|draft| drop(make(draft, LARGE_BUDGET)));
         let mut turn = 0;
         let rerank = self.measure(|| {
             turn += 1;
-            drop(make(DRAFTS[turn % DRAFTS.len()], SMALL));
+            drop(make(DRAFTS[turn % DRAFTS.len()], SMALL_BUDGET));
         });
-        let small = self.measure(|| drop(make(DRAFTS[0], SMALL)));
-        let large = self.measure(|| drop(make(DRAFTS[0], LARGE)));
-        let again = (0..self.runs).all(|_| make(DRAFTS[1], LARGE).text == make(DRAFTS[1], LARGE).text);
-        let within = [SMALL, LARGE].iter().all(|budget| make(DRAFTS[1], *budget).tokens <= *budget);
-        let fill = make("", SMALL).tokens as f64 / SMALL as f64;
+        let small = self.measure(|| drop(make(DRAFTS[0], SMALL_BUDGET)));
+        let large = self.measure(|| drop(make(DRAFTS[0], LARGE_BUDGET)));
+        let again = (0..self.runs).all(|_| make(DRAFTS[1], LARGE_BUDGET).text == make(DRAFTS[1], LARGE_BUDGET).text);
+        let within = [SMALL_BUDGET, LARGE_BUDGET].iter().all(|budget| make(DRAFTS[1], *budget).tokens <= *budget);
+        let fill = make("", SMALL_BUDGET).tokens as f64 / SMALL_BUDGET as f64;
         vec![
             Figure::new(
                 "changed-file-cpu",
@@ -130,7 +137,7 @@ impl Bench<'_> {
             ),
             Figure::new("rerank-cpu", "a map for a changed draft", rerank, Unit::CpuMs),
             Figure::new("large-extra-cpu", "a map of 8,192 tokens instead of 1,024", large - small, Unit::CpuMs),
-            Figure::new("fill", "part of a budget of 1,024 tokens that is used", fill, Unit::Share),
+            Figure::new("fill", "part of a budget of 1,024 tokens that is used", fill, Unit::Proportion),
             Figure::new("within-budget", "1 if no map is over its budget", f64::from(u8::from(within)), Unit::Count),
             Figure::new(
                 "same-map",
@@ -214,6 +221,29 @@ fn map_of(graph: &Arc<TagGraph>, message: &str, budget: usize, memo: &LineMemo) 
     RepoMap::of_ranking(Ranking::new(graph, &request, &Weights::default()), &request, memo)
 }
 
+/// Runs `rhumb-bench map`.
+pub(crate) fn command(args: &MapBenchArgs) -> Result<u8, UserError> {
+    let root = cli::find_root(args.root.as_ref())?;
+    let scratch = scratch_folder()?;
+    let figures = measure(&root, scratch.path(), args.runs);
+    if args.report.is_json() {
+        let entry = |figure: &Figure| json!({"name": figure.name, "value": figure.value, "unit": figure.unit.as_str()});
+        print_json(&json!({"figures": figures.iter().map(entry).collect::<Vec<_>>()}))?;
+    } else {
+        print(&figures.iter().map(line).collect::<String>())?;
+    }
+    Ok(0)
+}
+
+fn line(figure: &Figure) -> String {
+    let value = match figure.unit {
+        Unit::Count => format!("{:.0}", figure.value),
+        Unit::Ratio | Unit::Proportion => format!("{:.3}", figure.value),
+        Unit::CpuMs | Unit::WallMs | Unit::Megabytes => format!("{:.1}", figure.value),
+    };
+    format!("{:<20} {value:>10} {:<7} {}\n", figure.name, figure.unit.as_str(), figure.meaning)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,7 +255,7 @@ mod tests {
             let text = format!("/// Cache {n}.\npub fn cache_{n}() {{\n    cache_{}();\n}}\n", (n + 7) % 30);
             std::fs::write(folder.path().join(format!("f{n}.rs")), text).unwrap();
         }
-        let figures = map(&Root::at(folder.path()).unwrap(), scratch.path(), NonZeroUsize::MIN);
+        let figures = measure(&Root::at(folder.path()).unwrap(), scratch.path(), NonZeroUsize::MIN);
         let value = |name: &str| figures.iter().find(|figure| figure.name == name).map(|figure| figure.value);
         assert_eq!((value("files"), value("definitions")), (Some(30.0), Some(30.0)));
         assert_eq!((value("within-budget"), value("same-map")), (Some(1.0), Some(1.0)));

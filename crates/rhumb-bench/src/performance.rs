@@ -2,19 +2,24 @@
 //!
 //! The first line of such a file says what was measured and where, each other one is a [`Measured`]. A suite that ran several times
 //! has several values of each figure; the best of them is what the machine can do, how far they lie apart is its noise.
+//! `rhumb bench compare` of two runs of the performance suite: what became slower, and what faster.
 
+use crate::args::CompareBenchArgs;
+use rhumb::error::{ErrorKind, UserError};
+use rhumb::headless::{print, print_json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
-
-use serde::{Deserialize, Serialize};
 
 /// A figure that grew by more than this share is worse.
 pub const TOLERANCE: f64 = 0.10;
 
 /// What was measured, and where.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct About {
+pub struct SuiteInfo {
     /// The version of the program with its build.
     pub program: String,
     /// Operating system and architecture.
@@ -23,7 +28,7 @@ pub struct About {
     pub threads: usize,
 }
 
-impl About {
+impl SuiteInfo {
     /// This program on this machine.
     pub fn here(program: impl Into<String>) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -59,9 +64,9 @@ pub struct Series {
 
 /// A run of the suite.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Run {
+pub struct SuiteRun {
     /// Of what.
-    pub about: About,
+    pub about: SuiteInfo,
     /// The figures, in the order in which they were first measured.
     pub figures: Vec<Series>,
 }
@@ -69,7 +74,7 @@ pub struct Run {
 /// How a figure differs between two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum Change {
     /// Over [`TOLERANCE`] more than it was, and more than the most that it was.
     Worse,
     /// Over [`TOLERANCE`] less than it was, and less than the least that it was.
@@ -96,14 +101,14 @@ pub struct Difference {
     /// The best value of the new run.
     pub new: Option<f64>,
     /// What that means.
-    pub verdict: Verdict,
+    pub change: Change,
 }
 
 /// Appends figures to a file; one that is not there yet begins with what `about` says.
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn append(file: &Path, about: &About, figures: &[Measured]) -> io::Result<()> {
+pub fn append(file: &Path, about: &SuiteInfo, figures: &[Measured]) -> io::Result<()> {
     let mut lines = String::new();
     if !file.exists() {
         lines = serde_json::to_string(about)? + "\n";
@@ -114,7 +119,7 @@ pub fn append(file: &Path, about: &About, figures: &[Measured]) -> io::Result<()
     OpenOptions::new().append(true).create(true).open(file)?.write_all(lines.as_bytes())
 }
 
-impl Run {
+impl SuiteRun {
     /// The run in a file.
     ///
     /// # Errors
@@ -126,7 +131,7 @@ impl Run {
     /// The run that a text describes.
     ///
     /// # Errors
-    /// [`Run::read`]
+    /// [`SuiteRun::read`]
     pub fn parse(text: &str) -> io::Result<Self> {
         let bad = |at: usize, error| io::Error::other(format!("line {}: {error}", at + 1));
         let mut lines = text.lines().enumerate();
@@ -163,25 +168,92 @@ impl Run {
 }
 
 fn difference(old: Option<&Series>, new: Option<&Series>, named: &Measured) -> Difference {
-    let verdict = match (old, new) {
-        (None, _) => Verdict::New,
-        (_, None) => Verdict::Gone,
-        (Some(old), Some(new)) => verdict(old, new),
+    let change = match (old, new) {
+        (None, _) => Change::New,
+        (_, None) => Change::Gone,
+        (Some(old), Some(new)) => change(old, new),
     };
     let best = |series: Option<&Series>| series.map(|series| series.best.value);
     let Measured { suite, name, unit, .. } = named.clone();
-    Difference { suite, name, unit, old: best(old), new: best(new), verdict }
+    Difference { suite, name, unit, old: best(old), new: best(new), change }
 }
 
 /// The noise of a run is told from a change by the spread of its values: all new ones have to lie on one side of all old ones.
-fn verdict(old: &Series, new: &Series) -> Verdict {
+fn change(old: &Series, new: &Series) -> Change {
     let (was, is) = (old.best.value, new.best.value);
     if is > was * (1.0 + TOLERANCE) && is > old.worst {
-        Verdict::Worse
+        Change::Worse
     } else if is < was * (1.0 - TOLERANCE) && new.worst < was {
-        Verdict::Better
+        Change::Better
     } else {
-        Verdict::Same
+        Change::Same
+    }
+}
+
+/// Prints the figures side by side. The exit code is 1 where one is worse.
+///
+/// # Errors
+/// A run cannot be read, the two have no figure in common, or standard output refuses.
+pub(crate) fn compare_files(args: &CompareBenchArgs) -> Result<u8, UserError> {
+    let (old, new) = (read(&args.a)?, read(&args.b)?);
+    let differences = old.compare(&new);
+    if !differences.iter().any(|difference| difference.old.is_some() && difference.new.is_some()) {
+        let text = "the two runs have no figure in common";
+        return Err(UserError::new(ErrorKind::Usage, text, "give two runs of scripts/performance.sh"));
+    }
+    let worse = differences.iter().filter(|difference| difference.change == Change::Worse).count();
+    if args.json {
+        print_json(
+            &json!({"bench": "performance", "a": old.about, "b": new.about, "worse": worse, "figures": differences}),
+        )?;
+    } else {
+        print(&side_by_side([&old.about, &new.about], &differences, worse))?;
+    }
+    Ok(u8::from(worse > 0))
+}
+
+fn read(file: &Path) -> Result<SuiteRun, UserError> {
+    SuiteRun::read(file).map_err(|error| {
+        let text = format!("{} is no run of the performance suite: {error}", file.display());
+        UserError::new(ErrorKind::Usage, text, "scripts/performance.sh makes one")
+    })
+}
+
+fn side_by_side(abouts: [&SuiteInfo; 2], differences: &[Difference], worse: usize) -> String {
+    let mut text = String::new();
+    for (label, SuiteInfo { program, system, threads }) in ["A", "B"].into_iter().zip(abouts) {
+        let _ = writeln!(text, "{label}  {program}, {system}, {threads} threads");
+    }
+    if (&abouts[0].system, abouts[0].threads) != (&abouts[1].system, abouts[1].threads) {
+        text += "not the same machine: only what is no time can be compared\n";
+    }
+    let _ = writeln!(text, "{:<72}{:>12}{:>12}{:>10}", "", "A", "B", "B / A");
+    for difference in differences {
+        let Difference { suite, name, unit, old, new, .. } = difference;
+        let cell = |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
+        let ratio = old.zip(*new).filter(|(old, _)| *old > 0.0).map(|(old, new)| format!("{:.2}", new / old));
+        let (ratio, what) = (ratio.unwrap_or_default(), format!("{suite}: {name}, {unit}"));
+        let (old, new) = (cell(old), cell(new));
+        let _ = writeln!(text, "{what:<72}{old:>12}{new:>12}{ratio:>10}{}", mark(difference.change));
+    }
+    let count = |change| differences.iter().filter(|difference| difference.change == change).count();
+    let _ = writeln!(
+        text,
+        "{worse} worse by more than {:.0} %, {} better, {} neither",
+        TOLERANCE * 100.0,
+        count(Change::Better),
+        count(Change::Same)
+    );
+    text
+}
+
+fn mark(change: Change) -> &'static str {
+    match change {
+        Change::Worse => "  WORSE",
+        Change::Better => "  better",
+        Change::Same => "",
+        Change::New => "  new",
+        Change::Gone => "  gone",
     }
 }
 
@@ -189,8 +261,8 @@ fn verdict(old: &Series, new: &Series) -> Verdict {
 mod tests {
     use super::*;
 
-    fn run(figures: &[(&str, &[f64])]) -> Run {
-        let mut run = Run::default();
+    fn run(figures: &[(&str, &[f64])]) -> SuiteRun {
+        let mut run = SuiteRun::default();
         for (name, values) in figures {
             for value in *values {
                 let (suite, unit) = ("frames".to_owned(), "ms".to_owned());
@@ -200,42 +272,42 @@ mod tests {
         run
     }
 
-    fn verdicts(old: &Run, new: &Run) -> Vec<(String, Verdict)> {
-        old.compare(new).into_iter().map(|difference| (difference.name, difference.verdict)).collect()
+    fn verdicts(old: &SuiteRun, new: &SuiteRun) -> Vec<(String, Change)> {
+        old.compare(new).into_iter().map(|difference| (difference.name, difference.change)).collect()
     }
 
     #[test]
     fn what_grew_by_more_than_a_tenth_is_worse_and_noise_is_not() {
         let old = run(&[("a", &[1.0, 1.3]), ("b", &[1.0]), ("c", &[1.0]), ("d", &[1.0]), ("zero", &[0.0])]);
         let new = run(&[("a", &[1.2]), ("b", &[1.09]), ("c", &[1.11, 1.5]), ("d", &[0.8, 0.85]), ("zero", &[0.0])]);
-        let expected = [Verdict::Same, Verdict::Same, Verdict::Worse, Verdict::Better, Verdict::Same];
+        let expected = [Change::Same, Change::Same, Change::Worse, Change::Better, Change::Same];
         let found = verdicts(&old, &new);
-        assert_eq!(found.iter().map(|(_, verdict)| *verdict).collect::<Vec<_>>(), expected);
-        assert_eq!(verdicts(&run(&[("zero", &[0.0])]), &run(&[("zero", &[1.0])]))[0].1, Verdict::Worse);
+        assert_eq!(found.iter().map(|(_, change)| *change).collect::<Vec<_>>(), expected);
+        assert_eq!(verdicts(&run(&[("zero", &[0.0])]), &run(&[("zero", &[1.0])]))[0].1, Change::Worse);
     }
 
     #[test]
     fn what_only_one_run_has_is_named() {
         let found = verdicts(&run(&[("a", &[1.0]), ("b", &[1.0])]), &run(&[("b", &[1.0]), ("c", &[1.0])]));
-        let expected = [("b", Verdict::Same), ("c", Verdict::New), ("a", Verdict::Gone)];
-        assert_eq!(found, expected.map(|(name, verdict)| (name.to_owned(), verdict)));
+        let expected = [("b", Change::Same), ("c", Change::New), ("a", Change::Gone)];
+        assert_eq!(found, expected.map(|(name, change)| (name.to_owned(), change)));
     }
 
     #[test]
     fn a_file_is_read_as_it_was_written_and_a_damaged_one_is_named_by_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run.jsonl");
-        let about = About::here("rhumb 1");
+        let about = SuiteInfo::here("rhumb 1");
         let figure =
             Measured { suite: "map".into(), name: "cold".into(), unit: "ms".into(), value: 2.0, budget: Some(3.0) };
         append(&file, &about, &[figure.clone(), Measured { value: 1.0, ..figure.clone() }]).unwrap();
         append(&file, &about, &[Measured { value: 4.0, ..figure.clone() }]).unwrap();
         let best = Series { best: Measured { value: 1.0, ..figure }, worst: 4.0 };
-        assert_eq!(Run::read(&file).unwrap(), Run { about, figures: vec![best] });
+        assert_eq!(SuiteRun::read(&file).unwrap(), SuiteRun { about, figures: vec![best] });
         fs::write(&file, "{}\n").unwrap();
-        assert!(Run::read(&file).is_err(), "nothing says of what");
+        assert!(SuiteRun::read(&file).is_err(), "nothing says of what");
         for (text, says) in [("", "empty"), ("{\"program\":\"\",\"system\":\"\",\"threads\":1}\n{}\n", "line 2")] {
-            assert!(Run::parse(text).unwrap_err().to_string().contains(says), "{text}");
+            assert!(SuiteRun::parse(text).unwrap_err().to_string().contains(says), "{text}");
         }
     }
 }

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rhumb_bench::performance::{About, Run, Series};
+use rhumb_bench::performance::{Series, SuiteInfo, SuiteRun};
 
 const OPEN: &str = "<!-- performance -->\n";
 const CLOSE: &str = "<!-- /performance -->";
@@ -16,8 +16,8 @@ fn root() -> &'static Path {
 
 /// The figures with a budget, from the recorded run of the performance suite.
 fn performance() -> String {
-    let run = Run::read(&root().join("docs/performance.jsonl")).expect("docs/performance.jsonl");
-    let About { program, system, threads } = &run.about;
+    let run = SuiteRun::read(&root().join("docs/performance.jsonl")).expect("docs/performance.jsonl");
+    let SuiteInfo { program, system, threads } = &run.about;
     let mut table = format!(
         "Measured with rhumb {program} on {threads} threads of {system}, the least and the most of the runs; of keys the 95th of 100.\n\n\
          | what | measured | held to |\n|---|---|---|\n"

@@ -5,12 +5,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rhumb_bench::performance::{About, Measured, append};
+use rhumb_bench::performance::{Measured, SuiteInfo, append};
 
 /// Keeps a figure of which less is better.
 pub fn keep(suite: &str, name: &str, unit: &str, value: f64, budget: Option<f64>) {
     let Some(file) = std::env::var_os("RHUMB_BENCH_JSON") else { return };
-    let about = About::here(env!("CARGO_PKG_VERSION"));
+    let about = SuiteInfo::here(env!("CARGO_PKG_VERSION"));
     let figure = Measured { suite: suite.into(), name: name.into(), unit: unit.into(), value, budget };
     append(Path::new(&file), &about, &[figure]).expect("the file that RHUMB_BENCH_JSON names");
 }

@@ -7,7 +7,7 @@ pub const CASE: &str = r#"{"id": "cache", "parent": "HEAD~1", "query": "the cach
 
 /// A commit, as a request and what answers it. Further fields of its line mean nothing here.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Case {
+pub struct CommitCase {
     /// Its name.
     pub id: String,
     /// The commit before the change: the tree that is mapped.
@@ -70,11 +70,12 @@ pub enum CaseError {
 ///
 /// # Errors
 /// The first line that is not a case; no case at all.
-pub fn cases(text: &str) -> Result<Vec<Case>, CaseError> {
+pub fn cases(text: &str) -> Result<Vec<CommitCase>, CaseError> {
     let mut cases = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line_number = at + 1;
-        let case: Case = serde_json::from_str(line).map_err(|source| CaseError::Line { line: line_number, source })?;
+        let case: CommitCase =
+            serde_json::from_str(line).map_err(|source| CaseError::Line { line: line_number, source })?;
         if case.gold.is_empty() {
             return Err(CaseError::NoGold { line: line_number, id: case.id });
         }

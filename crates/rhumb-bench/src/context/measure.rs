@@ -6,15 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::case::Case;
-use super::score::{Means, ndcg_at_ten, recall_at_ten};
-use super::shown::Shown;
-use crate::mean::Mean;
-use rhumb_workspace::git::{Checkout, GitError};
-use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
-use rhumb_index::retrieval::{Question, SearchWeights, search};
+use super::case::{CommitCase, GoldSymbol};
+use super::score::{MapContents, MeanRecall, ndcg_at_ten, recall_at_ten};
+use crate::figure::Mean;
 use rhumb::session::runner::{Survey, SurveyStart, survey};
 use rhumb::store::MapStore;
+use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
+use rhumb_index::retrieval::{Question, SearchWeights, search};
 use rhumb_tokens::{LineMemo, TokenCounter, counter_for_model};
 use rhumb_workspace::git::{Checkout, GitError};
 use rhumb_workspace::{Root, WorkspaceError};
@@ -23,7 +21,7 @@ use rhumb_workspace::{Root, WorkspaceError};
 const MODEL: &str = "gpt-4";
 
 /// Passages that are searched for: enough for ten files.
-const PASSAGES: usize = 50;
+const SEARCH_LIMIT: usize = 50;
 
 /// A case cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -53,14 +51,14 @@ pub enum ContextError {
 
 /// What the map is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Task {
+pub enum ChatScenario {
     /// All files of the commit, with nothing in the chat.
     All,
     /// The others, with one of them in the chat.
     Others,
 }
 
-impl Task {
+impl ChatScenario {
     /// Its short name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -72,13 +70,13 @@ impl Task {
 
 /// Recall of the maps for one task with one budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TaskRecall {
+pub struct ScenarioRecall {
     /// The task.
-    pub task: Task,
+    pub task: ChatScenario,
     /// Tokens that a map may have.
     pub budget: usize,
     /// What the maps show.
-    pub means: Means,
+    pub means: MeanRecall,
 }
 
 /// The scores of one way to weigh.
@@ -86,7 +84,7 @@ pub struct TaskRecall {
 pub struct Variant {
     /// The signal that is left out; none where all count.
     pub without: Option<String>,
-    recall: BTreeMap<(Task, usize), Means>,
+    recall: BTreeMap<(ChatScenario, usize), MeanRecall>,
     found: Mean,
     gain: Mean,
     /// Maps that had more tokens than their budget.
@@ -95,8 +93,8 @@ pub struct Variant {
 
 impl Variant {
     /// Recall by task and budget.
-    pub fn recall(&self) -> impl Iterator<Item = TaskRecall> + '_ {
-        self.recall.iter().map(|(&(task, budget), &means)| TaskRecall { task, budget, means })
+    pub fn recall(&self) -> impl Iterator<Item = ScenarioRecall> + '_ {
+        self.recall.iter().map(|(&(task, budget), &means)| ScenarioRecall { task, budget, means })
     }
 
     /// The part of the files of a commit that stand at the first ten places of the ranking.
@@ -110,13 +108,13 @@ impl Variant {
     }
 
     /// The files of the passages that the search finds for a case, best first, each once.
-    fn searched(&self, case: &Case, graph: &Arc<TagGraph>) -> Vec<Arc<str>> {
+    fn searched(&self, case: &CommitCase, graph: &Arc<TagGraph>) -> Vec<Arc<str>> {
         let weights = match &self.without {
             Some(signal) => SearchWeights::default().without(signal),
             None => SearchWeights::default(),
         };
         let mut files: Vec<Arc<str>> = Vec::new();
-        for hit in search(graph, &Question::new(&case.query, PASSAGES), &weights) {
+        for hit in search(graph, &Question::new(&case.query, SEARCH_LIMIT), &weights) {
             if !files.contains(&hit.path) {
                 files.push(hit.path);
             }
@@ -158,7 +156,7 @@ impl<'b> ContextBench<'b> {
     ///
     /// # Errors
     /// A commit or a line that a case names does not exist, or the checkout cannot be written.
-    pub fn run(&self, cases: &[Case], without: &[String]) -> Result<Vec<Variant>, ContextError> {
+    pub fn run(&self, cases: &[CommitCase], without: &[String]) -> Result<Vec<Variant>, ContextError> {
         let left_out = [None].into_iter().chain(without.iter().cloned().map(Some));
         let mut variants: Vec<Variant> = left_out.map(|without| Variant { without, ..Variant::default() }).collect();
         for case in cases {
@@ -183,8 +181,8 @@ impl<'b> ContextBench<'b> {
     }
 
     /// The first line of each of the definitions that the commit touched.
-    fn own_lines(&self, case: &Case) -> Result<Vec<String>, ContextError> {
-        let own = |symbol: &super::case::GoldSymbol| {
+    fn own_lines(&self, case: &CommitCase) -> Result<Vec<String>, ContextError> {
+        let own = |symbol: &GoldSymbol| {
             let bytes = fs::read(self.root.path().join(&symbol.path)).unwrap_or_default();
             let line = String::from_utf8_lossy(&bytes).split('\n').nth(symbol.line.wrapping_sub(1)).map(str::to_owned);
             let (id, path) = (case.id.clone(), symbol.path.clone());
@@ -193,14 +191,14 @@ impl<'b> ContextBench<'b> {
         case.symbols.iter().map(own).collect()
     }
 
-    fn score(&self, case: &Case, lines: &[String], survey: &Survey, variant: &mut Variant) {
+    fn score(&self, case: &CommitCase, lines: &[String], survey: &Survey, variant: &mut Variant) {
         let weights = variant.weights();
         let graph = Arc::new(TagGraph::new(Arc::clone(survey.graph.index()), &survey.history, &weights));
-        for task in [Task::All, Task::Others] {
-            let chat = if task == Task::Others { case.chat.as_str() } else { "" };
+        for task in [ChatScenario::All, ChatScenario::Others] {
+            let chat = if task == ChatScenario::Others { case.chat.as_str() } else { "" };
             let gold: Vec<&str> =
                 case.gold.iter().map(|file| file.path.as_str()).filter(|path| *path != chat).collect();
-            if gold.is_empty() || (task == Task::Others && chat.is_empty()) {
+            if gold.is_empty() || (task == ChatScenario::Others && chat.is_empty()) {
                 continue;
             }
             let symbols = case.symbols.iter().zip(lines.iter().map(String::as_str));
@@ -211,10 +209,10 @@ impl<'b> ContextBench<'b> {
                 let map = RepoMap::of_ranking(Ranking::new(&graph, &request, &weights), &request, &self.fitting);
                 let ranked: Vec<&str> = map.files.iter().map(|file| &*file.path).collect();
                 let paths: HashSet<&str> = ranked.iter().copied().collect();
-                let shown = Shown::read(&map.text, &paths);
+                let shown = MapContents::read(&map.text, &paths);
                 variant.recall.entry((task, budget)).or_default().add(&shown, &gold, &symbols);
                 variant.over += usize::from(self.exact.count(&map.text) > budget);
-                if task == Task::All && nth == 0 {
+                if task == ChatScenario::All && nth == 0 {
                     let files = variant.searched(case, &graph);
                     let files: Vec<&str> = files.iter().map(|path| &**path).collect();
                     variant.found.add(recall_at_ten(&files, &gold));

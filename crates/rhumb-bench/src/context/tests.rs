@@ -27,7 +27,7 @@ fn repository(folder: &Path) -> String {
     first
 }
 
-fn case(parent: &str) -> Case {
+fn case(parent: &str) -> CommitCase {
     let line = format!(
         r#"{{"id": "tide", "parent": "{parent}", "query": "raise the tide in the harbour", "chat": "port.rs",
         "gold": [{{"path": "tide.rs"}}, {{"path": "port.rs"}}],
@@ -50,7 +50,7 @@ impl Run {
         Self { lender, folders: [folder(), folder()], parent }
     }
 
-    fn measure(&self, cases: &[Case], budgets: &[usize], without: &[&str]) -> Result<Vec<Variant>, ContextError> {
+    fn measure(&self, cases: &[CommitCase], budgets: &[usize], without: &[&str]) -> Result<Vec<Variant>, ContextError> {
         let checkout = Checkout::new(self.lender.path(), self.folders[0].path()).unwrap();
         let without: Vec<String> = without.iter().map(|signal| (*signal).to_owned()).collect();
         ContextBench::new(&checkout, self.folders[1].path(), budgets)?.run(cases, &without)
@@ -92,7 +92,7 @@ fn a_case_with_one_file_says_nothing_of_others() {
 #[test]
 fn a_case_that_does_not_fit_the_repository_is_named() {
     let run = Run::new();
-    let error = |case: Case| run.measure(&[case], &[256], &[]).unwrap_err().to_string();
+    let error = |case: CommitCase| run.measure(&[case], &[256], &[]).unwrap_err().to_string();
     let none = "0123456789012345678901234567890123456789";
     assert_eq!(error(case(none)), format!("case tide: the repository has no commit {none}"));
 }

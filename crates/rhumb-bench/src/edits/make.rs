@@ -2,13 +2,13 @@
 
 use fastrand::Rng;
 
-use super::blocks::{self, blocks};
-use super::case::{Case, Expect};
-use super::defect::{DEFECTS, Defect, Layer};
-use super::fit::{Fit, Lookup};
-use super::render::render;
-use super::sample::Sample;
-use super::sketch::{Fencing, Head, Line, Sketch, Wrap};
+use crate::edits::case::{Case, Expect};
+use crate::edits::defects::{DEFECTS, Defect, Layer};
+use crate::edits::sample::Sample;
+use crate::edits::sample::{Fit, LineIndex};
+use crate::edits::sample::{blocks, numbers, scope};
+use crate::edits::sketch::render;
+use crate::edits::sketch::{Fencing, Head, Line, Sketch, Wrap};
 use rhumb_edit::EditFormat::{self, Diff, Patch, Udiff, Whole};
 use rhumb_edit::FormatChoice;
 use rhumb_syntax::Language;
@@ -17,7 +17,7 @@ use rhumb_syntax::Language;
 pub const FORMATS: [EditFormat; 4] = [Udiff, Diff, Whole, Patch];
 
 /// Samples that are tried for one case.
-const TRIES: usize = 150;
+const MAX_ATTEMPTS: usize = 150;
 
 const BEFORE: [&str; 6] = [
     "",
@@ -101,7 +101,7 @@ fn worse(hopeless: &'static Defect, all: &[&'static Defect], rng: &mut Rng) -> V
 
 /// A case with all of the defects, from the first sample that has a place for them.
 fn case(samples: &[Sample], format: EditFormat, defects: &[&Defect], nth: usize, rng: &mut Rng) -> Option<Case> {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let sample = rng.choice(samples)?;
         let Some(mut sketch) = sketch(sample, format, rng) else { continue };
         let plain = render(&sketch);
@@ -126,7 +126,7 @@ fn is_clear(sketch: &Sketch) -> bool {
     if sketch.expect == Expect::Refuse {
         return true;
     }
-    let lookup = Lookup::new(&sketch.base);
+    let lookup = LineIndex::new(&sketch.base);
     (0..sketch.blocks.len()).all(|nth| {
         sketch.blocks.get(nth).is_some_and(|block| lookup.fit(block) == Fit::Clear) && !has_decoy(sketch, nth)
     })
@@ -149,7 +149,7 @@ fn has_decoy(sketch: &Sketch, nth: usize) -> bool {
         let window = left.get(*start..).unwrap_or_default();
         quoted.iter().zip(window).all(|(line, (at, _))| line.at.is_none() || line.at == *at)
     };
-    !Lookup::new(&texts).starts(&quote, true).iter().all(own)
+    !LineIndex::new(&texts).starts(&quote, true).iter().all(own)
 }
 
 /// Whether a whole file that says what is meant looks like nothing else: like a fragment, like one that lost the white
@@ -181,7 +181,7 @@ fn finished(sketch: Sketch, defects: &[&Defect], nth: usize) -> Case {
 }
 
 /// A reply without defects, in one of the ways in which it may be written.
-pub(super) fn sketch(sample: &Sample, format: EditFormat, rng: &mut Rng) -> Option<Sketch> {
+pub(crate) fn sketch(sample: &Sample, format: EditFormat, rng: &mut Rng) -> Option<Sketch> {
     let context = match format {
         Udiff => [0, 1, 2, 3, 3, 3, 4],
         Diff | EditFormat::DiffFenced => [0, 0, 1, 1, 2, 3, 4],
@@ -199,9 +199,9 @@ pub(super) fn sketch(sample: &Sample, format: EditFormat, rng: &mut Rng) -> Opti
     for block in &mut blocks {
         block.blockwise = blockwise;
         block.head = match (format, style) {
-            (Udiff, 0 | 1) => blocks::numbers(block, sample.before.len(), rng),
+            (Udiff, 0 | 1) => numbers(block, sample.before.len(), rng),
             (Udiff, 2) => Head::Bare,
-            (Patch, 0 | 1) => blocks::scope(&sample.before, block).map_or(Head::Bare, Head::Scope),
+            (Patch, 0 | 1) => scope(&sample.before, block).map_or(Head::Bare, Head::Scope),
             (Patch, _) => Head::Bare,
             _ => Head::Dots,
         };
@@ -234,8 +234,8 @@ fn wrap(path: &str, format: EditFormat, rng: &mut Rng) -> Wrap {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::samples;
     use super::*;
+    use crate::edits::tests::samples;
 
     #[test]
     fn a_seed_gives_the_same_cases_again() {
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn a_quote_that_another_block_makes_true_elsewhere_is_no_case() {
         let sketched = |after: &str| {
-            let mut sketch = super::super::tests::letters("abcxyzdef_ghi_jkl", after);
+            let mut sketch = crate::edits::tests::letters("abcxyzdef_ghi_jkl", after);
             sketch.blocks.iter_mut().for_each(|block| block.counts = true);
             sketch
         };
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_whole_file_that_looks_like_less_is_no_case() {
-        let plain = |before: &str, after: &str| is_plain_rewrite(&super::super::tests::letters(before, after));
+        let plain = |before: &str, after: &str| is_plain_rewrite(&crate::edits::tests::letters(before, after));
         assert!(plain("abcdef", "abcdeF"));
         assert!(!plain("abcdef", "af"), "a fragment");
         assert!(!plain("abcdef", " abcdef"), "a blank line at the start");

@@ -1,21 +1,23 @@
 //! A reply before it is written out: what is meant, how it will be put, and how the file is stored. Defects change a
 //! sketch; what was meant stays known.
+//! A sketch written out in its format.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use super::case::{Expect, Tree};
-use super::sample::Sample;
+use crate::edits::case::{Expect, Tree};
+use crate::edits::sample::Sample;
+use rhumb::context::fence_for;
 use rhumb_edit::EditFormat;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// The root that absolute names are below.
-pub(super) const ROOT: &str = "/home/me/harbour";
+pub(crate) const ROOT: &str = "/home/me/harbour";
 
 /// Stands in a stored line for a byte that is not UTF-8.
-pub(super) const NOT_UTF8: char = '\u{f8e9}';
+pub(crate) const NOT_UTF8: char = '\u{f8e9}';
 
 /// What is to happen to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     Keep,
     Delete,
     Insert,
@@ -23,43 +25,43 @@ pub(super) enum Mark {
 
 /// A line of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) mark: Mark,
+pub(crate) struct Line {
+    pub(crate) mark: Mark,
     /// The line of the file, 0-based; for a new line the one before which it goes. None for a line that is not in the
     /// file, such as dots.
-    pub(super) at: Option<usize>,
+    pub(crate) at: Option<usize>,
     /// As the reply writes it.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// As it should be in the file.
-    pub(super) meant: String,
+    pub(crate) meant: String,
     /// Whether its plus sign is forgotten.
-    pub(super) unsigned: bool,
+    pub(crate) unsigned: bool,
 }
 
 impl Line {
-    pub(super) fn new(mark: Mark, at: usize, text: &str) -> Self {
+    pub(crate) fn new(mark: Mark, at: usize, text: &str) -> Self {
         Self { mark, at: Some(at), text: text.to_owned(), meant: text.to_owned(), unsigned: false }
     }
 
     /// A line that is quoted but is nowhere in the file.
-    pub(super) fn unfounded(text: &str) -> Self {
+    pub(crate) fn unfounded(text: &str) -> Self {
         Self { mark: Mark::Keep, at: None, text: text.to_owned(), meant: String::new(), unsigned: false }
     }
 
     /// Whether the line is quoted from the file.
-    pub(super) fn is_quoted(&self) -> bool {
+    pub(crate) fn is_quoted(&self) -> bool {
         self.mark != Mark::Insert
     }
 
     /// Whether there is more to it than white space.
-    pub(super) fn is_solid(&self) -> bool {
+    pub(crate) fn is_solid(&self) -> bool {
         !self.text.trim().is_empty()
     }
 }
 
 /// What stands after the `@@` of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Head {
+pub(crate) enum Head {
     Bare,
     Dots,
     /// Line numbers (1-based) in the old and the new file, seldom right.
@@ -69,38 +71,38 @@ pub(super) enum Head {
 
 /// One place that is quoted, and what becomes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Block {
-    pub(super) lines: Vec<Line>,
+pub(crate) struct Block {
+    pub(crate) lines: Vec<Line>,
     /// In diffs: all old lines first, then all new ones.
-    pub(super) blockwise: bool,
-    pub(super) head: Head,
+    pub(crate) blockwise: bool,
+    pub(crate) head: Head,
     /// Whether its changes belong to the intended text; not so for repetitions and for what must be refused.
-    pub(super) counts: bool,
+    pub(crate) counts: bool,
 }
 
 impl Block {
     /// First and one past the last line of the file that it quotes.
-    pub(super) fn range(&self) -> (usize, usize) {
+    pub(crate) fn range(&self) -> (usize, usize) {
         let quoted = || self.lines.iter().filter(|line| line.is_quoted()).filter_map(|line| line.at);
         let first = quoted().min().unwrap_or_default();
         (first, quoted().max().map_or(first, |last| last + 1))
     }
 
     /// The lines that are added or removed.
-    pub(super) fn changed(&self) -> impl Iterator<Item = &Line> {
+    pub(crate) fn changed(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(|line| line.mark != Mark::Keep)
     }
 }
 
 /// How the file is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Form {
-    pub(super) bom: bool,
-    pub(super) crlf: bool,
+pub(crate) struct Form {
+    pub(crate) bom: bool,
+    pub(crate) crlf: bool,
     /// The line (0-based) that ends with a line feed all the same.
-    pub(super) lone_lf: Option<usize>,
+    pub(crate) lone_lf: Option<usize>,
     /// No newline at the end.
-    pub(super) open_end: bool,
+    pub(crate) open_end: bool,
 }
 
 impl Form {
@@ -123,7 +125,7 @@ impl Form {
 
 /// The fence around code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fencing {
+pub(crate) enum Fencing {
     /// With what stands after the opening backticks.
     Closed(String),
     /// The last one stays open.
@@ -133,47 +135,47 @@ pub(super) enum Fencing {
 
 /// How the reply is wrapped.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Wrap {
+pub(crate) struct Wrap {
     /// The name of the file as it is written.
-    pub(super) name: Option<String>,
+    pub(crate) name: Option<String>,
     /// In diffs: `a/` and `b/` before the name.
-    pub(super) sided: bool,
-    pub(super) fencing: Fencing,
+    pub(crate) sided: bool,
+    pub(crate) fencing: Fencing,
     /// What stands before and after all blocks.
-    pub(super) before: String,
-    pub(super) after: String,
+    pub(crate) before: String,
+    pub(crate) after: String,
     /// Search blocks of a file share a fence.
-    pub(super) one_fence: bool,
+    pub(crate) one_fence: bool,
     /// Blank context lines of diffs have no leading space.
-    pub(super) bare_blanks: bool,
-    pub(super) crlf: bool,
+    pub(crate) bare_blanks: bool,
+    pub(crate) crlf: bool,
     /// Where in the last block the reply stops, as a part of its text from 0 to 1.
-    pub(super) cut: Option<f64>,
+    pub(crate) cut: Option<f64>,
 }
 
 /// A reply in the making.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Sketch {
-    pub(super) origin: String,
-    pub(super) format: EditFormat,
-    pub(super) path: String,
+pub(crate) struct Sketch {
+    pub(crate) origin: String,
+    pub(crate) format: EditFormat,
+    pub(crate) path: String,
     /// The lines of the file as they are stored.
-    pub(super) base: Vec<String>,
-    pub(super) form: Form,
+    pub(crate) base: Vec<String>,
+    pub(crate) form: Form,
     /// Other files.
-    pub(super) around: BTreeMap<String, String>,
-    pub(super) blocks: Vec<Block>,
+    pub(crate) around: BTreeMap<String, String>,
+    pub(crate) blocks: Vec<Block>,
     /// The text of a whole-file reply where it is not just what is meant.
-    pub(super) whole: Option<Vec<String>>,
+    pub(crate) whole: Option<Vec<String>>,
     /// The blocks make a new file, which they are the text of.
-    pub(super) creates: bool,
-    pub(super) wrap: Wrap,
-    pub(super) expect: Expect,
+    pub(crate) creates: bool,
+    pub(crate) wrap: Wrap,
+    pub(crate) expect: Expect,
 }
 
 impl Sketch {
     /// The lines that are meant, each with its position in the file if it is an old one.
-    pub(super) fn meant(&self) -> Vec<(Option<usize>, &str)> {
+    pub(crate) fn meant(&self) -> Vec<(Option<usize>, &str)> {
         let mut deletes = BTreeSet::new();
         let mut inserts: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
         for line in self.blocks.iter().filter(|block| block.counts).flat_map(|block| &block.lines) {
@@ -193,13 +195,13 @@ impl Sketch {
     }
 
     /// The tree before.
-    pub(super) fn tree(&self) -> Tree {
+    pub(crate) fn tree(&self) -> Tree {
         let lines: Vec<_> = self.base.iter().enumerate().map(|(at, text)| (Some(at), text.as_str())).collect();
         self.with(self.form.bytes(&lines))
     }
 
     /// The tree that is meant.
-    pub(super) fn wanted(&self) -> Tree {
+    pub(crate) fn wanted(&self) -> Tree {
         self.with(self.form.bytes(&self.meant()))
     }
 
@@ -209,12 +211,12 @@ impl Sketch {
     }
 
     /// The text of a whole-file reply.
-    pub(super) fn whole_text(&self) -> Vec<String> {
+    pub(crate) fn whole_text(&self) -> Vec<String> {
         self.whole.clone().unwrap_or_else(|| self.meant().into_iter().map(|(_, text)| text.to_owned()).collect())
     }
 
     /// Puts lines into the stored file before the line `at` (0-based); what is quoted moves along.
-    pub(super) fn store(&mut self, at: usize, new: Vec<String>) {
+    pub(crate) fn store(&mut self, at: usize, new: Vec<String>) {
         let count = new.len();
         self.base.splice(at..at, new);
         let lines = self.blocks.iter_mut().flat_map(|block| &mut block.lines);
@@ -222,12 +224,12 @@ impl Sketch {
     }
 
     /// Whether a block quotes or changes the line `at` (0-based) of the file.
-    pub(super) fn quotes(&self, at: usize) -> bool {
+    pub(crate) fn quotes(&self, at: usize) -> bool {
         self.blocks.iter().flat_map(|block| &block.lines).any(|line| line.at == Some(at))
     }
 
     /// Quotes up to so many more lines above and below a block, as far as no other block begins.
-    pub(super) fn widen(&mut self, nth: usize, above: usize, below: usize) {
+    pub(crate) fn widen(&mut self, nth: usize, above: usize, below: usize) {
         let Some((first, end)) = self.blocks.get(nth).map(Block::range) else { return };
         let others = self.blocks.iter().enumerate().filter(|(at, _)| *at != nth).map(|(_, block)| block.range());
         let (mut floor, mut ceiling) = (0, self.base.len());
@@ -255,14 +257,14 @@ impl Sketch {
     }
 
     /// All lines that the reply writes, those of a whole file aside.
-    pub(super) fn lines_mut(&mut self) -> impl Iterator<Item = &mut Line> {
+    pub(crate) fn lines_mut(&mut self) -> impl Iterator<Item = &mut Line> {
         self.blocks.iter_mut().flat_map(|block| &mut block.lines)
     }
 }
 
 impl Sample {
     /// The sketch of a reply without blocks yet.
-    pub(super) fn sketch(&self, format: EditFormat, wrap: Wrap) -> Sketch {
+    pub(crate) fn sketch(&self, format: EditFormat, wrap: Wrap) -> Sketch {
         Sketch {
             origin: self.origin.clone(),
             format,
@@ -279,16 +281,201 @@ impl Sample {
     }
 }
 
+/// The reply that a sketch comes to.
+pub(crate) fn render(sketch: &Sketch) -> String {
+    let mut page = Page::default();
+    match sketch.format {
+        EditFormat::Diff | EditFormat::DiffFenced => search_blocks(sketch, &mut page),
+        EditFormat::Udiff => unified(sketch, &mut page),
+        EditFormat::Whole => whole(sketch, &mut page),
+        EditFormat::Patch => patch(sketch, &mut page),
+    }
+    let mut text = format!("{}{}", sketch.wrap.before, page.text);
+    match sketch.wrap.cut {
+        Some(part) => text.truncate(cut_at(&text, &page.last, sketch.wrap.before.len(), part)),
+        None => text.push_str(&sketch.wrap.after),
+    }
+    if sketch.wrap.crlf { text.replace('\n', "\r\n") } else { text }
+}
+
+/// A position inside the last block, never at the end of a line.
+fn cut_at(text: &str, last: &Range<usize>, before: usize, part: f64) -> usize {
+    let length = last.len() as f64;
+    let mut at = before + last.start + (length * part) as usize;
+    while at > 0 && (!text.is_char_boundary(at) || text.get(..at).is_some_and(|head| head.ends_with('\n'))) {
+        at -= 1;
+    }
+    at
+}
+
+/// Text, and where in it the last block stands, without its first line.
+#[derive(Default)]
+struct Page {
+    text: String,
+    last: Range<usize>,
+}
+
+impl Page {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// Writes the lines of a block.
+    fn block(&mut self, lines: &[String]) {
+        let start = self.text.len() + lines.first().map_or(0, |line| line.len() + 1);
+        lines.iter().for_each(|line| self.line(line));
+        self.last = start.min(self.text.len())..self.text.len();
+    }
+}
+
+/// The fence that holds some lines; none without fences.
+fn fence(sketch: &Sketch, lines: &[String]) -> Option<(String, String)> {
+    match &sketch.wrap.fencing {
+        Fencing::Closed(info) | Fencing::Open(info) => {
+            let marks = fence_for(lines.iter().map(String::as_str));
+            Some((format!("{marks}{info}"), marks))
+        }
+        Fencing::None => None,
+    }
+}
+
+fn open(page: &mut Page, fence: Option<&(String, String)>) {
+    if let Some((opening, _)) = fence {
+        page.line(opening);
+    }
+}
+
+/// Closes a fence, unless it is the last one and is forgotten.
+fn close(page: &mut Page, fence: Option<&(String, String)>, sketch: &Sketch, last: bool) {
+    let forgotten = last && matches!(sketch.wrap.fencing, Fencing::Open(_));
+    if let Some((_, closing)) = fence.filter(|_| !forgotten) {
+        page.line(closing);
+    }
+}
+
+fn search_block(block: &Block) -> Vec<String> {
+    let side = |without: Mark| {
+        let lines = block.lines.iter().filter(move |line| line.mark != without);
+        lines.map(|line| line.text.clone())
+    };
+    let mut lines = vec!["<<<<<<< SEARCH".to_owned()];
+    lines.extend(side(Mark::Insert));
+    lines.push("=======".to_owned());
+    lines.extend(side(Mark::Delete));
+    lines.push(">>>>>>> REPLACE".to_owned());
+    lines
+}
+
+fn search_blocks(sketch: &Sketch, page: &mut Page) {
+    let blocks: Vec<Vec<String>> = sketch.blocks.iter().map(search_block).collect();
+    let pages =
+        if sketch.wrap.one_fence { vec![blocks] } else { blocks.into_iter().map(|block| vec![block]).collect() };
+    let count = pages.len();
+    for (nth, blocks) in pages.into_iter().enumerate() {
+        if nth > 0 {
+            page.line("");
+        }
+        if let Some(name) = &sketch.wrap.name {
+            page.line(name);
+        }
+        let fence = fence(sketch, &blocks.concat());
+        open(page, fence.as_ref());
+        blocks.iter().for_each(|block| page.block(block));
+        close(page, fence.as_ref(), sketch, nth + 1 == count);
+    }
+}
+
+/// The sign of a line in a diff.
+fn signed(line: &Line, bare_blanks: bool) -> String {
+    let sign = match line.mark {
+        Mark::Delete => '-',
+        Mark::Insert if !line.unsigned => '+',
+        _ if bare_blanks && line.text.is_empty() => return String::new(),
+        _ => ' ',
+    };
+    format!("{sign}{}", line.text)
+}
+
+fn diff_lines(block: &Block, bare_blanks: bool) -> Vec<String> {
+    if !block.blockwise {
+        return block.lines.iter().map(|line| signed(line, bare_blanks)).collect();
+    }
+    let old = block.lines.iter().filter(|line| line.mark != Mark::Insert).map(|line| format!("-{}", line.text));
+    let new = block.lines.iter().filter(|line| line.mark != Mark::Delete).map(|line| format!("+{}", line.text));
+    old.chain(new).collect()
+}
+
+fn head(block: &Block) -> String {
+    match &block.head {
+        Head::Bare => "@@".to_owned(),
+        Head::Dots => "@@ ... @@".to_owned(),
+        Head::Numbers(old, new) => {
+            let count = |without: Mark| block.lines.iter().filter(|line| line.mark != without).count();
+            format!("@@ -{old},{} +{new},{} @@", count(Mark::Insert), count(Mark::Delete))
+        }
+        Head::Scope(scope) => format!("@@ {scope}"),
+    }
+}
+
+fn unified(sketch: &Sketch, page: &mut Page) {
+    let mut blocks = Vec::new();
+    for block in &sketch.blocks {
+        let mut lines = vec![head(block)];
+        lines.extend(diff_lines(block, sketch.wrap.bare_blanks));
+        blocks.push(lines);
+    }
+    let fence = fence(sketch, &blocks.concat());
+    open(page, fence.as_ref());
+    if let Some(name) = &sketch.wrap.name {
+        let (old, new) = if sketch.wrap.sided { ("a/", "b/") } else { ("", "") };
+        page.line(&if sketch.creates { "--- /dev/null".to_owned() } else { format!("--- {old}{name}") });
+        page.line(&format!("+++ {new}{name}"));
+    }
+    blocks.iter().for_each(|block| page.block(block));
+    close(page, fence.as_ref(), sketch, true);
+}
+
+fn whole(sketch: &Sketch, page: &mut Page) {
+    let text = sketch.whole_text();
+    if let Some(name) = &sketch.wrap.name {
+        page.line(name);
+    }
+    let fence = fence(sketch, &text);
+    open(page, fence.as_ref());
+    page.block(&text);
+    close(page, fence.as_ref(), sketch, true);
+}
+
+fn patch(sketch: &Sketch, page: &mut Page) {
+    let blocks: Vec<Vec<String>> =
+        sketch.blocks.iter().map(|block| diff_lines(block, sketch.wrap.bare_blanks)).collect();
+    let fence = fence(sketch, &blocks.concat());
+    open(page, fence.as_ref());
+    page.line("*** Begin Patch");
+    if let Some(name) = &sketch.wrap.name {
+        page.line(&format!("*** {} File: {name}", if sketch.creates { "Add" } else { "Update" }));
+    }
+    for (block, lines) in sketch.blocks.iter().zip(&blocks) {
+        if !sketch.creates {
+            page.line(&head(block));
+        }
+        page.block(lines);
+    }
+    page.line("*** End Patch");
+    close(page, fence.as_ref(), sketch, true);
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::tests::sketch;
     use super::*;
+    use crate::edits::tests::sketch;
 
     #[test]
     fn what_is_meant_is_the_text_after() {
         let sketch = sketch(EditFormat::Udiff);
         let meant: Vec<&str> = sketch.meant().into_iter().map(|(_, text)| text).collect();
-        assert_eq!(meant, super::super::tests::AFTER.lines().collect::<Vec<_>>());
+        assert_eq!(meant, crate::edits::tests::AFTER.lines().collect::<Vec<_>>());
     }
 
     #[test]
@@ -305,5 +492,41 @@ mod tests {
         let form = Form { bom: true, crlf: true, lone_lf: Some(1), open_end: true };
         let bytes = form.bytes(&[(Some(0), "a"), (None, "b"), (Some(1), "c\u{f8e9}"), (Some(2), "d")]);
         assert_eq!(bytes, b"\xef\xbb\xbfa\r\nb\r\nc\xe9\nd");
+    }
+
+    #[test]
+    fn every_format_is_written_as_it_should_be() {
+        let mut udiff = sketch(EditFormat::Udiff);
+        assert_eq!(
+            render(&udiff),
+            "```diff\n--- src/tide.py\n+++ src/tide.py\n@@ ... @@\n \n     # The sea is flat at first.\n-    level = 0\n\
+             +    level = 1\n     for hour in range(day):\n         level += hour\n```\n"
+        );
+        udiff.blocks[0].blockwise = true;
+        assert!(
+            render(&udiff).contains("-        level += hour\n+\n+    # The sea is flat at first.\n+    level = 1\n")
+        );
+        let diff = render(&sketch(EditFormat::Diff));
+        assert!(
+            diff.starts_with(
+                "src/tide.py\n```python\n<<<<<<< SEARCH\n\n    # The sea is flat at first.\n    level = 0\n"
+            )
+        );
+        assert!(diff.ends_with("=======\n\n    # The sea is flat at first.\n    level = 1\n    for hour in range(day):\n        level += hour\n>>>>>>> REPLACE\n```\n"), "{diff}");
+        let patch = render(&sketch(EditFormat::Patch));
+        assert!(patch.contains("*** Begin Patch\n*** Update File: src/tide.py\n@@ ... @@\n \n"), "{patch}");
+        let whole = render(&sketch(EditFormat::Whole));
+        assert_eq!(whole, format!("src/tide.py\n```python\n{}```\n", crate::edits::tests::AFTER));
+    }
+
+    #[test]
+    fn a_reply_that_is_cut_ends_within_a_line_of_the_last_block() {
+        for part in [0.2, 0.5, 0.9] {
+            let mut whole = sketch(EditFormat::Whole);
+            let full = render(&whole);
+            whole.wrap.cut = Some(part);
+            let text = render(&whole);
+            assert!(full.starts_with(&text) && !text.ends_with('\n') && !text.ends_with("```"), "{text}");
+        }
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 
-use super::blocks::blocks;
-use super::sample::Sample;
-use super::sketch::{Fencing, Sketch, Wrap};
+use crate::edits::sample::Sample;
+use crate::edits::sample::blocks;
+use crate::edits::sketch::{Fencing, Sketch, Wrap};
 use rhumb_edit::EditFormat;
 
-pub(super) const BEFORE: &str = r#"import math
+pub(crate) const BEFORE: &str = r#"import math
 
 class Tide:
     def low(self, day: int) -> float:
@@ -25,7 +25,7 @@ class Tide:
     print("height: %d" % level, name)
 "#;
 
-pub(super) const AFTER: &str = r#"import math
+pub(crate) const AFTER: &str = r#"import math
 
 class Tide:
     def low(self, day: int) -> float:
@@ -66,12 +66,12 @@ fn sketched(sample: &Sample, format: EditFormat, context: usize) -> Sketch {
 }
 
 /// One change, with two lines of context.
-pub(super) fn sketch(format: EditFormat) -> Sketch {
+pub(crate) fn sketch(format: EditFormat) -> Sketch {
     sketched(&sample(BEFORE, AFTER), format, 2)
 }
 
 /// The same with a defect.
-pub(super) fn put(format: EditFormat, put: impl Fn(&mut Sketch, &mut Rng) -> bool) -> Sketch {
+pub(crate) fn put(format: EditFormat, put: impl Fn(&mut Sketch, &mut Rng) -> bool) -> Sketch {
     let seeded = |seed| {
         let mut sketch = sketch(format);
         put(&mut sketch, &mut Rng::with_seed(seed)).then_some(sketch)
@@ -91,22 +91,22 @@ fn numbered(changed: &[usize]) -> Sample {
 }
 
 /// Two changes far from each other.
-pub(super) fn far_sketch(format: EditFormat) -> Sketch {
+pub(crate) fn far_sketch(format: EditFormat) -> Sketch {
     sketched(&numbered(&[20, 60]), format, 2)
 }
 
 /// One change in a long file.
-pub(super) fn long_sketch(format: EditFormat) -> Sketch {
+pub(crate) fn long_sketch(format: EditFormat) -> Sketch {
     sketched(&numbered(&[12]), format, 2)
 }
 
 /// Two changes with one line between them.
-pub(super) fn near_sketch(format: EditFormat) -> Sketch {
+pub(crate) fn near_sketch(format: EditFormat) -> Sketch {
     sketched(&sample("a\nb\nc\nd\ne\n", "a\nB\nc\nD\ne\n"), format, 1)
 }
 
 /// Literal changes that cases can be made from.
-pub(super) fn samples() -> Vec<Sample> {
+pub(crate) fn samples() -> Vec<Sample> {
     vec![
         sample(BEFORE, AFTER),
         sample(BEFORE, &BEFORE.replace("        level += hour\n", "        level += hour\n        self.log(level)\n")),
@@ -118,7 +118,7 @@ pub(super) fn samples() -> Vec<Sample> {
 }
 
 /// A change of a file whose lines are single letters, with a line of context.
-pub(super) fn letters(before: &str, after: &str) -> Sketch {
+pub(crate) fn letters(before: &str, after: &str) -> Sketch {
     let lines = |text: &str| -> String { text.chars().map(|c| format!("{c}\n")).collect() };
     sketched(&sample(&lines(before), &lines(after)), EditFormat::Diff, 1)
 }

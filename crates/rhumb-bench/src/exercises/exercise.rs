@@ -1,10 +1,9 @@
 //! One exercise, and its files.
-
-use std::fs;
-use std::io;
-use std::path::{Component, Path, PathBuf};
+//! The exercises below a folder.
 
 use serde::Deserialize;
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
 /// Something for a model to program, and tests of that.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,13 +72,13 @@ const DOCS: [&str; 3] = ["introduction.md", "instructions.md", "instructions.app
 
 impl Exercise {
     /// Where an exercise is described, below its folder.
-    pub(super) const CONFIG: &'static str = ".meta/config.json";
+    pub(crate) const CONFIG: &'static str = ".meta/config.json";
 
     /// Reads the exercise of a folder.
     ///
     /// # Errors
     /// A file that it needs cannot be read as text, or the description is not one.
-    pub(super) fn read(folder: &Path, language: String) -> Result<Self, ExerciseError> {
+    pub(crate) fn read(folder: &Path, language: String) -> Result<Self, ExerciseError> {
         let path = folder.join(Self::CONFIG);
         let bad = |why: String| ExerciseError::Config { path: path.clone(), why };
         let config: Config = serde_json::from_str(&text_of(&path)?).map_err(|error| bad(error.to_string()))?;
@@ -154,4 +153,158 @@ fn text_of(path: &Path) -> Result<String, ExerciseError> {
 fn is_inside(name: &str) -> bool {
     !name.is_empty()
         && Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+/// Folders within folders that are looked into: `LANG/exercises/practice/NAME` in a collection within a folder needs six.
+const MAX_FOLDER_DEPTH: usize = 8;
+
+/// Folders of this name hold the exercises of the language whose folder they are in.
+const EXERCISES: &str = "exercises";
+
+/// What is below a folder.
+#[derive(Debug, Default)]
+pub struct Collection {
+    /// The exercises, by name.
+    pub exercises: Vec<Exercise>,
+    /// Why others are not among them.
+    pub left_out: Vec<ExerciseError>,
+}
+
+/// What a folder turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FolderKind {
+    /// An exercise, readable or not.
+    Exercise,
+    /// A folder with exercises somewhere below it.
+    Exercises,
+    /// Neither.
+    Nothing,
+}
+
+/// The exercises below `folder`. One that cannot be read does not keep the others away. Links are not followed.
+///
+/// # Errors
+/// The folder is not there.
+pub fn exercises(folder: &Path) -> Result<Collection, ExerciseError> {
+    let root = folder.canonicalize().map_err(|source| ExerciseError::File { path: folder.to_owned(), source })?;
+    let mut found = Collection::default();
+    look(&root, &root, 0, &mut found);
+    found.exercises.sort_by(|a, b| a.id.cmp(&b.id));
+    found.left_out.sort_by_key(ToString::to_string);
+    Ok(found)
+}
+
+fn look(root: &Path, folder: &Path, depth: usize, found: &mut Collection) -> FolderKind {
+    if folder.join(Exercise::CONFIG).is_file() {
+        match Exercise::read(folder, language(root, folder)) {
+            Ok(exercise) => found.exercises.push(exercise),
+            Err(error) => found.left_out.push(error),
+        }
+        return FolderKind::Exercise;
+    }
+    if depth == MAX_FOLDER_DEPTH {
+        return FolderKind::Nothing;
+    }
+    let folders = match folders(folder) {
+        Ok(folders) => folders,
+        Err(source) => {
+            found.left_out.push(ExerciseError::File { path: folder.to_owned(), source });
+            return FolderKind::Nothing;
+        }
+    };
+    let held: Vec<FolderKind> = folders.iter().map(|folder| look(root, folder, depth + 1, found)).collect();
+    // What lies beside exercises is meant to be one.
+    if held.contains(&FolderKind::Exercise) {
+        let strays = folders.into_iter().zip(&held).filter(|(_, held)| **held == FolderKind::Nothing);
+        found.left_out.extend(strays.map(|(path, _)| ExerciseError::NoConfig { path }));
+    }
+    if held.iter().any(|held| *held != FolderKind::Nothing) { FolderKind::Exercises } else { FolderKind::Nothing }
+}
+
+/// The folders in a folder that are not hidden.
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if !hidden && entry.file_type()?.is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    Ok(folders)
+}
+
+/// The folder that `exercises` is in; without one the first below the root, or the one around the exercise.
+fn language(root: &Path, exercise: &Path) -> String {
+    let above = || exercise.ancestors().skip(1);
+    let collection = above().find(|folder| folder.file_name().is_some_and(|name| name == EXERCISES));
+    let below = |folder: &&Path| *folder != root && folder.starts_with(root);
+    let first = || above().take_while(below).last().or(exercise.parent()).unwrap_or(root);
+    let folder = collection.and_then(Path::parent).unwrap_or_else(first);
+    folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exercise(root: &Path, path: &str, config: &str) {
+        let folder = root.join(path);
+        fs::create_dir_all(folder.join(".meta")).unwrap();
+        fs::create_dir_all(folder.join(".docs")).unwrap();
+        fs::write(folder.join(".meta/config.json"), config).unwrap();
+        fs::write(folder.join(".docs/instructions.md"), "Count tides.\n").unwrap();
+        fs::write(folder.join(".docs/instructions.append.md"), "Quickly.\n").unwrap();
+        for file in ["a.py", "a_test.py", ".meta/example.py"] {
+            fs::write(folder.join(file), "pass\n").unwrap();
+        }
+    }
+
+    const CONFIG: &str = r#"{"files": {"solution": ["a.py"], "test": ["a_test.py"], "example": [".meta/example.py"]}}"#;
+
+    #[test]
+    fn exercises_are_found_in_the_layout_of_collections_and_in_flat_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        exercise(root, "python/exercises/practice/tides", CONFIG);
+        exercise(root, "rust/exercises/practice/tides", CONFIG);
+        exercise(root, "sh/flat", CONFIG);
+        let ids = |at: &Path| exercises(at).unwrap().exercises.into_iter().map(|one| one.id).collect::<Vec<_>>();
+        assert_eq!(ids(root), ["python/tides", "rust/tides", "sh/flat"]);
+        assert_eq!(ids(&root.join("python")), ["python/tides"]);
+        assert_eq!(ids(&root.join("sh/flat")), ["sh/flat"]);
+        let first = exercises(root).unwrap().exercises.remove(0);
+        assert_eq!(first.text, "Count tides.\n\nQuickly.\n\n");
+        assert!(first.instruction().contains("Program this in a.py.") && first.again().contains("Mend the code."));
+    }
+
+    #[test]
+    fn what_is_no_exercise_is_told_and_the_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(exercises(&folder.path().join("gone")).is_err());
+        let told = || {
+            let found = exercises(folder.path()).unwrap();
+            assert_eq!(found.exercises.len(), 1, "{found:?}");
+            found.left_out.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        exercise(folder.path(), "python/good", CONFIG);
+        assert_eq!(told(), Vec::<String>::new());
+        for (config, why) in [
+            (CONFIG.replace("\"a.py\"", "\"../a.py\""), "leads out"),
+            (CONFIG.replace("\"a.py\"", "\"/a.py\""), "leads out"),
+            (CONFIG.replace("\"a_test.py\"", ""), "needs"),
+            ("{}".to_owned(), "files"),
+        ] {
+            exercise(folder.path(), "python/bad", &config);
+            let told = told();
+            assert!(told.len() == 1 && told[0].contains(why) && told[0].contains("config.json"), "{told:?}");
+        }
+        exercise(folder.path(), "python/bad", CONFIG);
+        fs::write(folder.path().join("python/bad/a.py"), b"# caf\xe9\n").unwrap();
+        assert!(told()[0].contains("bad/a.py") && told()[0].contains("UTF-8"), "{:?}", told());
+        fs::remove_file(folder.path().join("python/bad/a.py")).unwrap();
+        assert!(told()[0].contains("bad/a.py"), "{:?}", told());
+        fs::remove_dir_all(folder.path().join("python/bad/.meta")).unwrap();
+        assert!(told()[0].contains("bad has no .meta/config.json"), "{:?}", told());
+    }
 }

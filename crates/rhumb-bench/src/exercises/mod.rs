@@ -1,17 +1,11 @@
 //! How well a model programs: exercises with tests, in the layout of the public collections.
 //!
-//! ```text
-//! find     the exercises below a folder       exercise: one of them, and its files
-//! testing  what runs the tests of a language, whether a test was run, and tests that a collection keeps switched off
-//! ```
-//!
-//! An exercise is a folder with a `.meta/config.json` that names its files: those of the solution, which the model is given and may
-//! change, those of the tests, which it never sees, and an example. What it is about stands in `.docs/`.
+//! An exercise is a folder with a `.meta/config.json` that names its files: those of the solution, which the model gets and may
+//! change; those of the tests, which it never sees; and an example. `.docs/` says what to program.
 
+pub(crate) mod command;
 mod exercise;
-mod find;
-mod testing;
+mod test_runner;
 
-pub use exercise::{Exercise, ExerciseError};
-pub use find::{Collection, exercises};
-pub use testing::{Runner, enabled};
+pub use exercise::{Collection, Exercise, ExerciseError, exercises};
+pub use test_runner::{TestRunner, enabled};

@@ -1,28 +1,27 @@
-//! How lazy a model is: methods that need nothing of their instance are to be moved out of their class, which is cutting and
-//! pasting for whoever does not tire. A body that comes back as a comment is caught by counting syntax nodes.
+//! How lazy a model is: methods that do not use their instance are to be moved out of their class. The task is cutting and pasting,
+//! and a body that comes back as a comment is found by counting syntax nodes.
 //!
-//! ```text
-//! tree, count   walks over syntax trees; syntax nodes, counted as Python's `ast` counts them
-//! outline       classes, methods and functions of a file, by language        calls: who calls a method
-//! lineage       what types of a file inherit from each other
-//! scan          which methods of a file make a task        task: one of them, and tasks as a folder
-//! grade         what became of a task
-//! recital       models that know the answer, and ones that cheat: they prove the grader
-//! ```
+//! | module | contents |
+//! |---|---|
+//! | `syntax_tree` | walks over syntax trees; syntax nodes, counted as Python's `ast` counts them |
+//! | `outline` | classes, methods and functions of a file, by language |
+//! | `scan` | which methods of a file make a task |
+//! | `task` | a task, and tasks as a folder |
+//! | `grade` | the checks of a result |
+//! | `oracle` | models that know the answer, and models that cheat; they prove the grader |
+//! | `command` | `rhumb-bench refactor` |
 
-mod calls;
-mod count;
+pub(crate) mod command;
 mod grade;
-mod lineage;
+mod oracle;
 mod outline;
-mod recital;
 mod scan;
+mod syntax_tree;
 mod task;
 #[cfg(test)]
 mod tests;
-mod tree;
 
-pub use grade::{Check, Grade, Verdict, grade};
-pub use recital::Recital;
+pub use grade::{Check, CheckResult, Grade, grade};
+pub use oracle::Oracle;
 pub use scan::{LeftOut, Scan, scan, scan_bytes};
 pub use task::{Nodes, Task, TaskError, Tasks};

@@ -1,15 +1,16 @@
 //! Which methods of a file make a task.
+//! Calls of a method through its instance, within its class: each becomes smaller when the method becomes a function.
+//! What the types of a file inherit from each other: a method that a base class, an interface or a trait declares too, or that a
+//! type below its own declares again, is called by whoever knows the other, and cannot leave its class. Other files are not
+//! looked at, and names are all that is compared.
 
-use std::collections::BTreeMap;
-
-use tree_sitter::Tree;
-
-use super::calls::calls_of;
-use super::lineage::Lineage;
-use super::outline::{Class, Dialect, Method, Outline, Tie};
-use super::task::{Nodes, Task, instruction};
+use crate::refactor::outline::{Class, Dialect, Method, Obstacle, Outline};
+use crate::refactor::syntax_tree::{child, first_of, named, text, walk};
+use crate::refactor::task::{Nodes, Task, instruction};
 use rhumb_syntax::parse::parse;
 use rhumb_syntax::{Language, is_generated};
+use std::collections::{BTreeMap, BTreeSet};
+use tree_sitter::{Node, Tree};
 
 /// Why a method that is large enough makes no task, or a file none at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,36 +59,36 @@ pub struct Scan {
 }
 
 /// A source that was parsed.
-pub(super) struct Reading<'s> {
-    pub(super) dialect: &'static Dialect,
-    pub(super) source: &'s str,
+pub(crate) struct ParsedFile<'s> {
+    pub(crate) dialect: &'static Dialect,
+    pub(crate) source: &'s str,
     tree: Tree,
 }
 
-impl<'s> Reading<'s> {
+impl<'s> ParsedFile<'s> {
     /// Reads a source in the language of that id; nothing where the benchmark does not know it, or the parser gave up.
-    pub(super) fn of(language: &str, source: &'s str) -> Option<Self> {
+    pub(crate) fn of(language: &str, source: &'s str) -> Option<Self> {
         let dialect = Dialect::of(language)?;
         let tree = parse(Language::by_name(language)?, source)?;
         Some(Self { dialect, source, tree })
     }
 
     /// Whether it is free of syntax errors.
-    pub(super) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         !self.tree.root_node().has_error() && (self.dialect.is_sound)(self.tree.root_node())
     }
 
     /// The whole tree.
     #[cfg(test)]
-    pub(super) fn tree_root(&self) -> tree_sitter::Node<'_> {
+    pub(crate) fn tree_root(&self) -> tree_sitter::Node<'_> {
         self.tree.root_node()
     }
 
-    pub(super) fn outline(&self) -> Outline<'_> {
+    pub(crate) fn outline(&self) -> Outline<'_> {
         (self.dialect.outline)(self.tree.root_node(), self.source)
     }
 
-    pub(super) fn count(&self, node: tree_sitter::Node<'_>) -> usize {
+    pub(crate) fn count(&self, node: tree_sitter::Node<'_>) -> usize {
         (self.dialect.count)(node, self.source)
     }
 
@@ -104,7 +105,7 @@ impl<'s> Reading<'s> {
         calls.map(|call| self.count(call.whole).saturating_sub(self.count(call.name))).sum()
     }
 
-    pub(super) fn count_class(&self, class: &Class<'_>) -> usize {
+    pub(crate) fn count_class(&self, class: &Class<'_>) -> usize {
         class.parts.iter().map(|part| self.count(*part)).sum()
     }
 }
@@ -114,7 +115,7 @@ impl<'s> Reading<'s> {
 pub fn scan(path: &str, source: &str, min_nodes: usize) -> Option<Scan> {
     let language = language_of(path, source)?;
     let mut scan = Scan::default();
-    let reading = Reading::of(language, source).filter(Reading::is_sound);
+    let reading = ParsedFile::of(language, source).filter(ParsedFile::is_sound);
     match reading {
         _ if is_generated(path, source) => *scan.left_out.entry(LeftOut::GeneratedFile).or_default() += 1,
         None => *scan.left_out.entry(LeftOut::BrokenFile).or_default() += 1,
@@ -138,9 +139,9 @@ fn language_of(path: &str, source: &str) -> Option<&'static str> {
     Dialect::of(id).map(|dialect| dialect.id)
 }
 
-fn scan_sound(path: &str, reading: &Reading<'_>, min_nodes: usize, scan: &mut Scan) {
+fn scan_sound(path: &str, reading: &ParsedFile<'_>, min_nodes: usize, scan: &mut Scan) {
     let outline = reading.outline();
-    let lineage = Lineage::of(reading.tree.root_node(), reading.source);
+    let lineage = TypeHierarchy::of(reading.tree.root_node(), reading.source);
     for class in &outline.classes {
         let mut class_nodes = None;
         for method in &class.methods {
@@ -163,7 +164,7 @@ fn scan_sound(path: &str, reading: &Reading<'_>, min_nodes: usize, scan: &mut Sc
 }
 
 fn left_out(
-    (outline, lineage): (&Outline<'_>, &Lineage<'_>),
+    (outline, lineage): (&Outline<'_>, &TypeHierarchy<'_>),
     class: &Class<'_>,
     method: &Method<'_>,
     nodes: usize,
@@ -173,16 +174,16 @@ fn left_out(
     let same_method = class.methods.iter().filter(|other| other.name == method.name).count() > 1;
     let taken = outline.functions.iter().any(|function| function.name == method.name && function.home.is_none());
     match method.tie {
-        Some(Tie::NoInstance) => Some(LeftOut::NoInstance),
-        Some(Tie::Uses) => Some(LeftOut::Uses),
-        Some(Tie::Wanted) => Some(LeftOut::Wanted),
+        Some(Obstacle::NoInstance) => Some(LeftOut::NoInstance),
+        Some(Obstacle::Uses) => Some(LeftOut::Uses),
+        Some(Obstacle::Wanted) => Some(LeftOut::Wanted),
         None if lineage.shares(&class.name, &method.name) => Some(LeftOut::Wanted),
         None if 2 * nodes >= whole => Some(LeftOut::LargePart),
         None => (same_class || same_method || taken || class.name.is_empty()).then_some(LeftOut::Ambiguous),
     }
 }
 
-fn task(path: &str, reading: &Reading<'_>, class: &Class<'_>, method: &Method<'_>, nodes: Nodes) -> Task {
+fn task(path: &str, reading: &ParsedFile<'_>, class: &Class<'_>, method: &Method<'_>, nodes: Nodes) -> Task {
     let file = path.rsplit('/').next().unwrap_or(path);
     let stem = file.split('.').next().unwrap_or(file);
     let mut task = Task {
@@ -198,4 +199,167 @@ fn task(path: &str, reading: &Reading<'_>, class: &Class<'_>, method: &Method<'_
     };
     task.instruction = instruction(&task);
     task
+}
+
+/// A place that names a method.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call<'t> {
+    /// The name with what stands before it: `self.name`, or the whole call where the language has one node for that.
+    pub(crate) whole: Node<'t>,
+    /// What stands before it; the name itself where that is nothing.
+    pub(crate) through: Node<'t>,
+    /// The name.
+    pub(crate) name: Node<'t>,
+}
+
+/// The calls of a method in the rest of its class.
+pub(crate) fn calls_of<'t>(class: &Class<'t>, method: &Method<'t>, source: &str) -> Vec<Call<'t>> {
+    let receivers: Vec<&str> = class.methods.iter().filter_map(|other| receiver(other, source)).collect();
+    let own = |node: Node<'_>| {
+        let text = text(node, source);
+        matches!(text, "self" | "this") || receivers.contains(&text)
+    };
+    let nodes = class.parts.iter().flat_map(|part| walk(*part)).map(|step| step.node);
+    let outside = nodes
+        .filter(|node| node.start_byte() < method.node.start_byte() || node.start_byte() >= method.node.end_byte());
+    let call = |whole: Node<'t>| {
+        if !ACCESS.contains(&whole.kind()) {
+            return None;
+        }
+        let name = ["attribute", "field", "property", "name"].into_iter().find_map(|field| child(whole, field))?;
+        let through = whole.named_child(0)?;
+        let meant = text(name, source) == method.name && (through == name || own(through));
+        meant.then_some(Call { whole, through, name })
+    };
+    outside.filter_map(call).collect()
+}
+
+/// Kinds of nodes by which something of an instance is named.
+const ACCESS: [&str; 5] =
+    ["attribute", "field_expression", "member_expression", "selector_expression", "method_invocation"];
+
+/// The name of the receiver of a method, where it has one of its own.
+fn receiver<'s>(method: &Method<'_>, source: &'s str) -> Option<&'s str> {
+    let name = walk(method.instance?).find(|step| step.node.kind() == "identifier" && step.field == Some("name"))?;
+    Some(text(name.node, source))
+}
+
+/// The types of a file, with what they declare.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TypeHierarchy<'s> {
+    types: Vec<Type<'s>>,
+}
+
+#[derive(Debug, Clone)]
+struct Type<'s> {
+    /// Empty where it has none, as a class that is made where it is used.
+    name: &'s str,
+    bases: BTreeSet<&'s str>,
+    members: BTreeSet<&'s str>,
+    /// Whatever has its methods belongs to it, without saying so.
+    is_implicit: bool,
+}
+
+impl<'s> TypeHierarchy<'s> {
+    pub(crate) fn of(root: Node<'_>, source: &'s str) -> Self {
+        Self { types: walk(root).filter_map(|step| declared(step.node, source)).collect() }
+    }
+
+    /// Whether a type above or below `class` declares `method`.
+    pub(crate) fn shares(&self, class: &str, method: &str) -> bool {
+        let above = self.above(class);
+        let is_kin = |of: &&Type<'_>| {
+            of.is_implicit
+                || (of.name != class && above.contains(of.name))
+                || of.bases.iter().any(|base| *base == class || self.above(base).contains(class))
+        };
+        self.types.iter().filter(|of| of.members.contains(method)).any(|of| is_kin(&of))
+    }
+
+    /// The names of everything that a type inherits from.
+    fn above(&self, name: &str) -> BTreeSet<&'s str> {
+        let mut above = BTreeSet::new();
+        let bases = |of: &str| {
+            let types = self.types.iter().filter(|one| !one.name.is_empty() && one.name == of);
+            types.flat_map(|one| one.bases.iter().copied()).collect::<Vec<_>>()
+        };
+        let mut open = bases(name);
+        while let Some(base) = open.pop() {
+            if above.insert(base) {
+                open.extend(bases(base));
+            }
+        }
+        above
+    }
+}
+
+/// Nodes that declare a type, in all grammars of the benchmark.
+const TYPES: [&str; 13] = [
+    "class_definition",
+    "class_declaration",
+    "abstract_class_declaration",
+    "class",
+    "interface_declaration",
+    "type_alias_declaration",
+    "record_declaration",
+    "enum_declaration",
+    "enum_constant",
+    "object_creation_expression",
+    "class_specifier",
+    "struct_specifier",
+    "interface_type",
+];
+
+/// Nodes that name what a type inherits from.
+const HERITAGE: [&str; 7] = [
+    "argument_list",
+    "class_heritage",
+    "extends_type_clause",
+    "superclass",
+    "super_interfaces",
+    "extends_interfaces",
+    "base_class_clause",
+];
+
+fn declared<'s>(node: Node<'_>, source: &'s str) -> Option<Type<'s>> {
+    if !TYPES.contains(&node.kind()) {
+        return None;
+    }
+    let name = child(node, "name").map_or("", |name| text(name, source));
+    let is_implicit = node.kind() == "interface_type";
+    let body = match node.kind() {
+        "interface_type" => node,
+        "type_alias_declaration" => child(node, "value").filter(|value| value.kind() == "object_type")?,
+        "object_creation_expression" => named(node).into_iter().find(|part| part.kind() == "class_body")?,
+        _ => child(node, "body")?,
+    };
+    let heritage: Vec<Node<'_>> = match node.kind() {
+        "object_creation_expression" => child(node, "type").into_iter().collect(),
+        // A constant with a body of its own is a class below its enumeration.
+        "enum_constant" => {
+            node.parent().and_then(|list| list.parent()).and_then(|of| child(of, "name")).into_iter().collect()
+        }
+        _ => named(node).into_iter().filter(|part| HERITAGE.contains(&part.kind())).collect(),
+    };
+    let names = |node: Node<'_>| {
+        let names = walk(node).filter(|step| matches!(step.node.kind(), "identifier" | "type_identifier"));
+        names.map(|step| text(step.node, source)).collect::<Vec<_>>()
+    };
+    let bases = heritage.into_iter().flat_map(names).collect();
+    let name = if node.kind() == "enum_constant" { "" } else { name };
+    Some(Type { name, bases, members: members(body, source), is_implicit })
+}
+
+/// The names that the body of a type gives to something.
+fn members<'s>(body: Node<'_>, source: &'s str) -> BTreeSet<&'s str> {
+    let inner = |member: Node<'_>| member.kind() == "enum_body_declarations";
+    let all = named(body).into_iter().flat_map(|member| if inner(member) { named(member) } else { vec![member] });
+    let name = |member: Node<'_>| {
+        let member = child(member, "definition").unwrap_or(member);
+        let assigned = named(member).first().copied().filter(|first| first.kind() == "assignment");
+        let declarator = child(member, "declarator").and_then(|it| first_of(it, &["field_identifier", "identifier"]));
+        let name = child(member, "name").or(declarator).or(assigned.and_then(|it| child(it, "left")));
+        name.map(|name| text(name, source))
+    };
+    all.filter_map(name).collect()
 }

@@ -43,7 +43,7 @@ pub struct Task {
 }
 
 /// What the model is told.
-pub(super) fn instruction(task: &Task) -> String {
+pub(crate) fn instruction(task: &Task) -> String {
     let Task { file, class, method, .. } = task;
     let place = match (&task.home, task.language.as_str()) {
         (Some(home), _) => format!("a static method of a new class `{home}` at the top level of the same file"),
@@ -65,7 +65,7 @@ pub(super) fn instruction(task: &Task) -> String {
 /// Tasks cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
-    /// The disk says no.
+    /// The disk mentions no.
     #[error("cannot use {}: {source}", .path.display())]
     File {
         /// The file or folder.

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use super::outline::Dialect;
-use super::scan::Reading;
-use super::tree::steps;
 use super::*;
+use crate::refactor::outline::Dialect;
+use crate::refactor::scan::ParsedFile;
+use crate::refactor::syntax_tree::walk;
 use rhumb_edit::{EditFormat, Files, FormatChoice, parse, propose};
 
 /// Every language of the benchmark: a file with one method that makes a task, and its name.
@@ -49,7 +49,7 @@ fn the_one_method_that_needs_nothing_of_its_instance_makes_a_task() {
 #[test]
 fn a_method_moved_as_asked_passes_in_every_language() {
     for (task, source) in each_task() {
-        let text = Recital::Perfect.text(&task, source).unwrap();
+        let text = Oracle::Perfect.text(&task, source).unwrap();
         let grade = grade(&task, source, &text);
         assert!(grade.passed() && !grade.elided(), "{}: {grade:?}\n{text}", task.language);
         for call in ["self.summarize", "this.summarize", "h.Summarize", "this->summarize", "harbour.Summarize"] {
@@ -61,23 +61,23 @@ fn a_method_moved_as_asked_passes_in_every_language() {
 #[test]
 fn every_way_to_cheat_is_caught_by_one_check_alone() {
     for (task, source) in each_task() {
-        let fails = |how: Recital, check: Check| {
+        let fails = |how: Oracle, check: Check| {
             let text = how.text(&task, source).unwrap();
             let grade = grade(&task, source, &text);
             assert_eq!(failing(&grade), [check], "{} {}: {grade:?}\n{text}", task.language, how.name());
             grade
         };
-        let lazy = fails(Recital::Lazy, Check::Whole);
+        let lazy = fails(Oracle::Lazy, Check::Whole);
         assert!(lazy.elided() && lazy.placeholders == 1 && lazy.shortened, "{lazy:?}");
-        fails(Recital::Copy, Check::ClassShrank);
-        assert!(!fails(Recital::Broken, Check::Parses).elided());
+        fails(Oracle::Copy, Check::ClassShrank);
+        assert!(!fails(Oracle::Broken, Check::Parses).elided());
     }
 }
 
 #[test]
 fn a_function_that_is_not_at_the_top_level_is_not_there() {
     for (task, source) in each_task() {
-        let perfect = Recital::Perfect.text(&task, source).unwrap();
+        let perfect = Oracle::Perfect.text(&task, source).unwrap();
         let function = function_of(&task, &perfect);
         let hidden = perfect.replace(&function, &within(&task.language, &function));
         let grade = grade(&task, source, &hidden);
@@ -88,7 +88,7 @@ fn a_function_that_is_not_at_the_top_level_is_not_there() {
 #[test]
 fn a_class_that_is_gone_is_missed() {
     for (task, source) in each_task() {
-        let perfect = Recital::Perfect.text(&task, source).unwrap();
+        let perfect = Oracle::Perfect.text(&task, source).unwrap();
         // The home of the function in Java keeps its name.
         let renamed = perfect.replace("Harbour", "Port").replace("PortFunctions", "HarbourFunctions");
         let grade = grade(&task, source, &renamed);
@@ -99,9 +99,9 @@ fn a_class_that_is_gone_is_missed() {
 #[test]
 fn a_class_that_loses_more_than_the_method_is_missed_too() {
     for (task, source) in each_task() {
-        let perfect = Recital::Perfect.text(&task, source).unwrap();
+        let perfect = Oracle::Perfect.text(&task, source).unwrap();
         let shift = if task.language == "go" { "Shift" } else { "shift" };
-        let reading = Reading::of(&task.language, &perfect).unwrap();
+        let reading = ParsedFile::of(&task.language, &perfect).unwrap();
         let outline = reading.outline();
         let class = outline.classes.iter().find(|class| class.name == task.class).unwrap();
         let other = class.methods.iter().find(|method| method.name == shift).unwrap();
@@ -113,7 +113,7 @@ fn a_class_that_loses_more_than_the_method_is_missed_too() {
 
 /// The text of the function that was made.
 fn function_of(task: &Task, text: &str) -> String {
-    let reading = Reading::of(&task.language, text).unwrap();
+    let reading = ParsedFile::of(&task.language, text).unwrap();
     let outline = reading.outline();
     let function = outline.functions.iter().find(|it| it.name == task.method && it.home == task.home).unwrap();
     text[function.node.byte_range()].to_owned()
@@ -135,7 +135,7 @@ fn within(language: &str, function: &str) -> String {
 #[test]
 fn a_thin_method_that_calls_the_function_may_stay() {
     let (task, source) = each_task().next().unwrap();
-    let text = Recital::Perfect.text(&task, source).unwrap();
+    let text = Oracle::Perfect.text(&task, source).unwrap();
     let thin =
         "    def summarize(self, rows, unit=\"m\"):\n        return summarize(rows, unit)\n\n    def report(self):\n";
     let text = text.replace("    def report(self):\n", thin);
@@ -148,15 +148,15 @@ fn a_class_that_calls_its_method_again_and_again_may_shrink_by_that_too() {
     let source = FILES[0].1.replace("        return len(self.rows)\n", &format!("{calls}        return 1\n"));
     let task = only_task("harbour.py", &source);
     assert_eq!((task.nodes.instance, task.nodes.calls), (1, 62 * 2), "two calls were there already");
-    let text = Recital::Perfect.text(&task, &source).unwrap();
+    let text = Oracle::Perfect.text(&task, &source).unwrap();
     assert!(grade(&task, &source, &text).passed());
-    assert!(grade(&task, &source, &Recital::Copy.text(&task, &source).unwrap()).failed(Check::ClassShrank));
+    assert!(grade(&task, &source, &Oracle::Copy.text(&task, &source).unwrap()).failed(Check::ClassShrank));
 }
 
 #[test]
 fn python_that_is_badly_indented_does_not_parse() {
     let (task, source) = each_task().next().unwrap();
-    let good = Recital::Perfect.text(&task, source).unwrap();
+    let good = Oracle::Perfect.text(&task, source).unwrap();
     for (old, new) in [
         ("        self.offset = 0.0\n", "          self.offset = 0.0\n"),
         ("        self.offset = 0.0\n", "      self.offset = 0.0\n"),
@@ -173,7 +173,7 @@ fn python_that_is_badly_indented_does_not_parse() {
     for fine in
         ["if True: a = 1; b = 2\n", "class A: pass\n", "x = (\n1,\n  2)\n", "if a:\n  b\nelse:\n      c\n      d\n"]
     {
-        assert!(Reading::of("python", fine).unwrap().is_sound(), "{fine}");
+        assert!(ParsedFile::of("python", fine).unwrap().is_sound(), "{fine}");
     }
 }
 
@@ -202,15 +202,15 @@ impl Files for Shelf<'_> {
 fn what_is_recited_is_applied_or_refused_as_it_should_be_in_every_format() {
     let formats = [EditFormat::Diff, EditFormat::DiffFenced, EditFormat::Udiff, EditFormat::Whole, EditFormat::Patch];
     for (task, source) in each_task() {
-        for (format, how) in formats.iter().flat_map(|format| Recital::ALL.map(|how| (*format, how))) {
+        for (format, how) in formats.iter().flat_map(|format| Oracle::ALL.map(|how| (*format, how))) {
             let reply = how.reply(&task, source, format).unwrap();
             let proposal = propose(&parse(&reply, FormatChoice::Auto), &Shelf(&task.file, source));
             let text = proposal.files.first().and_then(|file| file.proposed.clone());
             let graded = text.as_deref().map(|text| grade(&task, source, text));
             match how {
                 // What leaves code out may be refused already.
-                Recital::Lazy => assert!(graded.is_none_or(|grade| !grade.passed()), "{} {format}", task.language),
-                Recital::Malformed => assert_eq!(text, None, "{} {format}:\n{reply}", task.language),
+                Oracle::Lazy => assert!(graded.is_none_or(|grade| !grade.passed()), "{} {format}", task.language),
+                Oracle::Malformed => assert_eq!(text, None, "{} {format}:\n{reply}", task.language),
                 _ => assert_eq!(
                     text.as_deref(),
                     how.text(&task, source).as_deref(),
@@ -426,7 +426,7 @@ fn what_python_refuses_does_not_parse() {
         "f(x for x in y)\n",
         "class A(B, metaclass=M): pass\n",
     ];
-    let sound = |text: &str| Reading::of("python", text).unwrap().is_sound();
+    let sound = |text: &str| ParsedFile::of("python", text).unwrap().is_sound();
     let python = |text: &str| {
         let output =
             Command::new("python3").args(["-c", "import sys; compile(sys.argv[1], 'a', 'exec')", text]).output();
@@ -448,7 +448,7 @@ fn parameters_that_only_stand_by_place_are_recited_as_such() {
         let source = class.replace("PARAMETERS", before);
         let mut scan = scan("a.py", &source, 4).unwrap();
         let task = scan.tasks.pop().unwrap();
-        let text = Recital::Perfect.text(&task, &source).unwrap();
+        let text = Oracle::Perfect.text(&task, &source).unwrap();
         assert!(text.contains(&format!("\ndef m({after}):\n")), "{text}");
         assert!(grade(&task, &source, &text).passed(), "{text}");
     }
@@ -504,14 +504,14 @@ fn python_nodes_are_counted_as_python_counts_them() {
     let (mut right, mut wrong) = (0usize, Vec::new());
     for path in &paths {
         let source = std::fs::read_to_string(path).unwrap();
-        let Some(reading) = Reading::of("python", &source) else { continue };
+        let Some(reading) = ParsedFile::of("python", &source) else { continue };
         let mut lines = std::collections::BTreeMap::new();
         let prefix = format!("{path} ");
         for line in told.lines().filter_map(|line| line.strip_prefix(&prefix)) {
             let (line, nodes) = line.split_once(' ').unwrap();
             lines.insert(line.parse::<usize>().unwrap(), nodes.parse::<usize>().unwrap());
         }
-        for step in steps(reading.tree_root()).filter(|step| step.node.kind() == "function_definition") {
+        for step in walk(reading.tree_root()).filter(|step| step.node.kind() == "function_definition") {
             let (line, nodes) = (step.node.start_position().row + 1, reading.count(step.node));
             match lines.get(&line) {
                 Some(wanted) if *wanted == nodes => right += 1,
@@ -526,6 +526,6 @@ fn python_nodes_are_counted_as_python_counts_them() {
 #[test]
 fn every_dialect_has_a_grammar() {
     for id in ["python", "rust", "typescript", "tsx", "java", "go", "cpp"] {
-        assert!(Dialect::of(id).is_some() && Reading::of(id, "\n").is_some(), "{id}");
+        assert!(Dialect::of(id).is_some() && ParsedFile::of(id, "\n").is_some(), "{id}");
     }
 }

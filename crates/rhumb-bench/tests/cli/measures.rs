@@ -129,8 +129,7 @@ fn a_slower_run_of_the_performance_suite_is_told_by_figure_and_exit_code() {
     write("old", &[("typing", 1.0), ("paging", 2.0), ("gone", 1.0)]);
     write("slow", &[("typing", 1.2), ("paging", 2.1)]);
     write("other", &[("else", 1.0)]);
-    let compare =
-        |a: &str, b: &str, more: &[&str]| run(bench(folder.path(), &[&["compare", a, b], more].concat()));
+    let compare = |a: &str, b: &str, more: &[&str]| run(bench(folder.path(), &[&["compare", a, b], more].concat()));
     let (code, out, _) = compare("old", "slow", &[]);
     let line = |what: &str| out.lines().find(|line| line.contains(what)).unwrap_or_default().to_owned();
     assert_eq!(code, 1, "{out}");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command as Process, Stdio};
 use std::time::Instant;
 
-use rhumb_bench::refactor::{Recital, Task, Tasks};
+use rhumb_bench::refactor::{Oracle, Task, Tasks};
 use rhumb_edit::EditFormat;
 
 use super::support::PATIENCE;
@@ -68,7 +68,7 @@ impl Place {
     }
 
     /// What a made-up model answers to each task.
-    fn answers(&self, how: Recital) -> Vec<Step> {
+    fn answers(&self, how: Oracle) -> Vec<Step> {
         let reply = |(task, source): (Task, String)| how.reply(&task, &source, EditFormat::Diff).unwrap();
         self.tasks().into_iter().map(reply).map(|reply| Step::reply(&reply)).collect()
     }
@@ -133,8 +133,8 @@ fn a_made_up_model_that_does_as_it_is_told_passes_all_and_the_others_are_caught(
 fn a_model_is_given_the_file_and_told_at_the_next_try_what_is_missing() {
     let place = Place::new(&["harbour.py"]);
     let (task, source) = place.tasks().remove(0);
-    let perfect = Recital::Perfect.text(&task, &source).unwrap();
-    let server = ModelServer::start(place.answers(Recital::Copy));
+    let perfect = Oracle::Perfect.text(&task, &source).unwrap();
+    let server = ModelServer::start(place.answers(Oracle::Copy));
     server.push([Step::reply(&format!("harbour.py\n```python\n{perfect}```\n"))]);
     let (code, out, err) = run(place.ask(&server, &["--tries", "2"]));
     assert_eq!(code, 0, "{out}{err}");
@@ -164,7 +164,7 @@ fn a_model_is_given_the_file_and_told_at_the_next_try_what_is_missing() {
 #[test]
 fn what_nobody_answered_is_left_for_the_next_run() {
     let place = Place::new(&["harbour.py", "harbour.rs"]);
-    let mut answers = place.answers(Recital::Perfect);
+    let mut answers = place.answers(Oracle::Perfect);
     let second = answers.pop().unwrap();
     let server = ModelServer::start(answers);
     server.push([Step::error(401, "no such key")]);
@@ -212,7 +212,7 @@ fn a_run_is_told_by_the_tasks_that_are_wanted() {
     assert!(code == 2 && out.is_empty() && ids.iter().all(|id| err.contains(id.as_str())), "{code} {out} {err}");
     // Nobody answers: what is done of other tasks does not make it a success.
     fs::remove_dir_all(place.file("run")).unwrap();
-    let answers = place.answers(Recital::Perfect);
+    let answers = place.answers(Oracle::Perfect);
     let server = ModelServer::start(answers.into_iter().take(1).collect());
     assert_eq!(run(place.ask(&server, &["--only", &ids[0]])).0, 0);
     server.push([Step::error(401, "no such key")]);
@@ -224,7 +224,7 @@ fn a_run_is_told_by_the_tasks_that_are_wanted() {
 #[test]
 fn a_run_ends_when_the_money_does_and_goes_on_with_more() {
     let place = Place::new(&["harbour.py", "harbour.rs"]);
-    let server = ModelServer::start(place.answers(Recital::Perfect));
+    let server = ModelServer::start(place.answers(Oracle::Perfect));
     let (code, out, err) = run(place.ask(&server, &["--budget", "1"]));
     assert!(code == 2 && err.contains("the budget does not suffice"), "{code} {out} {err}");
     let done = place.results().len();
@@ -240,7 +240,7 @@ const PAID_BY_OUTPUT: &str = "input_price = 0.0\noutput_price = 1000.0\n";
 #[test]
 fn an_answer_that_the_budget_cuts_off_says_nothing_of_the_model() {
     let place = Place::new(&["harbour.py"]);
-    let good = place.answers(Recital::Perfect);
+    let good = place.answers(Oracle::Perfect);
     // One server keeps to the 500 tokens that are paid for, the other does not.
     let cut = Step::Cut { chunks: vec!["word ".to_owned(); 499], reason: "length".to_owned() };
     let endless = Step::Reply { chunks: vec!["several words ".to_owned(); 2000], gap_ms: 0 };
@@ -322,7 +322,7 @@ fn hanging(place: &Place, server: &ModelServer) -> Child {
 #[test]
 fn a_run_that_is_killed_leaves_nobody_behind_and_goes_on_where_it_was() {
     let place = Place::new(&["harbour.py", "harbour.rs"]);
-    let mut answers = place.answers(Recital::Perfect);
+    let mut answers = place.answers(Oracle::Perfect);
     let second = answers.pop().unwrap();
     let server = ModelServer::start(answers);
     server.push([Step::Hang]);
@@ -342,7 +342,7 @@ fn a_run_that_is_killed_leaves_nobody_behind_and_goes_on_where_it_was() {
 #[test]
 fn a_run_that_is_interrupted_stops_what_it_started() {
     let place = Place::new(&["harbour.py", "harbour.rs"]);
-    let mut answers = place.answers(Recital::Perfect);
+    let mut answers = place.answers(Oracle::Perfect);
     answers.pop();
     let server = ModelServer::start(answers);
     server.push([Step::Hang]);
@@ -431,10 +431,7 @@ fn what_is_no_run_and_no_tasks_is_a_usage_error() {
         "--budget means nothing",
     );
     let formats = "diff, diff-fenced, udiff, whole, patch";
-    fails(
-        &["refactor", "run", "--tasks", "tasks", "--out", "x", "--recite", "lazy", "--edit-format", "auto"],
-        formats,
-    );
+    fails(&["refactor", "run", "--tasks", "tasks", "--out", "x", "--recite", "lazy", "--edit-format", "auto"], formats);
     fails(&["refactor", "grade", "from"], "run.json");
     fails(&["compare", "from", "from"], "run.json");
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use tree_sitter::Node;
 
-use super::super::tree::{Step, child, first_of, has_child, name_in, named, steps, text};
-use super::implied::{Kin, Naming, uses};
-use super::{Class, Function, Method, Outline, Tie};
+use super::{Class, Function, Method, Obstacle, Outline};
+use super::{ClassNames, NamingRules, uses};
+use crate::refactor::syntax_tree::{Visit, child, first_of, has_child, name_in, named, text, walk};
 
-pub(super) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
+pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
     let mut outline = Outline::default();
     let mut open = vec![root];
     while let Some(node) = open.pop() {
@@ -53,33 +53,34 @@ fn class<'t>(node: Node<'t>, source: &str) -> Option<Class<'t>> {
     let body = child(node, "body")?;
     let name = name_in(node, "name", source).to_owned();
     let own = members(node, source);
-    let kin = Kin { own, inherits: has_child(node, &["base_class_clause"]) };
+    let kin = ClassNames { own, inherits: has_child(node, &["base_class_clause"]) };
     let definitions = named(body).into_iter().filter(|member| member.kind() == "function_definition");
     let methods = definitions.filter_map(|node| method(node, &kin, source)).collect();
     Some(Class { name, parts: vec![node], methods })
 }
 
-fn method<'t>(node: Node<'t>, kin: &Kin<'_>, source: &str) -> Option<Method<'t>> {
+fn method<'t>(node: Node<'t>, kin: &ClassNames<'_>, source: &str) -> Option<Method<'t>> {
     let name = name_of(node)?;
     let called = text(name, source).to_owned();
     let plain = name.kind() == "field_identifier" && child(node, "body").is_some() && child(node, "type").is_some();
     let is_static = named(node).iter().any(|part| text(*part, source) == "static");
-    let kin = Kin { own: kin.own.iter().copied().filter(|own| *own != called).collect(), inherits: kin.inherits };
-    let wanted = steps(node).any(|step| matches!(step.node.kind(), "virtual" | "virtual_specifier"));
-    let recurs = steps(node).any(|step| step.node != name && text(step.node, source) == called);
+    let kin =
+        ClassNames { own: kin.own.iter().copied().filter(|own| *own != called).collect(), inherits: kin.inherits };
+    let wanted = walk(node).any(|step| matches!(step.node.kind(), "virtual" | "virtual_specifier"));
+    let recurs = walk(node).any(|step| step.node != name && text(step.node, source) == called);
     let tie = if !plain || is_static {
-        Some(Tie::NoInstance)
+        Some(Obstacle::NoInstance)
     } else if recurs || uses(node, &kin, &NAMING, source) {
-        Some(Tie::Uses)
+        Some(Obstacle::Uses)
     } else {
-        wanted.then_some(Tie::Wanted)
+        wanted.then_some(Obstacle::Wanted)
     };
     Some(Method { name: called, node, instance: None, tie })
 }
 
 /// Every name that a class gives to something, and the parameters of its template.
 fn members<'s>(class: Node<'_>, source: &'s str) -> BTreeSet<&'s str> {
-    let declares = |step: &Step<'_>| match step.node.kind() {
+    let declares = |step: &Visit<'_>| match step.node.kind() {
         "field_identifier" => step.field == Some("declarator") || step.parent_kind().ends_with("_declarator"),
         "type_identifier" => {
             matches!(step.parent_kind(), "alias_declaration" | "type_definition" | "enum_specifier")
@@ -88,21 +89,21 @@ fn members<'s>(class: Node<'_>, source: &'s str) -> BTreeSet<&'s str> {
         "identifier" => step.parent_kind() == "enumerator",
         _ => false,
     };
-    let inner = steps(class).filter(declares).map(|step| text(step.node, source));
+    let inner = walk(class).filter(declares).map(|step| text(step.node, source));
     let template = class.parent().filter(|parent| parent.kind() == "template_declaration");
-    let parameters = template.and_then(|template| child(template, "parameters")).map(steps).into_iter().flatten();
+    let parameters = template.and_then(|template| child(template, "parameters")).map(walk).into_iter().flatten();
     let parameters = parameters.filter(|step| matches!(step.node.kind(), "type_identifier" | "identifier"));
     inner.chain(parameters.map(|step| text(step.node, source))).collect()
 }
 
-const NAMING: Naming = Naming { declares, reads };
+const NAMING: NamingRules = NamingRules { declares, reads };
 
-fn declares(step: &Step<'_>) -> bool {
+fn declares(step: &Visit<'_>) -> bool {
     let wraps =
         ["reference_declarator", "pointer_declarator", "structured_binding_declarator", "parenthesized_declarator"];
     step.field == Some("declarator") || wraps.contains(&step.parent_kind())
 }
 
-fn reads(step: &Step<'_>, _: &str) -> bool {
+fn reads(step: &Visit<'_>, _: &str) -> bool {
     !matches!(step.parent_kind(), "qualified_identifier" | "attribute")
 }

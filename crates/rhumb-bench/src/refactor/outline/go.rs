@@ -2,10 +2,10 @@
 
 use tree_sitter::Node;
 
-use super::super::tree::{child, first_of, name_in, named, says_beside, steps, text};
-use super::{Function, Method, Outline, Tie};
+use super::{Function, Method, Obstacle, Outline};
+use crate::refactor::syntax_tree::{child, first_of, mentions_outside, name_in, named, text, walk};
 
-pub(super) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
+pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
     let mut outline = Outline::default();
     for node in named(root) {
         match node.kind() {
@@ -34,17 +34,22 @@ fn method<'t>(node: Node<'t>, source: &str) -> Method<'t> {
     let instance = child(node, "receiver");
     let names: Vec<&str> = instance.map(|receiver| receiver_names(receiver, source)).unwrap_or_default();
     let Some(body) = child(node, "body") else {
-        return Method { name: name_in(node, "name", source).to_owned(), node, instance, tie: Some(Tie::NoInstance) };
+        return Method {
+            name: name_in(node, "name", source).to_owned(),
+            node,
+            instance,
+            tie: Some(Obstacle::NoInstance),
+        };
     };
     // A field of the same name is another thing.
     let uses = [child(node, "parameters"), child(node, "result"), Some(body)];
-    let uses = uses.into_iter().flatten().any(|part| says_beside(part, source, &names, &["field_identifier"]));
-    Method { name: name_in(node, "name", source).to_owned(), node, instance, tie: uses.then_some(Tie::Uses) }
+    let uses = uses.into_iter().flatten().any(|part| mentions_outside(part, source, &names, &["field_identifier"]));
+    Method { name: name_in(node, "name", source).to_owned(), node, instance, tie: uses.then_some(Obstacle::Uses) }
 }
 
 /// The name of the receiver, and those of the parameters of its type.
 fn receiver_names<'s>(receiver: Node<'_>, source: &'s str) -> Vec<&'s str> {
-    let named = steps(receiver).filter(|step| {
+    let named = walk(receiver).filter(|step| {
         let own = step.node.kind() == "identifier" && step.field == Some("name");
         own || (step.node.kind() == "type_identifier" && step.parent_kind() == "type_elem")
     });

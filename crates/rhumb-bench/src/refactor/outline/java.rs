@@ -2,11 +2,11 @@
 
 use tree_sitter::Node;
 
-use super::super::tree::{Step, child, has_child, name_in, named, steps, text};
-use super::implied::{Kin, Naming, uses};
-use super::{Class, Function, Method, Outline, Tie};
+use super::{Class, Function, Method, Obstacle, Outline};
+use super::{ClassNames, NamingRules, uses};
+use crate::refactor::syntax_tree::{Visit, child, has_child, name_in, named, text, walk};
 
-pub(super) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
+pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
     let mut outline = Outline::default();
     for node in named(root).into_iter().filter(|node| CLASSES.contains(&node.kind())) {
         let name = name_in(node, "name", source);
@@ -40,9 +40,9 @@ fn is_static(method: Node<'_>) -> bool {
 }
 
 fn methods<'t>(class: Node<'t>, source: &str) -> Vec<Method<'t>> {
-    let own = steps(class).filter(|step| declares_member(step, class)).map(|step| text(step.node, source)).collect();
+    let own = walk(class).filter(|step| declares_member(step, class)).map(|step| text(step.node, source)).collect();
     let inherits = ["superclass", "interfaces"].iter().any(|field| child(class, field).is_some());
-    let kin = Kin { own, inherits };
+    let kin = ClassNames { own, inherits };
     let method = |node: Node<'t>| {
         let name = name_in(node, "name", source).to_owned();
         Method { tie: tie(node, &kin, source), name, node, instance: None }
@@ -50,14 +50,15 @@ fn methods<'t>(class: Node<'t>, source: &str) -> Vec<Method<'t>> {
     definitions(class).into_iter().map(method).collect()
 }
 
-fn tie(node: Node<'_>, kin: &Kin<'_>, source: &str) -> Option<Tie> {
-    let called_alone = |step: Step<'_>| step.node.kind() == "method_invocation" && child(step.node, "object").is_none();
+fn tie(node: Node<'_>, kin: &ClassNames<'_>, source: &str) -> Option<Obstacle> {
+    let called_alone =
+        |step: Visit<'_>| step.node.kind() == "method_invocation" && child(step.node, "object").is_none();
     if is_static(node) || child(node, "body").is_none() {
-        Some(Tie::NoInstance)
-    } else if uses(node, kin, &NAMING, source) || steps(node).any(called_alone) || locks(node) {
-        Some(Tie::Uses)
+        Some(Obstacle::NoInstance)
+    } else if uses(node, kin, &NAMING, source) || walk(node).any(called_alone) || locks(node) {
+        Some(Obstacle::Uses)
     } else {
-        is_annotated(node, source).then_some(Tie::Wanted)
+        is_annotated(node, source).then_some(Obstacle::Wanted)
     }
 }
 
@@ -76,7 +77,7 @@ fn is_annotated(method: Node<'_>, source: &str) -> bool {
 }
 
 /// Whether a name is one that the class itself gives to something: what is declared within its methods is not.
-fn declares_member(step: &Step<'_>, class: Node<'_>) -> bool {
+fn declares_member(step: &Visit<'_>, class: Node<'_>) -> bool {
     let body = child(class, "body");
     match step.parent_kind() {
         "variable_declarator" => step.field == Some("name") && step.grandparent_kind() == "field_declaration",
@@ -96,9 +97,9 @@ fn start(body: Option<Node<'_>>) -> usize {
     body.map_or(0, |body| body.start_byte())
 }
 
-const NAMING: Naming = Naming { declares, reads };
+const NAMING: NamingRules = NamingRules { declares, reads };
 
-fn declares(step: &Step<'_>) -> bool {
+fn declares(step: &Visit<'_>) -> bool {
     match step.parent_kind() {
         "variable_declarator"
         | "formal_parameter"
@@ -112,7 +113,7 @@ fn declares(step: &Step<'_>) -> bool {
     }
 }
 
-fn reads(step: &Step<'_>, name: &str) -> bool {
+fn reads(step: &Visit<'_>, name: &str) -> bool {
     // By custom a name in mixed case that begins with a capital is a type.
     let is_type = name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase);
     let is_word = match step.parent_kind() {

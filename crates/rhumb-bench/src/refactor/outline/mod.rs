@@ -18,23 +18,26 @@
 //! file.
 //!
 //! Java has no functions outside of classes: there a function is a static method of another class at the top level.
+//! Languages that find the names of a class without `this`: whether a method may be saying one.
+
+use crate::refactor::syntax_tree::{Visit, mentions, parts_without_name, text, walk};
+use std::collections::BTreeSet;
+use tree_sitter::Node;
 
 mod cpp;
 mod go;
-mod implied;
 mod java;
 mod python;
-mod python_rules;
 mod rust;
 mod typescript;
 
 use tree_sitter::Node;
 
-use super::count;
+use crate::refactor::syntax_tree as count;
 
 /// Why a method cannot stand alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tie {
+pub enum Obstacle {
     /// It belongs to no instance to begin with, or has no body: static methods, constructors, declarations.
     NoInstance,
     /// It uses its instance, or what only its class has.
@@ -53,7 +56,7 @@ pub struct Method<'t> {
     /// The parameter that its instance comes in, where the language has one.
     pub instance: Option<Node<'t>>,
     /// Why it cannot stand alone, if it cannot.
-    pub tie: Option<Tie>,
+    pub tie: Option<Obstacle>,
 }
 
 /// A class.
@@ -116,7 +119,7 @@ const PLAIN: Dialect =
     Dialect { id: "", outline: go::outline, count: count::plain, needs_home: false, is_sound: |_| true };
 
 static DIALECTS: [Dialect; 7] = [
-    Dialect { id: "python", outline: python::outline, count: count::python, is_sound: python_rules::is_sound, ..PLAIN },
+    Dialect { id: "python", outline: python::outline, count: count::python, is_sound: python::is_sound, ..PLAIN },
     Dialect { id: "rust", outline: rust::outline, ..PLAIN },
     Dialect { id: "typescript", outline: typescript::outline, ..PLAIN },
     Dialect { id: "tsx", outline: typescript::outline, ..PLAIN },
@@ -130,4 +133,37 @@ impl Dialect {
     pub fn of(id: &str) -> Option<&'static Self> {
         DIALECTS.iter().find(|dialect| dialect.id == id)
     }
+}
+
+/// How a language declares and uses names.
+pub(crate) struct NamingRules {
+    /// Whether an identifier is declared here, within a method.
+    pub(crate) declares: fn(&Visit<'_>) -> bool,
+    /// Whether an identifier that no declaration within the method explains may be a name of the class.
+    pub(crate) reads: fn(&Visit<'_>, &str) -> bool,
+}
+
+/// What a class brings its methods.
+pub(crate) struct ClassNames<'s> {
+    /// The names that it declares.
+    pub(crate) own: BTreeSet<&'s str>,
+    /// Whether it has more that cannot be seen from here.
+    pub(crate) inherits: bool,
+}
+
+/// Whether a method mentions a name that the class declares or, where it inherits, could inherit.
+pub(crate) fn uses(node: Node<'_>, kin: &ClassNames<'_>, naming: &NamingRules, source: &str) -> bool {
+    let own: Vec<&str> = kin.own.iter().copied().chain(["this", "super"]).collect();
+    parts_without_name(node).any(|part| mentions(part, source, &own))
+        || (kin.inherits && reads_foreign(node, naming, source))
+}
+
+fn reads_foreign(node: Node<'_>, naming: &NamingRules, source: &str) -> bool {
+    let identifiers = || walk(node).filter(|step| step.node.kind() == "identifier");
+    let local: BTreeSet<&str> =
+        identifiers().filter(|step| (naming.declares)(step)).map(|step| text(step.node, source)).collect();
+    identifiers().any(|step| {
+        let name = text(step.node, source);
+        !local.contains(name) && (naming.reads)(&step, name)
+    })
 }

@@ -1,16 +1,16 @@
 //! Python: classes wherever they stand, and functions of the module.
+//! What Python refuses and its grammar for tree-sitter takes: it reads Python 2 as well, any indentation, and any order of
+//! parameters and arguments.
 
+use super::{Class, Function, Method, Obstacle, Outline};
+use crate::refactor::syntax_tree::{child, first_of, has_child, mentions, name_in, named, text, walk};
 use std::collections::BTreeSet;
-
 use tree_sitter::Node;
 
-use super::super::tree::{child, first_of, name_in, named, says, steps, text};
-use super::{Class, Function, Method, Outline, Tie};
-
-pub(super) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
+pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
     let functions = named(root).into_iter().filter_map(definition).filter(|node| node.kind() == FUNCTION);
     let functions = functions.map(|node| Function { name: name_in(node, "name", source).to_owned(), home: None, node });
-    let classes = steps(root).filter(|step| step.node.kind() == CLASS).map(|step| Class {
+    let classes = walk(root).filter(|step| step.node.kind() == CLASS).map(|step| Class {
         name: name_in(step.node, "name", source).to_owned(),
         // Decorators are part of what they decorate, as they are to `ast`.
         parts: vec![step.parent.filter(|parent| parent.kind() == "decorated_definition").unwrap_or(step.node)],
@@ -70,8 +70,8 @@ impl<'s> Surroundings<'s> {
 }
 
 fn identifiers<'s>(node: Option<Node<'_>>, source: &'s str) -> BTreeSet<&'s str> {
-    let steps = node.map(steps).into_iter().flatten();
-    steps.filter(|step| step.node.kind() == "identifier").map(|step| text(step.node, source)).collect()
+    let walk = node.map(walk).into_iter().flatten();
+    walk.filter(|step| step.node.kind() == "identifier").map(|step| text(step.node, source)).collect()
 }
 
 /// The names that the statements of a block bind, those of blocks of functions and classes in it left out.
@@ -101,21 +101,21 @@ fn tie(
     instance: Option<Node<'_>>,
     around: &Surroundings<'_>,
     source: &str,
-) -> Option<Tie> {
+) -> Option<Obstacle> {
     let name = name_in(node, "name", source);
     let special = name.starts_with("__") && name.ends_with("__");
-    let (Some(instance), Some(body)) = (instance, child(node, "body")) else { return Some(Tie::NoInstance) };
+    let (Some(instance), Some(body)) = (instance, child(node, "body")) else { return Some(Obstacle::NoInstance) };
     let parameters = child(node, "parameters").map(named).unwrap_or_default();
     let head = parameters.into_iter().filter(|parameter| *parameter != instance);
     let mut head = head.flat_map(read).chain(child(node, "return_type"));
     if uses(body, source)
         || is_mangled(node, source)
-        || head.any(|part| says(part, source, &around.class))
-        || says(node, source, &around.outer)
+        || head.any(|part| mentions(part, source, &around.class))
+        || mentions(node, source, &around.outer)
     {
-        Some(Tie::Uses)
+        Some(Obstacle::Uses)
     } else {
-        (special || statement != node).then_some(Tie::Wanted)
+        (special || statement != node).then_some(Obstacle::Wanted)
     }
 }
 
@@ -124,14 +124,116 @@ fn read(parameter: Node<'_>) -> Vec<Node<'_>> {
     ["value", "type"].into_iter().filter_map(|field| child(parameter, field)).collect()
 }
 
-/// Whether a body says its instance, or asks for the class that it is in. An attribute of these names is another thing.
+/// Whether a body mentions its instance, or asks for the class that it is in. An attribute of these names is another thing.
 fn uses(body: Node<'_>, source: &str) -> bool {
-    let names = steps(body).filter(|step| step.node.kind() == "identifier" && step.field != Some("attribute"));
+    let names = walk(body).filter(|step| step.node.kind() == "identifier" && step.field != Some("attribute"));
     names.into_iter().any(|step| matches!(text(step.node, source), "self" | "super" | "__class__"))
 }
 
-/// Whether a method has or says a name of the kind `__name`, which within a class is short for `_Class__name`.
+/// Whether a method has or mentions a name of the kind `__name`, which within a class is short for `_Class__name`.
 fn is_mangled(node: Node<'_>, source: &str) -> bool {
-    let mut names = steps(node).filter(|step| step.node.kind() == "identifier").map(|step| text(step.node, source));
+    let mut names = walk(node).filter(|step| step.node.kind() == "identifier").map(|step| text(step.node, source));
     names.any(|name| name.starts_with("__") && !name.ends_with("__"))
+}
+
+/// Whether a tree that has no error is sound for Python 3 too, as far as this looks.
+pub(crate) fn is_sound(root: Node<'_>) -> bool {
+    walk(root).all(|step| match step.node.kind() {
+        "module" | "block" => is_laid_out(step.node, step.parent),
+        // `print >>file, x` is an expression still.
+        "print_statement" => has_child(step.node, &["chevron"]),
+        "exec_statement" => false,
+        "raise_statement" => !has_child(step.node, &["expression_list"]),
+        "try_statement" => has_child(step.node, &["except_clause", "except_group_clause", "finally_clause"]),
+        "comparison_operator" => !has_child(step.node, &["<>"]),
+        "parameters" | "lambda_parameters" => are_parameters(step.node),
+        "argument_list" => are_arguments(step.node),
+        _ => true,
+    })
+}
+
+/// Whether the statements of a block begin in one column, further in than what they belong to.
+fn is_laid_out(block: Node<'_>, parent: Option<Node<'_>>) -> bool {
+    let statements = named(block).into_iter().filter(|node| !node.is_extra());
+    let starts: Vec<_> = statements.map(|node| (node.start_position(), node.end_position())).collect();
+    let Some(((first, _), rest)) = starts.split_first() else { return block.kind() == "module" };
+    let above = parent.map_or(0, |parent| parent.start_position().column + 1);
+    let header = parent.map(|parent| parent.start_position().row);
+    let inside = first.column >= above || header == Some(first.row);
+    let mut row = starts.first().map_or(0, |(_, end)| end.row);
+    let aligned = rest.iter().all(|(start, end)| {
+        let same_line = start.row == row;
+        row = end.row;
+        same_line || start.column == first.column
+    });
+    inside && aligned
+}
+
+/// What a parameter is, as far as it mentions which may follow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parameter {
+    Plain,
+    WithDefault,
+    /// `/`
+    Positional,
+    /// `*`
+    Star,
+    /// `*args`
+    Rest,
+    /// `**kwargs`
+    Keywords,
+}
+
+impl Parameter {
+    fn of(node: Node<'_>) -> Self {
+        let inner = if node.kind() == "typed_parameter" { node.named_child(0).unwrap_or(node) } else { node };
+        match inner.kind() {
+            "default_parameter" | "typed_default_parameter" => Self::WithDefault,
+            "positional_separator" => Self::Positional,
+            "keyword_separator" => Self::Star,
+            "list_splat_pattern" => Self::Rest,
+            "dictionary_splat_pattern" => Self::Keywords,
+            _ => Self::Plain,
+        }
+    }
+}
+
+/// Whether parameters stand in an order that they may stand in.
+fn are_parameters(node: Node<'_>) -> bool {
+    let all: Vec<Parameter> = named(node).into_iter().filter(|node| !node.is_extra()).map(Parameter::of).collect();
+    let (mut default, mut slash, mut star) = (false, false, false);
+    all.iter().enumerate().all(|(at, parameter)| {
+        let next = all.get(at + 1);
+        match parameter {
+            Parameter::Plain => star || !default,
+            Parameter::WithDefault => {
+                default = true;
+                true
+            }
+            Parameter::Positional => at > 0 && !star && !std::mem::replace(&mut slash, true),
+            Parameter::Star => {
+                let named = matches!(next, Some(Parameter::Plain | Parameter::WithDefault));
+                named && !std::mem::replace(&mut star, true)
+            }
+            Parameter::Rest => !std::mem::replace(&mut star, true),
+            Parameter::Keywords => next.is_none(),
+        }
+    })
+}
+
+/// Whether arguments stand in an order that they may stand in.
+fn are_arguments(node: Node<'_>) -> bool {
+    let (mut keyword, mut splat) = (false, false);
+    named(node).into_iter().filter(|node| !node.is_extra()).all(|argument| match argument.kind() {
+        "keyword_argument" => {
+            keyword = true;
+            true
+        }
+        "dictionary_splat" => {
+            splat = true;
+            true
+        }
+        "list_splat" => !splat,
+        _ => !keyword && !splat,
+    })
 }

@@ -2,10 +2,10 @@
 
 use tree_sitter::Node;
 
-use super::super::tree::{beside_name, child, first_of, name_in, named, says, steps, text};
-use super::{Function, Method, Outline, Tie};
+use super::{Function, Method, Obstacle, Outline};
+use crate::refactor::syntax_tree::{child, first_of, mentions, name_in, named, parts_without_name, text, walk};
 
-pub(super) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
+pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
     let mut outline = Outline::default();
     for node in named(root) {
         match node.kind() {
@@ -40,23 +40,23 @@ fn methods<'t>(block: Node<'t>, source: &str) -> Vec<Method<'t>> {
     let items = child(block, "body").map(named).unwrap_or_default();
     let method = |node: Node<'t>| {
         let instance = child(node, "parameters").and_then(|parameters| named(parameters).first().copied());
-        let instance = instance.filter(|first| first.kind() == "self_parameter" || says(*first, source, &["self"]));
+        let instance = instance.filter(|first| first.kind() == "self_parameter" || mentions(*first, source, &["self"]));
         // `self` as a parameter is no use of it.
-        let parts =
-            beside_name(node).flat_map(|part| if part.kind() == "parameters" { named(part) } else { vec![part] });
+        let parts = parts_without_name(node)
+            .flat_map(|part| if part.kind() == "parameters" { named(part) } else { vec![part] });
         let mut parts = parts.filter(|part| Some(*part) != instance);
         let uses = parts.any(|part| {
             let formats = |name: &&str| formats(part, name, source);
-            says(part, source, &["self", "Self"])
-                || says(part, source, &parameters)
+            mentions(part, source, &["self", "Self"])
+                || mentions(part, source, &parameters)
                 || ["self"].iter().chain(&parameters).any(formats)
         });
         let tie = if instance.is_none() {
-            Some(Tie::NoInstance)
+            Some(Obstacle::NoInstance)
         } else if of_trait {
-            Some(Tie::Wanted)
+            Some(Obstacle::Wanted)
         } else {
-            uses.then_some(Tie::Uses)
+            uses.then_some(Obstacle::Uses)
         };
         Method { name: name_in(node, "name", source).to_owned(), node, instance, tie }
     };
@@ -65,7 +65,7 @@ fn methods<'t>(block: Node<'t>, source: &str) -> Vec<Method<'t>> {
 
 /// Whether a text in a macro names a value: `{name}`, `{name:?}` or `{:name$}`.
 fn formats(part: Node<'_>, name: &str, source: &str) -> bool {
-    let texts = steps(part).filter(|step| step.node.kind().ends_with("string_literal"));
+    let texts = walk(part).filter(|step| step.node.kind().ends_with("string_literal"));
     let names = |text: &str| {
         let said = text.match_indices(name).map(|(at, _)| (text.get(..at), text.get(at + name.len()..)));
         said.into_iter().any(|(before, after)| {
@@ -79,7 +79,7 @@ fn formats(part: Node<'_>, name: &str, source: &str) -> bool {
 
 /// The names of the parameters of a block: types, constants and lifetimes.
 fn parameters<'s>(block: Node<'_>, source: &'s str) -> Vec<&'s str> {
-    let parameters = child(block, "type_parameters").map(steps).into_iter().flatten();
+    let parameters = child(block, "type_parameters").map(walk).into_iter().flatten();
     let names = parameters.filter(|step| step.field == Some("name") || step.parent_kind() == "lifetime");
     names.map(|step| text(step.node, source)).collect()
 }

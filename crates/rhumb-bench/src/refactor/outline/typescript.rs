@@ -2,11 +2,11 @@
 
 use tree_sitter::Node;
 
-use super::super::tree::{beside_name, child, has_child, name_in, named, says, steps, text};
-use super::{Class, Function, Method, Outline, Tie};
+use super::{Class, Function, Method, Obstacle, Outline};
+use crate::refactor::syntax_tree::{child, has_child, mentions, name_in, named, parts_without_name, text, walk};
 
-pub(super) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
-    let classes = steps(root).filter(|step| CLASSES.contains(&step.node.kind())).map(|step| Class {
+pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
+    let classes = walk(root).filter(|step| CLASSES.contains(&step.node.kind())).map(|step| Class {
         name: name_in(step.node, "name", source).to_owned(),
         parts: vec![step.node],
         methods: methods(step.node, source),
@@ -52,7 +52,7 @@ fn methods<'t>(class: Node<'t>, source: &str) -> Vec<Method<'t>> {
                 if METHODS.contains(&kind) {
                     let mut method = method(member, decorated, &own, source);
                     // It may use what only that function has.
-                    method.tie = method.tie.or(enclosed.then_some(Tie::Uses));
+                    method.tie = method.tie.or(enclosed.then_some(Obstacle::Uses));
                     methods.push(method);
                 }
                 decorated = false;
@@ -78,20 +78,21 @@ fn method<'t>(node: Node<'t>, decorated: bool, own: &[&str], source: &str) -> Me
     let plain = child(node, "name").is_some_and(|name| name.kind() == "property_identifier");
     let tie =
         if node.kind() != METHODS[0] || name == "constructor" || has_child(node, &["static", "get", "set"]) || !plain {
-            Some(Tie::NoInstance)
+            Some(Obstacle::NoInstance)
         } else if says_private(node)
-            || beside_name(node).any(|part| says(part, source, &["this", "super"]) || says(part, source, own))
+            || parts_without_name(node)
+                .any(|part| mentions(part, source, &["this", "super"]) || mentions(part, source, own))
         {
-            Some(Tie::Uses)
+            Some(Obstacle::Uses)
         } else {
-            (decorated || has_child(node, &["override_modifier"])).then_some(Tie::Wanted)
+            (decorated || has_child(node, &["override_modifier"])).then_some(Obstacle::Wanted)
         };
     Method { name, node, instance: None, tie }
 }
 
 /// What only the class may say: its private and protected names, and the names of its parameters.
 fn own_names<'s>(class: Node<'_>, members: &[Node<'_>], source: &'s str) -> Vec<&'s str> {
-    let parameters = child(class, "type_parameters").map(steps).into_iter().flatten();
+    let parameters = child(class, "type_parameters").map(walk).into_iter().flatten();
     let parameters = parameters.filter(|step| step.field == Some("name")).map(|step| step.node);
     let hidden = members.iter().filter(|member| {
         let modifiers = named(**member).into_iter().filter(|part| part.kind() == "accessibility_modifier");
@@ -102,5 +103,5 @@ fn own_names<'s>(class: Node<'_>, members: &[Node<'_>], source: &'s str) -> Vec<
 }
 
 fn says_private(node: Node<'_>) -> bool {
-    steps(node).any(|step| step.node.kind() == "private_property_identifier")
+    walk(node).any(|step| step.node.kind() == "private_property_identifier")
 }

@@ -5,7 +5,7 @@ use rhumb_workspace::process::quoted;
 
 /// What runs the tests of an exercise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Runner {
+pub enum TestRunner {
     /// Python's own, which needs nothing installed.
     Unittest,
     /// For Python tests that are no `TestCase`: `unittest` takes a file of them for one without a test, and is content.
@@ -26,7 +26,7 @@ pub enum Runner {
     Script(&'static str),
 }
 
-impl Runner {
+impl TestRunner {
     /// The one for an exercise; nothing for a language that is not known.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ fn skipped(line: &str) -> Option<usize> {
 /// Counts of Jest and Vitest, Mocha and Node: where one is told, it is not to be none.
 fn npm(said: &str) -> bool {
     let count = |line: &str| -> Option<usize> {
-        if line.starts_with("Tests") {
+        if line.starts_with("TestCommand") {
             return before(line, " passed").map_or(Some(0), |count| count.parse().ok());
         }
         let node = line.strip_prefix("# pass ").or(line.strip_prefix("ℹ pass "));
@@ -171,9 +171,9 @@ mod tests {
     #[test]
     fn names_of_tests_are_words_for_the_shell() {
         let exercise = exercise("sh", "a".as_ref(), "a test.sh");
-        let runner = Runner::of(&exercise).unwrap().unwrap();
+        let runner = TestRunner::of(&exercise).unwrap().unwrap();
         assert_eq!(runner.line(&exercise), "sh 'a test.sh'");
-        assert_eq!(Runner::of(&Exercise { language: "cobol".into(), ..exercise }).unwrap(), None);
+        assert_eq!(TestRunner::of(&Exercise { language: "cobol".into(), ..exercise }).unwrap(), None);
     }
 
     #[test]
@@ -181,21 +181,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let exercise = exercise("python", folder.path(), "a_test.py");
         for (text, runner) in [
-            ("def test_a():\n    assert a() == 1\n", Runner::Pytest),
-            ("class TestA:\n    def test_a(self):\n        assert a() == 1\n", Runner::Pytest),
-            ("class ATest(unittest.TestCase):\n    def test_a(self):\n        pass\n", Runner::Unittest),
+            ("def test_a():\n    assert a() == 1\n", TestRunner::Pytest),
+            ("class TestA:\n    def test_a(self):\n        assert a() == 1\n", TestRunner::Pytest),
+            ("class ATest(unittest.TestCase):\n    def test_a(self):\n        pass\n", TestRunner::Unittest),
         ] {
             std::fs::write(folder.path().join("a_test.py"), text).unwrap();
-            assert_eq!(Runner::of(&exercise).unwrap(), Some(runner), "{text}");
+            assert_eq!(TestRunner::of(&exercise).unwrap(), Some(runner), "{text}");
         }
         std::fs::remove_file(folder.path().join("a_test.py")).unwrap();
-        assert!(Runner::of(&exercise).is_err());
+        assert!(TestRunner::of(&exercise).is_err());
     }
 
     #[test]
     fn a_run_of_no_test_is_told_from_one_of_some() {
-        use Runner::*;
-        let cases: [(Runner, &[&str], &[&str]); 8] = [
+        use TestRunner::*;
+        let cases: [(TestRunner, &[&str], &[&str]); 8] = [
             (
                 Unittest,
                 &["..\nRan 2 tests in 0.001s\n\nOK\n", "Ran 2 tests in 0.0s\n\nOK (skipped=1)\nprinted\n"],
@@ -231,13 +231,13 @@ mod tests {
                 Npm,
                 &[
                     "",
-                    "Tests:       1 skipped, 3 passed, 4 total\n",
-                    " Tests  3 passed (3)\n",
+                    "TestCommand:       1 skipped, 3 passed, 4 total\n",
+                    " TestCommand  3 passed (3)\n",
                     "  3 passing (2ms)\n",
                     "# pass 2\n",
                 ],
                 &[
-                    "Tests:       3 skipped, 3 total\n",
+                    "TestCommand:       3 skipped, 3 total\n",
                     "  0 passing (1ms)\n",
                     "ℹ pass 0\n",
                     "No tests found, exiting with code 0\n",

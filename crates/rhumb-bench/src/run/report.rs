@@ -1,22 +1,19 @@
 //! Reports of runs with a model, as tables or as JSON.
 
-use std::fmt::Write as _;
-
-use serde_json::{Value, json};
-
-use super::performance::performance;
-use super::run::results_error;
-use crate::report::{Comparison, Entry, Share, Summary};
-use crate::results::{Header, read};
-use rhumb::error::{ErrorKind, UserError};
+use super::folder::{RunHeader, read};
+use super::results_error;
+use super::summary::{Comparison, Proportion, Summary, TaskResult};
 use crate::args::CompareBenchArgs;
+use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::{print, print_json};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 /// Prints the figures of a run of which `all` is the number of tasks.
 ///
 /// # Errors
 /// Standard output refuses.
-pub(super) fn report(header: &Header, entries: &[Entry], all: usize, json: bool) -> Result<(), UserError> {
+pub(crate) fn report(header: &RunHeader, entries: &[TaskResult], all: usize, json: bool) -> Result<(), UserError> {
     if json {
         return print_json(&as_json(header, entries, all));
     }
@@ -41,14 +38,14 @@ pub(super) fn report(header: &Header, entries: &[Entry], all: usize, json: bool)
 }
 
 /// The figures of a run, and what became of each task.
-pub(super) fn as_json(header: &Header, entries: &[Entry], all: usize) -> Value {
+pub(crate) fn as_json(header: &RunHeader, entries: &[TaskResult], all: usize) -> Value {
     json!({
         "bench": header.bench, "flags": header.flags, "recital": header.recital, "tries": header.tries, "tasks": all,
         "summary": Summary::of(entries), "entries": entries,
     })
 }
 
-fn title(header: &Header, summary: &Summary, all: usize) -> String {
+fn title(header: &RunHeader, summary: &Summary, all: usize) -> String {
     let models: Vec<&str> = summary.models.iter().map(String::as_str).collect();
     let flags = if header.flags.is_empty() { String::new() } else { format!(" ({})", header.flags.join(" ")) };
     let who = match &header.recital {
@@ -60,8 +57,8 @@ fn title(header: &Header, summary: &Summary, all: usize) -> String {
 }
 
 /// A share in percent with the ends of its interval.
-fn percent(share: &Share) -> String {
-    let Share { count, of, share, low, high } = share;
+fn percent(share: &Proportion) -> String {
+    let Proportion { count, of, share, low, high } = share;
     format!("{:>6.1} %   {count:>4} of {of:<5} 95 %: {:.1}–{:.1}", share * 100.0, low * 100.0, high * 100.0)
 }
 
@@ -96,9 +93,9 @@ fn rows(summary: &Summary, recited: bool) -> Vec<(String, String)> {
 ///
 /// # Errors
 /// A run cannot be read, the runs are of different benchmarks or have no task in common, or standard output refuses.
-pub(super) fn compare(args: &CompareBenchArgs) -> Result<u8, UserError> {
+pub(crate) fn compare(args: &CompareBenchArgs) -> Result<u8, UserError> {
     if args.a.is_file() && args.b.is_file() {
-        return performance(args);
+        return crate::performance::compare_files(args);
     }
     for path in [&args.a, &args.b] {
         if !path.join("run.json").is_file() {
@@ -133,7 +130,7 @@ pub(super) fn compare(args: &CompareBenchArgs) -> Result<u8, UserError> {
     Ok(0)
 }
 
-fn side_by_side(runs: [(&Header, usize); 2], comparison: &Comparison) -> String {
+fn side_by_side(runs: [(&RunHeader, usize); 2], comparison: &Comparison) -> String {
     let Comparison { a, b, common, only_a, only_b, p } = comparison;
     let [(head_a, done_a), (head_b, done_b)] = runs;
     let mut text = format!("A  {}B  {}", title(head_a, a, done_a), title(head_b, b, done_b));
@@ -151,8 +148,9 @@ fn side_by_side(runs: [(&Header, usize); 2], comparison: &Comparison) -> String 
     ];
     let _ = writeln!(text, "{:<34}{:>18}{:>22}{:>10}", "%", "A", "B", "B - A");
     for (label, a, b) in shares {
-        let cell =
-            |share: &Share| format!("{:.1} ({:.1}–{:.1})", share.share * 100.0, share.low * 100.0, share.high * 100.0);
+        let cell = |share: &Proportion| {
+            format!("{:.1} ({:.1}–{:.1})", share.share * 100.0, share.low * 100.0, share.high * 100.0)
+        };
         let _ = writeln!(text, "{label:<34}{:>18}{:>22}{:>+10.1}", cell(&a), cell(&b), (b.share - a.share) * 100.0);
     }
     let amounts = [

@@ -1,14 +1,13 @@
 //! Replies whose right answer is a refusal.
 
+use crate::edits::defects::lines::comment_sign;
+use crate::edits::sample::LineIndex;
+use crate::edits::sketch::{Block, Fencing, Head, Line, Mark, Sketch};
 use fastrand::Rng;
-
-use super::elision::comment_sign;
-use super::fit::Lookup;
-use super::sketch::{Block, Fencing, Head, Line, Mark, Sketch};
 use rhumb_edit::EditFormat;
 
 /// A file is called fragmentary when a reply has less of it than this part.
-const FRAGMENT: usize = 3;
+const FRAGMENT_DIVISOR: usize = 3;
 
 /// What the reply leaves open must not be done.
 fn refused(sketch: &mut Sketch, nth: usize) -> Option<&mut Block> {
@@ -23,8 +22,8 @@ fn refused(sketch: &mut Sketch, nth: usize) -> Option<&mut Block> {
 
 /// The quote of a block shrinks until it fits several places. The block is then alone: together with others it might
 /// be clear after all.
-pub(super) fn ambiguous(sketch: &mut Sketch, rng: &mut Rng) -> bool {
-    let lookup = Lookup::new(&sketch.base);
+pub(crate) fn ambiguous(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+    let lookup = LineIndex::new(&sketch.base);
     let mut found = Vec::new();
     for block in &sketch.blocks {
         let changes = || block.lines.iter().enumerate().filter(|(_, line)| line.mark != Mark::Keep).map(|(at, _)| at);
@@ -42,7 +41,7 @@ pub(super) fn ambiguous(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 }
 
 /// What a block quotes stands in the file a second time.
-pub(super) fn duplicate(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn duplicate(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let nth = rng.usize(..sketch.blocks.len().max(1));
     let Some((first, end)) = refused(sketch, nth).map(|block| block.range()) else { return false };
     let mut copy = sketch.base.get(first..end).unwrap_or_default().to_vec();
@@ -50,13 +49,13 @@ pub(super) fn duplicate(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let free: Vec<usize> = (0..=sketch.base.len()).filter(|at| !sketch.quotes(*at) && !beside(sketch, *at)).collect();
     let Some(at) = rng.choice(free) else { return false };
     sketch.store(at, copy);
-    let lookup = Lookup::new(&sketch.base);
+    let lookup = LineIndex::new(&sketch.base);
     sketch.blocks.get(nth).is_some_and(|block| stands_twice(&lookup, sketch, block))
 }
 
 /// Whether what the file has where a block quotes it stands in the file again, however the block puts it; as long as it
 /// does not put it as just one place does.
-fn stands_twice(lookup: &Lookup<'_>, sketch: &Sketch, block: &Block) -> bool {
+fn stands_twice(lookup: &LineIndex<'_>, sketch: &Sketch, block: &Block) -> bool {
     let (first, end) = block.range();
     let lines: Vec<&str> = sketch.base.get(first..end).unwrap_or_default().iter().map(String::as_str).collect();
     let quoted = block.lines.iter().filter(|line| line.is_quoted());
@@ -70,7 +69,7 @@ fn beside(sketch: &Sketch, at: usize) -> bool {
 }
 
 /// What a block quotes is gone from the file.
-pub(super) fn stale(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn stale(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let nth = rng.usize(..sketch.blocks.len().max(1));
     let Some((first, end)) = refused(sketch, nth).map(|block| block.range()) else { return false };
     let mut block = sketch.blocks.remove(nth);
@@ -78,7 +77,7 @@ pub(super) fn stale(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let gone = end - first;
     let others = sketch.blocks.iter_mut().flat_map(|block| &mut block.lines);
     others.filter_map(|line| line.at.as_mut()).filter(|at| **at >= end).for_each(|at| *at -= gone);
-    let lookup = Lookup::new(&sketch.base);
+    let lookup = LineIndex::new(&sketch.base);
     let quoted = || block.lines.iter().filter(|line| line.is_quoted() && line.is_solid());
     let known = quoted().filter(|line| !lookup.places(&line.text).is_empty()).count();
     // Enough of it must be gone to be sure that there is no such place.
@@ -88,7 +87,7 @@ pub(super) fn stale(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     sure
 }
 
-pub(super) fn already_applied(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn already_applied(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     let text: Vec<String> = sketch.meant().into_iter().map(|(_, text)| text.to_owned()).collect();
     sketch.whole = Some(text.clone());
     sketch.base = text;
@@ -97,7 +96,7 @@ pub(super) fn already_applied(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
         block.lines.iter_mut().for_each(|line| line.at = None);
     }
     // A change back and forth, or one that can be made twice, is not "already there".
-    let lookup = Lookup::new(&sketch.base);
+    let lookup = LineIndex::new(&sketch.base);
     sketch.blocks.iter().all(|block| {
         let old: Vec<&str> =
             block.lines.iter().filter(|line| line.is_quoted()).map(|line| line.text.as_str()).collect();
@@ -106,7 +105,7 @@ pub(super) fn already_applied(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
 }
 
 /// First and last quoted line are true, the rest is not.
-pub(super) fn invented_middle(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn invented_middle(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     const INVENTED: [&str; 8] = [
         "harbour.open_gate(at_dawn)",
         "if tide.is_rising() and not fog:",
@@ -134,7 +133,7 @@ pub(super) fn invented_middle(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 }
 
 /// Lines from far away stand above what a block quotes.
-pub(super) fn two_places(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn two_places(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     const FAR: usize = 30;
     let nth = rng.usize(..sketch.blocks.len().max(1));
     let Some((first, end)) = sketch.blocks.get(nth).map(Block::range) else { return false };
@@ -145,7 +144,7 @@ pub(super) fn two_places(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let Some(at) = rng.choice(far) else { return false };
     let texts = sketch.base.get(at..at + 4).unwrap_or_default();
     let mut lines: Vec<Line> = texts.iter().zip(at..).map(|(text, at)| Line::new(Mark::Keep, at, text)).collect();
-    let lookup = Lookup::new(&sketch.base);
+    let lookup = LineIndex::new(&sketch.base);
     let telling = |line: &Line| line.text.trim().len() > 8 && lookup.places(&line.text).len() == 1;
     if lines.iter().filter(|line| telling(line)).count() < 2 {
         return false;
@@ -157,7 +156,7 @@ pub(super) fn two_places(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 }
 
 /// The reply stops in the middle of its last block.
-pub(super) fn truncated(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn truncated(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     sketch.wrap.cut = Some(0.1 + 0.85 * f64::from(rng.u8(..)) / 255.0);
     match sketch.format {
         // Without its end nothing of a patch counts.
@@ -178,13 +177,13 @@ pub(super) fn truncated(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 
 /// Whether what is left of the last block of a diff ends within a line that is added or removed.
 fn ends_in_change(sketch: &Sketch) -> bool {
-    let text = super::render::render(sketch);
+    let text = crate::edits::sketch::render(sketch);
     let last = text.lines().last().unwrap_or_default();
     last.len() > 2 && last.starts_with(['+', '-'])
 }
 
 /// A placeholder for "the rest" in a whole file.
-pub(super) fn whole_elided(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn whole_elided(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let meant = sketch.meant();
     let old =
         |from: usize, to: usize| meant.get(from..to).is_some_and(|lines| lines.iter().all(|(at, _)| at.is_some()));
@@ -209,7 +208,7 @@ pub(super) fn whole_elided(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 }
 
 /// Only the part of the file that changes.
-pub(super) fn whole_fragment(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn whole_fragment(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let meant = sketch.meant();
     let (Some(first), Some(end)) = (
         sketch.blocks.iter().map(|block| block.range().0).min(),
@@ -225,13 +224,13 @@ pub(super) fn whole_fragment(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let (Some(from), Some(to)) = (from, to) else { return false };
     let text: Vec<String> =
         meant.get(from..=to).unwrap_or_default().iter().map(|(_, text)| (*text).to_owned()).collect();
-    let fragment = sketch.base.len() > 40 && text.len() * FRAGMENT < sketch.base.len();
+    let fragment = sketch.base.len() > 40 && text.len() * FRAGMENT_DIVISOR < sketch.base.len();
     sketch.whole = Some(text);
     fragment
 }
 
 /// A path that leaves the root: of a file that exists below it, or of a new one.
-pub(super) fn outside_root(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn outside_root(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let path = sketch.path.clone();
     sketch.blocks.iter_mut().for_each(|block| block.counts = false);
     sketch.wrap.sided = false;
@@ -263,9 +262,9 @@ impl Sketch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::render::render;
-    use super::super::tests::{long_sketch, put, sketch};
     use super::*;
+    use crate::edits::sketch::render;
+    use crate::edits::tests::{long_sketch, put, sketch};
 
     #[test]
     fn nothing_is_meant_where_nothing_is_clear() {

@@ -31,48 +31,48 @@ const ORACLE_NAME: &str = "recital";
 
 /// A turn to perform.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct TurnRequest {
+pub(crate) struct TurnRequest {
     /// The folder that the model may change.
-    pub(super) root: PathBuf,
+    pub(crate) root: PathBuf,
     /// The message to the model.
-    pub(super) message: String,
+    pub(crate) message: String,
     /// A file with the output of tests, sent along with the message.
-    pub(super) output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// The files of the chat, relative to the root.
-    pub(super) files: Vec<String>,
+    pub(crate) files: Vec<String>,
     /// Which model is used, and how.
-    pub(super) model: ModelArgs,
+    pub(crate) model: ModelArgs,
     /// The reply of an oracle model. No real model is used then.
-    pub(super) oracle_reply: Option<String>,
+    pub(crate) oracle_reply: Option<String>,
     /// US dollars that the turn may cost.
-    pub(super) spending_cap: Option<f64>,
+    pub(crate) spending_cap: Option<f64>,
 }
 
 /// The outcome of a turn.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct TurnReport {
-    pub(super) models: BTreeSet<String>,
+pub(crate) struct TurnReport {
+    pub(crate) models: BTreeSet<String>,
     /// Answers without an edit, or with one that could not be applied.
-    pub(super) malformed: usize,
+    pub(crate) malformed: usize,
     /// An edit was refused because it has a comment in the place of code.
-    pub(super) elided: bool,
+    pub(crate) elided: bool,
     /// The context window or the output limit did not suffice.
-    pub(super) exhausted: bool,
+    pub(crate) exhausted: bool,
     /// The turn reached the time limit.
-    pub(super) timed_out: bool,
+    pub(crate) timed_out: bool,
     /// The turn reached its spending cap.
-    pub(super) no_money: bool,
+    pub(crate) no_money: bool,
     /// The user stopped the turn.
-    pub(super) stopped: bool,
+    pub(crate) stopped: bool,
     /// Why no whole answer came, if that is not the model's fault.
-    pub(super) trouble: Option<String>,
+    pub(crate) trouble: Option<String>,
     /// Input tokens, cached ones included.
-    pub(super) input: u64,
+    pub(crate) input: u64,
     /// Output tokens.
-    pub(super) output: u64,
+    pub(crate) output: u64,
     /// US dollars; `None` if a price is unknown.
-    pub(super) cost: Option<f64>,
-    pub(super) seconds: f64,
+    pub(crate) cost: Option<f64>,
+    pub(crate) seconds: f64,
 }
 
 /// Performs a turn in this process and prints its events: what the process that [`turn`] starts does.
@@ -118,13 +118,13 @@ pub(crate) fn perform(request: &Path) -> Result<u8, UserError> {
 ///
 /// # Errors
 /// The process cannot be started, the settings are wrong, or this machine fails it.
-pub(super) fn turn(
+pub(crate) fn turn(
     request: &TurnRequest,
     time_limit: Duration,
     log: &Path,
     stop: &Stop,
 ) -> Result<TurnReport, UserError> {
-    let aside = super::scratch()?;
+    let aside = crate::scratch_folder()?;
     let file = aside.path().join("request.json");
     let json = serde_json::to_string(request).map_err(|error| UserError::new(ErrorKind::Machine, error, ""))?;
     fs::write(&file, json).map_err(|error| refused(&file, &error))?;
@@ -156,7 +156,7 @@ pub(super) fn turn(
 }
 
 /// The error for a file of a run that cannot be written.
-pub(super) fn refused(path: &Path, error: &std::io::Error) -> UserError {
+pub(crate) fn refused(path: &Path, error: &std::io::Error) -> UserError {
     UserError::new(
         ErrorKind::Machine,
         format!("cannot write {}: {error}", path.display()),

@@ -1,34 +1,33 @@
 //! `rhumb bench refactor`: tasks built, done by a model, and graded.
 
+use crate::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorCommand, RunRefactorArgs};
+use crate::refactor::{Check, Grade, LeftOut, Task, TaskError, Tasks, grade, scan_bytes};
+use crate::run::folder::{RunHeader, read};
+use crate::run::report::report;
+use crate::run::summary::TaskResult;
+use crate::run::turn::{TurnRequest, refused, turn};
+use crate::run::{
+    BenchRun, TaskOutcome, keep, new_entry, of_a_turn, results_error, stop_on_signals, take_turn, whole_path,
+};
+use crate::scratch_folder;
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use rhumb::cli::load_settings;
+use rhumb::error::{ErrorKind, UserError};
+use rhumb::headless::{print, print_json};
+use rhumb_edit::EditFormat;
+use rhumb_workspace::Root;
+use rhumb_workspace::process::Stop;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use serde_json::json;
-
-use super::entry::{keep, new_entry, take_turn, whole_path};
-use super::report::report;
-use super::run::{Course, Done, results_error, stop_on_signals};
-use super::settings::of_a_turn;
-use super::turn::{TurnRequest, refused, turn};
-use crate::refactor::{Check, Grade, LeftOut, Task, TaskError, Tasks, grade, scan_bytes};
-use crate::report::Entry;
-use crate::results::{Header, read};
-use rhumb::cli::load_settings;
-use rhumb_edit::EditFormat;
-use rhumb::error::{ErrorKind, UserError};
-use crate::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorCommand, RunRefactorArgs};
-use rhumb::headless::{print, print_json};
-use rhumb_workspace::process::Stop;
-use rhumb_workspace::{Root};
-
 /// Does a step of the benchmark.
 ///
 /// # Errors
 /// Tasks or runs that cannot be read or written, wrong settings, nobody who answers, or no money.
-pub(super) fn refactor(command: &RefactorCommand) -> Result<u8, UserError> {
+pub(crate) fn refactor(command: &RefactorCommand) -> Result<u8, UserError> {
     match command {
         RefactorCommand::Build(args) => build(args),
         RefactorCommand::Run(args) => run(args),
@@ -127,7 +126,7 @@ fn tell(args: &BuildRefactorArgs, found: &Found) -> Result<(), UserError> {
 // ------------------------------------------------------------------------------------------------------------ run
 
 /// What every task of a run is done with.
-struct Desk<'d> {
+struct RefactorRun<'d> {
     args: &'d RunRefactorArgs,
     /// The format that a made-up model writes.
     format: EditFormat,
@@ -139,7 +138,7 @@ fn run(args: &RunRefactorArgs) -> Result<u8, UserError> {
     let tasks = Tasks::read(&args.tasks).map_err(|error| task_error(&error))?;
     let mut made_with = of_a_turn(&settings, args.recite.is_some());
     made_with.insert("time_limit".to_owned(), format!("{:?}", args.run.time_limit));
-    let header = Header {
+    let header = RunHeader {
         bench: "refactor".to_owned(),
         tasks: whole_path(&args.tasks)?,
         fingerprint: fingerprint(&tasks),
@@ -149,9 +148,9 @@ fn run(args: &RunRefactorArgs) -> Result<u8, UserError> {
         settings: made_with,
     };
     let format = settings.edit_format.unwrap_or(EditFormat::Diff);
-    let course = Course::open(&args.run, &header, &tasks.all, |(task, _)| &task.id)?;
+    let course = BenchRun::open(&args.run, &header, &tasks.all, |(task, _)| &task.id)?;
     let stop = stop_on_signals();
-    let desk = Desk { args, format, stop: &stop };
+    let desk = RefactorRun { args, format, stop: &stop };
     course.run(&stop, |(task, source), share| desk.task(task, source, share))
 }
 
@@ -165,18 +164,23 @@ fn fingerprint(tasks: &Tasks) -> String {
     format!("{:016x}", hash.digest())
 }
 
-impl Desk<'_> {
+impl RefactorRun<'_> {
     /// Does a task in a folder of its own.
-    fn task(&self, task: &Task, source: &str, left: Option<f64>) -> Result<Done, UserError> {
-        let folder = super::scratch()?;
+    fn task(&self, task: &Task, source: &str, left: Option<f64>) -> Result<TaskOutcome, UserError> {
+        let folder = scratch_folder()?;
         let file = folder.path().join(&task.file);
         fs::write(&file, source).map_err(|error| refused(&file, &error))?;
         let recited = self.args.recite.map(|recital| recital.reply(task, source, self.format));
         if recited == Some(None) {
             let failed = ["recital".to_owned()].into();
-            let entry =
-                Entry { id: task.id.clone(), language: task.language.clone(), tries: 1, failed, ..Entry::default() };
-            return Ok(Done::Entry(Box::new(entry)));
+            let entry = TaskResult {
+                id: task.id.clone(),
+                language: task.language.clone(),
+                tries: 1,
+                failed,
+                ..TaskResult::default()
+            };
+            return Ok(TaskOutcome::TaskResult(Box::new(entry)));
         }
         let mut entry = new_entry(&task.id, &task.language);
         let mut graded = grade(task, source, source);
@@ -205,11 +209,11 @@ impl Desk<'_> {
                 break;
             }
         }
-        Ok(Done::Entry(Box::new(entry)))
+        Ok(TaskOutcome::TaskResult(Box::new(entry)))
     }
 }
 
-fn take_grade(entry: &mut Entry, graded: &Grade) {
+fn take_grade(entry: &mut TaskResult, graded: &Grade) {
     entry.passed = graded.passed().then_some(entry.tries);
     entry.failed =
         Check::ALL.into_iter().filter(|check| graded.failed(*check)).map(|check| check.name().to_owned()).collect();
@@ -267,11 +271,11 @@ fn grade_again(args: &GradeRefactorArgs) -> Result<u8, UserError> {
 }
 
 /// Refuses to grade by other tasks than those that the model did.
-fn unchanged(header: &Header, tasks: &Tasks, entries: &[Entry]) -> Result<(), UserError> {
+fn unchanged(header: &RunHeader, tasks: &Tasks, entries: &[TaskResult]) -> Result<(), UserError> {
     if header.fingerprint == fingerprint(tasks) {
         return Ok(());
     }
-    let is_gone = |entry: &&Entry| tasks.all.iter().all(|(task, _)| task.id != entry.id);
+    let is_gone = |entry: &&TaskResult| tasks.all.iter().all(|(task, _)| task.id != entry.id);
     let gone: Vec<&str> = entries.iter().filter(is_gone).map(|entry| entry.id.as_str()).collect();
     let gone = if gone.is_empty() { String::new() } else { format!("; gone: {}", gone.join(", ")) };
     let text = format!("the tasks in {} were changed since the run{gone}", header.tasks.display());

@@ -9,7 +9,7 @@ const Z: f64 = 1.959_963_985;
 
 /// What became of one task.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct TaskResult {
     /// The task.
     pub id: String,
     /// The id of its language.
@@ -54,7 +54,7 @@ pub struct Entry {
 
 /// A share with the interval in which the true one lies, 19 times in 20.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Share {
+pub struct Proportion {
     /// How many.
     pub count: usize,
     /// Of how many.
@@ -67,7 +67,7 @@ pub struct Share {
     pub high: f64,
 }
 
-impl Share {
+impl Proportion {
     /// A share with its Wilson score interval, which is of use at 0 and 1 and for few cases too (E. B. Wilson, 1927).
     pub fn new(count: usize, of: usize) -> Self {
         if of == 0 {
@@ -89,21 +89,21 @@ pub struct Summary {
     /// Tasks that were done.
     pub done: usize,
     /// The share that passed at the first try, at the second at the latest, and so on.
-    pub passed: Vec<Share>,
+    pub passed: Vec<Proportion>,
     /// Tasks with code left out.
-    pub elided: Share,
+    pub elided: Proportion,
     /// Tasks with an answer that could not be applied.
-    pub malformed: Share,
+    pub malformed: Proportion,
     /// Answers that could not be applied.
     pub malformed_answers: usize,
     /// Tasks that end with syntax errors.
-    pub syntax_errors: Share,
+    pub syntax_errors: Proportion,
     /// Tasks that did not fit.
-    pub exhausted: Share,
+    pub exhausted: Proportion,
     /// Tasks for which the model took too long.
-    pub timed_out: Share,
+    pub timed_out: Proportion,
     /// Tasks whose tests took too long.
-    pub tests_timed_out: Share,
+    pub tests_timed_out: Proportion,
     /// Tasks that failed each check.
     pub failed: BTreeMap<String, usize>,
     /// Tokens of all requests.
@@ -117,14 +117,15 @@ pub struct Summary {
     /// All time together, in seconds, as if one task came after the other.
     pub seconds: f64,
     /// The share that passed in the end, by language.
-    pub languages: BTreeMap<String, Share>,
+    pub languages: BTreeMap<String, Proportion>,
 }
 
 impl Summary {
     /// The figures of the tasks that were done.
-    pub fn of(entries: &[Entry]) -> Self {
+    pub fn of(entries: &[TaskResult]) -> Self {
         let done = entries.len();
-        let share = |is: &dyn Fn(&Entry) -> bool| Share::new(entries.iter().filter(|entry| is(entry)).count(), done);
+        let share =
+            |is: &dyn Fn(&TaskResult) -> bool| Proportion::new(entries.iter().filter(|entry| is(entry)).count(), done);
         let tries = entries.iter().map(|entry| entry.tries).max().unwrap_or(1).max(1);
         let by = |last: usize| share(&|entry| entry.passed.is_some_and(|nth| nth <= last));
         let mut failed = BTreeMap::new();
@@ -153,8 +154,8 @@ impl Summary {
     }
 
     /// The share that passed in the end.
-    pub fn passed_in_the_end(&self) -> Share {
-        self.passed.last().copied().unwrap_or_else(|| Share::new(0, 0))
+    pub fn passed_in_the_end(&self) -> Proportion {
+        self.passed.last().copied().unwrap_or_else(|| Proportion::new(0, 0))
     }
 }
 
@@ -163,14 +164,14 @@ fn sum(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum, value| sum + value)
 }
 
-fn languages(entries: &[Entry]) -> BTreeMap<String, Share> {
+fn languages(entries: &[TaskResult]) -> BTreeMap<String, Proportion> {
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for entry in entries {
         let (passed, all) = counts.entry(entry.language.clone()).or_default();
         *passed += usize::from(entry.passed.is_some());
         *all += 1;
     }
-    counts.into_iter().map(|(language, (passed, all))| (language, Share::new(passed, all))).collect()
+    counts.into_iter().map(|(language, (passed, all))| (language, Proportion::new(passed, all))).collect()
 }
 
 /// Two runs over the same tasks.
@@ -192,16 +193,17 @@ pub struct Comparison {
 
 impl Comparison {
     /// Compares two runs, task by task.
-    pub fn of(a: &[Entry], b: &[Entry]) -> Self {
-        let of_b: BTreeMap<&str, &Entry> = b.iter().map(|entry| (entry.id.as_str(), entry)).collect();
-        let pairs: Vec<(&Entry, &Entry)> =
+    pub fn of(a: &[TaskResult], b: &[TaskResult]) -> Self {
+        let of_b: BTreeMap<&str, &TaskResult> = b.iter().map(|entry| (entry.id.as_str(), entry)).collect();
+        let pairs: Vec<(&TaskResult, &TaskResult)> =
             a.iter().filter_map(|entry| Some((entry, *of_b.get(entry.id.as_str())?))).collect();
         let only = |in_a: bool| {
-            let differs = move |(a, b): &&(&Entry, &Entry)| a.passed.is_some() == in_a && b.passed.is_some() != in_a;
+            let differs =
+                move |(a, b): &&(&TaskResult, &TaskResult)| a.passed.is_some() == in_a && b.passed.is_some() != in_a;
             pairs.iter().filter(differs).map(|(a, _)| a.id.clone()).collect::<Vec<_>>()
         };
         let (only_a, only_b) = (only(true), only(false));
-        let side = |entries: Vec<Entry>| Summary::of(&entries);
+        let side = |entries: Vec<TaskResult>| Summary::of(&entries);
         Self {
             a: side(pairs.iter().map(|(a, _)| (*a).clone()).collect()),
             b: side(pairs.iter().map(|(_, b)| (*b).clone()).collect()),
@@ -229,8 +231,14 @@ fn sign_test(heads: usize, tails: usize) -> f64 {
 mod tests {
     use super::*;
 
-    fn entry(id: &str, passed: Option<usize>) -> Entry {
-        Entry { id: id.into(), language: "python".into(), passed, tries: passed.unwrap_or(2), ..Entry::default() }
+    fn entry(id: &str, passed: Option<usize>) -> TaskResult {
+        TaskResult {
+            id: id.into(),
+            language: "python".into(),
+            passed,
+            tries: passed.unwrap_or(2),
+            ..TaskResult::default()
+        }
     }
 
     #[test]
@@ -242,10 +250,10 @@ mod tests {
             (5, 10, 0.236_59, 0.763_41),
             (81, 263, 0.255_29, 0.366_21),
         ] {
-            let share = Share::new(count, of);
+            let share = Proportion::new(count, of);
             assert!((share.low - low).abs() < 1e-4 && (share.high - high).abs() < 1e-4, "{share:?}");
         }
-        assert_eq!((Share::new(0, 0).low, Share::new(0, 0).high), (0.0, 1.0));
+        assert_eq!((Proportion::new(0, 0).low, Proportion::new(0, 0).high), (0.0, 1.0));
     }
 
     #[test]

@@ -1,22 +1,71 @@
+//! Models that know the answer, and ones that cheat each in its own way. They prove that the grader tells them apart, and that
+//! a whole run works, without a key.
 //! The method moved by rule, well or badly.
+//! A change of a file, written as a model writes it.
 
+use crate::refactor::outline::{Class, Method};
+use crate::refactor::scan::ParsedFile;
+use crate::refactor::scan::{Call, calls_of};
+use crate::refactor::syntax_tree::{child, first_of, has_child, named};
+use crate::refactor::task::Task;
+use rhumb::context::fence_for;
+use rhumb_edit::EditFormat;
+use rhumb_text::diff::{Hunk, hunks};
+use rhumb_text::lines;
 use std::ops::Range;
-
 use tree_sitter::Node;
 
-use super::super::calls::{Call, calls_of};
-use super::super::outline::{Class, Method};
-use super::super::scan::Reading;
-use super::super::task::Task;
-use super::super::tree::{child, first_of, has_child, named};
-use super::Recital;
+use crate::refactor::task::Task;
+use rhumb_edit::EditFormat;
+
+/// A model that is made up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Oracle {
+    /// Does as it is told.
+    Perfect,
+    /// Puts a comment in the place of the body.
+    Lazy,
+    /// Leaves the method in the class.
+    Copy,
+    /// Adds a bracket that nothing opens.
+    Broken,
+    /// Quotes lines that the file does not have.
+    Malformed,
+}
+
+impl Oracle {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Perfect, Self::Lazy, Self::Copy, Self::Broken, Self::Malformed];
+
+    /// Its stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Perfect => "perfect",
+            Self::Lazy => "lazy",
+            Self::Copy => "copy",
+            Self::Broken => "broken",
+            Self::Malformed => "malformed",
+        }
+    }
+
+    /// The file as it would be after its edits; nothing where the method shares its lines with something else.
+    pub fn text(self, task: &Task, source: &str) -> Option<String> {
+        moved(self, task, source)
+    }
+
+    /// What it answers, in an edit format.
+    pub fn reply(self, task: &Task, source: &str, format: EditFormat) -> Option<String> {
+        let text = self.text(task, source)?;
+        Some(reply(&task.file, source, &text, format, self == Self::Malformed))
+    }
+}
 
 /// A part of the source and what takes its place.
 type Swap = (Range<usize>, String);
 
 /// What the file of a task becomes.
-pub(super) fn moved(how: Recital, task: &Task, source: &str) -> Option<String> {
-    let reading = Reading::of(&task.language, source)?;
+pub(crate) fn moved(how: Oracle, task: &Task, source: &str) -> Option<String> {
+    let reading = ParsedFile::of(&task.language, source)?;
     let outline = reading.outline();
     let class = outline.classes.iter().find(|class| class.name == task.class)?;
     let method = class.methods.iter().find(|method| method.name == task.method)?;
@@ -24,7 +73,7 @@ pub(super) fn moved(how: Recital, task: &Task, source: &str) -> Option<String> {
     let lines = source.get(cut.clone())?;
     let indent = lines.len() - lines.trim_start_matches([' ', '\t']).len();
     let mut swaps = header(task, method, source);
-    if how == Recital::Lazy {
+    if how == Oracle::Lazy {
         swaps.push(elided(task, method.node, source)?);
     }
     let function = placed(task, &dedented(&swapped(source, cut.clone(), swaps), indent));
@@ -36,12 +85,12 @@ pub(super) fn moved(how: Recital, task: &Task, source: &str) -> Option<String> {
         at..at,
         if at < source.len() { format!("{function}{blank}") } else { format!("{gap}{blank}{function}") },
     ));
-    if how != Recital::Copy {
+    if how != Oracle::Copy {
         swaps.push((with_blank(source, cut), String::new()));
         swaps.extend(calls(task, class, method, source));
     }
     let text = swapped(source, 0..source.len(), swaps);
-    Some(if how == Recital::Broken { text + ")\n" } else { text })
+    Some(if how == Oracle::Broken { text + ")\n" } else { text })
 }
 
 /// The lines of a definition, the comments and attributes right above it with them; nothing if they hold more than that.
@@ -174,4 +223,106 @@ fn swapped(source: &str, part: Range<usize>, mut swaps: Vec<Swap>) -> String {
     }
     text.push_str(source.get(at..part.end).unwrap_or_default());
     text
+}
+
+/// Lines that are quoted around a change at least.
+const CONTEXT: usize = 3;
+
+/// A place that is quoted, and the changes in it.
+struct Place {
+    base: Range<usize>,
+    hunks: Vec<Hunk>,
+}
+
+/// The reply that makes `after` out of `before`; spoilt, it quotes what is not there.
+pub(crate) fn reply(file: &str, before: &str, after: &str, format: EditFormat, spoilt: bool) -> String {
+    let (old, new) = (split(before), split(after));
+    let body = match format {
+        EditFormat::Whole if spoilt => return "The method is a function of its own now.\n".to_owned(),
+        EditFormat::Whole => return format!("{file}\n{}", fenced("", after)),
+        _ => places(&old, &hunks(before, after)),
+    };
+    let marked = |place: &Place| marked(place, &old, &new, spoilt);
+    match format {
+        EditFormat::Udiff => {
+            let blocks: String = body.iter().map(|place| format!("@@ ... @@\n{}", marked(place))).collect();
+            fenced("diff", &format!("--- {file}\n+++ {file}\n{blocks}"))
+        }
+        EditFormat::Patch => {
+            let blocks: String = body.iter().map(|place| format!("@@\n{}", marked(place))).collect();
+            fenced("", &format!("*** Begin Patch\n*** Update File: {file}\n{blocks}*** End Patch\n"))
+        }
+        EditFormat::DiffFenced => {
+            body.iter().map(|place| fenced("", &format!("{file}\n{}", search(&marked(place))))).collect()
+        }
+        _ => body.iter().map(|place| format!("{file}\n{}\n", fenced("", &search(&marked(place))))).collect(),
+    }
+}
+
+fn split(text: &str) -> Vec<&str> {
+    lines::split(text).into_iter().map(|line| line.trim_end_matches(['\n', '\r'])).collect()
+}
+
+fn fenced(info: &str, text: &str) -> String {
+    let fence = fence_for(text.lines());
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}{info}\n{text}{end}{fence}\n")
+}
+
+/// Places that mean one spot each: more lines are quoted until there is no other like them.
+fn places(old: &[&str], hunks: &[Hunk]) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    for hunk in hunks {
+        let mut margin = CONTEXT;
+        let quoted = loop {
+            let range = hunk.base.start.saturating_sub(margin)..(hunk.base.end + margin).min(old.len());
+            if range.len() == old.len() || is_unique(old, &range) {
+                break range;
+            }
+            margin += CONTEXT;
+        };
+        match places.last_mut().filter(|last| last.base.end >= quoted.start) {
+            Some(last) => {
+                last.base = last.base.start.min(quoted.start)..last.base.end.max(quoted.end);
+                last.hunks.push(hunk.clone());
+            }
+            None => places.push(Place { base: quoted, hunks: vec![hunk.clone()] }),
+        }
+    }
+    places
+}
+
+fn is_unique(old: &[&str], range: &Range<usize>) -> bool {
+    let wanted = old.get(range.clone()).unwrap_or_default();
+    !wanted.is_empty() && old.windows(wanted.len()).filter(|lines| *lines == wanted).count() == 1
+}
+
+/// The lines of a place, each with its mark.
+fn marked(place: &Place, old: &[&str], new: &[&str], spoilt: bool) -> String {
+    let mut text = String::new();
+    let mut line = |mark: char, line: &str| {
+        let quoted = spoilt && mark != '+';
+        let line = if quoted { line.chars().rev().collect() } else { line.to_owned() };
+        text.push(mark);
+        text.push_str(&line);
+        text.push('\n');
+    };
+    let mut at = place.base.start;
+    for hunk in &place.hunks {
+        old.get(at..hunk.base.start).unwrap_or_default().iter().for_each(|same| line(' ', same));
+        old.get(hunk.base.clone()).unwrap_or_default().iter().for_each(|gone| line('-', gone));
+        new.get(hunk.proposed.clone()).unwrap_or_default().iter().for_each(|come| line('+', come));
+        at = hunk.base.end;
+    }
+    old.get(at..place.base.end).unwrap_or_default().iter().for_each(|same| line(' ', same));
+    text
+}
+
+/// A search block of marked lines.
+fn search(marked: &str) -> String {
+    let side = |without: char| {
+        let lines = marked.lines().filter(move |line| !line.starts_with(without));
+        lines.map(|line| format!("{}\n", line.get(1..).unwrap_or_default())).collect::<String>()
+    };
+    format!("<<<<<<< SEARCH\n{}=======\n{}>>>>>>> REPLACE\n", side('+'), side('-'))
 }

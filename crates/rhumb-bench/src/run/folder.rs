@@ -10,11 +10,11 @@ use std::sync::{Mutex, PoisonError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::report::Entry;
+use super::summary::TaskResult;
 
 /// What was run: runs with another header are not the same run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
+pub struct RunHeader {
     /// The benchmark.
     pub bench: String,
     /// The folder of its tasks.
@@ -34,7 +34,7 @@ pub struct Header {
 
 /// What left no result and was paid for all the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Lost {
+pub struct UnfinishedCost {
     /// Why there is no result: trouble, money or stopped.
     pub why: String,
     /// What it cost in dollars; nothing where that is not known.
@@ -43,7 +43,7 @@ pub struct Lost {
 
 /// A folder cannot hold a run.
 #[derive(Debug, thiserror::Error)]
-pub enum ResultsError {
+pub enum RunFolderError {
     /// The disk says no.
     #[error("cannot use {}: {source}", .path.display())]
     File {
@@ -80,9 +80,9 @@ pub enum ResultsError {
 
 /// A run that is being written.
 #[derive(Debug)]
-pub struct Results {
+pub struct RunFolder {
     /// What was paid before and left no result.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<UnfinishedCost>,
     folder: PathBuf,
     /// Held while a line is written.
     writing: Mutex<()>,
@@ -90,12 +90,12 @@ pub struct Results {
     _lock: File,
 }
 
-impl Results {
+impl RunFolder {
     /// Opens the folder of a run, which is made if it is missing; with it what was done before.
     ///
     /// # Errors
     /// The folder holds another run, or the disk refuses.
-    pub fn open(folder: &Path, header: &Header) -> Result<(Self, Vec<Entry>), ResultsError> {
+    pub fn open(folder: &Path, header: &RunHeader) -> Result<(Self, Vec<TaskResult>), RunFolderError> {
         fs::create_dir_all(folder).map_err(failed(folder))?;
         let lock = hold(folder)?;
         let entries = last_of_each(mended(&folder.join(LINES))?);
@@ -105,7 +105,7 @@ impl Results {
             // A run that never did anything is in nobody's way.
             Ok(old) if !entries.is_empty() => {
                 let what = differences(&old, header).join(", ");
-                return Err(ResultsError::Other { path: folder.to_owned(), what });
+                return Err(RunFolderError::Other { path: folder.to_owned(), what });
             }
             Err(error) if !entries.is_empty() => return Err(error),
             _ => write_header(folder, header)?,
@@ -118,7 +118,7 @@ impl Results {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn add(&self, entry: &Entry) -> Result<(), ResultsError> {
+    pub fn add(&self, entry: &TaskResult) -> Result<(), RunFolderError> {
         self.write(LINES, entry)
     }
 
@@ -126,11 +126,11 @@ impl Results {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn lose(&self, lost: &Lost) -> Result<(), ResultsError> {
+    pub fn lose(&self, lost: &UnfinishedCost) -> Result<(), RunFolderError> {
         self.write(LOST, lost)
     }
 
-    fn write(&self, name: &str, value: &impl Serialize) -> Result<(), ResultsError> {
+    fn write(&self, name: &str, value: &impl Serialize) -> Result<(), RunFolderError> {
         let path = self.folder.join(name);
         let line = serde_json::to_string(value).map_err(io::Error::from).map_err(failed(&path))? + "\n";
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,7 +142,7 @@ impl Results {
 ///
 /// # Errors
 /// It cannot be read, or is none.
-pub fn read(folder: &Path) -> Result<(Header, Vec<Entry>), ResultsError> {
+pub fn read(folder: &Path) -> Result<(RunHeader, Vec<TaskResult>), RunFolderError> {
     let header = read_header(folder)?;
     let path = folder.join(LINES);
     let text = fs::read_to_string(&path).map_err(failed(&path))?;
@@ -155,7 +155,7 @@ const LOST: &str = "lost.jsonl";
 const LOCK: &str = "run.lock";
 
 /// Takes the lock of the folder, and writes into it who has it: two at once would do every task twice.
-fn hold(folder: &Path) -> Result<File, ResultsError> {
+fn hold(folder: &Path) -> Result<File, RunFolderError> {
     let path = folder.join(LOCK);
     let open = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
     let mut lock = open.map_err(failed(&path))?;
@@ -168,7 +168,7 @@ fn hold(folder: &Path) -> Result<File, ResultsError> {
                 "" => "another process".to_owned(),
                 number => format!("the process {number}"),
             };
-            return Err(ResultsError::Busy { path: folder.to_owned(), holder });
+            return Err(RunFolderError::Busy { path: folder.to_owned(), holder });
         }
         Err(TryLockError::Error(error)) => return Err(failed(&path)(error)),
     }
@@ -177,27 +177,27 @@ fn hold(folder: &Path) -> Result<File, ResultsError> {
     Ok(lock)
 }
 
-fn append(path: &Path, line: &str) -> Result<(), ResultsError> {
+fn append(path: &Path, line: &str) -> Result<(), RunFolderError> {
     let file = OpenOptions::new().create(true).append(true).open(path);
     let written = file.and_then(|mut file| file.write_all(line.as_bytes()).and_then(|()| file.sync_data()));
     written.map_err(failed(path))
 }
 
-fn read_header(folder: &Path) -> Result<Header, ResultsError> {
+fn read_header(folder: &Path) -> Result<RunHeader, RunFolderError> {
     let path = folder.join(HEAD);
     let text = fs::read_to_string(&path).map_err(failed(&path))?;
-    serde_json::from_str(&text).map_err(|source| ResultsError::Json { path, source })
+    serde_json::from_str(&text).map_err(|source| RunFolderError::Json { path, source })
 }
 
 /// Writes what is run. Under another name first: a header that is cut short would keep everybody out.
-fn write_header(folder: &Path, header: &Header) -> Result<(), ResultsError> {
+fn write_header(folder: &Path, header: &RunHeader) -> Result<(), RunFolderError> {
     let (head, new) = (folder.join(HEAD), folder.join("run.json.new"));
     let text = serde_json::to_string_pretty(header).map_err(io::Error::from).map_err(failed(&head))?;
     fs::write(&new, text + "\n").and_then(|()| fs::rename(&new, &head)).map_err(failed(&head))
 }
 
 /// The values of a file whose last line may be cut short; it is cut off.
-fn mended<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, ResultsError> {
+fn mended<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RunFolderError> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -212,15 +212,16 @@ fn mended<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, ResultsError> {
 }
 
 /// The values of the lines that end.
-fn whole_lines<T: DeserializeOwned>(path: &Path, text: &str) -> Result<Vec<T>, ResultsError> {
+fn whole_lines<T: DeserializeOwned>(path: &Path, text: &str) -> Result<Vec<T>, RunFolderError> {
     let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n') && !line.trim().is_empty());
-    let read = |line| serde_json::from_str(line).map_err(|source| ResultsError::Json { path: path.to_owned(), source });
+    let read =
+        |line| serde_json::from_str(line).map_err(|source| RunFolderError::Json { path: path.to_owned(), source });
     lines.map(read).collect()
 }
 
 /// Of a task that was done twice the later entry counts.
-fn last_of_each(all: Vec<Entry>) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+fn last_of_each(all: Vec<TaskResult>) -> Vec<TaskResult> {
+    let mut entries: Vec<TaskResult> = Vec::new();
     for entry in all {
         entries.retain(|other| other.id != entry.id);
         entries.push(entry);
@@ -229,7 +230,7 @@ fn last_of_each(all: Vec<Entry>) -> Vec<Entry> {
 }
 
 /// What tells one run from another, as sentences; nothing of two parts of the same.
-fn differences(old: &Header, new: &Header) -> Vec<String> {
+fn differences(old: &RunHeader, new: &RunHeader) -> Vec<String> {
     let differs = |name: &str, old: Option<&str>, new: Option<&str>| {
         let shown = |value: Option<&str>| value.unwrap_or("unset").to_owned();
         (old != new).then(|| format!("its {name} is {}, not {}", shown(old), shown(new)))
@@ -243,22 +244,22 @@ fn differences(old: &Header, new: &Header) -> Vec<String> {
         differs("made-up model", old.recital.as_deref(), new.recital.as_deref()),
     ];
     let names: BTreeSet<&String> = old.settings.keys().chain(new.settings.keys()).collect();
-    let value = |header: &Header, name: &String| header.settings.get(name).cloned();
+    let value = |header: &RunHeader, name: &String| header.settings.get(name).cloned();
     all.extend(names.into_iter().map(|name| differs(name, value(old, name).as_deref(), value(new, name).as_deref())));
     all.into_iter().flatten().collect()
 }
 
-fn failed(path: &Path) -> impl FnOnce(io::Error) -> ResultsError {
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> RunFolderError {
     let path = path.to_owned();
-    |source| ResultsError::File { path, source }
+    |source| RunFolderError::File { path, source }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn header() -> Header {
-        Header {
+    fn header() -> RunHeader {
+        RunHeader {
             bench: "refactor".into(),
             tasks: "t".into(),
             fingerprint: "1".into(),
@@ -269,14 +270,14 @@ mod tests {
         }
     }
 
-    fn entry(id: &str) -> Entry {
-        Entry { id: id.into(), cost: Some(0.25), ..Entry::default() }
+    fn entry(id: &str) -> TaskResult {
+        TaskResult { id: id.into(), cost: Some(0.25), ..TaskResult::default() }
     }
 
     #[test]
     fn a_run_that_was_cut_short_goes_on_where_it_was() {
         let folder = tempfile::tempdir().unwrap();
-        let (results, before) = Results::open(folder.path(), &header()).unwrap();
+        let (results, before) = RunFolder::open(folder.path(), &header()).unwrap();
         assert_eq!(before, []);
         results.add(&entry("a")).unwrap();
         results.add(&entry("b")).unwrap();
@@ -285,42 +286,42 @@ mod tests {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, &text[..text.len() - 9]).unwrap();
         assert_eq!(read(folder.path()).unwrap().1, [entry("a")]);
-        let (results, before) = Results::open(folder.path(), &header()).unwrap();
+        let (results, before) = RunFolder::open(folder.path(), &header()).unwrap();
         assert_eq!(before, [entry("a")]);
         results.add(&entry("b")).unwrap();
         assert_eq!(read(folder.path()).unwrap(), (header(), vec![entry("a"), entry("b")]));
-        let lost = Lost { why: "money".into(), cost: Some(0.5) };
+        let lost = UnfinishedCost { why: "money".into(), cost: Some(0.5) };
         results.lose(&lost).unwrap();
         drop(results);
-        let (results, before) = Results::open(folder.path(), &header()).unwrap();
+        let (results, before) = RunFolder::open(folder.path(), &header()).unwrap();
         assert_eq!((results.lost, before.len()), (vec![lost], 2));
     }
 
     #[test]
     fn two_runs_at_once_do_not_share_a_folder() {
         let folder = tempfile::tempdir().unwrap();
-        let first = Results::open(folder.path(), &header()).unwrap();
-        let error = Results::open(folder.path(), &header()).unwrap_err();
+        let first = RunFolder::open(folder.path(), &header()).unwrap();
+        let error = RunFolder::open(folder.path(), &header()).unwrap_err();
         let process = format!("is being run by the process {}", std::process::id());
         assert!(error.to_string().ends_with(&process), "{error}");
         drop(first);
-        assert!(Results::open(folder.path(), &header()).is_ok());
+        assert!(RunFolder::open(folder.path(), &header()).is_ok());
     }
 
     #[test]
     fn another_run_is_not_mixed_in() {
         let folder = tempfile::tempdir().unwrap();
-        Results::open(folder.path(), &Header { bench: "never begun".into(), ..header() }).unwrap();
-        Results::open(folder.path(), &header()).unwrap().0.add(&entry("a")).unwrap();
-        let other = Header { tries: 2, ..header() };
-        let error = Results::open(folder.path(), &other).unwrap_err();
+        RunFolder::open(folder.path(), &RunHeader { bench: "never begun".into(), ..header() }).unwrap();
+        RunFolder::open(folder.path(), &header()).unwrap().0.add(&entry("a")).unwrap();
+        let other = RunHeader { tries: 2, ..header() };
+        let error = RunFolder::open(folder.path(), &other).unwrap_err();
         assert!(error.to_string().contains("its number of tries is 1, not 2"), "{error}");
         let settings = [("model".to_owned(), "n".to_owned()), ("map_tokens".to_owned(), "7".to_owned())].into();
-        let error = Results::open(folder.path(), &Header { settings, ..header() }).unwrap_err();
+        let error = RunFolder::open(folder.path(), &RunHeader { settings, ..header() }).unwrap_err();
         assert!(error.to_string().ends_with("its map_tokens is unset, not 7, its model is m, not n"), "{error}");
         // The same settings may be said in another way.
-        assert!(Results::open(folder.path(), &Header { flags: Vec::new(), ..header() }).is_ok());
+        assert!(RunFolder::open(folder.path(), &RunHeader { flags: Vec::new(), ..header() }).is_ok());
         fs::write(folder.path().join(HEAD), "{").unwrap();
-        assert!(matches!(Results::open(folder.path(), &header()), Err(ResultsError::Json { .. })));
+        assert!(matches!(RunFolder::open(folder.path(), &header()), Err(RunFolderError::Json { .. })));
     }
 }

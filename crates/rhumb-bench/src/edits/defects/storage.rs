@@ -1,17 +1,16 @@
 //! Files that are stored in unusual ways. Every byte away from the edit must survive.
 
+use crate::edits::sketch::{Line, Mark, NOT_UTF8, Sketch};
 use fastrand::Rng;
-
-use super::sketch::{Line, Mark, NOT_UTF8, Sketch};
 use rhumb_edit::EditFormat;
 
-pub(super) fn crlf(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn crlf(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     sketch.form.crlf = true;
     true
 }
 
 /// One line that is not edited ends with a line feed alone. In a very short file nobody could tell which ending rules.
-pub(super) fn crlf_one_lf(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn crlf_one_lf(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     if sketch.base.len() < 5 {
         return false;
     }
@@ -20,12 +19,12 @@ pub(super) fn crlf_one_lf(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     sketch.form.lone_lf.is_some()
 }
 
-pub(super) fn no_final_newline(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn no_final_newline(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     sketch.form.open_end = true;
     true
 }
 
-pub(super) fn bom(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn bom(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     sketch.form.bom = true;
     true
 }
@@ -39,7 +38,7 @@ fn unedited(sketch: &Sketch, rng: &mut Rng, fits: impl Fn(usize) -> bool) -> Opt
 }
 
 /// A form feed or another character that some programs take for a line end, or a space that does not break.
-pub(super) fn odd_character(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn odd_character(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     if rng.u8(..) < 64 && sketch.format != EditFormat::Whole {
         // Between two words of a line that is quoted with a plain space.
         let spaced = |at: usize| sketch.base.get(at).is_some_and(|line| line.trim().contains(' '));
@@ -71,14 +70,14 @@ pub(super) fn odd_character(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 }
 
 /// A byte that is not UTF-8, away from what is quoted.
-pub(super) fn not_utf8(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn not_utf8(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let Some(at) = unedited(sketch, rng, |at| !sketch.quotes(at)) else { return false };
     let line = sketch.base.get_mut(at);
     line.map(|line| line.push(NOT_UTF8)).is_some()
 }
 
 /// White space at line ends that the reply does not have.
-pub(super) fn trailing_space_lost(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn trailing_space_lost(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let trails = |text: &str| text.ends_with([' ', '\t']);
     let texts = |mark| {
         let lines = sketch.blocks.iter().flat_map(|block| &block.lines).filter(move |line| line.mark == mark);
@@ -108,7 +107,7 @@ pub(super) fn trailing_space_lost(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 }
 
 /// A heading underlined with signs like those between the two parts of a search block.
-pub(super) fn heading_like_divider(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn heading_like_divider(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let kept = |line: &Line| line.mark == Mark::Keep && line.at.is_some();
     let mut seams = Vec::new();
     for (nth, block) in sketch.blocks.iter().enumerate() {
@@ -128,9 +127,9 @@ pub(super) fn heading_like_divider(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::render::render;
-    use super::super::tests::{BEFORE, put, sketch};
     use super::*;
+    use crate::edits::sketch::render;
+    use crate::edits::tests::{BEFORE, put, sketch};
 
     fn stored(sketch: &Sketch) -> Vec<u8> {
         sketch.tree()["src/tide.py"].clone()
@@ -140,7 +139,7 @@ mod tests {
     fn the_form_of_a_file_is_that_of_both_texts() {
         let changed = put(EditFormat::Udiff, crlf);
         assert_eq!(stored(&changed), BEFORE.replace('\n', "\r\n").as_bytes());
-        assert_eq!(changed.wanted()["src/tide.py"], super::super::tests::AFTER.replace('\n', "\r\n").as_bytes());
+        assert_eq!(changed.wanted()["src/tide.py"], crate::edits::tests::AFTER.replace('\n', "\r\n").as_bytes());
         let lone = put(EditFormat::Udiff, crlf_one_lf);
         assert_eq!(stored(&lone).len() + 1, stored(&changed).len());
         assert_eq!(stored(&put(EditFormat::Udiff, bom)), [b"\xef\xbb\xbf", BEFORE.as_bytes()].concat());

@@ -1,11 +1,10 @@
 //! Defects around the blocks: the name of the file, fences, prose, line ends.
 
+use crate::edits::case::Expect;
+use crate::edits::defects::lines::misspelt;
+use crate::edits::sample::LineIndex;
+use crate::edits::sketch::{Fencing, ROOT, Sketch};
 use fastrand::Rng;
-
-use super::case::Expect;
-use super::fit::Lookup;
-use super::sketch::{Fencing, ROOT, Sketch};
-use super::words::misspelt;
 
 fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
@@ -18,28 +17,28 @@ fn named(sketch: &mut Sketch, name: impl FnOnce(&str) -> String) -> bool {
     true
 }
 
-pub(super) fn name_dot(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn name_dot(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     named(sketch, |path| format!("./{path}"))
 }
 
-pub(super) fn name_ticks(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn name_ticks(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     named(sketch, |path| format!("`{path}`"))
 }
 
-pub(super) fn name_bold(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn name_bold(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     named(sketch, |path| format!("**{path}**"))
 }
 
-pub(super) fn name_colon(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn name_colon(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     named(sketch, |path| format!("{path}:"))
 }
 
-pub(super) fn name_heading(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn name_heading(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let marks = rng.choice(["#", "##", "###", "####"]).unwrap_or_default();
     named(sketch, |path| format!("{marks} {path}"))
 }
 
-pub(super) fn name_extra_dir(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn name_extra_dir(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let folder = rng.choice(["harbour", "project", "repo", "workspace/harbour"]).unwrap_or_default();
     // Of two paths one of which ends like the other, either may be meant.
     let ends = |a: &str, b: &str| a.ends_with(&format!("/{b}"));
@@ -48,7 +47,7 @@ pub(super) fn name_extra_dir(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 }
 
 /// Only the last part; other files may have it too.
-pub(super) fn name_last_part(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn name_last_part(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     let name = base_name(&sketch.path).to_owned();
     if name == sketch.path || sketch.around.contains_key(&name) {
         return false;
@@ -59,16 +58,16 @@ pub(super) fn name_last_part(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     named(sketch, |_| name) && fits_nowhere_else(sketch)
 }
 
-pub(super) fn name_absolute(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn name_absolute(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     named(sketch, |path| format!("{ROOT}/{path}"))
 }
 
-pub(super) fn name_foreign(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn name_foreign(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let folder = rng.choice(["/usr/src/app", "/home/user/code", "/tmp/work", "/repo"]).unwrap_or_default();
     named(sketch, |path| format!("{folder}/{path}"))
 }
 
-pub(super) fn name_misspelt(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn name_misspelt(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let (folder, name) = sketch.path.rsplit_once('/').unwrap_or(("", &sketch.path));
     let folder = if rng.u8(..) < 64 { misspelt(folder, rng) } else { Some(folder.to_owned()) };
     let (Some(folder), Some(name)) = (folder, misspelt(name, rng)) else { return false };
@@ -77,13 +76,13 @@ pub(super) fn name_misspelt(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     named(sketch, |_| name) && free && fits_nowhere_else(sketch)
 }
 
-pub(super) fn name_of_another(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn name_of_another(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let names: Vec<String> = sketch.around.keys().cloned().collect();
     let Some(other) = rng.choice(names) else { return false };
     named(sketch, |_| other) && fits_nowhere_else(sketch)
 }
 
-pub(super) fn name_missing(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn name_missing(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     sketch.wrap.name = None;
     fits_nowhere_else(sketch)
 }
@@ -92,7 +91,7 @@ pub(super) fn name_missing(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
 fn fits_nowhere_else(sketch: &Sketch) -> bool {
     let files = sketch.around.values().map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
     files.into_iter().all(|lines| {
-        let lookup = Lookup::new(&lines);
+        let lookup = LineIndex::new(&lines);
         sketch.blocks.iter().all(|block| {
             let quoted = || block.lines.iter().filter(|line| line.is_quoted() && line.is_solid());
             let known = quoted().filter(|line| !lookup.places(&line.text).is_empty()).count();
@@ -101,7 +100,7 @@ fn fits_nowhere_else(sketch: &Sketch) -> bool {
     })
 }
 
-pub(super) fn no_closing_fence(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn no_closing_fence(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     let Fencing::Closed(info) = &sketch.wrap.fencing else { return false };
     sketch.wrap.fencing = Fencing::Open(info.clone());
     // Nothing tells the text after an open fence from what is in it.
@@ -109,7 +108,7 @@ pub(super) fn no_closing_fence(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     true
 }
 
-pub(super) fn other_language(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn other_language(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let Fencing::Closed(info) = &mut sketch.wrap.fencing else { return false };
     let others = ["", "text", "python", "javascript", "udiff", "code"];
     let others: Vec<&str> = others.into_iter().filter(|other| other != info).collect();
@@ -118,7 +117,7 @@ pub(super) fn other_language(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     true
 }
 
-pub(super) fn no_fence(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn no_fence(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     sketch.wrap.fencing = Fencing::None;
     if !sketch.wrap.after.is_empty() {
         sketch.wrap.after.insert(0, '\n');
@@ -127,7 +126,7 @@ pub(super) fn no_fence(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
 }
 
 /// Fences that are no edits before and after.
-pub(super) fn other_fences(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+pub(crate) fn other_fences(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     const BEFORE: [&str; 3] = [
         "The error was this:\n\n```text\nharbour: no water left\n  at low tide\n```\n\nSo the fix is small.\n\n",
         "It was called like this:\n\n```python\nraise_anchor(ship, slowly=True)\n```\n\n",
@@ -143,26 +142,26 @@ pub(super) fn other_fences(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     true
 }
 
-pub(super) fn bare_blanks(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn bare_blanks(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     sketch.wrap.bare_blanks = true;
     let mut lines = sketch.blocks.iter().filter(|block| !block.blockwise).flat_map(|block| &block.lines);
     lines.any(|line| line.is_quoted() && line.text.is_empty())
 }
 
-pub(super) fn crlf_reply(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+pub(crate) fn crlf_reply(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     sketch.wrap.crlf = true;
     true
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::defect::Put;
-    use super::super::render::render;
-    use super::super::tests::{put, sketch};
     use super::*;
+    use crate::edits::defects::Inject;
+    use crate::edits::sketch::render;
+    use crate::edits::tests::{put, sketch};
     use rhumb_edit::EditFormat;
 
-    fn first_line(put_in: Put) -> String {
+    fn first_line(put_in: Inject) -> String {
         render(&put(EditFormat::Diff, put_in)).lines().next().unwrap().to_owned()
     }
 
@@ -188,7 +187,7 @@ mod tests {
 
     #[test]
     fn fences_are_forgotten_and_renamed() {
-        let text = |put_in: Put| render(&put(EditFormat::Udiff, put_in));
+        let text = |put_in: Inject| render(&put(EditFormat::Udiff, put_in));
         assert!(text(no_closing_fence).ends_with("level += hour\n"));
         assert!(!text(other_language).starts_with("```diff"));
         assert!(text(no_fence).starts_with("--- src/tide.py\n"));

@@ -1,27 +1,25 @@
 //! `rhumb bench exercises`: programmed by a model, tested in a folder apart, and mended by what the tests say.
 
+use crate::args::ExercisesBenchArgs;
+use crate::exercises::{Exercise, ExerciseError, TestRunner, enabled, exercises as find};
+use crate::run::folder::RunHeader;
+use crate::run::summary::TaskResult;
+use crate::run::turn::{TurnRequest, refused, turn};
+use crate::run::{BenchRun, TaskOutcome, keep, named, new_entry, of_a_turn, stop_on_signals, take_turn, whole_path};
+use crate::scratch_folder;
+use rhumb::cli::load_settings;
+use rhumb::context::fence_for;
+use rhumb::error::{ErrorKind, UserError};
+use rhumb::headless::complain;
+use rhumb_edit::is_placeholder;
+use rhumb_workspace::process::{CommandLine, End, Ended, Environment, Masks, Order, Stop};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::entry::{keep, new_entry, take_turn, whole_path};
-use super::run::{Course, Done, named, stop_on_signals};
-use super::settings::of_a_turn;
-use super::turn::{TurnRequest, refused, turn};
-use crate::exercises::{Exercise, ExerciseError, Runner, enabled, exercises as find};
-use crate::report::Entry;
-use crate::results::Header;
-use rhumb::cli::load_settings;
-use rhumb::context::fence_for;
-use rhumb_edit::is_placeholder;
-use rhumb::error::{ErrorKind, UserError};
-use crate::args::ExercisesBenchArgs;
-use rhumb::headless::complain;
-use rhumb_workspace::process::{CommandLine, End, Ended, Environment, Masks, Order, Stop};
-
 /// What every exercise of a run is done with.
-struct Desk<'d> {
+struct ExerciseRun<'d> {
     args: &'d ExercisesBenchArgs,
     /// Commands of the user for tests, by language.
     tests: BTreeMap<String, String>,
@@ -29,14 +27,14 @@ struct Desk<'d> {
 }
 
 /// How the tests of an exercise are run.
-struct Tests {
+struct TestCommand {
     /// The line for the shell.
     line: String,
     /// Whose line that is; nothing for one of the user, of which the exit code is all that is known.
-    runner: Option<Runner>,
+    runner: Option<TestRunner>,
 }
 
-impl Tests {
+impl TestCommand {
     /// Whether the tests passed, and there were some.
     fn passed(&self, ended: &Ended) -> bool {
         ended.end.is_success() && self.ran(ended)
@@ -51,17 +49,17 @@ impl Tests {
 ///
 /// # Errors
 /// Exercises that cannot be read, a language whose tests nobody knows how to run, wrong settings, nobody who answers, or no money.
-pub(super) fn exercises(args: &ExercisesBenchArgs) -> Result<u8, UserError> {
+pub(crate) fn exercises(args: &ExercisesBenchArgs) -> Result<u8, UserError> {
     let settings = load_settings(args.run.model.overrides(), None)?;
     let stop = stop_on_signals();
-    let desk = Desk { args, tests: commands(&args.tests)?, stop: &stop };
+    let desk = ExerciseRun { args, tests: commands(&args.tests)?, stop: &stop };
     let all = desk.exercises()?;
     let recited = args.recite.then(|| "example".to_owned());
     let mut made_with = of_a_turn(&settings, args.recite);
     made_with.insert("time_limit".to_owned(), format!("{:?}", args.run.time_limit));
     made_with.insert("test_time_limit".to_owned(), format!("{:?}", args.test_time_limit));
     made_with.extend(desk.tests.iter().map(|(language, line)| (format!("test of {language}"), line.clone())));
-    let header = Header {
+    let header = RunHeader {
         bench: "exercises".to_owned(),
         tasks: whole_path(&args.from)?,
         fingerprint: fingerprint(&all)?,
@@ -70,7 +68,7 @@ pub(super) fn exercises(args: &ExercisesBenchArgs) -> Result<u8, UserError> {
         recital: recited,
         settings: made_with,
     };
-    let course = Course::open(&args.run, &header, &all, |exercise| &exercise.id)?;
+    let course = BenchRun::open(&args.run, &header, &all, |exercise| &exercise.id)?;
     if !course.is_done() && !args.recite {
         complain("tests run what a model wrote, as you: a container or another machine keeps yours out of its reach");
     }
@@ -102,7 +100,7 @@ fn fingerprint(all: &[Exercise]) -> Result<String, UserError> {
     Ok(format!("{:016x}", hash.digest()))
 }
 
-impl Desk<'_> {
+impl ExerciseRun<'_> {
     /// The exercises that can be run here; it is told which cannot, and why.
     fn exercises(&self) -> Result<Vec<Exercise>, UserError> {
         let args = self.args;
@@ -126,7 +124,7 @@ impl Desk<'_> {
                 let hint = format!("give --test {}=COMMAND, or --language for others alone", exercise.language);
                 return Err(UserError::new(ErrorKind::Usage, text, hint));
             };
-            match tests.runner.and_then(Runner::probe) {
+            match tests.runner.and_then(TestRunner::probe) {
                 Some(probe) if !*usable.entry(probe).or_insert_with(|| is_usable(probe)) => {
                     complain(&format!("left out: {}: its tests cannot be run here: `{probe}` fails", exercise.id));
                 }
@@ -142,22 +140,22 @@ impl Desk<'_> {
     }
 
     /// How the tests of an exercise are run; nothing for a language that nobody knows.
-    fn tests(&self, exercise: &Exercise) -> Result<Option<Tests>, UserError> {
+    fn tests(&self, exercise: &Exercise) -> Result<Option<TestCommand>, UserError> {
         if let Some(line) = self.tests.get(&exercise.language) {
-            return Ok(Some(Tests { line: line.clone(), runner: None }));
+            return Ok(Some(TestCommand { line: line.clone(), runner: None }));
         }
-        let runner = Runner::of(exercise).map_err(|error| exercise_error(&error))?;
-        Ok(runner.map(|runner| Tests { line: runner.line(exercise), runner: Some(runner) }))
+        let runner = TestRunner::of(exercise).map_err(|error| exercise_error(&error))?;
+        Ok(runner.map(|runner| TestCommand { line: runner.line(exercise), runner: Some(runner) }))
     }
 
     /// Does an exercise in a folder of its own.
-    fn exercise(&self, exercise: &Exercise, left: Option<f64>) -> Result<Done, UserError> {
-        let folder = super::scratch()?;
+    fn exercise(&self, exercise: &Exercise, left: Option<f64>) -> Result<TaskOutcome, UserError> {
+        let folder = scratch_folder()?;
         copy(&exercise.folder, folder.path(), &exercise.tests)?;
         let recited = if self.args.recite { Some(recital(exercise)?) } else { None };
         let mut entry = new_entry(&exercise.id, &exercise.language);
         let (out, name) = (self.args.run.folder(), exercise.id.replace('/', "_"));
-        let aside = super::scratch()?;
+        let aside = scratch_folder()?;
         let said = aside.path().join("output");
         for nth in 1..=self.args.tries.get() {
             let message = if nth == 1 { exercise.instruction() } else { exercise.again() };
@@ -176,7 +174,7 @@ impl Desk<'_> {
                 return Ok(end);
             }
             let Some((tests, ended)) = self.test(exercise, folder.path())? else {
-                return Ok(Done::Stopped(entry.cost));
+                return Ok(TaskOutcome::Stopped(entry.cost));
             };
             entry.seconds += ended.took.as_secs_f64();
             let text = told(&tests, &ended, self.args.test_time_limit);
@@ -188,12 +186,12 @@ impl Desk<'_> {
             }
         }
         self.look(exercise, folder.path(), &mut entry)?;
-        Ok(Done::Entry(Box::new(entry)))
+        Ok(TaskOutcome::TaskResult(Box::new(entry)))
     }
 
     /// Runs the tests in a folder apart, with tests that the model never touched; nothing if it was stopped.
-    fn test(&self, exercise: &Exercise, folder: &Path) -> Result<Option<(Tests, Ended)>, UserError> {
-        let apart = super::scratch()?;
+    fn test(&self, exercise: &Exercise, folder: &Path) -> Result<Option<(TestCommand, Ended)>, UserError> {
+        let apart = scratch_folder()?;
         copy(folder, apart.path(), &[])?;
         for test in &exercise.tests {
             let text = exercise.file(test).map_err(|error| exercise_error(&error))?;
@@ -214,7 +212,7 @@ impl Desk<'_> {
     }
 
     /// Keeps the solution, and looks for what it leaves out and for what does not parse.
-    fn look(&self, exercise: &Exercise, folder: &Path, entry: &mut Entry) -> Result<(), UserError> {
+    fn look(&self, exercise: &Exercise, folder: &Path, entry: &mut TaskResult) -> Result<(), UserError> {
         for name in &exercise.solution {
             let before = exercise.file(name).map_err(|error| exercise_error(&error))?;
             let text = fs::read(folder.join(name)).unwrap_or_default();
@@ -237,7 +235,7 @@ fn is_usable(line: &str) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-fn take_tests(entry: &mut Entry, tests: &Tests, ended: &Ended) {
+fn take_tests(entry: &mut TaskResult, tests: &TestCommand, ended: &Ended) {
     let passed = tests.passed(ended);
     entry.passed = passed.then_some(entry.tries);
     entry.tests_timed_out |= ended.end == End::TimeLimit;
@@ -245,7 +243,7 @@ fn take_tests(entry: &mut Entry, tests: &Tests, ended: &Ended) {
 }
 
 /// What the tests said, and how they ended where that tells more.
-fn told(tests: &Tests, ended: &Ended, limit: Duration) -> String {
+fn told(tests: &TestCommand, ended: &Ended, limit: Duration) -> String {
     let end = match ended.end {
         end if end.is_success() && !tests.ran(ended) => "\nNo test ran to its end.\n".to_owned(),
         End::TimeLimit => format!("\nThe tests took longer than {} s and were stopped.\n", limit.as_secs()),

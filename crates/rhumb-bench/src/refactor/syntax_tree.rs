@@ -1,3 +1,4 @@
+//! Walks over syntax trees. None recurses: a tree can be as deep as its source is long.
 //! Syntax nodes, counted.
 //!
 //! The benchmark's numbers began with Python's own `ast`, so for Python its nodes are counted: from the tree of tree-sitter it is
@@ -7,22 +8,132 @@
 //! For the other languages a syntax node is a node that has a name in the grammar and is no comment. In Python that measure
 //! gives about three quarters of what `ast` gives.
 
-use tree_sitter::Node;
+use tree_sitter::{Node, TreeCursor};
 
-use super::tree::{Step, has_child, named, steps, text};
+/// A node on a walk: how it hangs in the tree.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Visit<'t> {
+    pub(crate) node: Node<'t>,
+    /// Its field in its parent.
+    pub(crate) field: Option<&'t str>,
+    /// Its parent, and the parent's; none above the node that the walk began at.
+    pub(crate) parent: Option<Node<'t>>,
+    pub(crate) grandparent: Option<Node<'t>>,
+}
+
+impl<'t> Visit<'t> {
+    /// The kind of its parent, empty where there is none.
+    pub(crate) fn parent_kind(&self) -> &'t str {
+        self.parent.map_or("", |parent| parent.kind())
+    }
+
+    /// The kind of its parent's parent, empty where there is none.
+    pub(crate) fn grandparent_kind(&self) -> &'t str {
+        self.grandparent.map_or("", |parent| parent.kind())
+    }
+}
+
+/// A node and everything below it, parents first.
+pub(crate) fn walk(node: Node<'_>) -> impl Iterator<Item = Visit<'_>> {
+    Walk { cursor: node.walk(), parents: Vec::new(), done: false }
+}
+
+struct Walk<'t> {
+    cursor: TreeCursor<'t>,
+    parents: Vec<Node<'t>>,
+    done: bool,
+}
+
+impl<'t> Iterator for Walk<'t> {
+    type Item = Visit<'t>;
+
+    fn next(&mut self) -> Option<Visit<'t>> {
+        if self.done {
+            return None;
+        }
+        let (node, mut above) = (self.cursor.node(), self.parents.iter().rev());
+        let field = if self.parents.is_empty() { None } else { self.cursor.field_name() };
+        let step = Visit { node, field, parent: above.next().copied(), grandparent: above.next().copied() };
+        if self.cursor.goto_first_child() {
+            self.parents.push(node);
+            return Some(step);
+        }
+        while !self.cursor.goto_next_sibling() {
+            if !self.cursor.goto_parent() {
+                self.done = true;
+                break;
+            }
+            self.parents.pop();
+        }
+        Some(step)
+    }
+}
+
+/// The children of a node that have names in the grammar.
+pub(crate) fn named(node: Node<'_>) -> Vec<Node<'_>> {
+    node.named_children(&mut node.walk()).collect()
+}
+
+/// The child of a node in a field.
+pub(crate) fn child<'t>(node: Node<'t>, field: &str) -> Option<Node<'t>> {
+    node.child_by_field_name(field)
+}
+
+/// The text of a node.
+pub(crate) fn text<'s>(node: Node<'_>, source: &'s str) -> &'s str {
+    source.get(node.byte_range()).unwrap_or_default()
+}
+
+/// The text of the child of a node in a field.
+pub(crate) fn name_in<'s>(node: Node<'_>, field: &str, source: &'s str) -> &'s str {
+    child(node, field).map_or("", |name| text(name, source))
+}
+
+/// The first node of one of these kinds below a node, or it itself.
+pub(crate) fn first_of<'t>(node: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> {
+    walk(node).map(|step| step.node).find(|node| kinds.contains(&node.kind()))
+}
+
+/// Whether one of the direct children of a node, with or without a name in the grammar, is of one of these kinds.
+pub(crate) fn has_child(node: Node<'_>, kinds: &[&str]) -> bool {
+    node.children(&mut node.walk()).any(|child| kinds.contains(&child.kind()))
+}
+
+/// Whether a leaf below a node reads like one of these words, in code: neither in a comment nor in a string.
+pub(crate) fn mentions(node: Node<'_>, source: &str, words: &[&str]) -> bool {
+    mentions_outside(node, source, words, &[])
+}
+
+/// The same, leaves of some kinds aside.
+pub(crate) fn mentions_outside(node: Node<'_>, source: &str, words: &[&str], kinds: &[&str]) -> bool {
+    let leaves = walk(node).map(|step| step.node).filter(|node| node.child_count() == 0);
+    let mut leaves = leaves.filter(|leaf| !is_text(leaf.kind()) && !kinds.contains(&leaf.kind()));
+    !words.is_empty() && leaves.any(|leaf| words.contains(&text(leaf, source)))
+}
+
+/// Whether nodes of this kind hold text for people.
+fn is_text(kind: &str) -> bool {
+    kind.contains("comment") || kind.contains("string") || kind.contains("char")
+}
+
+/// The parts of a definition, its name aside.
+pub(crate) fn parts_without_name(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let name = child(node, "name");
+    named(node).into_iter().filter(move |part| Some(*part) != name)
+}
 
 /// Nodes of Python's `ast` below a node, it itself included.
-pub(super) fn python(node: Node<'_>, source: &str) -> usize {
-    steps(node).filter(|step| step.node.is_named()).map(|step| weight(&step, source)).sum()
+pub(crate) fn python(node: Node<'_>, source: &str) -> usize {
+    walk(node).filter(|step| step.node.is_named()).map(|step| weight(&step, source)).sum()
 }
 
 /// Nodes below a node that have names in the grammar and are no comments, it itself included.
-pub(super) fn plain(node: Node<'_>, _: &str) -> usize {
-    steps(node).filter(|step| step.node.is_named() && !step.node.is_extra()).count()
+pub(crate) fn plain(node: Node<'_>, _: &str) -> usize {
+    walk(node).filter(|step| step.node.is_named() && !step.node.is_extra()).count()
 }
 
 /// How many nodes of `ast` a node of the tree stands for, those that its children stand for left out.
-fn weight(step: &Step<'_>, source: &str) -> usize {
+fn weight(step: &Visit<'_>, source: &str) -> usize {
     let node = step.node;
     let parent = step.parent_kind();
     match node.kind() {
@@ -98,7 +209,7 @@ fn weight(step: &Step<'_>, source: &str) -> usize {
 }
 
 /// Two nodes for a name that is read or written, one for a parameter, none for what is only a word to `ast`.
-fn name(step: &Step<'_>) -> usize {
+fn name(step: &Visit<'_>) -> usize {
     match (step.parent_kind(), step.field) {
         ("attribute", Some("attribute"))
         | ("keyword_argument" | "function_definition" | "class_definition", Some("name")) => 0,
@@ -119,7 +230,7 @@ fn is_parameter(parent: &str) -> bool {
 }
 
 /// The name that a caught exception goes by; of `with` the name is one that is written.
-fn is_caught(step: &Step<'_>) -> bool {
+fn is_caught(step: &Visit<'_>) -> bool {
     let above = step.grandparent.and_then(|pattern| pattern.parent());
     above.is_some_and(|above| matches!(above.kind(), "except_clause" | "except_group_clause"))
 }
@@ -145,7 +256,7 @@ fn imported(node: Node<'_>) -> usize {
 }
 
 /// Whether it only goes on with the operator of its parent: `a and b and c` is one operation.
-fn goes_on(step: &Step<'_>) -> bool {
+fn goes_on(step: &Visit<'_>) -> bool {
     step.parent_kind() == "boolean_operator"
         && step.parent.is_some_and(|parent| operator(parent) == operator(step.node))
 }

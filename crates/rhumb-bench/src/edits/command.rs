@@ -1,31 +1,29 @@
 //! `rhumb bench edits`: how replies are applied, as tables or as JSON.
 
-use std::path::Path;
-
-use fastrand::Rng;
-use serde_json::{Value, json};
-
+use crate::args::EditsBenchArgs;
 use crate::edits::{
     Case, CorpusError, FORMATS, Figures, Group, Sample, Tally, cases, defect_names, read_corpus, run, samples,
     write_case,
 };
-use rhumb_edit::{EditFormat, Flexibility, FormatChoice};
+use fastrand::Rng;
 use rhumb::error::{ErrorKind, UserError};
-use rhumb_workspace::git::{GitError, Revisions};
-use crate::args::EditsBenchArgs;
 use rhumb::headless::{complain, print, print_json};
+use rhumb_edit::{EditFormat, Flexibility, FormatChoice};
+use rhumb_workspace::git::{GitError, Revisions};
+use serde_json::{Value, json};
+use std::path::Path;
 
 /// Changes that are read for each ten cases of a format.
 const SAMPLES_PER_TEN: usize = 4;
 /// Changes that are read at least, so that each defect finds a place.
-const FEWEST_SAMPLES: usize = 240;
+const MIN_SAMPLES: usize = 240;
 const GROUPS: [Group; 5] = [Group::Clean, Group::One, Group::Several, Group::Hopeless, Group::All];
 
 /// Runs the cases. The exit code is 1 when one was applied wrongly.
 ///
 /// # Errors
 /// A format that there is not, a repository or corpus that cannot be read, no case, no space for failures.
-pub(super) fn edits(args: &EditsBenchArgs) -> Result<u8, UserError> {
+pub(crate) fn edits(args: &EditsBenchArgs) -> Result<u8, UserError> {
     let unknown =
         |known: &dyn Fn(&str) -> bool| args.defects.iter().find(|name| !known(name)).map(|name| no_defect(name));
     let is_ours = |name: &str| defect_names().any(|known| known == name);
@@ -89,7 +87,7 @@ fn formats(names: &[String]) -> Result<Vec<EditFormat>, UserError> {
 
 /// Changes from all repositories, equally many of each as far as there are.
 fn drawn(args: &EditsBenchArgs) -> Result<Vec<Sample>, UserError> {
-    let wanted = (args.cases * SAMPLES_PER_TEN / 10).max(FEWEST_SAMPLES);
+    let wanted = (args.cases * SAMPLES_PER_TEN / 10).max(MIN_SAMPLES);
     let each = wanted.div_ceil(args.git_dirs.len().max(1));
     let mut all = Vec::new();
     for folder in &args.git_dirs {
