@@ -2,9 +2,6 @@
 
 use super::layers::Layers;
 
-/// Rounds in which a model may ask for more when nothing is configured.
-const ROUNDS: usize = 2;
-
 /// What happens when a model asks for more of the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum More {
@@ -49,19 +46,18 @@ pub struct CodebaseSettings {
 
 impl Default for CodebaseSettings {
     fn default() -> Self {
-        Self { tokens: None, planning: false, hyde: false, rerank: false, rounds: ROUNDS, more: More::Ask }
+        Self::of(&Layers::default())
     }
 }
 
 impl CodebaseSettings {
     pub(super) fn of(layers: &Layers) -> Self {
-        let is_on = |name| layers.switch(name).unwrap_or(false);
         Self {
             tokens: layers.whole("codebase_tokens"),
-            planning: is_on("codebase_planning"),
-            hyde: is_on("codebase_hyde"),
-            rerank: is_on("codebase_rerank"),
-            rounds: layers.whole("codebase_rounds").unwrap_or(ROUNDS),
+            planning: layers.switch("codebase_planning"),
+            hyde: layers.switch("codebase_hyde"),
+            rerank: layers.switch("codebase_rerank"),
+            rounds: layers.whole("codebase_rounds").unwrap_or_default(),
             more: layers.text("codebase_more").map(|name| More::named(&name)).unwrap_or_default(),
         }
     }

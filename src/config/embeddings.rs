@@ -10,8 +10,6 @@ use rhumb_llm::{EmbeddingsApi, Endpoint};
 
 /// The model that is meant where none is named: small, made for code, and of a licence that lets anybody use it.
 const LOCAL_MODEL: &str = "minishlab/potion-code-16M";
-/// Where models are published.
-const HUB: &str = "https://huggingface.co";
 
 /// Where texts become vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -58,15 +56,7 @@ pub struct Embeddings {
 
 impl Default for Embeddings {
     fn default() -> Self {
-        Self {
-            source: EmbeddingsSource::Off,
-            model: None,
-            url: None,
-            api: None,
-            dims: None,
-            consent: Consent::Ask,
-            hub: HUB.to_owned(),
-        }
+        Self::of(&Layers::default())
     }
 }
 
@@ -97,7 +87,7 @@ impl Embeddings {
             api,
             dims: layers.whole("embeddings_dims"),
             consent,
-            hub: text("embeddings_hub").unwrap_or_else(|| HUB.to_owned()),
+            hub: text("embeddings_hub").unwrap_or_default(),
         }
     }
 

@@ -89,32 +89,20 @@ pub struct Face {
 
 impl Default for Face {
     fn default() -> Self {
-        Self {
-            theme_light: None,
-            theme_dark: None,
-            layout: LayoutChoice::default(),
-            mouse: true,
-            animations: true,
-            composer_keys: ComposerKeys::default(),
-            diff_view: DiffView::default(),
-            diff_words: true,
-            fold_decided: true,
-            keys: BTreeMap::new(),
-        }
+        Self::of(&Layers::default())
     }
 }
 
 impl Face {
     /// What the layers say of it.
     pub(super) fn of(layers: &Layers) -> Self {
-        let defaults = Self::default();
         let text = |name: &str| layers.text(name);
         Self {
             theme_light: text("theme_light"),
             theme_dark: text("theme_dark"),
             layout: text("layout").and_then(|name| LayoutChoice::named(&name)).unwrap_or_default(),
-            mouse: layers.switch("mouse").unwrap_or(defaults.mouse),
-            animations: layers.switch("animations").unwrap_or(defaults.animations),
+            mouse: layers.switch("mouse"),
+            animations: layers.switch("animations"),
             composer_keys: match text("composer_keys").as_deref() {
                 Some("vi") => ComposerKeys::Vi,
                 _ => ComposerKeys::Emacs,
@@ -124,8 +112,8 @@ impl Face {
                 Some("side-by-side") => DiffView::SideBySide,
                 _ => DiffView::Auto,
             },
-            diff_words: layers.switch("diff_words").unwrap_or(defaults.diff_words),
-            fold_decided: layers.switch("fold_decided").unwrap_or(defaults.fold_decided),
+            diff_words: layers.switch("diff_words"),
+            fold_decided: layers.switch("fold_decided"),
             keys: keys(layers),
         }
     }

@@ -18,7 +18,6 @@ mod endpoint;
 mod face;
 mod keep;
 mod key;
-mod kind;
 mod layer;
 mod layers;
 mod paths;

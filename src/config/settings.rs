@@ -14,13 +14,6 @@ use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::models::{Api, Catalog, Dollars, ModelOverride};
 
-/// Rounds of edits when nothing is configured.
-const EDIT_ROUNDS: usize = 3;
-/// Rounds of repairs after lint and tests when nothing is configured.
-const VERIFY_ROUNDS: usize = 3;
-/// How long tests and linters may take when nothing is configured.
-const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
-
 /// What flags say; they win over everything.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
@@ -235,72 +228,9 @@ impl Notify {
 }
 
 impl Default for Settings {
+    /// The settings without any file, variable or flag.
     fn default() -> Self {
-        Self {
-            base_url: None,
-            model: None,
-            weak_model: None,
-            editor_model: None,
-            aliases: BTreeMap::new(),
-            models: BTreeMap::new(),
-            api: None,
-            address_is_own: true,
-            key_command: None,
-            providers: Providers::default(),
-            keys: Keys::default(),
-            context_window: None,
-            max_output_tokens: None,
-            temperature: None,
-            thinking_effort: None,
-            thinking_tokens: None,
-            map_tokens: None,
-            map_refresh: Refresh::default(),
-            cache_folder: None,
-            state_folder: None,
-            edit_format: None,
-            edit_rounds: EDIT_ROUNDS,
-            history_tokens: None,
-            codebase: CodebaseSettings::default(),
-            cache_prompts: true,
-            send_secrets: false,
-            cache_pings: 0,
-            spending_cap: None,
-            timeout: None,
-            language: None,
-            prompts: None,
-            read: Vec::new(),
-            ignore: Vec::new(),
-            conventions: true,
-            lint_cmd: None,
-            test_cmd: None,
-            theme: None,
-            face: Face::default(),
-            auto_commit: true,
-            dirty_commits: None,
-            undo_commit: UndoCommit::Drop,
-            attribution: Attribution { author: false, committer: false, co_author: true },
-            commit_hooks: false,
-            commit_language: None,
-            lint: true,
-            test: false,
-            linters: BTreeMap::new(),
-            verify_rounds: VERIFY_ROUNDS,
-            command_timeout: COMMAND_TIMEOUT,
-            suggest_commands: true,
-            add_mentions: None,
-            accept_plan: false,
-            editor_edit_format: None,
-            embeddings: Embeddings::default(),
-            watch: false,
-            sessions: true,
-            notify: Notify::None,
-            notify_cmd: None,
-            editor: None,
-            voice_cmd: None,
-            voice_model: None,
-            voice_language: None,
-            layers: Layers::default(),
-        }
+        Self::of(Layers::default(), Providers::default(), Keys::default())
     }
 }
 
@@ -316,13 +246,20 @@ impl Settings {
         let providers = Providers::new(entries(&layers), beside_key, &var);
         let key_variables = providers.entries.values().filter_map(|entry| entry.key_env.as_deref());
         let keys = Keys::new(&var, sources.paths, keyring_of_system(), key_variables);
+        let (cache, state) = sources.paths.map(|paths| (paths.cache.clone(), paths.state.clone())).unzip();
+        // A cache folder of another user is not trusted. Without one, everything in it is made again.
+        let cache_folder = cache.filter(|cache| owner_if_another(cache).is_none());
+        Ok(Self { cache_folder, state_folder: state, ..Self::of(layers, providers, keys) })
+    }
+
+    /// The settings of these layers. Settings without a value have the default of the table.
+    fn of(layers: Layers, providers: Providers, keys: Keys) -> Self {
         let path = |text: String| match text.strip_prefix("~/").zip(std::env::home_dir()) {
             Some((below, home)) => home.join(below),
             None => PathBuf::from(text),
         };
         let thinking = layers.top("thinking").map(|entry| &entry.value);
-        let defaults = Self::default();
-        Ok(Self {
+        Self {
             base_url: layers.text("base_url"),
             model: layers.text("model"),
             weak_model: layers.text("weak_model"),
@@ -335,37 +272,33 @@ impl Settings {
             providers,
             keys,
             context_window: layers.whole("context_window"),
-            max_output_tokens: layers.whole("max_output_tokens").and_then(|tokens| tokens.try_into().ok()),
+            max_output_tokens: layers.whole("max_output_tokens"),
             temperature: layers.number("temperature"),
             thinking_effort: thinking.and_then(Value::as_str).map(str::to_owned),
             thinking_tokens: thinking.and_then(Value::as_integer).and_then(|tokens| tokens.try_into().ok()),
             map_tokens: layers.whole("map_tokens"),
             map_refresh: layers.text("map_refresh").and_then(|name| name.parse().ok()).unwrap_or_default(),
-            // What another user has put there is not believed either; without it all is made anew.
-            cache_folder: sources
-                .paths
-                .map(|paths| paths.cache.clone())
-                .filter(|cache| owner_if_another(cache).is_none()),
-            state_folder: sources.paths.map(|paths| paths.state.clone()),
+            cache_folder: None,
+            state_folder: None,
             edit_format: layers.text("edit_format").and_then(|name| name.parse().ok()),
-            edit_rounds: layers.whole("edit_rounds").unwrap_or(defaults.edit_rounds),
+            edit_rounds: layers.whole("edit_rounds").unwrap_or_default(),
             history_tokens: layers.whole("history_tokens"),
             codebase: CodebaseSettings::of(&layers),
-            cache_prompts: layers.switch("cache_prompts").unwrap_or(defaults.cache_prompts),
+            cache_prompts: layers.switch("cache_prompts"),
             send_secrets: layers.text("secrets").as_deref() == Some("send"),
-            cache_pings: layers.whole("cache_pings").and_then(|pings| pings.try_into().ok()).unwrap_or(0),
+            cache_pings: layers.whole("cache_pings").unwrap_or_default(),
             spending_cap: layers.number("spending_cap").map(Dollars::new),
-            timeout: layers.whole("timeout").map(|seconds| Duration::from_secs(seconds as u64)),
+            timeout: layers.whole("timeout").map(Duration::from_secs),
             language: layers.text("language"),
             prompts: layers.text("prompts").map(path),
             read: layers.list("read"),
             ignore: layers.list("ignore"),
-            conventions: layers.switch("conventions").unwrap_or(defaults.conventions),
+            conventions: layers.switch("conventions"),
             lint_cmd: layers.text("lint_cmd"),
             test_cmd: layers.text("test_cmd"),
             theme: layers.text("theme"),
             face: Face::of(&layers),
-            auto_commit: layers.switch("auto_commit").unwrap_or(defaults.auto_commit),
+            auto_commit: layers.switch("auto_commit"),
             dirty_commits: decided(&layers, "dirty_commits", "yes", "no"),
             undo_commit: if layers.text("undo_commit").as_deref() == Some("revert") {
                 UndoCommit::Revert
@@ -373,26 +306,24 @@ impl Settings {
                 UndoCommit::Drop
             },
             attribution: Attribution {
-                author: layers.switch("attribute_author").unwrap_or(defaults.attribution.author),
-                committer: layers.switch("attribute_committer").unwrap_or(defaults.attribution.committer),
-                co_author: layers.switch("attribute_co_author").unwrap_or(defaults.attribution.co_author),
+                author: layers.switch("attribute_author"),
+                committer: layers.switch("attribute_committer"),
+                co_author: layers.switch("attribute_co_author"),
             },
-            commit_hooks: layers.switch("commit_hooks").unwrap_or(defaults.commit_hooks),
+            commit_hooks: layers.switch("commit_hooks"),
             commit_language: layers.text("commit_language"),
-            lint: layers.switch("lint").unwrap_or(defaults.lint),
-            test: layers.switch("test").unwrap_or(defaults.test),
+            lint: layers.switch("lint"),
+            test: layers.switch("test"),
             linters: texts(&layers, "linters"),
-            verify_rounds: layers.whole("verify_rounds").unwrap_or(defaults.verify_rounds),
-            command_timeout: layers
-                .whole("command_timeout")
-                .map_or(defaults.command_timeout, |seconds| Duration::from_secs(seconds as u64)),
-            suggest_commands: layers.switch("suggest_commands").unwrap_or(defaults.suggest_commands),
+            verify_rounds: layers.whole("verify_rounds").unwrap_or_default(),
+            command_timeout: Duration::from_secs(layers.whole("command_timeout").unwrap_or_default()),
+            suggest_commands: layers.switch("suggest_commands"),
             add_mentions: decided(&layers, "mentions", "add", "ignore"),
-            accept_plan: layers.switch("accept_plan").unwrap_or(defaults.accept_plan),
+            accept_plan: layers.switch("accept_plan"),
             editor_edit_format: layers.text("editor_edit_format").and_then(|name| name.parse().ok()),
             embeddings: Embeddings::of(&layers),
-            watch: layers.switch("watch").unwrap_or(defaults.watch),
-            sessions: layers.switch("sessions").unwrap_or(defaults.sessions),
+            watch: layers.switch("watch"),
+            sessions: layers.switch("sessions"),
             notify: layers.text("notify").map(|name| Notify::named(&name)).unwrap_or_default(),
             notify_cmd: layers.text("notify_cmd"),
             editor: layers.text("editor"),
@@ -400,7 +331,7 @@ impl Settings {
             voice_model: layers.text("voice_model"),
             voice_language: layers.text("voice_language"),
             layers,
-        })
+        }
     }
 
     /// What is known of models, with what the user says of them. Lists that were fetched are not in it.

@@ -1,4 +1,4 @@
-//! What putting a request together and counting its tokens cost: `cargo bench -p rhumb-bench --bench context`.
+//! The cost of composing a request and counting its tokens: `cargo bench -p rhumb-bench --bench context`.
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints what it measured")]
 
@@ -16,13 +16,13 @@ use rhumb_llm::models::Model;
 use rhumb_llm::{Message, Role};
 use rhumb_tokens::{TokenCounter, counter_for_model};
 
-/// Files of the request.
+/// Number of files of the request.
 const FILES: usize = 200;
-/// Lines of a file: about a thousand tokens.
+/// Lines of a file, about a thousand tokens.
 const LINES: usize = 120;
-/// Bytes that are counted for the speed of counting.
+/// Size of the text for the speed of counting, in bytes.
 const COUNTED: usize = 4 << 20;
-/// The best of so many runs counts.
+/// Number of runs; the fastest counts.
 const RUNS: usize = 7;
 
 fn main() {
@@ -45,7 +45,7 @@ fn main() {
         });
         for (case, ms) in [("nothing counted before", first), ("another message", again), ("another file changed", one)]
         {
-            report::keep("context", &format!("a request of {FILES} files, {name}: {case}"), "ms", ms, None);
+            report::record("context", &format!("a request of {FILES} files, {name}: {case}"), "ms", ms, None);
         }
         println!("a request of {FILES} files and {tokens} tokens, {name}");
         println!("  nothing counted before {first:>8.2} ms");
@@ -59,7 +59,7 @@ fn main() {
         counter.count("the table is loaded at the first count");
         let pieces: Vec<&str> = pieces(&text, 64 * 1024);
         let ms = best(|| pieces.iter().for_each(|piece| _ = counter.count(piece)));
-        report::keep("context", &format!("counting, {name}"), "ns/byte", ms * 1e6 / text.len() as f64, None);
+        report::record("context", &format!("counting, {name}"), "ns/byte", ms * 1e6 / text.len() as f64, None);
         println!("  files of 64 KiB, {name:<14} {:>6.1} MB/s", text.len() as f64 / ms / 1e3);
         let ms = best(|| _ = counter.measure(&text));
         let count = counter.measure(&text);
@@ -90,7 +90,7 @@ fn assembled(files: &[ContextFile], model: &Model, counter: &dyn TokenCounter, d
     fit(&inputs, counter, &mut |budget| "src/unit.py:\n  def unit(reading, tide)\n".repeat(budget / 20))
 }
 
-/// A file, the same every time.
+/// A generated file, always the same for equal arguments.
 fn file(number: usize, edition: usize) -> ContextFile {
     let line = |line: usize| match (line + number) % 5 {
         0 => format!("def unit_{number}_{line}(reading, tide):\n"),

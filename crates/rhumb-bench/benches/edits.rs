@@ -1,4 +1,4 @@
-//! What reading and locating edits costs: `cargo bench -p rhumb-bench --bench edits`. For how well they land there is `rhumb-bench edits`.
+//! The cost of parsing and locating edits: `cargo bench -p rhumb-bench --bench edits`. `rhumb-bench edits` measures their quality.
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints what it measured")]
 
@@ -9,15 +9,15 @@ use std::fmt::Write as _;
 use rhumb_bench::CpuWatch;
 use rhumb_edit::{EditFormat, EditStream, Files, FormatChoice, Status, parse, propose};
 
-/// Bytes of a reply that is streamed.
+/// Size of the streamed reply in bytes.
 const REPLY: usize = 1 << 20;
-/// Bytes of a piece of it.
+/// Size of its pieces in bytes.
 const PIECE: usize = 16;
-/// Lines of the file that is edited.
+/// Lines of the edited file.
 const LINES: usize = 20_000;
-/// Hunks of the reply that edits it.
+/// Hunks of the reply.
 const HUNKS: usize = 100;
-/// The best of so many runs counts.
+/// Number of runs; the fastest counts.
 const RUNS: usize = 5;
 
 struct OneFile(String);
@@ -47,7 +47,7 @@ fn main() {
             let reply = long_reply(format);
             let ms = best(|| stream(&reply, choice));
             let per_byte = ms * 1e6 / reply.len() as f64;
-            report::keep("edits", &format!("reading {format} as {choice}"), "ns/byte", per_byte, None);
+            report::record("edits", &format!("reading {format} as {choice}"), "ns/byte", per_byte, None);
             println!("{:<14} read as {:<14} {:>8.1} ns/byte", format.to_string(), choice.to_string(), per_byte);
         }
     }
@@ -62,7 +62,7 @@ fn main() {
                 applied = proposal.outcomes.iter().filter(|outcome| outcome.status == Status::Applied).count();
             });
             let hunks = format!("locating {HUNKS} hunks of {format} in {LINES} lines, {what}");
-            report::keep("edits", &hunks, "ms", ms, None);
+            report::record("edits", &hunks, "ms", ms, None);
             println!("{:<14} {what:<16} {:>8.1} ms, {applied} applied", format.to_string(), ms);
         }
     }
@@ -91,7 +91,7 @@ fn stream(reply: &str, choice: FormatChoice) {
     assert!(!stream.finish().edits.is_empty(), "the reply holds edits");
 }
 
-/// A line of the file, the same every time.
+/// A generated line of the file.
 fn line(number: usize) -> String {
     match number % 5 {
         0 => format!("def unit_{number}(reading, tide):\n"),
@@ -102,7 +102,7 @@ fn line(number: usize) -> String {
     }
 }
 
-/// A reply of many edits, ASCII alone.
+/// A reply with many edits, in ASCII.
 fn long_reply(format: EditFormat) -> String {
     let mut reply = String::with_capacity(REPLY + 1024);
     if format == EditFormat::Patch {

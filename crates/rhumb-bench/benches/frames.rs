@@ -1,13 +1,13 @@
-//! What a key and a frame cost, on the real app with a screen in memory: `cargo bench -p rhumb-bench --bench frames`.
+//! What a key and a frame cost, in the app with a screen in memory: `cargo bench -p rhumb-bench --bench frames`.
 //!
 //! The scenes are those of the table in the README: large repositories, a long transcript, a large review, an answer that streams in
-//! while the repository is read. Each is measured as the event loop does it: the event is taken in, one frame of 160×50 is drawn,
-//! colouring and all other work happens elsewhere. Processor time of the drawing thread; the 95th of 100.
+//! while the repository is indexed. As in the event loop, an event is handled and one frame of 160×50 is drawn; highlighting and all
+//! other work is not measured. Figures are processor time of the drawing thread, the 95th of 100.
 
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,
-    reason = "a benchmark prints what it measured, and nothing helps it where it cannot be set up"
+    reason = "a benchmark prints its figures and cannot go on without its setup"
 )]
 
 #[path = "../../../tests/support/harness.rs"]
@@ -62,7 +62,7 @@ fn main() {
     }
 }
 
-/// A list of 100,000 definitions that is narrowed letter by letter: what the keyboard waits for, and what ranks meanwhile.
+/// A list of 100,000 definitions that is filtered letter by letter: the time for a key, and the time for the ranking.
 fn symbols() {
     let mut scene = Scene::harbour();
     for file in 0..SYMBOLS / 100 {
@@ -78,7 +78,7 @@ fn symbols() {
         harness.take_event(Event::Key(key));
         harness.frame();
         drawn.push(watch.ms());
-        // Many threads share the ranking, so the clock on the wall counts.
+        // Many threads share the ranking, so wall-clock time is measured.
         let watch = Stopwatch::start();
         if let Some(found) = harness.app.take_rank_job().and_then(|job| job.run()) {
             harness.app.ranked(found);
@@ -88,11 +88,11 @@ fn symbols() {
         harness.color();
     }
     assert!(!ranked.is_empty(), "the list has opened, and ranks");
-    told("100,000 symbols: a letter in the picker", 16.0, drawn);
-    told("100,000 symbols: until the list is ranked (wall clock)", 100.0, ranked);
+    row("100,000 symbols: a letter in the picker", 16.0, drawn);
+    row("100,000 symbols: until the list is ranked (wall clock)", 100.0, ranked);
 }
 
-/// Presses keys in turn, a frame after each.
+/// Presses keys and draws a frame after each.
 fn measure(name: &str, budget: f64, harness: &mut Harness, keys: &[&str]) {
     let mut spent = Vec::new();
     for name in keys {
@@ -103,15 +103,15 @@ fn measure(name: &str, budget: f64, harness: &mut Harness, keys: &[&str]) {
         spent.push(watch.ms());
         harness.color();
     }
-    told(name, budget, spent);
+    row(name, budget, spent);
 }
 
-fn told(name: &str, budget: f64, spent: Vec<f64>) {
-    report::told("frames", name, budget, spent);
+fn row(name: &str, budget: f64, spent: Vec<f64>) {
+    report::row("frames", name, budget, spent);
 }
 
-fn one(name: &str, budget: f64, ms: f64) {
-    report::one("frames", name, "ms", budget, ms);
+fn single(name: &str, budget: f64, ms: f64) {
+    report::single("frames", name, "ms", budget, ms);
 }
 
 fn typing() -> Vec<&'static str> {
@@ -138,7 +138,7 @@ fn transcript() {
     }
     let watch = ThreadWatch::start();
     harness.frame();
-    one("5,000 messages: the first frame", 50.0, watch.ms());
+    single("5,000 messages: the first frame", 50.0, watch.ms());
     measure("5,000 messages: paging up", 5.0, &mut harness, &repeated("PageUp"));
     for _ in 0..20 {
         harness.keys("<PageUp>");
@@ -147,10 +147,10 @@ fn transcript() {
     let watch = ThreadWatch::start();
     harness.resize_only(80, 24);
     harness.frame();
-    one("5,000 messages: the first frame at another size", 50.0, watch.ms());
+    single("5,000 messages: the first frame at another size", 50.0, watch.ms());
 }
 
-/// A repository of files with places to change, and the reply that changes them.
+/// A review of a reply that changes many files in many places.
 fn review() {
     let mut scene = Scene::harbour();
     let mut reply = String::new();
@@ -178,21 +178,21 @@ fn review() {
     harness.take_report(proposed);
     harness.take_event(Event::Key(key::parse("Alt-4").unwrap_or_else(|| unreachable!())));
     harness.frame();
-    one("50 files, 500 hunks: the first frame of the review", 100.0, watch.ms());
+    single("50 files, 500 hunks: the first frame of the review", 100.0, watch.ms());
     let counts = harness.app.session.review.counts();
     assert_eq!(counts.total(), FILES * HUNKS, "every edit has its hunk");
     let watch = Stopwatch::start();
     harness.color();
     harness.frame();
     harness.color();
-    one("50 files, 500 hunks: until the screen has its colours", 500.0, watch.ms());
+    single("50 files, 500 hunks: until the screen has its colours", 500.0, watch.ms());
     measure("50 files, 500 hunks: moving by lines", 5.0, &mut harness, &repeated("j"));
     measure("50 files, 500 hunks: moving by hunks", 5.0, &mut harness, &repeated("]"));
     measure("50 files, 500 hunks: deciding", 5.0, &mut harness, &repeated("y n y y u"));
     measure("50 files, 500 hunks: deciding all, and back", 5.0, &mut harness, &repeated("g y u g n u"));
 }
 
-/// An answer that streams in while the repository is read.
+/// An answer that streams in while the repository is indexed.
 fn streaming() {
     let mut harness = Scene::harbour().silent().open(SCREEN.0, SCREEN.1);
     harness.keys("type \"explain\" <Enter>");
@@ -211,7 +211,7 @@ fn streaming() {
         spent.push(watch.ms());
         harness.color();
     }
-    told("an answer of 2,000 tokens streams in while one types", 16.0, spent);
+    row("an answer of 2,000 tokens streams in while one types", 16.0, spent);
 }
 
 fn repository(files: usize) {

@@ -1,12 +1,12 @@
-//! How many instructions the program executes for what it does most: `cargo bench -p rhumb-bench --bench instructions`.
+//! The number of instructions of frequent commands: `cargo bench -p rhumb-bench --bench instructions`.
 //!
-//! Unlike time, a count hardly depends on what else the machine does. `perf` counts where the processor lets it, which it does in few
-//! virtual machines; else `valgrind`, some fifty times slower. Without either there is nothing to measure.
+//! Unlike times, instruction counts hardly depend on the load of the machine. They are counted by `perf`, which needs hardware counters
+//! that few virtual machines have, or by `valgrind`, about fifty times slower. Without either program nothing is measured.
 
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,
-    reason = "a benchmark prints what it measured, and nothing helps it where it cannot be set up"
+    reason = "a benchmark prints its figures and cannot go on without its setup"
 )]
 
 mod report;
@@ -15,10 +15,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// Files of the repository.
+/// Number of files of the repository.
 const FILES: usize = 400;
 
-/// What is done, one after the other in one repository.
+/// The measured commands, run in this order in one repository.
 const CASES: [(&str, &[&str]); 4] = [
     ("start and end", &["--version"]),
     ("the map of 400 files, nothing known", &["map", "--tokens", "2048"]),
@@ -26,7 +26,7 @@ const CASES: [(&str, &[&str]); 4] = [
     ("a search of 400 files, all known", &["search", "--query", "where is the reading of a unit"]),
 ];
 
-/// A program that counts the instructions of another one.
+/// A program that counts instructions.
 #[derive(Clone, Copy)]
 enum Counter {
     Perf,
@@ -39,7 +39,7 @@ fn main() {
     let run = |counter: Counter, arguments: &[&str]| counter.count(&program, arguments, repository.path(), home.path());
     let counts = |counter: &Counter| run(*counter, &["--version"]).is_some();
     let Some(counter) = [Counter::Perf, Counter::Valgrind].into_iter().find(counts) else {
-        println!("neither perf nor valgrind counts instructions here");
+        println!("neither perf nor valgrind can count instructions here");
         return;
     };
     fill(repository.path());
@@ -47,12 +47,12 @@ fn main() {
     for (name, arguments) in CASES {
         let millions = run(counter, arguments).expect("the program ends well") / 1e6;
         println!("{name:<58} {millions:>8.1}");
-        report::keep("instructions", name, "million", millions, None);
+        report::record("instructions", name, "million", millions, None);
     }
 }
 
 impl Counter {
-    /// What the program executes, outside of the kernel; nothing where it fails or is not counted.
+    /// The number of instructions in user space; `None` if the program fails or cannot be counted.
     fn count(self, program: &Path, arguments: &[&str], repository: &Path, home: &Path) -> Option<f64> {
         let (counter, flags): (_, &[&str]) = match self {
             Self::Perf => ("perf", &["stat", "-x,", "-e", "instructions:u"]),
@@ -60,7 +60,7 @@ impl Counter {
         };
         let mut command = Command::new(counter);
         command.args(flags).arg(program).args(arguments).current_dir(repository);
-        // What threads wait for each other costs instructions too, and never the same number of them.
+        // One thread, because waiting threads execute a varying number of instructions.
         command.env("HOME", home).env("RAYON_NUM_THREADS", "1");
         let done = command.output().ok().filter(|done| done.status.success())?;
         let said = String::from_utf8_lossy(&done.stderr);
@@ -76,7 +76,7 @@ impl Counter {
     }
 }
 
-/// A repository of small files that use each other, the same ones every time.
+/// Fills a repository with small files that use each other, always the same ones.
 fn fill(root: &Path) {
     for number in 0..FILES {
         let mut text = format!("//! The reading of unit {number}.\n\n");

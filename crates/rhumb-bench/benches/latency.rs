@@ -1,13 +1,13 @@
-//! What a user waits for, on the real program in a real pseudo-terminal: `cargo bench -p rhumb-bench --bench latency`.
+//! Latency of the program in a pseudo-terminal: `cargo bench -p rhumb-bench --bench latency`.
 //!
-//! The time from starting to the first frame, from a key to the first byte that answers it, while nothing happens and while an answer
-//! streams in and the repository is read; the memory; and what it does while nobody does anything, how often it wakes included. Wall-clock time, so a machine
-//! that is busy otherwise shows here.
+//! The time from the start to the first frame, and from a key to the first byte of output, when idle and while an answer streams in
+//! and the repository is indexed; peak memory; and output, processor time and wake-ups when idle. Times are wall-clock times, so they
+//! depend on the load of the machine.
 
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,
-    reason = "a benchmark prints what it measured, and nothing helps it where it cannot be set up"
+    reason = "a benchmark prints its figures and cannot go on without its setup"
 )]
 
 #[cfg(unix)]
@@ -44,8 +44,8 @@ mod measured {
     const KEYS: usize = 200;
     /// Starts for one figure.
     const STARTS: usize = 7;
-    /// How long the program is left alone.
-    const LEFT_ALONE: Duration = Duration::from_secs(5);
+    /// How long the idle program is observed.
+    const IDLE_TIME: Duration = Duration::from_secs(5);
 
     pub fn all() {
         report::head("on a pseudo-terminal, ms");
@@ -58,7 +58,7 @@ mod measured {
         busy(&program, repository.path());
     }
 
-    /// A repository of so many files.
+    /// Creates a repository with `files` files.
     fn fill(folder: &Path, files: usize) {
         for number in 0..files {
             let (area, other) = (number / 100, number * 31 % files);
@@ -85,7 +85,7 @@ mod measured {
         Pty::spawn(program, &[], repository, env, SCREEN.0, SCREEN.1)
     }
 
-    /// From starting the program to its first frame, and to the map.
+    /// The time from the start of the program to its first frame.
     fn starts(program: &Path, repository: &Path, home: &Path) {
         let home = home.to_string_lossy().into_owned();
         let mut spent = Vec::new();
@@ -95,14 +95,14 @@ mod measured {
             app.wait_until(|screen| screen.contains("repo map"), "the first frame");
             let first = ms(start.elapsed());
             if number == 0 {
-                one("10,000 files, first start: the first frame", "ms", 100.0, first);
+                single("10,000 files, first start: the first frame", "ms", 100.0, first);
             } else {
                 spent.push(first);
             }
             app.wait_until(|screen| screen.contains("tokens "), "the request measured");
             leave(&mut app);
         }
-        told("10,000 files, later starts: the first frame", 100.0, spent);
+        row("10,000 files, later starts: the first frame", 100.0, spent);
     }
 
     fn idle(program: &Path, repository: &Path, home: &Path) {
@@ -110,18 +110,18 @@ mod measured {
         let mut app = open(program, repository, &[("HOME", &home)]);
         app.wait_until(|screen| screen.contains("tokens ") && !screen.contains("reading "), "the repository read");
         thread::sleep(Duration::from_secs(2));
-        told("10,000 files, idle: key → bytes", 5.0, press(&app));
-        one("10,000 files: the most memory", "MB", 150.0, memory(&app));
+        row("10,000 files, idle: key → bytes", 5.0, press(&app));
+        single("10,000 files: the most memory", "MB", 150.0, memory(&app));
         thread::sleep(Duration::from_secs(2));
         let (sent, ticks, woken) = (app.sent(), ticks(&app), woken(&app));
-        thread::sleep(LEFT_ALONE);
-        one("left alone for 5 s: sent to the terminal", "bytes", 0.0, (app.sent() - sent) as f64);
-        one("left alone for 5 s: time of the processor", "ms", 25.0, self::ticks(&app) - ticks);
-        one("left alone for 5 s: threads woken", "times", 25.0, woken_since(&app, &woken));
+        thread::sleep(IDLE_TIME);
+        single("left alone for 5 s: sent to the terminal", "bytes", 0.0, (app.sent() - sent) as f64);
+        single("left alone for 5 s: time of the processor", "ms", 25.0, self::ticks(&app) - ticks);
+        single("left alone for 5 s: threads woken", "times", 25.0, woken_since(&app, &woken));
         leave(&mut app);
     }
 
-    /// An answer of 200 tokens a second while the repository is read for the first time.
+    /// An answer with 200 tokens per second while the repository is indexed for the first time.
     fn busy(program: &Path, repository: &Path) {
         let words = "The quay holds what the tide gives back, and `Berth::fits` says *whether* it does.\n\n";
         let chunks: Vec<String> = words.split_inclusive(' ').cycle().take(4_000).map(str::to_owned).collect();
@@ -132,13 +132,13 @@ mod measured {
         app.wait_until(|screen| screen.contains("repo map"), "the first frame");
         app.type_text("go on\r");
         app.wait_for("The quay");
-        told("an answer streams, 10,000 files are read: key → bytes", 16.0, press(&app));
+        row("an answer streams, 10,000 files are read: key → bytes", 16.0, press(&app));
         drop(app.screen());
         app.key("Esc");
         leave(&mut app);
     }
 
-    /// Types a letter, waits for its first byte; milliseconds for each.
+    /// Types letters and waits for the first byte of output after each. Returns milliseconds.
     fn press(app: &Pty) -> Vec<f64> {
         let mut spent = Vec::new();
         for number in 0..KEYS {
@@ -147,7 +147,7 @@ mod measured {
             let start = Instant::now();
             app.type_text(text);
             spent.push(ms(app.wait_sent(sent).duration_since(start)));
-            // Not in step with anything: people do not type in step with frames either.
+            // Irregular, so that keys are not synchronized with frames.
             thread::sleep(Duration::from_millis(20 + (number as u64 * 7) % 13));
         }
         spent
@@ -171,11 +171,11 @@ mod measured {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", app.process_id())).unwrap_or_default();
         let fields = stat.rsplit_once(") ").map(|(_, rest)| rest.split(' ').collect::<Vec<_>>()).unwrap_or_default();
         let field = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
-        // A hundred ticks a second, on every Linux there is.
+        // USER_HZ is 100 on Linux.
         (field(11) + field(12)) * 10.0
     }
 
-    /// How often each thread has begun to wait for something: as often as it was woken before.
+    /// The number of voluntary context switches of each thread, which is the number of its wake-ups.
     fn woken(app: &Pty) -> BTreeMap<OsString, u64> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", app.process_id())).into_iter().flatten().flatten();
         let waits = |task: std::fs::DirEntry| {
@@ -186,7 +186,7 @@ mod measured {
         tasks.filter_map(waits).collect()
     }
 
-    /// How often threads were woken since; those that have ended meanwhile do not count.
+    /// The number of wake-ups since `before`, of threads that still run.
     fn woken_since(app: &Pty, before: &BTreeMap<OsString, u64>) -> f64 {
         let since = |(thread, count): (OsString, u64)| count - before.get(&thread).copied().unwrap_or(0);
         woken(app).into_iter().map(since).sum::<u64>() as f64
@@ -196,11 +196,11 @@ mod measured {
         time.as_secs_f64() * 1_000.0
     }
 
-    fn told(name: &str, budget: f64, spent: Vec<f64>) {
-        report::told("latency", name, budget, spent);
+    fn row(name: &str, budget: f64, spent: Vec<f64>) {
+        report::row("latency", name, budget, spent);
     }
 
-    fn one(name: &str, unit: &str, budget: f64, value: f64) {
-        report::one("latency", name, unit, budget, value);
+    fn single(name: &str, unit: &str, budget: f64, value: f64) {
+        report::single("latency", name, unit, budget, value);
     }
 }

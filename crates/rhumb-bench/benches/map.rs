@@ -1,5 +1,5 @@
-//! What the map of a generated repository of 100,000 small files costs: `cargo bench -p rhumb-bench --bench map`. `RHUMB_BENCH_FILES` asks
-//! for another number of files. For a repository of your own there is `rhumb-bench map`.
+//! The cost of the repo map of a generated repository with 100,000 small files: `cargo bench -p rhumb-bench --bench map`.
+//! `RHUMB_BENCH_FILES` sets another number of files. `rhumb-bench map` measures any repository.
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints what it measured")]
 
@@ -13,30 +13,30 @@ use std::{env, fs, io};
 use rhumb_bench::Unit;
 use rhumb_workspace::Root;
 
-/// Files in one folder.
-const IN_FOLDER: usize = 100;
+/// Number of files in a folder.
+const FILES_PER_FOLDER: usize = 100;
 
 fn main() -> io::Result<()> {
     let files = env::var("RHUMB_BENCH_FILES").ok().and_then(|number| number.parse().ok()).unwrap_or(100_000);
     let (repository, scratch) = (tempfile::tempdir()?, tempfile::tempdir()?);
     generate(repository.path(), files)?;
     let root = Root::at(repository.path()).map_err(io::Error::other)?;
-    for figure in rhumb_bench::map(&root, scratch.path(), NonZeroUsize::MIN) {
+    for figure in rhumb_bench::map::measure(&root, scratch.path(), NonZeroUsize::MIN) {
         let less_is_better = !matches!(figure.unit, Unit::Share | Unit::Count);
         if less_is_better {
             let name = format!("{} ({files} files): {}", figure.name, figure.meaning);
-            report::keep("map", &name, figure.unit.as_str(), figure.value, None);
+            report::record("map", &name, figure.unit.as_str(), figure.value, None);
         }
         println!("{:<20} {:>12.3} {:<7} {}", figure.name, figure.value, figure.unit.as_str(), figure.meaning);
     }
     Ok(())
 }
 
-/// Small files of four languages that use each other, the same ones every time.
+/// Generates small files in four languages that use each other, always the same ones.
 fn generate(root: &Path, files: usize) -> io::Result<()> {
     for number in 0..files {
-        let folder = root.join(format!("part_{:03}", number / IN_FOLDER));
-        if number % IN_FOLDER == 0 {
+        let folder = root.join(format!("part_{:03}", number / FILES_PER_FOLDER));
+        if number % FILES_PER_FOLDER == 0 {
             fs::create_dir_all(&folder)?;
         }
         let (extension, text) = file(number, files);

@@ -1,5 +1,5 @@
-//! What a question costs over 20,000 chunks of a generated repository: `cargo bench -p rhumb-bench --bench search`. `RHUMB_BENCH_FILES` asks for
-//! another number of files, ten chunks each.
+//! The cost of a search over 20,000 chunks of a generated repository: `cargo bench -p rhumb-bench --bench search`.
+//! `RHUMB_BENCH_FILES` sets another number of files, with ten chunks each.
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints what it measured")]
 
@@ -16,7 +16,7 @@ use rhumb_index::retrieval::{Passages, Question, SearchWeights, Sources, search}
 use rhumb_syntax::{Language, tags};
 use rhumb_tokens::counter_for_model;
 
-/// How often each question is asked.
+/// Number of searches for each question.
 const TIMES: usize = 20;
 
 const QUESTIONS: [&str; 3] =
@@ -43,8 +43,8 @@ fn main() {
         gathered.sort_unstable();
         let ms = |time: Duration| time.as_secs_f64() * 1_000.0;
         let what = format!("{question:?} over {} chunks", files * 10);
-        report::keep("search", &format!("search for {what}"), "ms", ms(found[TIMES / 2]), Some(30.0));
-        report::keep("search", &format!("passages for {what}"), "ms", ms(gathered[TIMES / 2]), Some(30.0));
+        report::record("search", &format!("search for {what}"), "ms", ms(found[TIMES / 2]), Some(30.0));
+        report::record("search", &format!("passages for {what}"), "ms", ms(gathered[TIMES / 2]), Some(30.0));
         println!("{question:<44} search {:>10.2?}  passages {:>10.2?}", found[TIMES / 2], gathered[TIMES / 2]);
     }
 }
@@ -60,7 +60,7 @@ fn graph(texts: &[(String, Arc<str>)]) -> Arc<TagGraph> {
     Arc::new(TagGraph::new(Arc::new(MapIndex::of(&files)), &History::default(), &Weights::default()))
 }
 
-/// A file of ten functions that use those of other files.
+/// A generated file with ten functions that use functions of other files.
 fn text(number: usize, files: usize) -> String {
     let mut text = format!("//! Cache of unit {number}.\n\n");
     for step in 1..=10usize {

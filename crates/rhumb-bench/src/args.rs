@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser};
+use rhumb::config::Overrides;
 use serde::{Deserialize, Serialize};
 
-use rhumb::config::Overrides;
-
+use crate::context::CASE;
 use crate::edits::defect_names;
+use crate::questions::QUESTION;
 use crate::refactor::Oracle;
-use crate::{CASE, QUESTION};
 
 /// Benchmarks of rhumb: how edits are applied, how good the repo map and the search are, how well models refactor and program.
 #[derive(Debug, Parser)]
 #[command(name = "rhumb-bench", version, about, max_term_width = 100)]
 pub struct Args {
-    /// What is measured
+    /// The benchmark
     #[command(subcommand)]
     pub command: BenchCommand,
 }
@@ -25,21 +25,21 @@ pub struct Args {
 /// The benchmarks.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum BenchCommand {
-    /// What the repo map costs here: cold, warm, after a change, while typing
+    /// Measure what the repo map costs: without a store, with one, after a change, while typing
     Map(MapBenchArgs),
-    /// How much of what real commits changed the map shows, and what each signal is worth
+    /// Measure how much of what real commits changed the map shows, and what each signal contributes
     Context(ContextBenchArgs),
-    /// How well the search answers questions about a repository
+    /// Measure how well the search answers questions about a repository
     Questions(QuestionBenchArgs),
-    /// How well replies are applied: real changes, clean and with the defects that models produce
+    /// Measure how replies are applied: real changes, clean and with the defects that models produce
     Edits(EditsBenchArgs),
-    /// How lazy a model is: methods that it is to move out of their class, whole
+    /// Measure how lazy a model is, by methods that it has to move out of their class
     Refactor(RefactorBenchArgs),
-    /// How well a model programs: exercises with tests
+    /// Measure how well a model programs, by exercises with tests
     Exercises(ExercisesBenchArgs),
-    /// Two runs of refactor, of exercises or of the performance suite, side by side
+    /// Compare two runs of refactor, of exercises or of the performance suite
     Compare(CompareBenchArgs),
-    /// Perform one turn, as the benchmarks with a model start it in a process of its own
+    /// Perform one turn; started by the benchmarks with a model
     #[command(hide = true)]
     Turn {
         /// The turn as JSON
@@ -51,7 +51,7 @@ pub enum BenchCommand {
 /// How figures are printed.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct ReportArgs {
-    /// For people or for programs
+    /// The output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: ReportFormat,
     /// The same as --format json
@@ -60,13 +60,13 @@ pub struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// Whether one JSON object is asked for.
+    /// Whether the output is JSON.
     pub fn is_json(&self) -> bool {
         self.json || self.format == ReportFormat::Json
     }
 }
 
-/// For people or for programs.
+/// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ReportFormat {
     /// Tables
@@ -81,7 +81,7 @@ pub struct MapBenchArgs {
     /// Measure this folder instead of the repository of the current one
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Each figure is the median of so many runs
+    /// Number of runs; each figure is their median
     #[arg(long, default_value = "3", value_name = "N")]
     pub runs: NonZeroUsize,
     #[command(flatten)]
@@ -92,7 +92,7 @@ pub struct MapBenchArgs {
 /// `rhumb-bench context`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct ContextBenchArgs {
-    /// The repository that the cases are from, with its whole history; nothing is written to it
+    /// The repository of the cases, with its whole history; nothing is written to it
     #[arg(long, value_name = "DIR")]
     pub git_dir: PathBuf,
     /// The cases, one JSON object a line
@@ -101,10 +101,10 @@ pub struct ContextBenchArgs {
     /// Run the first of each N cases
     #[arg(long, default_value = "1", value_name = "N")]
     pub stride: NonZeroUsize,
-    /// Most tokens of a map; may be given more than once
+    /// Maximum tokens of a map; may be given more than once
     #[arg(long = "budget", default_values_t = [1024, 4096], value_name = "N")]
     pub budgets: Vec<usize>,
-    /// Measure once more without this signal; may be given more than once
+    /// Measure again without this signal; may be given more than once
     #[arg(long, value_name = "SIGNAL")]
     pub without: Vec<String>,
     #[command(flatten)]
@@ -115,13 +115,13 @@ pub struct ContextBenchArgs {
 /// `rhumb-bench questions`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct QuestionBenchArgs {
-    /// The repository that is asked, with its history; nothing is written to it
+    /// The repository of the questions, with its history; nothing is written to it
     #[arg(long, value_name = "DIR")]
     pub git_dir: PathBuf,
-    /// The commit that is asked
+    /// The commit to search
     #[arg(long, default_value = "HEAD", value_name = "REV")]
     pub revision: String,
-    /// Ask this folder of it alone; the questions name paths from the root of the repository all the same
+    /// Search only this folder; paths in the questions are still relative to the root of the repository
     #[arg(long, default_value = "", value_name = "DIR")]
     pub folder: String,
     /// The questions, one JSON object a line
@@ -135,31 +135,31 @@ pub struct QuestionBenchArgs {
 /// `rhumb-bench edits`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct EditsBenchArgs {
-    /// A repository that changes are taken from; may be given more than once; nothing is written to it
+    /// A repository from which changes are taken; may be given more than once; nothing is written to it
     #[arg(long = "git-dir", value_name = "DIR", required_unless_present = "corpus")]
     pub git_dirs: Vec<PathBuf>,
-    /// Run the cases of a folder instead, each a folder with case.json, before, reply.md and after
+    /// Run the cases of this folder instead, each a folder with case.json, before, reply.md and after
     #[arg(long, value_name = "DIR", conflicts_with_all = ["git_dirs", "cases", "seed", "formats"])]
     pub corpus: Option<PathBuf>,
-    /// Make so many cases of each format
+    /// Number of cases of each edit format
     #[arg(long, default_value_t = 300, value_name = "N")]
     pub cases: usize,
     /// The same seed gives the same cases
     #[arg(long, default_value_t = 1, value_name = "S")]
     pub seed: u64,
-    /// Formats of the replies: udiff, diff, whole, patch or all; may be given more than once
+    /// Edit formats of the replies: udiff, diff, whole, patch or all; may be given more than once
     #[arg(long = "format", default_value = "all", value_name = "FORMAT")]
     pub formats: Vec<String>,
-    /// Only cases that have this defect; may be given more than once
+    /// Only cases with this defect; may be given more than once
     #[arg(long = "defect", value_name = "NAME", help = defects())]
     pub defects: Vec<String>,
-    /// Have the format of each reply found out, instead of telling it
+    /// Let the parser detect the edit format of each reply
     #[arg(long)]
     pub auto: bool,
-    /// Run the cases once more with quotes taken to the letter, and print the same tables for that
+    /// Run the cases again with exact matching only, and print the same tables for that
     #[arg(long)]
     pub inflexible: bool,
-    /// Write each case that does not end as it should into this folder
+    /// Write each case with an unexpected result into this folder
     #[arg(long, value_name = "DIR")]
     pub failures: Option<PathBuf>,
     /// Print one JSON object
@@ -170,7 +170,7 @@ pub struct EditsBenchArgs {
 /// `rhumb-bench refactor`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct RefactorBenchArgs {
-    /// What to do
+    /// The step
     #[command(subcommand)]
     pub command: RefactorCommand,
 }
@@ -178,27 +178,27 @@ pub struct RefactorBenchArgs {
 /// The steps of the refactoring benchmark.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum RefactorCommand {
-    /// Find methods that need nothing of their instance, in Python, Rust, TypeScript, Java, Go and C++, and make a task of each
+    /// Find methods that do not use their instance, in Python, Rust, TypeScript, Java, Go and C++, and make a task of each
     Build(BuildRefactorArgs),
-    /// Have the model do the tasks, with `rhumb edit`; one that was stopped goes on where it was
+    /// Have the model do the tasks; a stopped run continues
     Run(RunRefactorArgs),
-    /// Grade the files of a run once more
+    /// Grade the files of a run again
     Grade(GradeRefactorArgs),
 }
 
 /// `rhumb-bench refactor build`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct BuildRefactorArgs {
-    /// The folder whose source files are looked through; nothing is written to it
+    /// The folder with the source files; nothing is written to it
     #[arg(long, value_name = "DIR")]
     pub from: PathBuf,
-    /// Write the tasks here: tasks.jsonl, and the source of each below files/
+    /// The folder for the tasks: tasks.jsonl, and the sources in files/
     #[arg(long, value_name = "DIR", default_value = "refactor-tasks")]
     pub out: PathBuf,
-    /// Fewest syntax nodes of a method: in Python those of its own ast, elsewhere named nodes of tree-sitter without comments
+    /// Minimum number of syntax nodes of a method: nodes of ast in Python, else named nodes of tree-sitter without comments
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub min_nodes: usize,
-    /// Leave out what this matches, below the folder, as in 'tests' or '**/test_*.py'; may be given more than once
+    /// Exclude paths that match, relative to the folder: 'tests', '**/test_*.py'; may be given more than once
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
     /// Print one JSON object
@@ -209,17 +209,17 @@ pub struct BuildRefactorArgs {
 /// `rhumb-bench refactor run`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct RunRefactorArgs {
-    /// The tasks that `build` wrote
+    /// The folder that `build` wrote
     #[arg(long, value_name = "DIR")]
     pub tasks: PathBuf,
-    /// Most tries for a task; from the second on the model is told what is not as it should be
+    /// Maximum number of tries for a task; from the second on the model is told which checks failed
     #[arg(long, default_value = "1", value_name = "N")]
     pub tries: NonZeroUsize,
-    /// Ask no model, but one that is made up: perfect, lazy, copy, broken or malformed. Proves the benchmark itself
-    #[arg(long, value_name = "NAME", value_parser = recital)]
+    /// Use an oracle model instead of a real one: perfect, lazy, copy, broken or malformed. Proves the benchmark itself
+    #[arg(long, value_name = "NAME", value_parser = oracle)]
     pub recite: Option<Oracle>,
     #[command(flatten)]
-    /// How it runs.
+    /// Flags of the run.
     pub run: RunBenchArgs,
 }
 
@@ -237,49 +237,49 @@ pub struct GradeRefactorArgs {
 /// `rhumb-bench exercises`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct ExercisesBenchArgs {
-    /// A folder with exercises, each with its tests and a .meta/config.json, as in LANG/exercises/practice/NAME
+    /// A folder with exercises, each with tests and a .meta/config.json, as in LANG/exercises/practice/NAME
     #[arg(long, value_name = "DIR")]
     pub from: PathBuf,
-    /// Only exercises in this language, by the name of its folder; may be given more than once
+    /// Only exercises in this language, the name of a folder; may be given more than once
     #[arg(long = "language", value_name = "LANG")]
     pub languages: Vec<String>,
     /// Run the tests of a language with this command, as LANG=COMMAND; may be given more than once
     #[arg(long = "test", value_name = "LANG=COMMAND")]
     pub tests: Vec<String>,
-    /// Most tries for an exercise; from the second on the model is shown what the tests say
+    /// Maximum number of tries for an exercise; from the second on the model gets the output of the tests
     #[arg(long, default_value = "2", value_name = "N")]
     pub tries: NonZeroUsize,
-    /// Longest time that the tests may take, in seconds
+    /// Time limit of the tests in seconds
     #[arg(long, default_value = "180", value_name = "SECONDS", value_parser = seconds)]
     pub test_time_limit: Duration,
-    /// Ask no model, but give the example solution that comes with each exercise. Proves that the tests run here
+    /// Use the example solution of each exercise instead of a model. Proves that the tests run here
     #[arg(long)]
     pub recite: bool,
     #[command(flatten)]
-    /// How it runs.
+    /// Flags of the run.
     pub run: RunBenchArgs,
 }
 
-/// How a benchmark with a model runs.
+/// Flags of benchmarks with a model.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct RunBenchArgs {
     #[command(flatten)]
     /// The model.
     pub model: ModelArgs,
-    /// The folder of the run: what was run, results, files and events. A run that is there already goes on. RESULTS.json writes
-    /// the report to that file, and the run to the folder RESULTS beside it
+    /// The folder of the run. An existing run is continued. With RESULTS.json the report is written to that file, and the folder is
+    /// RESULTS
     #[arg(long, value_name = "DIR", default_value = "bench-run")]
     pub out: PathBuf,
-    /// Do so many tasks at a time
+    /// Number of tasks at a time
     #[arg(long, default_value = "1", value_name = "N")]
     pub jobs: NonZeroUsize,
-    /// Longest time that a turn of the model may take, in seconds
+    /// Time limit of a turn in seconds
     #[arg(long, default_value = "600", value_name = "SECONDS", value_parser = seconds)]
     pub time_limit: Duration,
-    /// Begin no task when the run has cost so many dollars; one that is being done may cost what is left
+    /// Maximum cost of the run in dollars, earlier parts included
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     pub budget: Option<f64>,
-    /// Only tasks with this in their name; may be given more than once
+    /// Only tasks whose name contains this; may be given more than once
     #[arg(long = "only", value_name = "TEXT")]
     pub only: Vec<String>,
     /// Print one JSON object
@@ -287,23 +287,23 @@ pub struct RunBenchArgs {
     pub json: bool,
 }
 
-/// Flags that say which model is used, and how. Keys come from the environment, files or a command of the user, never from a flag.
+/// Flags that choose the model. Keys come from the environment, files or a command of the user, never from a flag.
 #[derive(Debug, Clone, Default, ClapArgs, Serialize, Deserialize)]
 pub struct ModelArgs {
     /// Root of the server's API, such as http://127.0.0.1:11434/v1 [env: RHUMB_BASE_URL]
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
-    /// What the server speaks, where its address and the model do not tell: chat, responses, anthropic, gemini or ollama
+    /// The API of the server, if it does not follow from the address and the model: chat, responses, anthropic, gemini or ollama
     /// [env: RHUMB_API]
     #[arg(long, value_name = "API")]
     pub api: Option<String>,
-    /// Model to use, with its provider where the keys at hand do not tell: anthropic/NAME [env: RHUMB_MODEL]
+    /// The model, with its provider if that does not follow from the available keys: anthropic/NAME [env: RHUMB_MODEL]
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// How the model writes edits: diff, diff-fenced, udiff, whole or patch; what suits the model if not given
+    /// The edit format: diff, diff-fenced, udiff, whole or patch [default: what suits the model]
     #[arg(long, value_name = "FORMAT")]
     pub edit_format: Option<String>,
-    /// Tokens for the repo map
+    /// Maximum tokens of the repo map
     #[arg(long, value_name = "N")]
     pub map_tokens: Option<usize>,
 }
@@ -342,13 +342,13 @@ impl RunBenchArgs {
         if self.report_file().is_some() { self.out.with_extension("") } else { self.out.clone() }
     }
 
-    /// The file that the report is written to.
+    /// The file for the report, if `--out` names one.
     pub fn report_file(&self) -> Option<&Path> {
         Some(self.out.as_path()).filter(|out| out.extension().is_some_and(|ending| ending == "json"))
     }
 
-    /// Whether a task of that name is to be done.
-    pub fn wants(&self, id: &str) -> bool {
+    /// Whether a task is selected.
+    pub fn selects(&self, id: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|part| id.contains(part))
     }
 }
@@ -356,10 +356,10 @@ impl RunBenchArgs {
 /// `rhumb-bench compare`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct CompareBenchArgs {
-    /// The folder of a run; the file of a run of the performance suite
+    /// The folder of a run, or a file of the performance suite
     #[arg(value_name = "A")]
     pub a: PathBuf,
-    /// The folder of another run over the same tasks; the file of a newer run of the suite
+    /// The folder of another run over the same tasks, or a file of a newer run of the suite
     #[arg(value_name = "B")]
     pub b: PathBuf,
     /// Print one JSON object
@@ -368,18 +368,18 @@ pub struct CompareBenchArgs {
 }
 
 fn lines_of(what: &str, example: &str, optional: &str) -> String {
-    format!("The {what}, one JSON object a line, of which {optional} may be missing: {example}")
+    format!("The {what}, one JSON object on each line; {optional} are optional: {example}")
 }
 
 fn defects() -> String {
     format!(
-        "Only cases that have this defect; may be given more than once: {}",
+        "Only cases with this defect; may be given more than once: {}",
         defect_names().collect::<Vec<_>>().join(", ")
     )
 }
 
-fn recital(name: &str) -> Result<Oracle, String> {
-    let found = Oracle::ALL.into_iter().find(|recital| recital.name() == name);
+fn oracle(name: &str) -> Result<Oracle, String> {
+    let found = Oracle::ALL.into_iter().find(|oracle| oracle.name() == name);
     found.ok_or_else(|| format!("one of {}", Oracle::ALL.map(Oracle::name).join(", ")))
 }
 

@@ -1,5 +1,4 @@
-//! What a benchmark measured.
-//! Means over cases.
+//! Figures of benchmarks, and how they are measured and averaged.
 
 /// The unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,14 +11,14 @@ pub enum Unit {
     Megabytes,
     /// One figure over another of the same run.
     Ratio,
-    /// A part of all, from 0 to 1.
+    /// A share, from 0 to 1.
     Proportion,
-    /// A number of things.
+    /// A count.
     Count,
 }
 
 impl Unit {
-    /// As it is written behind a value.
+    /// The unit as it follows a value.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::CpuMs => "ms CPU",
@@ -35,13 +34,13 @@ impl Unit {
 /// One measured figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What was measured: a stable name in kebab-case.
+    /// The name in kebab-case.
     pub name: String,
-    /// What that means.
+    /// The meaning, in words.
     pub meaning: String,
-    /// How much.
+    /// The value.
     pub value: f64,
-    /// Of what.
+    /// The unit of the value.
     pub unit: Unit,
 }
 
@@ -52,7 +51,7 @@ impl Figure {
     }
 }
 
-/// Measures how much the processor works for this process, on all threads together.
+/// Measures the processor time of this process, of all threads together.
 #[derive(Debug, Clone, Copy)]
 pub struct CpuWatch(Option<cpu_time::ProcessTime>);
 
@@ -62,14 +61,14 @@ impl CpuWatch {
         Self(cpu_time::ProcessTime::try_now().ok())
     }
 
-    /// Milliseconds of processor time since the start; 0 where the system does not tell.
+    /// Milliseconds of processor time since the start; 0 if the system does not report it.
     pub fn ms(self) -> f64 {
         let spent = self.0.and_then(|start| start.try_elapsed().ok());
         spent.map_or(0.0, |spent| spent.as_secs_f64() * 1_000.0)
     }
 }
 
-/// The most memory that this process has held so far, in megabytes; 0 where the system does not tell.
+/// The peak memory of this process so far, in megabytes; 0 if the system does not report it.
 pub fn peak_memory() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -77,13 +76,13 @@ pub fn peak_memory() -> f64 {
     kilobytes.map_or(0.0, |kilobytes| kilobytes / 1_024.0)
 }
 
-/// The middle of some values; 0 where there is none.
+/// The median of some values, the upper one of two; 0 without values.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// The mean of the values that there are.
+/// A mean over values of which some may be missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Mean {
     sum: f64,
@@ -96,7 +95,7 @@ impl Mean {
         self.count += usize::from(value.is_some());
     }
 
-    /// 0 where there was no value.
+    /// The mean; 0 without values.
     pub(crate) fn value(self) -> f64 {
         self.sum / self.count.max(1) as f64
     }
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_leaves_out_what_has_no_value() {
+    fn a_mean_ignores_missing_values() {
         let mut mean = Mean::default();
         [Some(1.0), None, Some(0.5)].into_iter().for_each(|value| mean.add(value));
         assert_eq!((mean.value(), Mean::default().value()), (0.75, 0.0));

@@ -32,6 +32,7 @@ use rhumb::error::{ErrorKind, UserError};
 use rhumb_workspace::git::GitError;
 
 use args::{Args, BenchCommand};
+
 pub use figure::{CpuWatch, Figure, Unit, median};
 
 /// Reads the command line and runs the benchmark.

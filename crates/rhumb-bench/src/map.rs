@@ -1,5 +1,5 @@
-//! What the repo map of a repository costs: cold, warm, after a change, while a message is typed; against the least that
-//! reading and parsing the same files costs in the same run.
+//! `rhumb-bench map`: what the repo map of a repository costs: without a store, with one, after a change, and while a message is
+//! typed. The baseline is reading, parsing and querying the same files in the same run.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,27 +7,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 use rhumb::cli;
+use rhumb::clock::Stopwatch;
 use rhumb::error::UserError;
 use rhumb::headless::{print, print_json};
-use serde_json::json;
-
-use crate::scratch_folder;
-
-use crate::args::MapBenchArgs;
-use crate::figure::{CpuWatch, Figure, Unit, median, peak_memory};
-use rhumb::clock::Stopwatch;
 use rhumb::session::runner::{Survey, SurveyStart, SurveyStep, survey};
 use rhumb::store::MapStore;
 use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
 use rhumb_syntax::{Language, match_count};
 use rhumb_tokens::LineMemo;
 use rhumb_workspace::{Changed, Root};
+use serde_json::json;
 
-/// Budgets of the maps, in tokens.
+use crate::args::MapBenchArgs;
+use crate::figure::{CpuWatch, Figure, Unit, median, peak_memory};
+use crate::scratch_folder;
+
+/// Budgets of maps, in tokens.
 const SMALL_BUDGET: usize = 1_024;
 const LARGE_BUDGET: usize = 8_192;
 
-/// A message as it is typed: each is ranked after the one before.
+/// Drafts of a message as it is typed, in order.
 const DRAFTS: [&str; 6] = [
     "the cache",
     "the cache is stale after",
@@ -37,8 +36,8 @@ const DRAFTS: [&str; 6] = [
     "the cache is stale after a file was renamed: invalidate the entry by its path and parse the header again",
 ];
 
-/// Measures the map of a root; every figure is the median of `runs`. `scratch` is an empty folder for the store. Without a file
-/// there is nothing that one time could be compared with.
+/// Measures the map of a root. Each figure is the median of `runs` runs. `scratch` is an empty folder for the map store. A root
+/// without files has no ratios.
 pub fn measure(root: &Root, scratch: &std::path::Path, runs: NonZeroUsize) -> Vec<Figure> {
     let store = MapStore::new(scratch, root.path(), root.path());
     let bench = Bench { root, store: &store, runs: runs.get() };
@@ -57,7 +56,7 @@ struct Bench<'b> {
 }
 
 impl Bench<'_> {
-    /// A first map, without anything that was kept, and the floor.
+    /// A first map without a store, and the baseline.
     fn cold(&self) -> Vec<Figure> {
         let runs: Vec<(f64, f64)> = (0..self.runs)
             .map(|_| {
@@ -85,8 +84,8 @@ impl Bench<'_> {
         ]
     }
 
-    /// A first guess at a map, as the app shows it while it parses a repository that it does not know; 0 for a repository
-    /// that is parsed sooner than anyone could look.
+    /// The provisional map that the app shows while it parses an unknown repository; 0 if the repository is parsed before a
+    /// provisional map is made.
     fn first_guess(&self) -> f64 {
         let cpu = CpuWatch::start();
         let (spent, cancel) = (Mutex::new(0.0), AtomicBool::new(false));
@@ -102,7 +101,7 @@ impl Bench<'_> {
         spent.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A map with everything kept from before.
+    /// A map with a complete store.
     fn warm(&self) -> Vec<Figure> {
         let plain = self.measure(|| drop(ranked(&self.loaded(false), "", SMALL_BUDGET)));
         let request = self.measure(|| drop(ranked(&self.loaded(true), DRAFTS[2], SMALL_BUDGET)));
@@ -150,7 +149,7 @@ impl Bench<'_> {
         ]
     }
 
-    /// A survey after one file changed, without writing to it: the file is forgotten and told to be new.
+    /// A survey after one file changed. The file is not written: it is removed from the previous survey and reported as changed.
     fn changed(&self, survey: &Survey) -> f64 {
         let index = survey.graph.index();
         let known = (0..index.len() as u32).filter(|&file| index.record(file).is_some());
@@ -178,7 +177,7 @@ impl Bench<'_> {
         survey_of(self.root, SurveyStart { store: Some(self.store), with_terms, ..SurveyStart::default() })
     }
 
-    /// Processor time of reading, parsing and querying every file.
+    /// The baseline: processor time of reading, parsing and querying every file.
     fn floor(&self) -> f64 {
         let files = rhumb_workspace::files(self.root, &AtomicBool::new(false), &mut |_| {}).files;
         let cpu = CpuWatch::start();

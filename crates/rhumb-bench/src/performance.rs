@@ -1,30 +1,31 @@
-//! Figures of the performance suite: what the programs below `benches/` measure, kept as lines of JSON, and two runs compared.
+//! Figures of the performance suite: the programs in `benches/` append them to a file, and `rhumb-bench compare` compares two files.
 //!
-//! The first line of such a file says what was measured and where, each other one is a [`Measured`]. A suite that ran several times
-//! has several values of each figure; the best of them is what the machine can do, how far they lie apart is its noise.
-//! `rhumb bench compare` of two runs of the performance suite: what became slower, and what faster.
+//! A file has one JSON object on each line. The first line is a [`SuiteInfo`], the others are [`Measured`] values. A suite that ran
+//! several times has several values of each figure. The smallest value is what the machine can do, and the spread is its noise.
 
-use crate::args::CompareBenchArgs;
-use rhumb::error::{ErrorKind, UserError};
-use rhumb::headless::{print, print_json};
-use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use rhumb::error::{ErrorKind, UserError};
+use rhumb::headless::{print, print_json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::args::CompareBenchArgs;
+
 /// A figure that grew by more than this share is worse.
 pub const TOLERANCE: f64 = 0.10;
 
-/// What was measured, and where.
+/// The program and the machine of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteInfo {
-    /// The version of the program with its build.
+    /// The version of the program.
     pub program: String,
     /// Operating system and architecture.
     pub system: String,
-    /// How many threads the processor runs at a time.
+    /// Number of hardware threads.
     pub threads: usize,
 }
 
@@ -37,18 +38,18 @@ impl SuiteInfo {
     }
 }
 
-/// One value of one figure. Of every figure less is better.
+/// One value of one figure. Less is better for every figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The program below `benches/` that measured it.
+    /// The program in `benches/` that measured it.
     pub suite: String,
-    /// What was measured.
+    /// The name of the figure.
     pub name: String,
-    /// Of what, as it is written behind a value: `ms`, `MB`.
+    /// The unit: `ms`, `MB`.
     pub unit: String,
-    /// How much.
+    /// The value.
     pub value: f64,
-    /// What it is held to, in the same unit.
+    /// The budget, in the same unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<f64>,
 }
@@ -56,7 +57,7 @@ pub struct Measured {
 /// All values of one figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// The first of them; its value is replaced by the best.
+    /// The first measurement, with the smallest value.
     pub best: Measured,
     /// The largest value.
     pub worst: f64,
@@ -65,21 +66,21 @@ pub struct Series {
 /// A run of the suite.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SuiteRun {
-    /// Of what.
+    /// The program and the machine.
     pub about: SuiteInfo,
     /// The figures, in the order in which they were first measured.
     pub figures: Vec<Series>,
 }
 
-/// How a figure differs between two runs.
+/// How a figure changed between two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// Over [`TOLERANCE`] more than it was, and more than the most that it was.
+    /// More than [`TOLERANCE`] above the best old value, and above all old values.
     Worse,
-    /// Over [`TOLERANCE`] less than it was, and less than the least that it was.
+    /// More than [`TOLERANCE`] below the best old value, with all new values below it.
     Better,
-    /// Neither.
+    /// Neither better nor worse.
     Same,
     /// Only the new run has it.
     New,
@@ -92,19 +93,19 @@ pub enum Change {
 pub struct Difference {
     /// The program that measured it.
     pub suite: String,
-    /// What was measured.
+    /// The name of the figure.
     pub name: String,
-    /// Of what.
+    /// The unit.
     pub unit: String,
     /// The best value of the old run.
     pub old: Option<f64>,
     /// The best value of the new run.
     pub new: Option<f64>,
-    /// What that means.
+    /// The change.
     pub change: Change,
 }
 
-/// Appends figures to a file; one that is not there yet begins with what `about` says.
+/// Appends figures to a file. A new file begins with `about`.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -123,12 +124,12 @@ impl SuiteRun {
     /// The run in a file.
     ///
     /// # Errors
-    /// It cannot be read, or a line is not what it should be; the error says which.
+    /// The file cannot be read, or a line is malformed; the error has the number of the line.
     pub fn read(file: &Path) -> io::Result<Self> {
         Self::parse(&fs::read_to_string(file)?)
     }
 
-    /// The run that a text describes.
+    /// The run in the text of a file.
     ///
     /// # Errors
     /// [`SuiteRun::read`]
@@ -159,7 +160,7 @@ impl SuiteRun {
         self.figures.iter().find(|series| series.best.suite == like.suite && series.best.name == like.name)
     }
 
-    /// How a newer run differs from this one: its figures in their order, then those that it has no more.
+    /// The differences to a newer run: the figures of that run in order, then those that it no longer has.
     pub fn compare(&self, newer: &Self) -> Vec<Difference> {
         let present = newer.figures.iter().map(|new| difference(self.find(&new.best), Some(new), &new.best));
         let gone = self.figures.iter().filter(|old| newer.find(&old.best).is_none());
@@ -178,7 +179,7 @@ fn difference(old: Option<&Series>, new: Option<&Series>, named: &Measured) -> D
     Difference { suite, name, unit, old: best(old), new: best(new), change }
 }
 
-/// The noise of a run is told from a change by the spread of its values: all new ones have to lie on one side of all old ones.
+/// The spread of values of a run is its noise: for a change, all new values must be on one side of the old ones.
 fn change(old: &Series, new: &Series) -> Change {
     let (was, is) = (old.best.value, new.best.value);
     if is > was * (1.0 + TOLERANCE) && is > old.worst {
@@ -190,7 +191,7 @@ fn change(old: &Series, new: &Series) -> Change {
     }
 }
 
-/// Prints the figures side by side. The exit code is 1 where one is worse.
+/// Prints two runs side by side. The exit code is 1 if a figure became worse.
 ///
 /// # Errors
 /// A run cannot be read, the two have no figure in common, or standard output refuses.
@@ -214,7 +215,7 @@ pub(crate) fn compare_files(args: &CompareBenchArgs) -> Result<u8, UserError> {
 
 fn read(file: &Path) -> Result<SuiteRun, UserError> {
     SuiteRun::read(file).map_err(|error| {
-        let text = format!("{} is no run of the performance suite: {error}", file.display());
+        let text = format!("{} is not a run of the performance suite: {error}", file.display());
         UserError::new(ErrorKind::Usage, text, "scripts/performance.sh makes one")
     })
 }
@@ -225,7 +226,7 @@ fn side_by_side(abouts: [&SuiteInfo; 2], differences: &[Difference], worse: usiz
         let _ = writeln!(text, "{label}  {program}, {system}, {threads} threads");
     }
     if (&abouts[0].system, abouts[0].threads) != (&abouts[1].system, abouts[1].threads) {
-        text += "not the same machine: only what is no time can be compared\n";
+        text += "different machines: times cannot be compared\n";
     }
     let _ = writeln!(text, "{:<72}{:>12}{:>12}{:>10}", "", "A", "B", "B / A");
     for difference in differences {
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grew_by_more_than_a_tenth_is_worse_and_noise_is_not() {
+    fn a_figure_that_grew_by_more_than_a_tenth_is_worse_and_noise_is_not() {
         let old = run(&[("a", &[1.0, 1.3]), ("b", &[1.0]), ("c", &[1.0]), ("d", &[1.0]), ("zero", &[0.0])]);
         let new = run(&[("a", &[1.2]), ("b", &[1.09]), ("c", &[1.11, 1.5]), ("d", &[0.8, 0.85]), ("zero", &[0.0])]);
         let expected = [Change::Same, Change::Same, Change::Worse, Change::Better, Change::Same];
@@ -287,14 +288,14 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_run_has_is_named() {
+    fn figures_of_only_one_run_are_new_or_gone() {
         let found = verdicts(&run(&[("a", &[1.0]), ("b", &[1.0])]), &run(&[("b", &[1.0]), ("c", &[1.0])]));
         let expected = [("b", Change::Same), ("c", Change::New), ("a", Change::Gone)];
         assert_eq!(found, expected.map(|(name, change)| (name.to_owned(), change)));
     }
 
     #[test]
-    fn a_file_is_read_as_it_was_written_and_a_damaged_one_is_named_by_its_line() {
+    fn a_written_file_reads_back_and_a_damaged_line_is_reported_by_number() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run.jsonl");
         let about = SuiteInfo::here("rhumb 1");

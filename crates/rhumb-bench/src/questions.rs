@@ -1,10 +1,11 @@
-//! The questions: one JSON object a line.
-//! Asking the questions, and scoring what is found.
-//! `rhumb bench questions`: how well the search answers questions, as one table.
+//! `rhumb-bench questions`: how well the search answers questions about a repository. A question file has one JSON object on each
+//! line, with the files or lines that answer the question.
 
-use crate::args::QuestionBenchArgs;
-use crate::figure::Mean;
-use crate::{git_error, median, scratch_folder};
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use rhumb::clock::Stopwatch;
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::{print, print_json};
@@ -15,51 +16,51 @@ use rhumb_workspace::Root;
 use rhumb_workspace::git::Checkout;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::fs;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-/// A line of a file of questions, as an example.
+use crate::args::QuestionBenchArgs;
+use crate::figure::Mean;
+use crate::{git_error, median, scratch_folder};
+
+/// An example of a line of a question file.
 pub const QUESTION: &str = r#"{"query": "where is the cache refreshed?", "relevant": [{"path": "src/cache.rs", "start_line": 41, "end_line": 60}], "secondary": [{"path": "docs/cache.md"}], "category": "where"}"#;
 
-/// A question and what answers it. Further fields of its line mean nothing here.
+/// A question and its answers. Other fields of the line are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct QuestionCase {
-    /// What is asked.
+    /// The question.
     pub query: String,
-    /// What answers it.
+    /// Places that answer it.
     pub relevant: Vec<Target>,
-    /// What helps to answer it.
+    /// Places that help to answer it.
     #[serde(default)]
     pub secondary: Vec<Target>,
-    /// What kind of question it is.
+    /// The kind of question.
     #[serde(default)]
     pub category: String,
 }
 
-/// A file, or lines of it, that should be found.
+/// A file, or a range of its lines, that should be found.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Target {
-    /// Path relative to the repository.
+    /// The path, relative to the root of the repository.
     pub path: String,
-    /// The first of its lines, 1-based; the whole file where there is none.
+    /// The first line, 1-based; `None` for the whole file.
     #[serde(default)]
     pub start_line: Option<u32>,
-    /// The last of its lines, inclusive.
+    /// The last line, inclusive.
     #[serde(default)]
     pub end_line: Option<u32>,
 }
 
 impl QuestionCase {
-    /// Everything that should be found.
+    /// All places that should be found.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         self.relevant.iter().chain(&self.secondary)
     }
 }
 
 impl Target {
-    /// Whether lines of a file are what should be found.
+    /// Whether a passage overlaps the place.
     pub fn is_met(&self, path: &str, line: u32, end_line: u32) -> bool {
         self.path == path
             && self
@@ -68,7 +69,7 @@ impl Target {
     }
 }
 
-/// The questions cannot be read.
+/// Why questions cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum QuestionError {
     /// A line is not a question.
@@ -76,10 +77,10 @@ pub enum QuestionError {
     Line {
         /// 1-based.
         line: usize,
-        /// What is wrong with it.
+        /// The cause.
         source: serde_json::Error,
     },
-    /// A question has no answer.
+    /// A question has no place that answers it.
     #[error("line {line}: nothing answers the question {query:?}")]
     NoTarget {
         /// 1-based.
@@ -87,15 +88,15 @@ pub enum QuestionError {
         /// The question.
         query: String,
     },
-    /// There is no line at all.
+    /// There is no question.
     #[error("there is no question in it")]
     None,
 }
 
-/// Reads questions, blank lines left out.
+/// Reads questions. Blank lines are skipped.
 ///
 /// # Errors
-/// The first line that is not a question; no question at all.
+/// A line is not a question, or there is none. The first such line is reported.
 pub fn questions(text: &str) -> Result<Vec<QuestionCase>, QuestionError> {
     let mut cases = Vec::new();
     for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
@@ -108,28 +109,28 @@ pub fn questions(text: &str) -> Result<Vec<QuestionCase>, QuestionError> {
     if cases.is_empty() { Err(QuestionError::None) } else { Ok(cases) }
 }
 
-/// Places of the result that count.
+/// Length of the part of a result that is scored.
 const RANK_CUTOFF: usize = 10;
 
-/// A repository that is asked.
+/// A surveyed repository.
 #[derive(Debug)]
 pub struct QuestionBench {
     graph: Arc<TagGraph>,
-    /// What stands before the paths of the index to make them those of the questions.
+    /// Prefix that makes paths of the index paths of the questions.
     prefix: String,
-    /// Passages of the repository.
+    /// Number of passages of the repository.
     pub passages: usize,
 }
 
-/// How well questions were answered.
+/// The scores of a run.
 #[derive(Debug, Clone, Default)]
 pub struct QuestionScore {
-    /// Normalised discounted cumulative gain of the first ten passages, each file counted where it is found first.
+    /// Normalized discounted cumulative gain of the first ten passages, each place counted where it is found first.
     all: Mean,
     by_category: BTreeMap<String, Mean>,
     /// Milliseconds of each query.
     pub ms: Vec<f64>,
-    /// The questions with their scores, in their order.
+    /// The questions with their scores, in the order of the file.
     pub each: Vec<(String, f64)>,
 }
 
@@ -146,8 +147,8 @@ impl QuestionScore {
 }
 
 impl QuestionBench {
-    /// Reads the repository at `root`. The questions name its files with `prefix` before the path (empty, or a folder
-    /// with a `/` at its end).
+    /// Surveys the folder `root`. The questions name its files with `prefix` in front of the path: empty, or a folder with a `/` at
+    /// the end.
     pub fn new(root: &Root, prefix: &str) -> Self {
         let start = SurveyStart { with_terms: true, ..SurveyStart::default() };
         let survey = survey(root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
@@ -157,7 +158,7 @@ impl QuestionBench {
         Self { passages: passages.sum(), graph: survey.graph, prefix: prefix.to_owned() }
     }
 
-    /// Asks the questions.
+    /// Searches for each question and scores the results.
     pub fn run(&self, cases: &[QuestionCase], weights: &SearchWeights) -> QuestionScore {
         let mut score = QuestionScore::default();
         for case in cases {
@@ -185,10 +186,10 @@ impl QuestionBench {
     }
 }
 
-/// Asks the questions.
+/// Runs `rhumb-bench questions`.
 ///
 /// # Errors
-/// Questions that are none, a repository or a commit that is not there, no space.
+/// The questions cannot be read, the repository or the commit does not exist, or there is no space on the disk.
 pub(crate) fn command(args: &QuestionBenchArgs) -> Result<u8, UserError> {
     let hint = format!("each line is a question such as {QUESTION}");
     let usage = |message: String| UserError::new(ErrorKind::Usage, message, &hint);
@@ -243,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_and_whole_files_can_be_asked_for() {
+    fn lines_and_whole_files_can_be_expected() {
         let read = questions(
             "{\"query\": \"q\", \"relevant\": [{\"path\": \"a\"}, {\"path\": \"b\", \"start_line\": 3, \"end_line\": 5}]}\n\n",
         );
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_question_is_named() {
+    fn a_line_that_is_not_a_question_is_reported_by_number() {
         let error = |text: &str| questions(text).unwrap_err().to_string();
         assert!(error("no json").starts_with("line 1 is not a question"));
         assert_eq!(error("{\"query\": \"q\", \"relevant\": []}"), "line 1: nothing answers the question \"q\"");

@@ -30,6 +30,10 @@ def report(name):
     return f'{name}: {metres} m'
 ";
 
+fn changed() -> String {
+    HARBOUR.replace("TABLE[name]", "TABLE.get(name, 0.0)")
+}
+
 fn harbour_repo() -> TestRepo {
     let repo = TestRepo::new();
     repo.file("harbour.py", HARBOUR)

@@ -266,20 +266,33 @@ impl Layers {
         self.entries.iter().filter_map(move |(name, entries)| Some((named(name)?, entries.last()?)))
     }
 
+    /// The value of a setting, or its default in [`SETTINGS`].
+    fn value(&self, name: &str) -> Option<Value> {
+        if let Some(entry) = self.top(name) {
+            return Some(entry.value.clone());
+        }
+        let default = super::setting(name)?.default;
+        format!("default = {default}").parse::<toml::Table>().ok()?.remove("default")
+    }
+
+    /// The value of a setting with a text.
     pub(super) fn text(&self, name: &str) -> Option<String> {
-        self.top(name)?.value.as_str().map(str::to_owned)
+        self.value(name)?.as_str().map(str::to_owned)
     }
 
-    pub(super) fn whole(&self, name: &str) -> Option<usize> {
-        usize::try_from(self.top(name)?.value.as_integer()?).ok()
+    /// The value of a setting with a whole number, if it fits the type.
+    pub(super) fn whole<N: TryFrom<i64>>(&self, name: &str) -> Option<N> {
+        self.value(name)?.as_integer()?.try_into().ok()
     }
 
+    /// The value of a setting with a number.
     pub(super) fn number(&self, name: &str) -> Option<f64> {
-        self.top(name)?.value.as_float()
+        self.value(name)?.as_float()
     }
 
-    pub(super) fn switch(&self, name: &str) -> Option<bool> {
-        self.top(name)?.value.as_bool()
+    /// The value of a switch.
+    pub(super) fn switch(&self, name: &str) -> bool {
+        self.value(name).is_some_and(|value| value == Value::Boolean(true))
     }
 
     pub(super) fn list(&self, name: &str) -> Vec<String> {

@@ -29,9 +29,6 @@ use super::{advise, complain, path_under, print};
 use crate::config::{More, Settings};
 use crate::context::{self, Mode};
 use crate::error::{ErrorKind, UserError};
-use rhumb_llm::StreamEvent;
-use rhumb_llm::models::{Dollars, Ledger};
-use rhumb_edit::review::{Decision, Review};
 use crate::session::runner::{AskError, Asked, Line, Outfit, Question, Survey, ask, editor_line, map_store, propose};
 use crate::session::{
     AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, WriteSummary, Written, uncounted,
@@ -43,6 +40,12 @@ use named::with_named;
 use out::Out;
 pub use request::Words;
 use request::{check_ready, provider, request};
+use rhumb_edit::review::{Decision, Review};
+use rhumb_edit::{FormatChoice, Proposal, Status};
+use rhumb_llm::StreamEvent;
+use rhumb_llm::models::{Dollars, Ledger};
+use rhumb_llm::{Message, Role};
+use rhumb_workspace::Root;
 use show_prompt::{Sheet, show_prompt};
 use unanswered::{ask_error, not_whole, why};
 use verify::{Verifier, with_flags};

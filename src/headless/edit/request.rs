@@ -3,10 +3,8 @@
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, path_under, read_input};
-use rhumb_llm::LlmError;
-use rhumb_workspace::process::quoted;
 use crate::session::runner::{Line, Outfit, connect};
-use rhumb_llm::{LlmError, Scripted, ScriptedReply};
+use rhumb_llm::LlmError;
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;

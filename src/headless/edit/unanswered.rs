@@ -1,7 +1,6 @@
 //! What is told when there is no answer, or none that is whole: to the developer in words, to programs by the exit code.
 
 use crate::error::{ErrorKind, UserError};
-use rhumb_llm::{Completion, Finish, LlmError};
 use crate::headless::event::FailedFor;
 use crate::session::runner::AskError;
 use rhumb_llm::{Completion, Finish, LlmError};

@@ -7,10 +7,6 @@ mod syntax;
 use serde_json::{Value, json};
 
 use super::event::HunkEvent;
-use rhumb_text::diff;
-use rhumb_edit::{FileChange, Outcome, Proposal, Status};
-use rhumb_edit::review::led;
-use rhumb_text::sanitize;
 pub use ask::{ask_each, yes_or_no};
 use rhumb_edit::review::led;
 use rhumb_edit::{FileChange, Outcome, Proposal, Status};

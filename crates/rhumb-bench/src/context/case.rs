@@ -1,16 +1,16 @@
-//! The cases: one JSON object a line, each a commit with the request that it answers.
+//! The cases: one JSON object on each line, a commit with the request that it answers.
 
 use serde::Deserialize;
 
-/// A line of a file of cases, as an example.
+/// An example of a line of a case file.
 pub const CASE: &str = r#"{"id": "cache", "parent": "HEAD~1", "query": "the cache is stale after a rename", "gold": [{"path": "src/cache.rs"}], "symbols": [{"path": "src/cache.rs", "name": "refresh", "line": 41}], "chat": "src/cache.rs"}"#;
 
-/// A commit, as a request and what answers it. Further fields of its line mean nothing here.
+/// A commit: the request and the changed files. Other fields of the line are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct CommitCase {
-    /// Its name.
+    /// The name of the case.
     pub id: String,
-    /// The commit before the change: the tree that is mapped.
+    /// The commit before the change, whose tree is mapped.
     pub parent: String,
     /// The request.
     pub query: String,
@@ -19,7 +19,7 @@ pub struct CommitCase {
     /// The innermost definitions that it touched.
     #[serde(default)]
     pub symbols: Vec<GoldSymbol>,
-    /// The one of the files that is in the chat in the second task; empty for none.
+    /// The changed file that is in the chat in the second scenario; may be empty.
     #[serde(default)]
     pub chat: String,
 }
@@ -27,22 +27,22 @@ pub struct CommitCase {
 /// A file that the change touched.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct GoldFile {
-    /// Its path at the parent.
+    /// The path at the parent.
     pub path: String,
 }
 
 /// A definition that the change touched.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct GoldSymbol {
-    /// The file that has it.
+    /// The file with the definition.
     pub path: String,
     /// The bare name.
     pub name: String,
-    /// Its first line at the parent, 1-based.
+    /// The first line at the parent, 1-based.
     pub line: usize,
 }
 
-/// The cases cannot be read.
+/// Why cases cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// A line is not a case.
@@ -50,26 +50,26 @@ pub enum CaseError {
     Line {
         /// 1-based.
         line: usize,
-        /// What is wrong with it.
+        /// The cause.
         source: serde_json::Error,
     },
-    /// A case has nothing to find.
+    /// A case has no changed file.
     #[error("line {line}: no file answers the case {id}")]
     NoGold {
         /// 1-based.
         line: usize,
-        /// Name of the case.
+        /// The name of the case.
         id: String,
     },
-    /// There is no line at all.
+    /// There is no case.
     #[error("there is no case in it")]
     None,
 }
 
-/// Reads cases, blank lines left out.
+/// Reads cases. Blank lines are skipped.
 ///
 /// # Errors
-/// The first line that is not a case; no case at all.
+/// A line is not a case, or there is none. The first such line is reported.
 pub fn cases(text: &str) -> Result<Vec<CommitCase>, CaseError> {
     let mut cases = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_case_is_named() {
+    fn a_line_that_is_not_a_case_is_reported_by_number() {
         let error = |text: &str| cases(text).unwrap_err().to_string();
         assert!(error(&format!("{SHORT}\nnot json\n")).starts_with("line 2 is not a case: expected"));
         assert!(error("{\"id\": \"a\"}").contains("missing field `parent`"));

@@ -1,22 +1,24 @@
-//! `rhumb bench context`: the quality of the map on real commits, as one table.
+//! `rhumb-bench context`: the quality of the map on real commits, as a table or as JSON.
+
+use std::fs;
+
+use rhumb::error::{ErrorKind, UserError};
+use rhumb::headless::{print, print_json};
+use rhumb_index::repo_map::SIGNALS;
+use rhumb_workspace::git::Checkout;
+use serde_json::{Value, json};
 
 use super::{CASE, CommitCase, ContextBench, ContextError, ScenarioRecall, Variant};
 use crate::args::ContextBenchArgs;
 use crate::{git_error, scratch_folder};
-use rhumb::error::{ErrorKind, UserError};
-use rhumb::headless::{print, print_json};
-use rhumb_index::repo_map::SIGNALS;
-use rhumb_workspace::git::{Checkout, GitError};
-use serde_json::{Value, json};
-use std::fs;
 
-/// Width of a cell.
+/// Width of a table cell in columns.
 const CELL_WIDTH: usize = 19;
 
 /// Runs the cases. The exit code is 1 when a map was over its budget.
 ///
 /// # Errors
-/// A signal that does not exist, cases that are none, a repository that does not fit to them, no space.
+/// A signal does not exist, the cases cannot be read, they are not from this repository, or there is no space on the disk.
 pub(crate) fn context(args: &ContextBenchArgs) -> Result<u8, UserError> {
     if let Some(unknown) = args.without.iter().find(|signal| !SIGNALS.contains(&signal.as_str())) {
         return Err(usage(format!("there is no signal {unknown:?}"), &format!("signals: {}", SIGNALS.join(", "))));
@@ -58,7 +60,7 @@ fn table(variants: &[Variant], cases: usize) -> String {
     let plural = if cases == 1 { "" } else { "s" };
     format!(
         "{head}{rows}\n{cases} case{plural}. Recall of files / names / signatures. M1: nothing in the chat; M2: one file of the \
-         commit in the chat.\nover: maps that had more tokens than their budget.\n"
+         commit in the chat.\nover: maps with more tokens than their budget.\n"
     )
 }
 

@@ -1,4 +1,4 @@
-//! Running the cases: check out, survey, rank, fit, score.
+//! Runs cases: checks out the parent commit, surveys it, ranks, renders the map, and scores it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -6,9 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::case::{CommitCase, GoldSymbol};
-use super::score::{MapContents, MeanRecall, ndcg_at_ten, recall_at_ten};
-use crate::figure::Mean;
 use rhumb::session::runner::{Survey, SurveyStart, survey};
 use rhumb::store::MapStore;
 use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
@@ -17,30 +14,34 @@ use rhumb_tokens::{LineMemo, TokenCounter, counter_for_model};
 use rhumb_workspace::git::{Checkout, GitError};
 use rhumb_workspace::{Root, WorkspaceError};
 
-/// The model whose tokens are counted.
+use super::case::{CommitCase, GoldSymbol};
+use super::score::{MapContents, MeanRecall, ndcg_at_ten, recall_at_ten};
+use crate::figure::Mean;
+
+/// The model whose tokenizer counts.
 const MODEL: &str = "gpt-4";
 
-/// Passages that are searched for: enough for ten files.
+/// Number of passages of a search: enough for ten files.
 const SEARCH_LIMIT: usize = 50;
 
-/// A case cannot be run.
+/// Why a case cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ContextError {
-    /// The tree cannot be checked out.
+    /// The commit cannot be checked out.
     #[error("case {id}: {source}")]
     Git {
-        /// Name of the case.
+        /// The name of the case.
         id: String,
-        /// Why.
+        /// The cause.
         source: GitError,
     },
     /// The checkout cannot be surveyed.
     #[error("the checkout cannot be read: {0}")]
     Root(#[from] WorkspaceError),
-    /// The case names a line that the tree does not have.
+    /// A line that the case names does not exist.
     #[error("case {id}: there is no line {line} in {path}")]
     NoLine {
-        /// Name of the case.
+        /// The name of the case.
         id: String,
         /// The file, at the parent.
         path: String,
@@ -49,17 +50,17 @@ pub enum ContextError {
     },
 }
 
-/// What the map is asked for.
+/// Which files are in the chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChatScenario {
-    /// All files of the commit, with nothing in the chat.
+    /// None. All files of the commit are expected in the map.
     All,
-    /// The others, with one of them in the chat.
+    /// One file of the commit. The other files are expected in the map.
     Others,
 }
 
 impl ChatScenario {
-    /// Its short name.
+    /// The short name in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::All => "M1",
@@ -68,46 +69,46 @@ impl ChatScenario {
     }
 }
 
-/// Recall of the maps for one task with one budget.
+/// Recall of the maps for one scenario and one budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScenarioRecall {
-    /// The task.
+    /// The scenario.
     pub task: ChatScenario,
-    /// Tokens that a map may have.
+    /// Maximum tokens of a map.
     pub budget: usize,
-    /// What the maps show.
+    /// The recall, as means over cases.
     pub means: MeanRecall,
 }
 
-/// The scores of one way to weigh.
+/// The scores with one set of weights.
 #[derive(Debug, Clone, Default)]
 pub struct Variant {
-    /// The signal that is left out; none where all count.
+    /// The signal that is left out; `None` if all signals count.
     pub without: Option<String>,
     recall: BTreeMap<(ChatScenario, usize), MeanRecall>,
     found: Mean,
     gain: Mean,
-    /// Maps that had more tokens than their budget.
+    /// Number of maps with more tokens than their budget.
     pub over: usize,
 }
 
 impl Variant {
-    /// Recall by task and budget.
+    /// Recall by scenario and budget.
     pub fn recall(&self) -> impl Iterator<Item = ScenarioRecall> + '_ {
         self.recall.iter().map(|(&(task, budget), &means)| ScenarioRecall { task, budget, means })
     }
 
-    /// The part of the files of a commit that stand at the first ten places of the ranking.
+    /// Recall at 10: the share of the files of a commit among the first ten files of the search.
     pub fn recall_at_ten(&self) -> f64 {
         self.found.value()
     }
 
-    /// How early they stand there.
+    /// nDCG at 10 of the files of a commit in the search.
     pub fn ndcg_at_ten(&self) -> f64 {
         self.gain.value()
     }
 
-    /// The files of the passages that the search finds for a case, best first, each once.
+    /// The files of the passages that the search finds for a case, best first, without repetition.
     fn searched(&self, case: &CommitCase, graph: &Arc<TagGraph>) -> Vec<Arc<str>> {
         let weights = match &self.without {
             Some(signal) => SearchWeights::default().without(signal),
@@ -141,7 +142,7 @@ pub struct ContextBench<'b> {
 }
 
 impl<'b> ContextBench<'b> {
-    /// A run in a checkout; `scratch` is an empty folder for what is kept between two cases.
+    /// A run in a checkout. `scratch` is an empty folder for the map store.
     ///
     /// # Errors
     /// The folder of the checkout cannot be read.
@@ -152,7 +153,7 @@ impl<'b> ContextBench<'b> {
         Ok(Self { checkout, root, store, budgets, fitting, exact })
     }
 
-    /// The scores with all signals, then without each of some [`rhumb_index::repo_map::SIGNALS`].
+    /// The scores with all signals, then without each signal of `without`, see [`rhumb_index::repo_map::SIGNALS`].
     ///
     /// # Errors
     /// A commit or a line that a case names does not exist, or the checkout cannot be written.
@@ -171,16 +172,16 @@ impl<'b> ContextBench<'b> {
         Ok(variants)
     }
 
-    /// Surveys the tree; only files that no case before had are parsed.
+    /// Surveys the tree. Files that an earlier case had are not parsed again.
     fn survey(&self) -> Survey {
         let start = SurveyStart { store: Some(&self.store), with_terms: true, ..SurveyStart::default() };
         let survey = survey(&self.root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
-        // What is not kept is parsed again.
+        // If saving fails, the next case parses more files.
         drop(survey.save(&self.store));
         survey
     }
 
-    /// The first line of each of the definitions that the commit touched.
+    /// The text of the first line of each definition that the commit touched.
     fn own_lines(&self, case: &CommitCase) -> Result<Vec<String>, ContextError> {
         let own = |symbol: &GoldSymbol| {
             let bytes = fs::read(self.root.path().join(&symbol.path)).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! The scores: what part of what a commit touched a map shows, and how early the ranking has its files.
-//! What a map shows of each file, read back from its text alone: nothing counts that the model does not see.
+//! The scores: the share of what a commit touched that a map shows, and how early a ranking lists its files.
+
+use std::collections::{HashMap, HashSet};
 
 use super::case::GoldSymbol;
 use crate::figure::Mean;
-use std::collections::{HashMap, HashSet};
 
-/// Places of a ranking that count.
+/// Length of the part of a ranking that is scored.
 const RANK_CUTOFF: usize = 10;
 
 /// Recall, as means over cases.
@@ -17,8 +17,8 @@ pub struct MeanRecall {
 }
 
 impl MeanRecall {
-    /// Adds what a map shows of some files and of some definitions, each with its own line of the source. A case without
-    /// definitions counts for the files alone.
+    /// Adds the recall of one map: of `files`, and of `symbols`, each with the text of its first line. Without symbols only the
+    /// files count.
     pub(crate) fn add(&mut self, shown: &MapContents<'_>, files: &[&str], symbols: &[(&GoldSymbol, &str)]) {
         let count = |test: &dyn Fn(&GoldSymbol, &str) -> bool| {
             symbols.iter().filter(|(symbol, line)| test(symbol, line)).count()
@@ -28,17 +28,17 @@ impl MeanRecall {
         self.signature.add(share(count(&|symbol, line| shown.has_line(&symbol.path, line)), symbols.len()));
     }
 
-    /// The part of the files that are named.
+    /// The share of the files that the map names.
     pub fn file(&self) -> f64 {
         self.file.value()
     }
 
-    /// The part of the definitions whose name stands under their file.
+    /// The share of the definitions whose name the map shows under their file.
     pub fn name(&self) -> f64 {
         self.name.value()
     }
 
-    /// The part of the definitions whose own line stands there.
+    /// The share of the definitions whose first line the map shows under their file.
     pub fn signature(&self) -> f64 {
         self.signature.value()
     }
@@ -48,13 +48,14 @@ fn share(hits: usize, of: usize) -> Option<f64> {
     (of > 0).then(|| hits as f64 / of as f64)
 }
 
-/// The part of the gold that stands at the first ten places; none without gold.
+/// The share of `gold` among the first ten of `ranked`; `None` if `gold` is empty.
 pub(crate) fn recall_at_ten(ranked: &[&str], gold: &[&str]) -> Option<f64> {
     let first = &ranked[..ranked.len().min(RANK_CUTOFF)];
     share(gold.iter().filter(|path| first.contains(path)).count(), gold.len())
 }
 
-/// Normalised discounted cumulative gain of the first ten places, all gold worth the same; none without gold.
+/// Normalized discounted cumulative gain at 10 with binary relevance (K. Järvelin and J. Kekäläinen, 2002); `None` if `gold` is
+/// empty.
 pub(crate) fn ndcg_at_ten(ranked: &[&str], gold: &[&str]) -> Option<f64> {
     let gain = |place: usize| 1.0 / (place as f64 + 2.0).log2();
     let found: f64 = (0..ranked.len().min(RANK_CUTOFF)).filter(|&place| gold.contains(&ranked[place])).map(gain).sum();
@@ -62,10 +63,10 @@ pub(crate) fn ndcg_at_ten(ranked: &[&str], gold: &[&str]) -> Option<f64> {
     (best > 0.0).then(|| found / best)
 }
 
-/// Characters of a definition's own line, white space aside, by which it is known: the map cuts long lines.
+/// Number of characters of a line, without white space, that identify it in a map. The map cuts long lines.
 const SIGNATURE_CHARS: usize = 32;
 
-/// By path, the text that stands under it.
+/// The text that a map shows for each file, by path.
 #[derive(Debug, Default)]
 pub(crate) struct MapContents<'p> {
     files: HashMap<&'p str, String>,
@@ -108,7 +109,7 @@ impl<'p> MapContents<'p> {
         self.files.contains_key(path)
     }
 
-    /// Whether a name stands under the file, as a whole word.
+    /// Whether the map shows a name under the file, as a whole word.
     pub(crate) fn has_name(&self, path: &str, name: &str) -> bool {
         let is_word = |c: char| c == '_' || c.is_alphanumeric();
         let alone =
@@ -117,7 +118,7 @@ impl<'p> MapContents<'p> {
         text.is_some_and(|text| text.match_indices(name).any(|(at, _)| alone(text, at)))
     }
 
-    /// Whether a line of the source stands under the file, or the beginning of it.
+    /// Whether the map shows a line of the source under the file, or its beginning.
     pub(crate) fn has_line(&self, path: &str, line: &str) -> bool {
         let telling: String = line.chars().filter(|c| !c.is_whitespace()).take(SIGNATURE_CHARS).collect();
         let squeezed = |text: &str| -> String { text.chars().filter(|c| !c.is_whitespace()).collect() };
@@ -125,10 +126,10 @@ impl<'p> MapContents<'p> {
     }
 }
 
-/// The path that a line begins with, up to its end or a colon, and what stands behind it.
+/// The path at the beginning of a line, up to a colon or the end of the line, and the rest of the line.
 fn heading<'p>(line: &str, paths: &HashSet<&'p str>) -> Option<(&'p str, String)> {
     let ends = line.match_indices(':').map(|(at, _)| at).chain([line.len()]);
-    // The longest: a colon may be part of a path.
+    // The longest match, because a path may contain a colon.
     ends.rev().find_map(|end| paths.get(&line[..end]).map(|path| (*path, line[end..].to_owned())))
 }
 
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn files_stand_on_their_own_and_under_their_folder() {
+    fn files_are_found_at_the_top_level_and_under_their_folder() {
         let shown = shown();
         for path in ["Cargo.toml", "src/lib.rs", "src/odd: name.rs", "src/area.rs", "src/last.rs"] {
             assert!(shown.has_file(path), "{path}");
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_counts_under_its_own_file_and_whole() {
+    fn a_name_counts_as_a_whole_word_under_its_file() {
         let shown = shown();
         assert!(shown.has_name("src/lib.rs", "start") && shown.has_name("src/odd: name.rs", "stop"));
         assert!(shown.has_name("src/area.rs", "total_area") && shown.has_name("src/area.rs", "side"));

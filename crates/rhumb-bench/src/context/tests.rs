@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use super::*;
 use rhumb_index::repo_map::History;
-use rhumb_workspace::git::{self, Checkout, Repo};
+use rhumb_workspace::git::{Checkout, Repo};
+
+use super::*;
 
 const TIDE: &str = "/// Height of the water.\npub fn tide_height(hour: u32) -> f64 {\n    0.0\n}\n";
 const PORT: &str = "/// A harbour.\npub struct Harbour;\n\nimpl Harbour {\n    pub fn moor(&self) {}\n}\n";
@@ -58,7 +59,7 @@ impl Run {
 }
 
 #[test]
-fn what_the_commit_changed_is_found() {
+fn files_that_the_commit_changed_are_found() {
     let run = Run::new();
     let variants = run.measure(&[case(&run.parent)], &[1024], &["request"]).unwrap();
     let all = &variants[0];
@@ -90,7 +91,7 @@ fn a_case_with_one_file_says_nothing_of_others() {
 }
 
 #[test]
-fn a_case_that_does_not_fit_the_repository_is_named() {
+fn a_case_from_another_repository_is_reported_by_name() {
     let run = Run::new();
     let error = |case: CommitCase| run.measure(&[case], &[256], &[]).unwrap_err().to_string();
     let none = "0123456789012345678901234567890123456789";
@@ -98,7 +99,7 @@ fn a_case_that_does_not_fit_the_repository_is_named() {
 }
 
 #[test]
-fn a_line_that_the_tree_does_not_have_is_named() {
+fn a_line_that_does_not_exist_is_reported() {
     let run = Run::new();
     let mut beyond = case(&run.parent);
     beyond.symbols[0].line = 99;

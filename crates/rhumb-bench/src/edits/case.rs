@@ -1,33 +1,34 @@
-//! One case: a tree, a reply, and the tree that should come of it.
-//! Cases as folders: `case.json`, `before/`, `reply.md`, and `after/` unless nothing may change.
+//! A case: a tree, a reply, and the expected tree. As a folder a case has `case.json`, `before/`, `reply.md`, and `after/` unless
+//! nothing may change.
 
-use crate::edits::score::CaseResult;
-use crate::edits::score::written;
-use rhumb_edit::{EditError, Files, FormatChoice};
-use serde::Deserialize;
-use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use rhumb_edit::{EditError, Files, FormatChoice};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::edits::score::{CaseResult, written};
+
 /// Files by path.
 pub type Tree = BTreeMap<String, Vec<u8>>;
 
-/// What is right.
+/// The expected result of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expect {
-    /// To apply all of it.
+    /// The whole reply is applied.
     Apply,
-    /// To apply all of it or to refuse what is doubtful.
+    /// The whole reply is applied, or doubtful edits are refused.
     Either,
-    /// To refuse; the true hunks of the reply may be applied.
+    /// Edits are refused. Hunks of the reply that are correct may be applied.
     Refuse,
-    /// To do and say nothing: the reply has no edit.
+    /// Nothing is applied or refused: the reply has no edit.
     Nothing,
 }
 
 impl Expect {
-    /// The stable name, as in `case.json`.
+    /// The name in `case.json`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Apply => "apply",
@@ -37,14 +38,14 @@ impl Expect {
         }
     }
 
-    /// The one of a name.
+    /// The result with a name.
     pub fn of_name(name: &str) -> Option<Self> {
         [Self::Apply, Self::Either, Self::Refuse, Self::Nothing].into_iter().find(|expect| expect.name() == name)
     }
 }
 
 impl Case {
-    /// The name of its format, `auto` where that is to be found out.
+    /// The name of the edit format, or `auto`.
     pub fn format_name(&self) -> &'static str {
         match self.format {
             FormatChoice::Auto => "auto",
@@ -53,28 +54,28 @@ impl Case {
     }
 }
 
-/// A reply and what should become of it.
+/// A reply and its expected result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
-    /// Names it among the cases of a run.
+    /// The name, unique in a run.
     pub name: String,
-    /// Where its text is from, for people.
+    /// Where the text is from, for people.
     pub origin: String,
-    /// The format that the reply is read in.
+    /// The edit format in which the reply is parsed.
     pub format: FormatChoice,
     /// The names of its defects.
     pub defects: Vec<String>,
-    /// What is right.
+    /// The expected result of a case.
     pub expect: Expect,
-    /// The files as they are.
+    /// The files before.
     pub before: Tree,
-    /// The files as they should be. Where refusing is right: with all that may be applied.
+    /// The expected files. Where edits are to be refused, with every change that may be applied.
     pub after: Tree,
     /// The reply.
     pub reply: String,
 }
 
-/// The files of a case, as the edits see them.
+/// The files of a case, for `rhumb-edit`.
 pub(crate) struct TreeFiles<'c> {
     pub(crate) tree: &'c Tree,
     pub(crate) root: &'c str,
@@ -99,31 +100,31 @@ impl Files for TreeFiles<'_> {
     }
 }
 
-/// A corpus cannot be read.
+/// Why a corpus cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
-    /// The disk says no.
+    /// A file or folder cannot be read.
     #[error("cannot read {}: {source}", .path.display())]
     Read {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// `case.json` is not what it should be.
+    /// `case.json` is malformed.
     #[error("{} is not a case: {source}", .path.display())]
     Json {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: serde_json::Error,
     },
-    /// The case is of a format that there is not.
+    /// The edit format of the case does not exist.
     #[error("{}: {source}", .path.display())]
     Format {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: EditError,
     },
     /// No folder has a `case.json`.
@@ -164,7 +165,7 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> CorpusError {
     |source| CorpusError::Read { path, source }
 }
 
-/// What is in a folder, by name.
+/// The entries of a folder, sorted by name.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
     let list = fs::read_dir(folder).map_err(failed(folder))?;
     let mut paths =
@@ -218,8 +219,8 @@ fn tree(folder: &Path) -> Result<Tree, CorpusError> {
     Ok(tree)
 }
 
-/// Writes a case and what became of it into a folder of its own below `folder`: besides the parts of a case `found/`,
-/// the tree that came of it, and `outcomes.json`.
+/// Writes a case and its result into a new folder below `folder`: the parts of a case, `found/` with the resulting tree, and
+/// `outcomes.json`.
 ///
 /// # Errors
 /// The folder cannot be written.

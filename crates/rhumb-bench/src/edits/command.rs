@@ -1,28 +1,31 @@
-//! `rhumb bench edits`: how replies are applied, as tables or as JSON.
+//! `rhumb-bench edits`: how replies are applied, as tables or as JSON.
 
-use crate::args::EditsBenchArgs;
-use crate::edits::{
-    Case, CorpusError, FORMATS, Figures, Group, Sample, Tally, cases, defect_names, read_corpus, run, samples,
-    write_case,
-};
+use std::path::Path;
+
 use fastrand::Rng;
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::{complain, print, print_json};
 use rhumb_edit::{EditFormat, Flexibility, FormatChoice};
 use rhumb_workspace::git::{GitError, Revisions};
 use serde_json::{Value, json};
-use std::path::Path;
 
-/// Changes that are read for each ten cases of a format.
+use crate::args::EditsBenchArgs;
+use crate::edits::{
+    Case, CorpusError, FORMATS, Figures, Group, Sample, Tally, cases, defect_names, read_corpus, run, samples,
+    write_case,
+};
+
+/// Number of samples for each ten cases of an edit format.
 const SAMPLES_PER_TEN: usize = 4;
-/// Changes that are read at least, so that each defect finds a place.
+/// Minimum number of samples, so that every defect finds a place.
 const MIN_SAMPLES: usize = 240;
 const GROUPS: [Group; 5] = [Group::Clean, Group::One, Group::Several, Group::Hopeless, Group::All];
 
 /// Runs the cases. The exit code is 1 when one was applied wrongly.
 ///
 /// # Errors
-/// A format that there is not, a repository or corpus that cannot be read, no case, no space for failures.
+/// An edit format or defect does not exist, a repository or corpus cannot be read, there is no case, or a failed case cannot be
+/// written.
 pub(crate) fn edits(args: &EditsBenchArgs) -> Result<u8, UserError> {
     let unknown =
         |known: &dyn Fn(&str) -> bool| args.defects.iter().find(|name| !known(name)).map(|name| no_defect(name));
@@ -31,7 +34,7 @@ pub(crate) fn edits(args: &EditsBenchArgs) -> Result<u8, UserError> {
         return Err(error);
     }
     let mut cases = all_cases(args)?;
-    // A corpus may name defects of its own.
+    // A corpus may name other defects.
     let is_theirs = |name: &str| cases.iter().any(|case| case.defects.iter().any(|defect| defect == name));
     if let Some(error) = unknown(&|name| is_ours(name) || is_theirs(name)) {
         return Err(error);
@@ -85,7 +88,7 @@ fn formats(names: &[String]) -> Result<Vec<EditFormat>, UserError> {
     names.iter().map(|name| format(name).ok_or_else(|| unknown(name))).collect()
 }
 
-/// Changes from all repositories, equally many of each as far as there are.
+/// Samples from all repositories, the same number from each as far as possible.
 fn drawn(args: &EditsBenchArgs) -> Result<Vec<Sample>, UserError> {
     let wanted = (args.cases * SAMPLES_PER_TEN / 10).max(MIN_SAMPLES);
     let each = wanted.div_ceil(args.git_dirs.len().max(1));
@@ -99,7 +102,7 @@ fn drawn(args: &EditsBenchArgs) -> Result<Vec<Sample>, UserError> {
         let found = samples(&folder.display().to_string(), &revisions, each, &mut Rng::with_seed(args.seed));
         if found.len() < each {
             let plural = if found.len() == 1 { "" } else { "s" };
-            complain(&format!("{}: {} change{plural} of use instead of {each}", folder.display(), found.len()));
+            complain(&format!("{}: {} suitable change{plural} instead of {each}", folder.display(), found.len()));
         }
         all.extend(found);
     }
@@ -123,13 +126,13 @@ fn figures(cases: &[Case], flexibility: Flexibility, failures: Option<&Path>) ->
 fn tables(figures: &Figures, rigid: Option<&Figures>) -> String {
     let mut text = table(figures);
     if let Some(rigid) = rigid {
-        text.push_str(&format!("\nTo the letter, without any flexibility:\n\n{}\n", table(rigid)));
+        text.push_str(&format!("\nExact matching only:\n\n{}\n", table(rigid)));
         text.push_str(&compared(figures, rigid));
     }
     text
 }
 
-/// The figures by format and kind, by defect, and the time.
+/// The figures by edit format and kind, the figures by defect, and the time.
 fn table(figures: &Figures) -> String {
     let head = |title: &str| {
         format!("{title:<32}{:>7}{:>8}{:>8}{:>9}{:>7}{:>8}\n", "cases", "right", "equiv", "refused", "lost", "WRONG")
@@ -166,7 +169,7 @@ fn compared(figures: &Figures, rigid: &Figures) -> String {
     let wrong = rigid.groups.get(&("all", Group::All)).map_or(0, |tally| tally.wrong);
     let times = if on == 0 { String::new() } else { format!(" ({:.1} times as many)", off as f64 / on as f64) };
     format!(
-        "to the letter: {off} replies that should be applied are not, against {on}{times}; {wrong} are applied wrongly, \
+        "exact matching: {off} replies that should be applied are not, against {on}{times}; {wrong} are applied wrongly, \
          against {}\n",
         figures.groups.get(&("all", Group::All)).map_or(0, |tally| tally.wrong)
     )

@@ -1,22 +1,19 @@
-//! Cases from samples: which defects, in what variation. A seed gives the same cases again.
+//! Makes cases from samples and defects. The same seed gives the same cases.
 
 use fastrand::Rng;
-
-use crate::edits::case::{Case, Expect};
-use crate::edits::defects::{DEFECTS, Defect, Layer};
-use crate::edits::sample::Sample;
-use crate::edits::sample::{Fit, LineIndex};
-use crate::edits::sample::{blocks, numbers, scope};
-use crate::edits::sketch::render;
-use crate::edits::sketch::{Fencing, Head, Line, Sketch, Wrap};
 use rhumb_edit::EditFormat::{self, Diff, Patch, Udiff, Whole};
 use rhumb_edit::FormatChoice;
 use rhumb_syntax::Language;
 
-/// The formats that cases are made in.
+use crate::edits::case::{Case, Expect};
+use crate::edits::defects::{DEFECTS, Defect, Layer};
+use crate::edits::sample::{Fit, LineIndex, Sample, blocks, numbers, scope};
+use crate::edits::sketch::{Fencing, Head, Line, Sketch, Wrap, render};
+
+/// The edit formats that cases are made in.
 pub const FORMATS: [EditFormat; 4] = [Udiff, Diff, Whole, Patch];
 
-/// Samples that are tried for one case.
+/// Maximum number of samples that are tried for one case.
 const MAX_ATTEMPTS: usize = 150;
 
 const BEFORE: [&str; 6] = [
@@ -29,7 +26,7 @@ const BEFORE: [&str; 6] = [
 ];
 const AFTER: [&str; 4] = ["", "\nThat should do it.\n", "\nLet me know if you want tests for it, too.\n", ""];
 
-/// What a run of cases is made of: of each ten, two have no defect, four have one, two have several, two are hopeless.
+/// The kinds of cases in a run: of each ten, two have no defect, four have one, two have several, and two must be refused.
 const KINDS: [Kind; 10] = [
     Kind::Clean,
     Kind::One,
@@ -51,7 +48,7 @@ enum Kind {
     Hopeless,
 }
 
-/// So many cases of a format; fewer where the samples have no place for the defects.
+/// Up to `count` cases of a format; fewer if the samples have no place for the defects.
 pub fn cases(samples: &[Sample], format: EditFormat, count: usize, seed: u64) -> Vec<Case> {
     let own = FORMATS.iter().position(|known| *known == format).unwrap_or_default() as u64;
     let single: Vec<&Defect> = fitting(format).filter(|defect| defect.layer != Layer::Hopeless).collect();
@@ -64,7 +61,9 @@ pub fn cases(samples: &[Sample], format: EditFormat, count: usize, seed: u64) ->
         let defects: Vec<&Defect> = match kind {
             Kind::Clean => Vec::new(),
             Kind::One => ones.next().into_iter().copied().collect(),
-            Kind::Hopeless => refusals.next().map(|defect| worse(defect, &single, &mut rng)).unwrap_or_default(),
+            Kind::Hopeless => {
+                refusals.next().map(|defect| with_harmless(defect, &single, &mut rng)).unwrap_or_default()
+            }
             Kind::Several => several(&single, &mut rng),
         };
         cases.extend(case(samples, format, &defects, nth, &mut rng));
@@ -91,15 +90,15 @@ fn several(all: &[&'static Defect], rng: &mut Rng) -> Vec<&'static Defect> {
     chosen
 }
 
-/// A hopeless defect, half the time together with one that alone would be harmless.
-fn worse(hopeless: &'static Defect, all: &[&'static Defect], rng: &mut Rng) -> Vec<&'static Defect> {
+/// An unanswerable defect, half of the time together with one that would be harmless alone.
+fn with_harmless(hopeless: &'static Defect, all: &[&'static Defect], rng: &mut Rng) -> Vec<&'static Defect> {
     let harmless = all.iter().filter(|defect| (Layer::Lines..=Layer::Margin).contains(&defect.layer));
     let harmless: Vec<&Defect> = harmless.copied().filter(|defect| defect.expect == Expect::Apply).collect();
     let also = rng.choice(harmless).filter(|_| rng.bool() && hopeless.formats.len() != 1);
     also.into_iter().chain([hopeless]).collect()
 }
 
-/// A case with all of the defects, from the first sample that has a place for them.
+/// A case with all of `defects`, from the first random sample that has a place for them.
 fn case(samples: &[Sample], format: EditFormat, defects: &[&Defect], nth: usize, rng: &mut Rng) -> Option<Case> {
     for _ in 0..MAX_ATTEMPTS {
         let sample = rng.choice(samples)?;
@@ -118,7 +117,7 @@ fn case(samples: &[Sample], format: EditFormat, defects: &[&Defect], nth: usize,
     None
 }
 
-/// Whether what is meant can be told from the reply; where refusing is right, the defect has seen to that.
+/// Whether the intended change is unambiguous. Cases that must be refused need not be.
 fn is_clear(sketch: &Sketch) -> bool {
     if sketch.format == Whole {
         return sketch.expect == Expect::Refuse || is_plain_rewrite(sketch);
@@ -132,8 +131,8 @@ fn is_clear(sketch: &Sketch) -> bool {
     })
 }
 
-/// Whether the other blocks make a second place that the quote of a block fits: nobody could tell whether it speaks of
-/// the file as it was or as they leave it.
+/// Whether the other blocks create a second place that the quote of a block fits. It would be ambiguous whether the block refers to
+/// the old file or to the result of the others.
 fn has_decoy(sketch: &Sketch, nth: usize) -> bool {
     let mut others = sketch.clone();
     let Some(block) = sketch.blocks.get(nth) else { return false };
@@ -152,8 +151,8 @@ fn has_decoy(sketch: &Sketch, nth: usize) -> bool {
     !LineIndex::new(&texts).starts(&quote, true).iter().all(own)
 }
 
-/// Whether a whole file that says what is meant looks like nothing else: like a fragment, like one that lost the white
-/// space at the ends of its lines, or like one with a blank line too many.
+/// Whether the intended text, sent as a whole file, cannot be taken for a defect: a fragment, lost trailing white space, or an extra
+/// blank line.
 fn is_plain_rewrite(sketch: &Sketch) -> bool {
     let trails = |text: &str| text.ends_with([' ', '\t']);
     let blank = |line: Option<&str>| line.is_some_and(|line| line.trim().is_empty());
@@ -180,7 +179,7 @@ fn finished(sketch: Sketch, defects: &[&Defect], nth: usize) -> Case {
     }
 }
 
-/// A reply without defects, in one of the ways in which it may be written.
+/// A reply without defects, in a random style.
 pub(crate) fn sketch(sample: &Sample, format: EditFormat, rng: &mut Rng) -> Option<Sketch> {
     let context = match format {
         Udiff => [0, 1, 2, 3, 3, 3, 4],
@@ -238,7 +237,7 @@ mod tests {
     use crate::edits::tests::samples;
 
     #[test]
-    fn a_seed_gives_the_same_cases_again() {
+    fn a_seed_always_gives_the_same_cases() {
         let samples = samples();
         for format in FORMATS {
             let made = |seed| cases(&samples, format, 40, seed);
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn clean_cases_have_no_defects_and_the_others_have() {
+    fn only_clean_cases_have_no_defects() {
         for case in cases(&samples(), EditFormat::Udiff, 200, 1) {
             assert_eq!(case.defects.is_empty(), case.name.ends_with("clean"), "{}", case.name);
             assert!(case.expect == Expect::Refuse || case.before != case.after, "{}", case.name);
@@ -266,19 +265,19 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_another_block_makes_true_elsewhere_is_no_case() {
+    fn a_quote_that_another_block_duplicates_is_not_used() {
         let sketched = |after: &str| {
             let mut sketch = crate::edits::tests::letters("abcxyzdef_ghi_jkl", after);
             sketch.blocks.iter_mut().for_each(|block| block.counts = true);
             sketch
         };
         assert!(is_clear(&sketched("abcxyzDef_ghi_jKl")));
-        // After the first block `jkl` stands in two places.
+        // After the first block `jkl` occurs twice.
         assert!(!is_clear(&sketched("abcxjklyzdef_ghi_jKl")));
     }
 
     #[test]
-    fn a_whole_file_that_looks_like_less_is_no_case() {
+    fn a_whole_file_that_looks_defective_is_not_used() {
         let plain = |before: &str, after: &str| is_plain_rewrite(&crate::edits::tests::letters(before, after));
         assert!(plain("abcdef", "abcdeF"));
         assert!(!plain("abcdef", "af"), "a fragment");

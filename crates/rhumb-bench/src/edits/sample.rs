@@ -1,41 +1,43 @@
-//! Real changes of files, drawn from the history of repositories.
-//! From a change of a file to the blocks that a reply writes it in: how much is quoted, in how many pieces.
-//! How surely a quote means its own place. This judges cases, not the engine: a defect that leaves a place open makes a
-//! case that has no right answer, and such a case is not counted.
+//! Changes of files, drawn from the history of repositories, and the blocks in which a reply writes them: how many lines are quoted,
+//! in how many blocks, and whether a quote is unambiguous.
+//!
+//! [`LineIndex::fit`] judges cases, not the engine: a quote that fits two places has no right answer, so such a case is not counted.
 
-use crate::edits::sketch::{Block, Head, Line, Mark};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+
 use fastrand::Rng;
 use rhumb_syntax::Language;
 use rhumb_workspace::git::{Revision, Revisions};
 use similar::{Algorithm, DiffTag};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Range;
 
-/// Lines that a file may have.
+use crate::edits::sketch::{Block, Head, Line, Mark};
+
+/// Maximum number of lines of a file.
 const MAX_FILE_LINES: usize = 5_000;
-/// Lines that a change may take out and put in.
+/// Maximum number of removed and added lines of a change.
 const MAX_CHANGED_LINES: usize = 160;
-/// Bytes that a line may have: longer ones are generated.
+/// Maximum length of a line in bytes. Longer lines are generated.
 const MAX_LINE_BYTES: usize = 400;
 
-/// A file before and after a change, with some files around it.
+/// A file before and after a change, with some other files of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
-    /// Where it is from, for people.
+    /// Where the change is from, for people.
     pub origin: String,
-    /// The file, from the root, with `/`.
+    /// The file, relative to the root, with `/`.
     pub path: String,
-    /// Its lines before, without their terminators. Every line ends with a line feed.
+    /// The lines before, without terminators. Every line ends with a line feed.
     pub before: Vec<String>,
-    /// Its lines after.
+    /// The lines after.
     pub after: Vec<String>,
     /// Other files of the tree by path.
     pub around: BTreeMap<String, String>,
 }
 
 impl Sample {
-    /// A sample, unless the texts are not what replies are made from: equal, very long, changed nearly everywhere,
-    /// with line ends other than line feeds, or full of the markers of replies.
+    /// A sample, or `None` if the texts are unsuitable: equal, very long, changed nearly everywhere, with line endings other than
+    /// line feeds, or with markers of edit formats.
     pub fn new(origin: &str, revision: Revision) -> Option<Self> {
         let (before, after) = (lines(&revision.before)?, lines(&revision.after)?);
         let changed = similar::capture_diff_slices(similar::Algorithm::Myers, &before, &after);
@@ -52,7 +54,7 @@ impl Sample {
     }
 }
 
-/// The lines of a plain text that ends with a line feed.
+/// The lines of a text, or `None` if the text is unsuitable for a sample.
 fn lines(text: &str) -> Option<Vec<String>> {
     let odd = |c: char| matches!(c, '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{feff}' | '\u{2028}' | '\u{2029}');
     let marker = |line: &str| {
@@ -67,7 +69,7 @@ fn lines(text: &str) -> Option<Vec<String>> {
     fits.then_some(lines)
 }
 
-/// Draws up to `wanted` samples from a repository, at most one from each commit, from its whole history.
+/// Draws up to `wanted` samples from the history of a repository, at most one from each commit.
 pub fn samples(origin: &str, revisions: &Revisions, wanted: usize, rng: &mut Rng) -> Vec<Sample> {
     let mut order: Vec<usize> = (0..revisions.len()).collect();
     rng.shuffle(&mut order);
@@ -87,14 +89,14 @@ pub fn samples(origin: &str, revisions: &Revisions, wanted: usize, rng: &mut Rng
     found
 }
 
-/// Lines that are quoted at most on a side to make a quote unique.
+/// Maximum number of context lines on each side that make a quote unique.
 const MAX_CONTEXT_LINES: usize = 16;
 
 /// The old lines and the new lines of one change.
 type Change = (Range<usize>, Range<usize>);
 
-/// The blocks of a change with so many lines of context, or more where fewer would fit several places; none if even
-/// many lines would. With `loose`, white space does not tell places apart.
+/// The blocks of a change with `context` lines of context, or with more where the quote would fit several places. `None` if it does
+/// so even with [`MAX_CONTEXT_LINES`]. With `loose`, white space is ignored when places are compared.
 pub(crate) fn blocks(sample: &Sample, context: usize, loose: bool) -> Option<Vec<Block>> {
     let ops = similar::capture_diff_slices(Algorithm::Myers, &sample.before, &sample.after);
     let changed = ops.into_iter().filter(|op| op.tag() != DiffTag::Equal);
@@ -124,11 +126,11 @@ fn around(range: &Range<usize>, context: usize, lines: usize) -> Range<usize> {
     range.start.saturating_sub(context)..(range.end + context).min(lines)
 }
 
-/// Pieces that touch become one: what a reply quotes as it was must not change beside it.
+/// Joins quotes that touch: a line that one block changes must not be context of another.
 fn merged(groups: Vec<(Range<usize>, Vec<Change>)>) -> Vec<(Range<usize>, Vec<Change>)> {
     let mut merged: Vec<(Range<usize>, Vec<Change>)> = Vec::new();
     for (range, mut changes) in groups {
-        // A wide piece may reach back over several.
+        // A wide quote may overlap several earlier ones.
         let mut start = range.start;
         while let Some((before, _)) = merged.last().filter(|(before, _)| start <= before.end) {
             start = start.min(before.start);
@@ -161,7 +163,7 @@ fn block(sample: &Sample, range: Range<usize>, changes: &[Change]) -> Block {
     Block { lines, blockwise: false, head: Head::Dots, counts: true }
 }
 
-/// The line numbers in a head: near the truth, or anywhere.
+/// The line numbers of a hunk header: right, nearly right, or arbitrary.
 pub(crate) fn numbers(block: &Block, lines: usize, rng: &mut Rng) -> Head {
     let first = block.range().0 + 1;
     let start = match rng.usize(..4) {
@@ -173,7 +175,7 @@ pub(crate) fn numbers(block: &Block, lines: usize, rng: &mut Rng) -> Head {
     Head::Numbers(start, start + rng.usize(..4))
 }
 
-/// The line that opens the scope in which a block begins, if one does.
+/// The line that opens the scope in which a block begins.
 pub(crate) fn scope(base: &[String], block: &Block) -> Option<String> {
     let width = |line: &str| line.len() - line.trim_start().len();
     let own = block.lines.iter().find(|line| line.is_quoted() && line.is_solid())?;
@@ -184,31 +186,31 @@ pub(crate) fn scope(base: &[String], block: &Block) -> Option<String> {
     above.clone().find(opens).map(|line| line.trim().to_owned()).filter(|line| !line.contains("@@"))
 }
 
-/// A misspelt line speaks for its place, but less than a true one.
+/// Weight of a misspelt line as evidence for its place; an exact line has weight 1.
 const MISSPELT_WEIGHT: f32 = 0.8;
-/// Lines this alike could be meant for each other.
+/// Minimum normalized Levenshtein similarity at which one line may be a misspelling of another.
 const MIN_SIMILARITY: f64 = 0.7;
-/// By so many lines the own place must be ahead of every other.
+/// Minimum lead of the true place over every other place, in lines.
 const MIN_LEAD: f32 = 0.75;
 
-/// How surely.
+/// How clearly a quote identifies its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit {
-    /// It can mean nothing else.
+    /// No other place fits.
     Clear,
     /// Another place fits nearly as well.
     Close,
-    /// It fits several places to the letter.
+    /// Several places fit exactly.
     Several,
 }
 
-/// The lines of a file for looking quotes up.
+/// An index of the lines of a file, for finding quotes.
 pub(crate) struct LineIndex<'b> {
     base: &'b [String],
     places: HashMap<String, Vec<usize>>,
 }
 
-/// A line without what does not tell it from others: indentation, runs of white space, typography.
+/// A line with normalized white space and ASCII punctuation.
 pub(crate) fn plain(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let ascii = |c: char| match c {
@@ -229,17 +231,17 @@ impl<'b> LineIndex<'b> {
         Self { base, places }
     }
 
-    /// Where a line stands, white space aside.
+    /// The positions (0-based) of a line, ignoring white space.
     pub(crate) fn places(&self, line: &str) -> &[usize] {
         self.places.get(&plain(line)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// In how many places the lines stand one after another, to the letter or (`loose`) white space aside.
+    /// The number of places where the lines occur in sequence; with `loose`, ignoring white space.
     pub(crate) fn count(&self, quote: &[&str], loose: bool) -> usize {
         if quote.iter().all(|line| line.trim().is_empty()) { self.base.len() } else { self.starts(quote, loose).len() }
     }
 
-    /// Where (0-based) the lines stand one after another; none if all are blank.
+    /// The positions (0-based) where the lines occur in sequence; empty if all lines are blank.
     pub(crate) fn starts(&self, quote: &[&str], loose: bool) -> Vec<usize> {
         let Some(anchor) = quote.iter().position(|line| !line.trim().is_empty()) else { return Vec::new() };
         let same = |(a, b): (&String, &&str)| if loose { plain(a) == plain(b) } else { a == b };
@@ -249,7 +251,7 @@ impl<'b> LineIndex<'b> {
         starts.filter(|start| window(*start).is_some_and(|window| window.iter().zip(quote).all(same))).collect()
     }
 
-    /// The lines that a misspelt line could be meant for.
+    /// The lines (0-based) of which `text` may be a misspelling.
     fn like(&self, text: &str) -> Vec<usize> {
         let text = text.trim();
         let like = |line: &str| {
@@ -260,7 +262,7 @@ impl<'b> LineIndex<'b> {
         lines.filter(|(_, line)| like(line.trim())).map(|(at, _)| at).collect()
     }
 
-    /// How surely the quoted lines of `block` mean where they are from.
+    /// How clearly the quoted lines of `block` identify the place that they are from.
     pub(crate) fn fit(&self, block: &Block) -> Fit {
         let quoted: Vec<&Line> = block.lines.iter().filter(|line| line.is_quoted()).collect();
         let texts: Vec<&str> = quoted.iter().map(|line| line.text.as_str()).collect();
@@ -268,13 +270,13 @@ impl<'b> LineIndex<'b> {
         match self.starts(&texts, false).as_slice() {
             [] => self.compared(&quoted),
             [only] if Some(*only) == own => Fit::Clear,
-            // With lines left out a quote may fit another place to the letter.
+            // With lines left out, a quote may fit another place exactly.
             [_] => Fit::Close,
             _ => Fit::Several,
         }
     }
 
-    /// Compares the own place with the same lines moved up or down, lines that the quote leaves out counted in.
+    /// Compares the true place with the same lines shifted up or down, allowing for lines that the quote leaves out.
     fn compared(&self, quoted: &[&Line]) -> Fit {
         let founded = quoted.iter().filter_map(|line| Some((line.at?, line.text.as_str())));
         let founded: Vec<(usize, &str)> = founded.filter(|(_, text)| !text.trim().is_empty()).collect();
@@ -329,7 +331,7 @@ mod tests {
         }
     }
 
-    fn sample(before: &str, after: &str) -> Sample {
+    fn letters(before: &str, after: &str) -> Sample {
         let lines = |text: &str| text.chars().map(String::from).collect();
         let (before, after) = (lines(before), lines(after));
         Sample { origin: "x".into(), path: "a.py".into(), before, after, around: BTreeMap::new() }
@@ -337,7 +339,7 @@ mod tests {
 
     fn quotes(before: &str, after: &str, context: usize) -> Option<Vec<String>> {
         let quote = |block: &Block| block.lines.iter().filter(|l| l.is_quoted()).map(|l| l.text.as_str()).collect();
-        blocks(&sample(before, after), context, true).map(|blocks| blocks.iter().map(quote).collect())
+        blocks(&letters(before, after), context, true).map(|blocks| blocks.iter().map(quote).collect())
     }
 
     #[test]

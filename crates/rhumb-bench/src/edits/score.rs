@@ -1,33 +1,33 @@
-//! What became of a case.
-//! Running cases: parse, locate, judge, and the time that it takes.
-//! The figures of a run: how many cases of a kind ended how.
+//! Runs cases, judges the results, and counts verdicts by kind of case.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rhumb::clock::ThreadWatch;
+use rhumb_edit::{FileChange, Flag, Flexibility, Outcome, Proposal, Status, Strategy};
+use similar::{Algorithm, DiffTag};
 
 use crate::edits::case::{Case, Expect, Tree, TreeFiles};
 use crate::edits::defects::{DEFECTS, Layer};
 use crate::edits::make::FORMATS;
 use crate::edits::sketch::ROOT;
-use rhumb::clock::ThreadWatch;
-use rhumb_edit::{FileChange, Flag, Flexibility, Outcome, Proposal, Status, Strategy};
-use similar::{Algorithm, DiffTag};
-use std::collections::{BTreeMap, BTreeSet};
 
-/// What became of a case.
+/// The verdict on the result of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Every byte as intended, and nothing complained about.
+    /// Every byte is as intended, and no edit was refused.
     Exact,
-    /// Refused, with nothing changed but what is true.
+    /// An edit was refused, and only intended changes were made.
     Refused,
-    /// As intended but for white space.
+    /// The text is as intended except for white space.
     Equiv,
-    /// Nothing changed and nothing said.
+    /// Nothing changed, and no edit was refused.
     Lost,
-    /// Anything else.
+    /// Any other result.
     Wrong,
 }
 
 impl Verdict {
-    /// The stable name.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -38,7 +38,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it is what was expected.
+    /// Whether the verdict is the expected one.
     pub fn is_right(self, expect: Expect) -> bool {
         match self {
             Self::Exact => matches!(expect, Expect::Apply | Expect::Either),
@@ -49,7 +49,7 @@ impl Verdict {
     }
 }
 
-/// The tree when all of a proposal is written.
+/// The tree with the whole proposal written.
 pub(crate) fn written(before: &Tree, proposal: &Proposal) -> Tree {
     let mut tree = before.clone();
     for file in &proposal.files {
@@ -65,7 +65,7 @@ pub(crate) fn written(before: &Tree, proposal: &Proposal) -> Tree {
     tree
 }
 
-/// Judges what a proposal makes of a case.
+/// Judges the proposal for a case.
 pub fn verdict(case: &Case, proposal: &Proposal) -> Verdict {
     let found = written(&case.before, proposal);
     let refused = proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused);
@@ -88,7 +88,7 @@ pub fn verdict(case: &Case, proposal: &Proposal) -> Verdict {
     Verdict::Wrong
 }
 
-/// Whether an edit is refused though it is not one that is there already.
+/// Whether an edit was refused for another reason than that it is already applied.
 fn complains(case: &Case, proposal: &Proposal) -> bool {
     if case.defects.iter().any(|name| name == "sent-twice") {
         return false;
@@ -97,7 +97,7 @@ fn complains(case: &Case, proposal: &Proposal) -> bool {
     proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused && !there(outcome))
 }
 
-/// Whether the statuses agree with what changed.
+/// Whether the statuses of the outcomes agree with the changed files.
 fn is_honest(case: &Case, proposal: &Proposal, found: &Tree) -> bool {
     let changes = || {
         let applied = proposal.outcomes.iter().filter(|outcome| outcome.status == Status::Applied);
@@ -117,7 +117,7 @@ fn renamed(proposal: &Proposal, path: &str) -> bool {
     })
 }
 
-/// Whether every file of `found` is as before but for some of the intended changes.
+/// Whether every file of `found` has only some of the intended changes.
 fn is_part(before: &Tree, after: &Tree, found: &Tree) -> bool {
     let paths: BTreeSet<&String> = before.keys().chain(after.keys()).chain(found.keys()).collect();
     paths.into_iter().all(|path| match (before.get(path), after.get(path), found.get(path)) {
@@ -128,11 +128,11 @@ fn is_part(before: &Tree, after: &Tree, found: &Tree) -> bool {
     })
 }
 
-/// Whether some of the changes between two texts, each whole or not at all, give the third.
+/// Whether `found` is `old` with some of the changes to `wanted`, each applied as a whole or not at all.
 fn is_part_of_file(old: &[u8], wanted: &[u8], found: &[u8]) -> bool {
     let lines = |text: &[u8]| text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
     let (old, wanted) = (lines(old), lines(wanted));
-    // How far into `found` the text can have come.
+    // The byte offsets in `found` that can be reached with the changes so far.
     let mut reached = BTreeSet::from([0]);
     for op in similar::capture_diff_slices(Algorithm::Myers, &old, &wanted) {
         let before = old.get(op.old_range()).unwrap_or_default().concat();
@@ -147,24 +147,24 @@ fn is_part_of_file(old: &[u8], wanted: &[u8], found: &[u8]) -> bool {
     reached.contains(&found.len())
 }
 
-/// The tree without white space.
+/// The tree without any white space.
 fn squeezed(tree: &Tree) -> Tree {
     let file = |bytes: &Vec<u8>| bytes.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     tree.iter().map(|(path, bytes)| (path.clone(), file(bytes))).collect()
 }
 
-/// What became of a case.
+/// The result of a case.
 #[derive(Debug, Clone)]
 pub struct CaseResult {
-    /// The judgement.
+    /// The verdict.
     pub verdict: Verdict,
     /// Processor time of parsing and locating, in microseconds.
     pub micros: f64,
-    /// What the engine made of the reply.
+    /// The proposal for the reply.
     pub proposal: Proposal,
 }
 
-/// What the engine makes of a case.
+/// The proposal for the reply of a case.
 pub(crate) fn proposed(case: &Case, flexibility: Flexibility) -> Proposal {
     let parsed = rhumb_edit::parse(&case.reply, case.format);
     rhumb_edit::propose_with(&parsed, &TreeFiles { tree: &case.before, root: ROOT }, flexibility)
@@ -178,20 +178,20 @@ pub fn run(case: &Case, flexibility: Flexibility) -> CaseResult {
     CaseResult { verdict: verdict(case, &proposal), micros, proposal }
 }
 
-/// Counts of cases by what became of them.
+/// Counts of cases by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// All cases.
     pub cases: usize,
-    /// As they should be.
+    /// The verdict is the expected one.
     pub right: usize,
-    /// Right but for white space.
+    /// Right except for white space.
     pub equiv: usize,
-    /// Refused where that is not right.
+    /// Refused, and should not be.
     pub refused: usize,
-    /// Neither changed nor told.
+    /// Neither changed nor refused.
     pub lost: usize,
-    /// Anything else.
+    /// Applied wrongly.
     pub wrong: usize,
 }
 
@@ -208,13 +208,13 @@ impl Tally {
         *count += 1;
     }
 
-    /// A count as a part of all cases, in percent; 0 without cases.
+    /// A count as a percentage of all cases; 0 without cases.
     pub fn percent(&self, count: usize) -> f64 {
         100.0 * count as f64 / self.cases.max(1) as f64
     }
 }
 
-/// What kind of case it is.
+/// The kind of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// Without defects.
@@ -223,14 +223,14 @@ pub enum Group {
     One,
     /// With two or three.
     Several,
-    /// Refusing is right, or the reply is not whole.
+    /// Must be refused, or the reply is incomplete.
     Hopeless,
-    /// Any of these.
+    /// All cases.
     All,
 }
 
 impl Group {
-    /// As it is shown.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Clean => "clean",
@@ -259,22 +259,22 @@ impl Group {
 /// The figures of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Figures {
-    /// By format and kind.
+    /// By edit format and kind.
     pub groups: BTreeMap<(&'static str, Group), Tally>,
-    /// By defect and format, for cases with this defect alone or, where it is a hopeless one, with another.
+    /// By defect and edit format: cases with this defect alone, or, for an unanswerable defect, also with another one.
     pub classes: BTreeMap<(String, &'static str), Tally>,
     micros: Vec<f64>,
 }
 
 impl Figures {
-    /// Counts a case in.
+    /// Counts a case.
     pub fn add(&mut self, case: &Case, run: &CaseResult) {
         let group = Group::of(case);
         for format in [case.format_name(), "all"] {
             for group in [group, Group::All] {
                 self.groups.entry((format, group)).or_default().add(case.expect, run.verdict);
             }
-            // A hopeless defect is always the last.
+            // An unanswerable defect is always the last.
             let class = if group == Group::Hopeless { case.defects.last() } else { case.defects.first() };
             if let Some(only) = class.filter(|_| group == Group::Hopeless || case.defects.len() == 1) {
                 self.classes.entry((only.clone(), format)).or_default().add(case.expect, run.verdict);
@@ -283,7 +283,7 @@ impl Figures {
         self.micros.push(run.micros);
     }
 
-    /// The formats that were counted, those that cases are made in first.
+    /// The counted edit formats, those of [`FORMATS`] first.
     pub fn formats(&self) -> Vec<&'static str> {
         let mut formats: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
         formats.extend(self.groups.keys().map(|(format, _)| *format).filter(|format| *format != "all"));
@@ -292,7 +292,7 @@ impl Figures {
         formats
     }
 
-    /// The names of the defects that were counted, in the order of the report; names that only a corpus has at the end.
+    /// The names of the counted defects, in the order of the report, then those that only a corpus has.
     pub fn class_names(&self) -> Vec<&str> {
         let counted = |name: &str| self.classes.keys().any(|(class, _)| class == name);
         let known = DEFECTS.iter().map(|defect| defect.name).filter(|name| counted(name));
@@ -305,7 +305,7 @@ impl Figures {
         names
     }
 
-    /// Processor time that a reply took so that this part of all (0 to 1) took less, in microseconds.
+    /// The quantile `part` (0 to 1) of the processor time of a reply, in microseconds.
     pub fn micros(&self, part: f64) -> f64 {
         let mut sorted = self.micros.clone();
         sorted.sort_by(f64::total_cmp);
@@ -313,7 +313,7 @@ impl Figures {
         sorted.get(at.min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
     }
 
-    /// How many cases that should be applied were not, hopeless ones aside. Those that were applied in another way are others.
+    /// The number of cases that should be applied and were not. Cases that were applied wrongly do not count.
     pub fn failed(&self) -> usize {
         let counted = [Group::Clean, Group::One, Group::Several].into_iter();
         counted.filter_map(|group| self.groups.get(&("all", group))).map(|tally| tally.refused + tally.lost).sum()
@@ -379,14 +379,14 @@ mod tests {
     }
 
     #[test]
-    fn a_status_that_the_files_belie_is_wrong() {
+    fn a_status_that_contradicts_the_files_is_wrong() {
         let apply = case(Expect::Apply, "one\nzwei\nthree\n");
         assert_eq!(judged(&apply, refuses), Verdict::Wrong, "changed, and said to be refused");
         assert_eq!(judged(&apply, |p| p.files.clear()), Verdict::Wrong, "not changed, and said to be applied");
     }
 
     #[test]
-    fn a_lucky_guess_is_wrong_where_refusing_is_right() {
+    fn a_lucky_guess_is_wrong_where_edits_must_be_refused() {
         let refuse = case(Expect::Refuse, "one\ntwo\nthree\n");
         assert_eq!(judged(&refuse, |_| {}), Verdict::Wrong);
         let both = case(Expect::Either, "one\nzwei\nthree\n");
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn some_of_the_changes_are_a_part_and_half_a_change_is_not() {
+    fn some_whole_changes_are_a_part_and_half_a_change_is_not() {
         let part = |found: &str| is_part_of_file(b"a\nb\nc\nd\ne\n", b"A\nb\nC\nD\ne\nf\n", found.as_bytes());
         for found in ["a\nb\nc\nd\ne\n", "A\nb\nc\nd\ne\n", "a\nb\nC\nD\ne\nf\n", "A\nb\nC\nD\ne\nf\n"] {
             assert!(part(found), "{found}");
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_loses_a_line_is_found_out() {
+    fn an_engine_that_loses_a_line_is_detected() {
         for case in cases(&samples(), EditFormat::Udiff, 30, 1) {
             let damage = |proposal: &mut Proposal| {
                 for file in &mut proposal.files {
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_applied_but_for_white_space_is_applied() {
+    fn a_case_with_other_white_space_counts_as_applied() {
         let mut figures = Figures::default();
         for (group, verdict) in [
             (Group::Clean, Verdict::Equiv),
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_counts_as_right_only_where_it_is() {
+    fn a_refusal_counts_as_right_only_where_it_is_expected() {
         let mut tally = Tally::default();
         tally.add(Expect::Apply, Verdict::Refused);
         tally.add(Expect::Refuse, Verdict::Refused);

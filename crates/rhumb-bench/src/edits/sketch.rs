@@ -1,21 +1,22 @@
-//! A reply before it is written out: what is meant, how it will be put, and how the file is stored. Defects change a
-//! sketch; what was meant stays known.
-//! A sketch written out in its format.
+//! A reply under construction: the intended change, how it is written, and how the file is stored. Defects change a sketch, and the
+//! intended result stays known. [`render`] writes a sketch in its edit format.
 
-use crate::edits::case::{Expect, Tree};
-use crate::edits::sample::Sample;
-use rhumb::context::fence_for;
-use rhumb_edit::EditFormat;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The root that absolute names are below.
+use rhumb::context::fence_for;
+use rhumb_edit::EditFormat;
+
+use crate::edits::case::{Expect, Tree};
+use crate::edits::sample::Sample;
+
+/// The root of the tree in absolute paths.
 pub(crate) const ROOT: &str = "/home/me/harbour";
 
-/// Stands in a stored line for a byte that is not UTF-8.
+/// Placeholder in a stored line for a byte that is not UTF-8.
 pub(crate) const NOT_UTF8: char = '\u{f8e9}';
 
-/// What is to happen to a line.
+/// What happens to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
     Keep,
@@ -27,14 +28,14 @@ pub(crate) enum Mark {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) mark: Mark,
-    /// The line of the file, 0-based; for a new line the one before which it goes. None for a line that is not in the
+    /// The line of the file, 0-based; for a new line, the line before which it is inserted. `None` for a line that is not in the
     /// file, such as dots.
     pub(crate) at: Option<usize>,
-    /// As the reply writes it.
+    /// The text in the reply.
     pub(crate) text: String,
-    /// As it should be in the file.
+    /// The intended text in the file.
     pub(crate) meant: String,
-    /// Whether its plus sign is forgotten.
+    /// Whether the plus sign is missing.
     pub(crate) unsigned: bool,
 }
 
@@ -43,7 +44,7 @@ impl Line {
         Self { mark, at: Some(at), text: text.to_owned(), meant: text.to_owned(), unsigned: false }
     }
 
-    /// A line that is quoted but is nowhere in the file.
+    /// A quoted line that is not in the file.
     pub(crate) fn unfounded(text: &str) -> Self {
         Self { mark: Mark::Keep, at: None, text: text.to_owned(), meant: String::new(), unsigned: false }
     }
@@ -53,35 +54,35 @@ impl Line {
         self.mark != Mark::Insert
     }
 
-    /// Whether there is more to it than white space.
+    /// Whether the line has more than white space.
     pub(crate) fn is_solid(&self) -> bool {
         !self.text.trim().is_empty()
     }
 }
 
-/// What stands after the `@@` of a block.
+/// The text after the `@@` of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Head {
     Bare,
     Dots,
-    /// Line numbers (1-based) in the old and the new file, seldom right.
+    /// Line numbers (1-based) in the old and the new file, often wrong.
     Numbers(usize, usize),
     Scope(String),
 }
 
-/// One place that is quoted, and what becomes of it.
+/// One change block: the quoted lines and the lines that replace them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) lines: Vec<Line>,
-    /// In diffs: all old lines first, then all new ones.
+    /// In diffs: all old lines before all new lines.
     pub(crate) blockwise: bool,
     pub(crate) head: Head,
-    /// Whether its changes belong to the intended text; not so for repetitions and for what must be refused.
+    /// Whether the changes belong to the intended text. False for repetitions and for blocks that must be refused.
     pub(crate) counts: bool,
 }
 
 impl Block {
-    /// First and one past the last line of the file that it quotes.
+    /// The first and one past the last quoted line of the file, 0-based.
     pub(crate) fn range(&self) -> (usize, usize) {
         let quoted = || self.lines.iter().filter(|line| line.is_quoted()).filter_map(|line| line.at);
         let first = quoted().min().unwrap_or_default();
@@ -94,19 +95,19 @@ impl Block {
     }
 }
 
-/// How the file is stored.
+/// How a file is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Form {
     pub(crate) bom: bool,
     pub(crate) crlf: bool,
-    /// The line (0-based) that ends with a line feed all the same.
+    /// The one line (0-based) of a CRLF file that ends with a line feed.
     pub(crate) lone_lf: Option<usize>,
-    /// No newline at the end.
+    /// Whether the final newline is missing.
     pub(crate) open_end: bool,
 }
 
 impl Form {
-    /// The bytes of lines, each with its position in the file if it is an old one.
+    /// The bytes of a file with these lines, each with its old position if it has one.
     fn bytes(&self, lines: &[(Option<usize>, &str)]) -> Vec<u8> {
         let mut bytes = if self.bom { "\u{feff}".as_bytes().to_vec() } else { Vec::new() };
         for (nth, (at, text)) in lines.iter().enumerate() {
@@ -123,58 +124,58 @@ impl Form {
     }
 }
 
-/// The fence around code.
+/// The Markdown fence around a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fencing {
-    /// With what stands after the opening backticks.
+    /// With the info string after the opening backticks.
     Closed(String),
-    /// The last one stays open.
+    /// Without the last closing fence.
     Open(String),
     None,
 }
 
-/// How the reply is wrapped.
+/// The parts of a reply around its blocks.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Wrap {
-    /// The name of the file as it is written.
+    /// The name of the file as the reply writes it.
     pub(crate) name: Option<String>,
-    /// In diffs: `a/` and `b/` before the name.
+    /// In diffs: `a/` and `b/` in front of the name.
     pub(crate) sided: bool,
     pub(crate) fencing: Fencing,
-    /// What stands before and after all blocks.
+    /// The text before and after all blocks.
     pub(crate) before: String,
     pub(crate) after: String,
-    /// Search blocks of a file share a fence.
+    /// Whether the search blocks of a file share a fence.
     pub(crate) one_fence: bool,
-    /// Blank context lines of diffs have no leading space.
+    /// Whether blank context lines of diffs lack their leading space.
     pub(crate) bare_blanks: bool,
     pub(crate) crlf: bool,
-    /// Where in the last block the reply stops, as a part of its text from 0 to 1.
+    /// Where the reply ends within its last block, from 0 to 1.
     pub(crate) cut: Option<f64>,
 }
 
-/// A reply in the making.
+/// A reply under construction.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sketch {
     pub(crate) origin: String,
     pub(crate) format: EditFormat,
     pub(crate) path: String,
-    /// The lines of the file as they are stored.
+    /// The lines of the file.
     pub(crate) base: Vec<String>,
     pub(crate) form: Form,
     /// Other files.
     pub(crate) around: BTreeMap<String, String>,
     pub(crate) blocks: Vec<Block>,
-    /// The text of a whole-file reply where it is not just what is meant.
+    /// The text of a whole-file reply if it differs from the intended text.
     pub(crate) whole: Option<Vec<String>>,
-    /// The blocks make a new file, which they are the text of.
+    /// Whether the blocks are the text of a new file.
     pub(crate) creates: bool,
     pub(crate) wrap: Wrap,
     pub(crate) expect: Expect,
 }
 
 impl Sketch {
-    /// The lines that are meant, each with its position in the file if it is an old one.
+    /// The intended lines, each with its old position if it has one.
     pub(crate) fn meant(&self) -> Vec<(Option<usize>, &str)> {
         let mut deletes = BTreeSet::new();
         let mut inserts: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
@@ -200,7 +201,7 @@ impl Sketch {
         self.with(self.form.bytes(&lines))
     }
 
-    /// The tree that is meant.
+    /// The intended tree.
     pub(crate) fn wanted(&self) -> Tree {
         self.with(self.form.bytes(&self.meant()))
     }
@@ -215,7 +216,7 @@ impl Sketch {
         self.whole.clone().unwrap_or_else(|| self.meant().into_iter().map(|(_, text)| text.to_owned()).collect())
     }
 
-    /// Puts lines into the stored file before the line `at` (0-based); what is quoted moves along.
+    /// Inserts lines into the stored file before the line `at` (0-based) and moves the positions of quoted lines.
     pub(crate) fn store(&mut self, at: usize, new: Vec<String>) {
         let count = new.len();
         self.base.splice(at..at, new);
@@ -228,7 +229,7 @@ impl Sketch {
         self.blocks.iter().flat_map(|block| &block.lines).any(|line| line.at == Some(at))
     }
 
-    /// Quotes up to so many more lines above and below a block, as far as no other block begins.
+    /// Quotes up to `above` and `below` more lines around a block, as far as no other block begins.
     pub(crate) fn widen(&mut self, nth: usize, above: usize, below: usize) {
         let Some((first, end)) = self.blocks.get(nth).map(Block::range) else { return };
         let others = self.blocks.iter().enumerate().filter(|(at, _)| *at != nth).map(|(_, block)| block.range());
@@ -256,14 +257,14 @@ impl Sketch {
         }
     }
 
-    /// All lines that the reply writes, those of a whole file aside.
+    /// All lines of all blocks.
     pub(crate) fn lines_mut(&mut self) -> impl Iterator<Item = &mut Line> {
         self.blocks.iter_mut().flat_map(|block| &mut block.lines)
     }
 }
 
 impl Sample {
-    /// The sketch of a reply without blocks yet.
+    /// A sketch without blocks.
     pub(crate) fn sketch(&self, format: EditFormat, wrap: Wrap) -> Sketch {
         Sketch {
             origin: self.origin.clone(),
@@ -281,7 +282,7 @@ impl Sample {
     }
 }
 
-/// The reply that a sketch comes to.
+/// The text of the reply.
 pub(crate) fn render(sketch: &Sketch) -> String {
     let mut page = Page::default();
     match sketch.format {
@@ -298,7 +299,7 @@ pub(crate) fn render(sketch: &Sketch) -> String {
     if sketch.wrap.crlf { text.replace('\n', "\r\n") } else { text }
 }
 
-/// A position inside the last block, never at the end of a line.
+/// The byte at which a reply is cut off: inside the last block, never at the end of a line.
 fn cut_at(text: &str, last: &Range<usize>, before: usize, part: f64) -> usize {
     let length = last.len() as f64;
     let mut at = before + last.start + (length * part) as usize;
@@ -308,7 +309,7 @@ fn cut_at(text: &str, last: &Range<usize>, before: usize, part: f64) -> usize {
     at
 }
 
-/// Text, and where in it the last block stands, without its first line.
+/// The text so far, and the byte range of the last block in it, without the first line of the block.
 #[derive(Default)]
 struct Page {
     text: String,
@@ -329,7 +330,7 @@ impl Page {
     }
 }
 
-/// The fence that holds some lines; none without fences.
+/// The opening and the closing fence for some lines.
 fn fence(sketch: &Sketch, lines: &[String]) -> Option<(String, String)> {
     match &sketch.wrap.fencing {
         Fencing::Closed(info) | Fencing::Open(info) => {
@@ -346,7 +347,7 @@ fn open(page: &mut Page, fence: Option<&(String, String)>) {
     }
 }
 
-/// Closes a fence, unless it is the last one and is forgotten.
+/// Closes a fence, unless the last closing fence is missing.
 fn close(page: &mut Page, fence: Option<&(String, String)>, sketch: &Sketch, last: bool) {
     let forgotten = last && matches!(sketch.wrap.fencing, Fencing::Open(_));
     if let Some((_, closing)) = fence.filter(|_| !forgotten) {
@@ -386,7 +387,7 @@ fn search_blocks(sketch: &Sketch, page: &mut Page) {
     }
 }
 
-/// The sign of a line in a diff.
+/// A line of a diff with its sign.
 fn signed(line: &Line, bare_blanks: bool) -> String {
     let sign = match line.mark {
         Mark::Delete => '-',
@@ -472,14 +473,14 @@ mod tests {
     use crate::edits::tests::sketch;
 
     #[test]
-    fn what_is_meant_is_the_text_after() {
+    fn the_intended_text_is_the_text_after() {
         let sketch = sketch(EditFormat::Udiff);
         let meant: Vec<&str> = sketch.meant().into_iter().map(|(_, text)| text).collect();
         assert_eq!(meant, crate::edits::tests::AFTER.lines().collect::<Vec<_>>());
     }
 
     #[test]
-    fn stored_lines_move_what_is_quoted() {
+    fn inserted_lines_move_quoted_lines() {
         let mut sketch = sketch(EditFormat::Udiff);
         let before = sketch.wanted();
         sketch.store(0, vec!["first".to_owned()]);
@@ -495,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn every_format_is_written_as_it_should_be() {
+    fn every_edit_format_is_rendered() {
         let mut udiff = sketch(EditFormat::Udiff);
         assert_eq!(
             render(&udiff),
@@ -520,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_is_cut_ends_within_a_line_of_the_last_block() {
+    fn a_truncated_reply_ends_within_a_line_of_the_last_block() {
         for part in [0.2, 0.5, 0.9] {
             let mut whole = sketch(EditFormat::Whole);
             let full = render(&whole);

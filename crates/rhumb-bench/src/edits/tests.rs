@@ -1,13 +1,12 @@
-//! Small samples and sketches that the tests of the parts share.
+//! Small samples and sketches for the tests of all modules.
 
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-
-use crate::edits::sample::Sample;
-use crate::edits::sample::blocks;
-use crate::edits::sketch::{Fencing, Sketch, Wrap};
 use rhumb_edit::EditFormat;
+
+use crate::edits::sample::{Sample, blocks};
+use crate::edits::sketch::{Fencing, Sketch, Wrap};
 
 pub(crate) const BEFORE: &str = r#"import math
 
@@ -70,7 +69,7 @@ pub(crate) fn sketch(format: EditFormat) -> Sketch {
     sketched(&sample(BEFORE, AFTER), format, 2)
 }
 
-/// The same with a defect.
+/// The same sketch with a defect.
 pub(crate) fn put(format: EditFormat, put: impl Fn(&mut Sketch, &mut Rng) -> bool) -> Sketch {
     let seeded = |seed| {
         let mut sketch = sketch(format);
@@ -105,7 +104,7 @@ pub(crate) fn near_sketch(format: EditFormat) -> Sketch {
     sketched(&sample("a\nb\nc\nd\ne\n", "a\nB\nc\nD\ne\n"), format, 1)
 }
 
-/// Literal changes that cases can be made from.
+/// Changes for making cases.
 pub(crate) fn samples() -> Vec<Sample> {
     vec![
         sample(BEFORE, AFTER),

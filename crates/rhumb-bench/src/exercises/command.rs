@@ -1,4 +1,17 @@
-//! `rhumb bench exercises`: programmed by a model, tested in a folder apart, and mended by what the tests say.
+//! `rhumb-bench exercises`: a model programs, its solution is tested in a separate folder, and the output of the tests goes back to
+//! the model.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use rhumb::cli::load_settings;
+use rhumb::context::fence_for;
+use rhumb::error::{ErrorKind, UserError};
+use rhumb::headless::complain;
+use rhumb_edit::is_placeholder;
+use rhumb_workspace::process::{CommandLine, End, Ended, Environment, Masks, Order, Stop};
 
 use crate::args::ExercisesBenchArgs;
 use crate::exercises::{Exercise, ExerciseError, TestRunner, enabled, exercises as find};
@@ -7,35 +20,25 @@ use crate::run::summary::TaskResult;
 use crate::run::turn::{TurnRequest, refused, turn};
 use crate::run::{BenchRun, TaskOutcome, keep, named, new_entry, of_a_turn, stop_on_signals, take_turn, whole_path};
 use crate::scratch_folder;
-use rhumb::cli::load_settings;
-use rhumb::context::fence_for;
-use rhumb::error::{ErrorKind, UserError};
-use rhumb::headless::complain;
-use rhumb_edit::is_placeholder;
-use rhumb_workspace::process::{CommandLine, End, Ended, Environment, Masks, Order, Stop};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
-use std::time::Duration;
 
-/// What every exercise of a run is done with.
+/// What all exercises of a run share.
 struct ExerciseRun<'d> {
     args: &'d ExercisesBenchArgs,
-    /// Commands of the user for tests, by language.
+    /// Test commands of the user, by language.
     tests: BTreeMap<String, String>,
     stop: &'d Stop,
 }
 
-/// How the tests of an exercise are run.
+/// The command that tests an exercise.
 struct TestCommand {
-    /// The line for the shell.
+    /// The shell command.
     line: String,
-    /// Whose line that is; nothing for one of the user, of which the exit code is all that is known.
+    /// The test runner; `None` for a command of the user, of which only the exit code is used.
     runner: Option<TestRunner>,
 }
 
 impl TestCommand {
-    /// Whether the tests passed, and there were some.
+    /// Whether the tests passed and at least one ran.
     fn passed(&self, ended: &Ended) -> bool {
         ended.end.is_success() && self.ran(ended)
     }
@@ -48,13 +51,14 @@ impl TestCommand {
 /// Runs the exercises.
 ///
 /// # Errors
-/// Exercises that cannot be read, a language whose tests nobody knows how to run, wrong settings, nobody who answers, or no money.
+/// Exercises cannot be read, the test command of a language is unknown, the settings are wrong, the provider fails, or the budget is
+/// spent.
 pub(crate) fn exercises(args: &ExercisesBenchArgs) -> Result<u8, UserError> {
     let settings = load_settings(args.run.model.overrides(), None)?;
     let stop = stop_on_signals();
     let desk = ExerciseRun { args, tests: commands(&args.tests)?, stop: &stop };
     let all = desk.exercises()?;
-    let recited = args.recite.then(|| "example".to_owned());
+    let oracle_reply = args.recite.then(|| "example".to_owned());
     let mut made_with = of_a_turn(&settings, args.recite);
     made_with.insert("time_limit".to_owned(), format!("{:?}", args.run.time_limit));
     made_with.insert("test_time_limit".to_owned(), format!("{:?}", args.test_time_limit));
@@ -65,12 +69,14 @@ pub(crate) fn exercises(args: &ExercisesBenchArgs) -> Result<u8, UserError> {
         fingerprint: fingerprint(&all)?,
         flags: args.run.model.as_typed(),
         tries: args.tries.get(),
-        recital: recited,
+        oracle: oracle_reply,
         settings: made_with,
     };
     let course = BenchRun::open(&args.run, &header, &all, |exercise| &exercise.id)?;
     if !course.is_done() && !args.recite {
-        complain("tests run what a model wrote, as you: a container or another machine keeps yours out of its reach");
+        complain(
+            "tests run code that a model wrote, with your permissions: run them in a container or on another machine",
+        );
     }
     course.run(&stop, |exercise, share| desk.exercise(exercise, share))
 }
@@ -83,8 +89,7 @@ fn exercise_error(error: &ExerciseError) -> UserError {
 /// `LANG=COMMAND` as a table.
 fn commands(flags: &[String]) -> Result<BTreeMap<String, String>, UserError> {
     let split = |flag: &String| flag.split_once('=').map(|(name, line)| (name.to_owned(), line.to_owned()));
-    let wrong =
-        |flag: &String| UserError::new(ErrorKind::Usage, format!("--test {flag}: this is not LANG=COMMAND"), "");
+    let wrong = |flag: &String| UserError::new(ErrorKind::Usage, format!("--test {flag}: expected LANG=COMMAND"), "");
     flags.iter().map(|flag| split(flag).ok_or_else(|| wrong(flag))).collect()
 }
 
@@ -101,7 +106,7 @@ fn fingerprint(all: &[Exercise]) -> Result<String, UserError> {
 }
 
 impl ExerciseRun<'_> {
-    /// The exercises that can be run here; it is told which cannot, and why.
+    /// The exercises that can be run here. Prints which cannot, and why.
     fn exercises(&self) -> Result<Vec<Exercise>, UserError> {
         let args = self.args;
         let found = find(&args.from).map_err(|error| exercise_error(&error))?;
@@ -120,8 +125,9 @@ impl ExerciseRun<'_> {
         let mut runs = Vec::new();
         for exercise in all {
             let Some(tests) = self.tests(&exercise)? else {
-                let text = format!("nobody knows how to run the tests of {}", exercise.id);
-                let hint = format!("give --test {}=COMMAND, or --language for others alone", exercise.language);
+                let text = format!("no test command is known for {}", exercise.id);
+                let hint =
+                    format!("give --test {}=COMMAND, or choose other languages with --language", exercise.language);
                 return Err(UserError::new(ErrorKind::Usage, text, hint));
             };
             match tests.runner.and_then(TestRunner::probe) {
@@ -139,7 +145,7 @@ impl ExerciseRun<'_> {
         Ok(runs)
     }
 
-    /// How the tests of an exercise are run; nothing for a language that nobody knows.
+    /// The command that tests an exercise; `None` for an unknown language.
     fn tests(&self, exercise: &Exercise) -> Result<Option<TestCommand>, UserError> {
         if let Some(line) = self.tests.get(&exercise.language) {
             return Ok(Some(TestCommand { line: line.clone(), runner: None }));
@@ -148,11 +154,11 @@ impl ExerciseRun<'_> {
         Ok(runner.map(|runner| TestCommand { line: runner.line(exercise), runner: Some(runner) }))
     }
 
-    /// Does an exercise in a folder of its own.
+    /// Does an exercise in a separate folder.
     fn exercise(&self, exercise: &Exercise, left: Option<f64>) -> Result<TaskOutcome, UserError> {
         let folder = scratch_folder()?;
         copy(&exercise.folder, folder.path(), &exercise.tests)?;
-        let recited = if self.args.recite { Some(recital(exercise)?) } else { None };
+        let oracle_reply = if self.args.recite { Some(oracle(exercise)?) } else { None };
         let mut entry = new_entry(&exercise.id, &exercise.language);
         let (out, name) = (self.args.run.folder(), exercise.id.replace('/', "_"));
         let aside = scratch_folder()?;
@@ -165,7 +171,7 @@ impl ExerciseRun<'_> {
                 output: (nth > 1).then(|| said.clone()),
                 files: exercise.solution.clone(),
                 model: self.args.run.model.clone(),
-                oracle_reply: recited.clone(),
+                oracle_reply: oracle_reply.clone(),
                 spending_cap: left.map(|left| left - entry.cost.unwrap_or_default()),
             };
             let log = out.join("logs").join(format!("{name}-{nth}.jsonl"));
@@ -177,7 +183,7 @@ impl ExerciseRun<'_> {
                 return Ok(TaskOutcome::Stopped(entry.cost));
             };
             entry.seconds += ended.took.as_secs_f64();
-            let text = told(&tests, &ended, self.args.test_time_limit);
+            let text = test_output(&tests, &ended, self.args.test_time_limit);
             keep(&out.join("logs").join(format!("{name}-{nth}.tests.txt")), &text)?;
             fs::write(&said, &text).map_err(|error| refused(&said, &error))?;
             take_tests(&mut entry, &tests, &ended);
@@ -185,11 +191,11 @@ impl ExerciseRun<'_> {
                 break;
             }
         }
-        self.look(exercise, folder.path(), &mut entry)?;
+        self.check(exercise, folder.path(), &mut entry)?;
         Ok(TaskOutcome::TaskResult(Box::new(entry)))
     }
 
-    /// Runs the tests in a folder apart, with tests that the model never touched; nothing if it was stopped.
+    /// Runs the original tests in a copy of the folder; `None` if the run was stopped.
     fn test(&self, exercise: &Exercise, folder: &Path) -> Result<Option<(TestCommand, Ended)>, UserError> {
         let apart = scratch_folder()?;
         copy(folder, apart.path(), &[])?;
@@ -211,8 +217,8 @@ impl ExerciseRun<'_> {
         Ok((ended.end != End::Stopped).then_some((tests, ended)))
     }
 
-    /// Keeps the solution, and looks for what it leaves out and for what does not parse.
-    fn look(&self, exercise: &Exercise, folder: &Path, entry: &mut TaskResult) -> Result<(), UserError> {
+    /// Saves the solution and checks it for placeholders and syntax errors.
+    fn check(&self, exercise: &Exercise, folder: &Path, entry: &mut TaskResult) -> Result<(), UserError> {
         for name in &exercise.solution {
             let before = exercise.file(name).map_err(|error| exercise_error(&error))?;
             let text = fs::read(folder.join(name)).unwrap_or_default();
@@ -227,7 +233,7 @@ impl ExerciseRun<'_> {
     }
 }
 
-/// Whether a line for the shell succeeds.
+/// Whether a shell command succeeds.
 fn is_usable(line: &str) -> bool {
     let quiet = std::process::Stdio::null;
     let status =
@@ -242,8 +248,8 @@ fn take_tests(entry: &mut TaskResult, tests: &TestCommand, ended: &Ended) {
     entry.failed = if passed { [].into() } else { ["tests".to_owned()].into() };
 }
 
-/// What the tests said, and how they ended where that tells more.
-fn told(tests: &TestCommand, ended: &Ended, limit: Duration) -> String {
+/// The output of the tests, and how they ended if that is not an exit code.
+fn test_output(tests: &TestCommand, ended: &Ended, limit: Duration) -> String {
     let end = match ended.end {
         end if end.is_success() && !tests.ran(ended) => "\nNo test ran to its end.\n".to_owned(),
         End::TimeLimit => format!("\nThe tests took longer than {} s and were stopped.\n", limit.as_secs()),
@@ -253,8 +259,8 @@ fn told(tests: &TestCommand, ended: &Ended, limit: Duration) -> String {
     format!("{}{end}", ended.output.text)
 }
 
-/// The example as an answer of whole files.
-fn recital(exercise: &Exercise) -> Result<String, UserError> {
+/// The reply of the oracle model: the example as whole files.
+fn oracle(exercise: &Exercise) -> Result<String, UserError> {
     let files = exercise.answer().map_err(|error| exercise_error(&error))?;
     let block = |(name, text): (String, String)| {
         let fence = fence_for(text.lines());
@@ -264,7 +270,7 @@ fn recital(exercise: &Exercise) -> Result<String, UserError> {
     Ok(files.into_iter().map(block).collect())
 }
 
-/// Copies the files of a folder, `without` some. Hidden ones tell of solutions, and links lead elsewhere: both stay behind.
+/// Copies the files of a folder except those in `without`. Hidden files, which may contain solutions, and links are not copied.
 fn copy(from: &Path, to: &Path, without: &[String]) -> Result<(), UserError> {
     let failed = |error: std::io::Error| {
         UserError::new(

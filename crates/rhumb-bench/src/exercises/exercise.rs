@@ -1,49 +1,49 @@
-//! One exercise, and its files.
-//! The exercises below a folder.
+//! An exercise with its files, and the exercises below a folder.
 
-use serde::Deserialize;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-/// Something for a model to program, and tests of that.
+use serde::Deserialize;
+
+/// A programming task with tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exercise {
-    /// Names it: its language and its folder, `python/bowling`.
+    /// The language and the name of the folder: `python/bowling`.
     pub id: String,
-    /// The name of the folder of its language.
+    /// The name of the folder of the language.
     pub language: String,
-    /// Its folder.
+    /// The folder.
     pub folder: PathBuf,
-    /// Files that the model is given and may change, below the folder.
+    /// The files that the model gets and may change, relative to the folder.
     pub solution: Vec<String>,
-    /// Files of the tests.
+    /// The test files.
     pub tests: Vec<String>,
-    /// Files of a solution that passes, in the order of those that they stand for.
+    /// The files of a correct solution, in the order of `solution`.
     pub example: Vec<String>,
-    /// What is to be programmed.
+    /// The instructions.
     pub text: String,
 }
 
-/// Exercises cannot be read.
+/// Why an exercise cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ExerciseError {
-    /// The disk says no.
+    /// A file or folder cannot be read.
     #[error("cannot read {}: {source}", .path.display())]
     File {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// `config.json` is not what it should be.
+    /// `config.json` is malformed.
     #[error("{} does not describe an exercise: {why}", .path.display())]
     Config {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         why: String,
     },
-    /// A folder beside exercises has no `config.json`.
+    /// A folder next to exercises has no `config.json`.
     #[error("{} has no {}", .path.display(), Exercise::CONFIG)]
     NoConfig {
         /// The folder.
@@ -67,17 +67,17 @@ struct Files {
     exemplar: Vec<String>,
 }
 
-/// Files below `.docs/` that say what is to be programmed, in the order of reading.
+/// The instruction files in `.docs/`, in reading order.
 const DOCS: [&str; 3] = ["introduction.md", "instructions.md", "instructions.append.md"];
 
 impl Exercise {
-    /// Where an exercise is described, below its folder.
+    /// The description of an exercise, relative to its folder.
     pub(crate) const CONFIG: &'static str = ".meta/config.json";
 
     /// Reads the exercise of a folder.
     ///
     /// # Errors
-    /// A file that it needs cannot be read as text, or the description is not one.
+    /// The description is malformed, or a file that it names cannot be read as text.
     pub(crate) fn read(folder: &Path, language: String) -> Result<Self, ExerciseError> {
         let path = folder.join(Self::CONFIG);
         let bad = |why: String| ExerciseError::Config { path: path.clone(), why };
@@ -88,7 +88,7 @@ impl Exercise {
             return Err(bad("it needs files.solution and files.test".to_owned()));
         }
         if let Some(name) = [&solution, &tests, &example].into_iter().flatten().find(|name| !is_inside(name)) {
-            return Err(bad(format!("{name:?} leads out of the exercise")));
+            return Err(bad(format!("{name:?} is outside of the exercise")));
         }
         let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let mut text = String::new();
@@ -107,7 +107,7 @@ impl Exercise {
         Ok(exercise)
     }
 
-    /// What the model is told at its first try.
+    /// The message for the first try.
     pub fn instruction(&self) -> String {
         format!(
             "{}Program this in {}. Keep the names and the parameters of what is there already: tests call them. Use nothing but \
@@ -117,7 +117,7 @@ impl Exercise {
         )
     }
 
-    /// What the model is told when the tests failed; what they said goes along.
+    /// The message after failed tests; the output of the tests is attached to it.
     pub fn again(&self) -> String {
         format!(
             "{}\n\nThis was tried before: {} is the result, and its tests fail with the output below. The tests are right. Mend \
@@ -127,15 +127,15 @@ impl Exercise {
         )
     }
 
-    /// Reads one of its files.
+    /// Reads a file of the exercise.
     ///
     /// # Errors
-    /// The disk says no.
+    /// The file cannot be read.
     pub fn file(&self, name: &str) -> Result<String, ExerciseError> {
         text_of(&self.folder.join(name))
     }
 
-    /// The example in the place of the solution: names of solution files with their text.
+    /// The example as an answer: the names of the solution files with the text of the example files.
     ///
     /// # Errors
     /// A file of the example cannot be read.
@@ -149,42 +149,42 @@ fn text_of(path: &Path) -> Result<String, ExerciseError> {
     fs::read_to_string(path).map_err(|source| ExerciseError::File { path: path.to_owned(), source })
 }
 
-/// Whether a name stays below the folder that it counts from.
+/// Whether a relative path stays inside of the folder.
 fn is_inside(name: &str) -> bool {
     !name.is_empty()
         && Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// Folders within folders that are looked into: `LANG/exercises/practice/NAME` in a collection within a folder needs six.
+/// Maximum depth of folders that are searched. `LANG/exercises/practice/NAME` in a collection within a folder needs six.
 const MAX_FOLDER_DEPTH: usize = 8;
 
-/// Folders of this name hold the exercises of the language whose folder they are in.
+/// The folder with the exercises of a language, in the folder of that language.
 const EXERCISES: &str = "exercises";
 
-/// What is below a folder.
+/// The exercises below a folder.
 #[derive(Debug, Default)]
 pub struct Collection {
-    /// The exercises, by name.
+    /// The exercises, sorted by name.
     pub exercises: Vec<Exercise>,
-    /// Why others are not among them.
+    /// Why other exercises are left out.
     pub left_out: Vec<ExerciseError>,
 }
 
-/// What a folder turned out to be.
+/// The kind of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FolderKind {
-    /// An exercise, readable or not.
+    /// An exercise, even if it cannot be read.
     Exercise,
     /// A folder with exercises somewhere below it.
     Exercises,
-    /// Neither.
+    /// Any other folder.
     Nothing,
 }
 
-/// The exercises below `folder`. One that cannot be read does not keep the others away. Links are not followed.
+/// Finds the exercises below `folder`. Exercises that cannot be read are left out. Symbolic links are not followed.
 ///
 /// # Errors
-/// The folder is not there.
+/// The folder cannot be opened.
 pub fn exercises(folder: &Path) -> Result<Collection, ExerciseError> {
     let root = folder.canonicalize().map_err(|source| ExerciseError::File { path: folder.to_owned(), source })?;
     let mut found = Collection::default();
@@ -213,7 +213,7 @@ fn look(root: &Path, folder: &Path, depth: usize, found: &mut Collection) -> Fol
         }
     };
     let held: Vec<FolderKind> = folders.iter().map(|folder| look(root, folder, depth + 1, found)).collect();
-    // What lies beside exercises is meant to be one.
+    // A folder next to exercises is assumed to be one.
     if held.contains(&FolderKind::Exercise) {
         let strays = folders.into_iter().zip(&held).filter(|(_, held)| **held == FolderKind::Nothing);
         found.left_out.extend(strays.map(|(path, _)| ExerciseError::NoConfig { path }));
@@ -221,7 +221,7 @@ fn look(root: &Path, folder: &Path, depth: usize, found: &mut Collection) -> Fol
     if held.iter().any(|held| *held != FolderKind::Nothing) { FolderKind::Exercises } else { FolderKind::Nothing }
 }
 
-/// The folders in a folder that are not hidden.
+/// The subfolders that are not hidden.
 fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -234,7 +234,7 @@ fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// The folder that `exercises` is in; without one the first below the root, or the one around the exercise.
+/// The name of the folder that contains `exercises`; without one, of the first folder below the root, or of the parent folder.
 fn language(root: &Path, exercise: &Path) -> String {
     let above = || exercise.ancestors().skip(1);
     let collection = above().find(|folder| folder.file_name().is_some_and(|name| name == EXERCISES));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_exercise_is_told_and_the_others_stay() {
+    fn malformed_exercises_are_left_out_with_a_reason() {
         let folder = tempfile::tempdir().unwrap();
         assert!(exercises(&folder.path().join("gone")).is_err());
         let told = || {
@@ -290,8 +290,8 @@ mod tests {
         exercise(folder.path(), "python/good", CONFIG);
         assert_eq!(told(), Vec::<String>::new());
         for (config, why) in [
-            (CONFIG.replace("\"a.py\"", "\"../a.py\""), "leads out"),
-            (CONFIG.replace("\"a.py\"", "\"/a.py\""), "leads out"),
+            (CONFIG.replace("\"a.py\"", "\"../a.py\""), "is outside"),
+            (CONFIG.replace("\"a.py\"", "\"/a.py\""), "is outside"),
             (CONFIG.replace("\"a_test.py\"", ""), "needs"),
             ("{}".to_owned(), "files"),
         ] {

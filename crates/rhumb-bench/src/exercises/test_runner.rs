@@ -1,14 +1,15 @@
-//! How tests are run, and whether one was.
+//! How the tests of an exercise are run, and whether a test ran.
 
-use super::exercise::{Exercise, ExerciseError};
 use rhumb_workspace::process::quoted;
 
-/// What runs the tests of an exercise.
+use super::exercise::{Exercise, ExerciseError};
+
+/// The program that runs the tests of an exercise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestRunner {
-    /// Python's own, which needs nothing installed.
+    /// The test runner of the Python standard library.
     Unittest,
-    /// For Python tests that are no `TestCase`: `unittest` takes a file of them for one without a test, and is content.
+    /// For Python tests without a `TestCase`, which `unittest` does not find.
     Pytest,
     /// Rust.
     Cargo,
@@ -16,21 +17,21 @@ pub enum TestRunner {
     Go,
     /// Java.
     Gradle,
-    /// C++: building runs the tests.
+    /// C++, where building runs the tests.
     Cmake,
-    /// JavaScript and TypeScript, with whatever `package.json` names.
+    /// JavaScript and TypeScript, with the test command of `package.json`.
     Npm,
-    /// Shells, by files of bats.
+    /// Shell, with bats files.
     Bats,
-    /// Shells, by scripts whose exit code is all that there is.
+    /// Shell, with scripts that report by exit code only.
     Script(&'static str),
 }
 
 impl TestRunner {
-    /// The one for an exercise; nothing for a language that is not known.
+    /// The test runner for an exercise; `None` for an unknown language.
     ///
     /// # Errors
-    /// A file of tests cannot be read.
+    /// A test file cannot be read.
     pub fn of(exercise: &Exercise) -> Result<Option<Self>, ExerciseError> {
         let is_bats = exercise.tests.iter().any(|test| test.contains(".bats"));
         Ok(Some(match exercise.language.as_str() {
@@ -48,7 +49,7 @@ impl TestRunner {
         }))
     }
 
-    /// The line for the shell that runs the tests, in a folder with the files of the exercise and its tests.
+    /// The shell command that runs the tests in a folder with the exercise and its tests.
     pub fn line(self, exercise: &Exercise) -> String {
         let tests: Vec<String> = exercise.tests.iter().map(|test| quoted(test)).collect();
         let tests = tests.join(" ");
@@ -65,33 +66,33 @@ impl TestRunner {
         }
     }
 
-    /// A line for the shell that succeeds where it can be used, if it is known not to be everywhere that its language is.
+    /// A shell command that succeeds if the runner is installed; `None` if it comes with its language.
     pub fn probe(self) -> Option<&'static str> {
         (self == Self::Pytest).then_some("python3 -m pytest --version")
     }
 
-    /// Whether a run that ended well says that a test was run. An exit code says no such thing: of no tests all pass, and a program
-    /// that leaves in the middle may leave with 0. Where the line of a runner that closes a run is known, it has to be there.
-    pub fn ran(self, said: &str) -> bool {
+    /// Whether the output of a successful run shows that a test passed. Exit code 0 is not enough: a run without tests succeeds, and
+    /// a solution may exit with 0 early. The closing line of the runner must be there, if its format is known.
+    pub fn ran(self, output: &str) -> bool {
         match self {
             Self::Unittest => {
-                let is_closed = said.lines().any(|line| line == "OK" || line.starts_with("OK ("));
-                let skipped = said.lines().filter(|line| line.starts_with("OK (")).find_map(skipped).unwrap_or(0);
-                is_closed && numbers(said, |line| line.strip_prefix("Ran ")).sum::<usize>() > skipped
+                let is_closed = output.lines().any(|line| line == "OK" || line.starts_with("OK ("));
+                let skipped = output.lines().filter(|line| line.starts_with("OK (")).find_map(skipped).unwrap_or(0);
+                is_closed && numbers(output, |line| line.strip_prefix("Ran ")).sum::<usize>() > skipped
             }
-            Self::Pytest => numbers(said, |line| before(line, " passed")).sum::<usize>() > 0,
-            Self::Cargo => numbers(said, |line| line.strip_prefix("test result: ok. ")).sum::<usize>() > 0,
-            Self::Go => said.lines().any(|line| line.starts_with("ok  \t") && !line.contains("[no test")),
-            Self::Gradle => said.contains("BUILD SUCCESSFUL") && !said.contains(":test NO-SOURCE"),
-            Self::Cmake => !said.contains("No tests ran"),
-            Self::Npm => npm(said),
-            Self::Bats => said.lines().any(|line| line.starts_with("ok ") && !line.contains("# skip")),
+            Self::Pytest => numbers(output, |line| before(line, " passed")).sum::<usize>() > 0,
+            Self::Cargo => numbers(output, |line| line.strip_prefix("test result: ok. ")).sum::<usize>() > 0,
+            Self::Go => output.lines().any(|line| line.starts_with("ok  \t") && !line.contains("[no test")),
+            Self::Gradle => output.contains("BUILD SUCCESSFUL") && !output.contains(":test NO-SOURCE"),
+            Self::Cmake => !output.contains("No tests ran"),
+            Self::Npm => npm(output),
+            Self::Bats => output.lines().any(|line| line.starts_with("ok ") && !line.contains("# skip")),
             Self::Script(_) => true,
         }
     }
 }
 
-/// Whether tests are functions alone, which `unittest` does not see.
+/// Whether the tests are plain functions or classes, which `unittest` does not find.
 fn needs_pytest(exercise: &Exercise) -> Result<bool, ExerciseError> {
     for test in &exercise.tests {
         let text = exercise.file(test)?;
@@ -102,12 +103,12 @@ fn needs_pytest(exercise: &Exercise) -> Result<bool, ExerciseError> {
     Ok(false)
 }
 
-/// The numbers that the rests of lines begin with.
-fn numbers<'s>(said: &'s str, rest: impl Fn(&'s str) -> Option<&'s str> + 's) -> impl Iterator<Item = usize> + 's {
-    said.lines().filter_map(move |line| rest(line.trim())?.split_whitespace().next()?.parse().ok())
+/// The numbers at the beginning of what `rest` gives for each line.
+fn numbers<'s>(output: &'s str, rest: impl Fn(&'s str) -> Option<&'s str> + 's) -> impl Iterator<Item = usize> + 's {
+    output.lines().filter_map(move |line| rest(line.trim())?.split_whitespace().next()?.parse().ok())
 }
 
-/// The last word before a mark in a line.
+/// The last word before `mark` in a line.
 fn before<'s>(line: &'s str, mark: &str) -> Option<&'s str> {
     line.split_once(mark).and_then(|(before, _)| before.split_whitespace().last())
 }
@@ -118,8 +119,8 @@ fn skipped(line: &str) -> Option<usize> {
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Counts of Jest and Vitest, Mocha and Node: where one is told, it is not to be none.
-fn npm(said: &str) -> bool {
+/// Whether tests passed, by the counts of Jest, Vitest, Mocha and Node. Without a count the exit code decides.
+fn npm(output: &str) -> bool {
     let count = |line: &str| -> Option<usize> {
         if line.starts_with("TestCommand") {
             return before(line, " passed").map_or(Some(0), |count| count.parse().ok());
@@ -127,12 +128,12 @@ fn npm(said: &str) -> bool {
         let node = line.strip_prefix("# pass ").or(line.strip_prefix("ℹ pass "));
         before(line, " passing").or(node)?.parse().ok()
     };
-    let passed: Vec<usize> = said.lines().map(str::trim).filter_map(count).collect();
-    let is_none = said.contains("No tests found") || said.contains("No test files found");
+    let passed: Vec<usize> = output.lines().map(str::trim).filter_map(count).collect();
+    let is_none = output.contains("No tests found") || output.contains("No test files found");
     !is_none && (passed.is_empty() || passed.iter().any(|count| *count > 0))
 }
 
-/// A file of tests with those switched on that a collection keeps for later.
+/// A test file with all disabled tests enabled.
 pub fn enabled(language: &str, text: &str) -> String {
     match language {
         "java" => text.split_inclusive('\n').filter(|line| !line.trim_start().starts_with("@Disabled")).collect(),
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tests_that_are_switched_off_are_switched_on() {
+    fn disabled_tests_are_enabled() {
         let java = "    @Disabled(\"Remove to run test\")\n    @Test\n    public void x() {}\n";
         assert_eq!(enabled("java", java), "    @Test\n    public void x() {}\n");
         assert_eq!(enabled("javascript", "xtest('a', f); xit('b')"), "test('a', f); it('b')");
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_tests_are_words_for_the_shell() {
+    fn test_names_are_quoted_for_the_shell() {
         let exercise = exercise("sh", "a".as_ref(), "a test.sh");
         let runner = TestRunner::of(&exercise).unwrap().unwrap();
         assert_eq!(runner.line(&exercise), "sh 'a test.sh'");
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn python_tests_that_are_no_test_case_are_for_pytest() {
+    fn python_tests_without_a_test_case_are_run_by_pytest() {
         let folder = tempfile::tempdir().unwrap();
         let exercise = exercise("python", folder.path(), "a_test.py");
         for (text, runner) in [
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_no_test_is_told_from_one_of_some() {
+    fn a_run_without_tests_is_detected() {
         use TestRunner::*;
         let cases: [(TestRunner, &[&str], &[&str]); 8] = [
             (
@@ -246,8 +247,8 @@ mod tests {
             (Bats, &["1..1\nok 1 depth\n"], &["", "1..0\n", "1..1\nok 1 depth # skip later\n"]),
         ];
         for (runner, some, none) in cases {
-            some.iter().for_each(|said| assert!(runner.ran(said), "{runner:?}: {said}"));
-            none.iter().for_each(|said| assert!(!runner.ran(said), "{runner:?}: {said}"));
+            some.iter().for_each(|output| assert!(runner.ran(output), "{runner:?}: {output}"));
+            none.iter().for_each(|output| assert!(!runner.ran(output), "{runner:?}: {output}"));
         }
     }
 }

@@ -1,4 +1,18 @@
-//! `rhumb bench refactor`: tasks built, done by a model, and graded.
+//! `rhumb-bench refactor`: builds tasks, has a model do them, and grades the results.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use rhumb::cli::load_settings;
+use rhumb::error::{ErrorKind, UserError};
+use rhumb::headless::{print, print_json};
+use rhumb_edit::EditFormat;
+use rhumb_workspace::Root;
+use rhumb_workspace::process::Stop;
+use serde_json::json;
 
 use crate::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorCommand, RunRefactorArgs};
 use crate::refactor::{Check, Grade, LeftOut, Task, TaskError, Tasks, grade, scan_bytes};
@@ -10,23 +24,11 @@ use crate::run::{
     BenchRun, TaskOutcome, keep, new_entry, of_a_turn, results_error, stop_on_signals, take_turn, whole_path,
 };
 use crate::scratch_folder;
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use rhumb::cli::load_settings;
-use rhumb::error::{ErrorKind, UserError};
-use rhumb::headless::{print, print_json};
-use rhumb_edit::EditFormat;
-use rhumb_workspace::Root;
-use rhumb_workspace::process::Stop;
-use serde_json::json;
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 /// Does a step of the benchmark.
 ///
 /// # Errors
-/// Tasks or runs that cannot be read or written, wrong settings, nobody who answers, or no money.
+/// Tasks or a run cannot be read or written, the settings are wrong, the provider fails, or the budget is spent.
 pub(crate) fn refactor(command: &RefactorCommand) -> Result<u8, UserError> {
     match command {
         RefactorCommand::Build(args) => build(args),
@@ -44,13 +46,11 @@ fn task_error(error: &TaskError) -> UserError {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------- build
-
-/// What a folder gave.
+/// The tasks of a folder.
 #[derive(Default)]
 struct Found {
     tasks: Tasks,
-    /// Files in a language of the benchmark.
+    /// Number of files in a supported language.
     files: usize,
     left_out: BTreeMap<LeftOut, usize>,
 }
@@ -59,7 +59,7 @@ fn build(args: &BuildRefactorArgs) -> Result<u8, UserError> {
     let root = Root::at(&args.from).map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?;
     let own = args.out.canonicalize().unwrap_or_else(|_| args.out.clone()).join("files");
     let excluded = globs(&args.exclude)?;
-    // Tasks are no sources: built twice in one place, they would breed.
+    // The sources of tasks that were built before are not scanned again.
     let is_own = |path: &str| root.path().join(path).starts_with(&own) || Tasks::hold(root.path(), path);
     let is_excluded = |path: &str| Path::new(path).ancestors().any(|part| excluded.is_match(part));
     let mut found = Found::default();
@@ -67,7 +67,7 @@ fn build(args: &BuildRefactorArgs) -> Result<u8, UserError> {
         if is_own(&file.path) || is_excluded(&file.path) {
             continue;
         }
-        // One that is not even open to us is told like one that is no text.
+        // A file that cannot be read counts like one that is not UTF-8.
         let bytes = fs::read(root.path().join(&file.path)).unwrap_or_else(|_| vec![u8::MAX]);
         let Some(scan) = scan_bytes(&file.path, &bytes, args.min_nodes) else { continue };
         found.files += 1;
@@ -123,12 +123,10 @@ fn tell(args: &BuildRefactorArgs, found: &Found) -> Result<(), UserError> {
     print(&text)
 }
 
-// ------------------------------------------------------------------------------------------------------------ run
-
-/// What every task of a run is done with.
+/// What all tasks of a run share.
 struct RefactorRun<'d> {
     args: &'d RunRefactorArgs,
-    /// The format that a made-up model writes.
+    /// The edit format of the oracle model.
     format: EditFormat,
     stop: &'d Stop,
 }
@@ -144,7 +142,7 @@ fn run(args: &RunRefactorArgs) -> Result<u8, UserError> {
         fingerprint: fingerprint(&tasks),
         flags: args.run.model.as_typed(),
         tries: args.tries.get(),
-        recital: args.recite.map(|recital| recital.name().to_owned()),
+        oracle: args.recite.map(|oracle| oracle.name().to_owned()),
         settings: made_with,
     };
     let format = settings.edit_format.unwrap_or(EditFormat::Diff);
@@ -154,7 +152,7 @@ fn run(args: &RunRefactorArgs) -> Result<u8, UserError> {
     course.run(&stop, |(task, source), share| desk.task(task, source, share))
 }
 
-/// Whatever a task is done and graded by changes it.
+/// A hash of everything that decides how tasks are done and graded.
 fn fingerprint(tasks: &Tasks) -> String {
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
     for (task, source) in &tasks.all {
@@ -165,13 +163,13 @@ fn fingerprint(tasks: &Tasks) -> String {
 }
 
 impl RefactorRun<'_> {
-    /// Does a task in a folder of its own.
+    /// Does a task in a separate folder.
     fn task(&self, task: &Task, source: &str, left: Option<f64>) -> Result<TaskOutcome, UserError> {
         let folder = scratch_folder()?;
         let file = folder.path().join(&task.file);
         fs::write(&file, source).map_err(|error| refused(&file, &error))?;
-        let recited = self.args.recite.map(|recital| recital.reply(task, source, self.format));
-        if recited == Some(None) {
+        let oracle_reply = self.args.recite.map(|oracle| oracle.reply(task, source, self.format));
+        if oracle_reply == Some(None) {
             let failed = ["recital".to_owned()].into();
             let entry = TaskResult {
                 id: task.id.clone(),
@@ -192,7 +190,7 @@ impl RefactorRun<'_> {
                 output: None,
                 files: vec![task.file.clone()],
                 model: self.args.run.model.clone(),
-                oracle_reply: recited.clone().flatten(),
+                oracle_reply: oracle_reply.clone().flatten(),
                 spending_cap: cap,
             };
             let log = self.args.run.folder().join("logs").join(format!("{}-{nth}.jsonl", task.id));
@@ -200,7 +198,7 @@ impl RefactorRun<'_> {
             if let Some(end) = take_turn(&mut entry, report, nth) {
                 return Ok(end);
             }
-            // A file that the model took away is graded as an empty one.
+            // A deleted file is graded as an empty one.
             let text = text_of(&file)?.unwrap_or_default();
             graded = grade(task, source, &text);
             keep(&self.args.run.folder().join("files").join(&task.id).join(&task.file), &text)?;
@@ -229,7 +227,7 @@ fn message(task: &Task, graded: &Grade, nth: usize) -> String {
     format!("{}\n\nThis was tried before, and is not done yet:\n{complaints}Finish it.", task.instruction)
 }
 
-/// The text of a file, whatever bytes a model left in it; nothing without the file.
+/// The text of a file, with invalid UTF-8 replaced; `None` if there is no file.
 fn text_of(path: &Path) -> Result<Option<String>, UserError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
@@ -240,8 +238,6 @@ fn text_of(path: &Path) -> Result<Option<String>, UserError> {
         }
     }
 }
-
-// ---------------------------------------------------------------------------------------------------------- grade
 
 fn grade_again(args: &GradeRefactorArgs) -> Result<u8, UserError> {
     let (header, mut entries) = read(&args.run).map_err(|error| results_error(&error))?;
@@ -255,7 +251,7 @@ fn grade_again(args: &GradeRefactorArgs) -> Result<u8, UserError> {
     for entry in &mut entries {
         let Some((task, source)) = tasks.all.iter().find(|(task, _)| task.id == entry.id) else { continue };
         let path = args.run.join("files").join(&task.id).join(&task.file);
-        // Without a file nothing was written: the source is as it was.
+        // Without a file nothing was written, and the source is unchanged.
         let text = text_of(&path)?.unwrap_or_else(|| source.clone());
         let graded = grade(task, source, &text);
         take_grade(entry, &graded);
@@ -270,7 +266,7 @@ fn grade_again(args: &GradeRefactorArgs) -> Result<u8, UserError> {
     Ok(0)
 }
 
-/// Refuses to grade by other tasks than those that the model did.
+/// Fails if the tasks are not those that the model did.
 fn unchanged(header: &RunHeader, tasks: &Tasks, entries: &[TaskResult]) -> Result<(), UserError> {
     if header.fingerprint == fingerprint(tasks) {
         return Ok(());

@@ -1,4 +1,5 @@
-//! What became of a task. Each check looks at one thing, and one that cannot look mentions so instead of failing too.
+//! Grades the result of a task. Each check is about one thing. A check whose subject is missing does not apply; another check fails
+//! for that.
 
 use std::ops::RangeInclusive;
 
@@ -6,34 +7,34 @@ use crate::refactor::outline::{Function, Outline};
 use crate::refactor::scan::ParsedFile;
 use crate::refactor::task::Task;
 
-/// How far a count may be off, as a share of what it should be.
+/// Tolerance of node counts, as a share of the expected count.
 const TOLERANCE: f64 = 0.10;
 
-/// How much of the moved method a class may miss or keep. In a large class a tenth would be more than the method itself, and
-/// leaving it there would pass.
+/// Tolerance of the size of the class, as a share of the method. In a large class [`TOLERANCE`] would be more than the method itself,
+/// and a class that kept it would pass.
 const METHOD_SLACK: f64 = 0.5;
 
-/// What is looked at.
+/// A check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Check {
-    /// The file parses; in Python its indentation is sound as well.
+    /// The file parses; in Python the indentation is also valid.
     Parses,
     /// The function exists at the top level.
     AtTop,
-    /// It has as many syntax nodes as the method had, but for the instance, within a tenth.
+    /// The function has as many syntax nodes as the method without its instance, within [`TOLERANCE`].
     Whole,
     /// The class exists.
     ClassStays,
-    /// The class has as many syntax nodes less as the method had, and its calls: within a tenth of the rest, and within half of
-    /// the method.
+    /// The class became smaller by the syntax nodes of the method and its calls, within [`TOLERANCE`] of the rest and [`METHOD_SLACK`]
+    /// of the method.
     ClassShrank,
 }
 
 impl Check {
-    /// All of them, in the order in which they are told.
+    /// All checks, in the order of reports.
     pub const ALL: [Self; 5] = [Self::Parses, Self::AtTop, Self::Whole, Self::ClassStays, Self::ClassShrank];
 
-    /// Its stable name.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Parses => "parses",
@@ -44,7 +45,7 @@ impl Check {
         }
     }
 
-    /// What it demands, in words.
+    /// The requirement, in words.
     pub fn text(self) -> &'static str {
         match self {
             Self::Parses => "the file parses",
@@ -56,25 +57,25 @@ impl Check {
     }
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckResult {
-    /// It is as it should be.
+    /// The requirement is met.
     Passed,
-    /// It is not, and how it is.
+    /// The requirement is not met, with the reason.
     Failed(String),
-    /// What it looks at is not there, which another check tells.
-    Unseen,
+    /// The subject of the check is missing; another check fails for that.
+    NotApplicable,
 }
 
-/// What became of a task.
+/// The grade of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grade {
-    /// Each check with what it found.
+    /// Each check with its result.
     pub checks: Vec<(Check, CheckResult)>,
-    /// New lines that stand for code which is not there, such as `# ... existing code ...`.
+    /// Number of new placeholder lines such as `# ... existing code ...`.
     pub placeholders: usize,
-    /// The function has fewer nodes than it may.
+    /// Whether the function has too few nodes.
     pub shortened: bool,
 }
 
@@ -89,12 +90,12 @@ impl Grade {
         self.checks.iter().any(|(of, verdict)| *of == check && matches!(verdict, CheckResult::Failed(_)))
     }
 
-    /// Whether code was left out: a comment stands for it, or the function is too small.
+    /// Whether code was left out: there is a placeholder, or the function is too small.
     pub fn elided(&self) -> bool {
         self.placeholders > 0 || self.shortened
     }
 
-    /// What is wrong, a line each.
+    /// What is wrong, one line for each failed check.
     pub fn complaints(&self) -> Vec<String> {
         let failed = self.checks.iter().filter_map(|(check, verdict)| match verdict {
             CheckResult::Failed(how) => Some(format!("not so: {}: {how}", check.text())),
@@ -104,13 +105,13 @@ impl Grade {
     }
 }
 
-/// Grades `text`, what the file of a task has become; `before` is what it was.
+/// Grades `text`, the new content of the file of a task; `before` is the old content.
 pub fn grade(task: &Task, before: &str, text: &str) -> Grade {
     let placeholders = placeholders(before, text);
     let Some(reading) = ParsedFile::of(&task.language, text) else {
-        let unread = CheckResult::Failed("it is beyond what is parsed".into());
-        let checks =
-            Check::ALL.map(|check| (check, if check == Check::Parses { unread.clone() } else { CheckResult::Unseen }));
+        let unread = CheckResult::Failed("it is too large to be parsed".into());
+        let checks = Check::ALL
+            .map(|check| (check, if check == Check::Parses { unread.clone() } else { CheckResult::NotApplicable }));
         return Grade { checks: checks.to_vec(), placeholders, shortened: false };
     };
     let outline = reading.outline();
@@ -122,26 +123,27 @@ pub fn grade(task: &Task, before: &str, text: &str) -> Grade {
         None => CheckResult::Failed(format!("{} is not there", task.method)),
     };
     let wanted = whole(task);
-    let whole = function.map_or(CheckResult::Unseen, |nodes| near(nodes, wanted..=wanted, TOLERANCE * wanted as f64));
+    let whole =
+        function.map_or(CheckResult::NotApplicable, |nodes| near(nodes, wanted..=wanted, TOLERANCE * wanted as f64));
     let class = outline.classes.iter().find(|class| class.name == task.class).map(|class| reading.count_class(class));
     let stays =
         if class.is_some() { CheckResult::Passed } else { CheckResult::Failed(format!("{} is gone", task.class)) };
     let rest = task.nodes.class.saturating_sub(task.nodes.method);
     let slack = (TOLERANCE * rest as f64).min(METHOD_SLACK * task.nodes.method as f64);
-    // Calls through the instance are shorter afterwards, unless a thin method stays for them.
+    // Calls through the instance become shorter, unless a wrapper method stays for them.
     let least = rest.saturating_sub(task.nodes.calls);
-    let shrank = class.map_or(CheckResult::Unseen, |nodes| near(nodes, least..=rest, slack));
+    let shrank = class.map_or(CheckResult::NotApplicable, |nodes| near(nodes, least..=rest, slack));
     let shortened = function.is_some_and(|nodes| (nodes as f64) < (1.0 - TOLERANCE) * wanted as f64);
     let checks = Check::ALL.into_iter().zip([sound, at_top, whole, stays, shrank]).collect();
     Grade { checks, placeholders, shortened }
 }
 
-/// The nodes that the function should have.
+/// The expected number of nodes of the function.
 fn whole(task: &Task) -> usize {
     task.nodes.method.saturating_sub(task.nodes.instance)
 }
 
-/// The nodes of the function; where there are several of the name, of the one that is nearest to what is wanted.
+/// The number of nodes of the function; of several with the name, of the one nearest to the expected number.
 fn function(task: &Task, reading: &ParsedFile<'_>, outline: &Outline<'_>) -> Option<usize> {
     let is_it = |function: &&Function<'_>| function.name == task.method && function.home == task.home;
     let counts = outline.functions.iter().filter(is_it).map(|function| reading.count(function.node));
@@ -157,7 +159,7 @@ fn near(nodes: usize, wanted: RangeInclusive<usize>, slack: f64) -> CheckResult 
     }
 }
 
-/// New lines that stand for code.
+/// The number of new placeholder lines.
 fn placeholders(before: &str, text: &str) -> usize {
     let known = |line: &str| before.lines().any(|old| old.trim() == line.trim());
     text.lines().filter(|line| rhumb_edit::is_placeholder(line) && !known(line)).count()

@@ -1,43 +1,39 @@
-//! Models that know the answer, and ones that cheat each in its own way. They prove that the grader tells them apart, and that
-//! a whole run works, without a key.
-//! The method moved by rule, well or badly.
-//! A change of a file, written as a model writes it.
+//! Oracle models: one that knows the answer and others that each cheat in one way. They prove, without a key, that the grader tells
+//! them apart and that a whole run works.
 
-use crate::refactor::outline::{Class, Method};
-use crate::refactor::scan::ParsedFile;
-use crate::refactor::scan::{Call, calls_of};
-use crate::refactor::syntax_tree::{child, first_of, has_child, named};
-use crate::refactor::task::Task;
+use std::ops::Range;
+
 use rhumb::context::fence_for;
 use rhumb_edit::EditFormat;
 use rhumb_text::diff::{Hunk, hunks};
 use rhumb_text::lines;
-use std::ops::Range;
 use tree_sitter::Node;
 
+use crate::refactor::outline::{Class, Method};
+use crate::refactor::scan::{Call, ParsedFile, calls_of};
+use crate::refactor::syntax_tree::{child, first_of, has_child, named};
 use crate::refactor::task::Task;
-use rhumb_edit::EditFormat;
 
-/// A model that is made up.
+/// A scripted model that knows the answer of each task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oracle {
-    /// Does as it is told.
+    /// Does the task.
     Perfect,
-    /// Puts a comment in the place of the body.
+    /// Replaces the body by a comment.
     Lazy,
-    /// Leaves the method in the class.
+    /// Keeps the method in the class as well.
     Copy,
-    /// Adds a bracket that nothing opens.
+    /// Adds an unbalanced bracket.
     Broken,
-    /// Quotes lines that the file does not have.
+    /// Quotes lines that are not in the file.
     Malformed,
 }
 
 impl Oracle {
-    /// All of them.
+    /// All oracle models.
     pub const ALL: [Self; 5] = [Self::Perfect, Self::Lazy, Self::Copy, Self::Broken, Self::Malformed];
 
-    /// Its stable name.
+    /// The name of the flag value.
     pub fn name(self) -> &'static str {
         match self {
             Self::Perfect => "perfect",
@@ -48,22 +44,22 @@ impl Oracle {
         }
     }
 
-    /// The file as it would be after its edits; nothing where the method shares its lines with something else.
+    /// The file after the edits; `None` if the method shares its lines with other code.
     pub fn text(self, task: &Task, source: &str) -> Option<String> {
         moved(self, task, source)
     }
 
-    /// What it answers, in an edit format.
+    /// The reply in an edit format.
     pub fn reply(self, task: &Task, source: &str, format: EditFormat) -> Option<String> {
         let text = self.text(task, source)?;
         Some(reply(&task.file, source, &text, format, self == Self::Malformed))
     }
 }
 
-/// A part of the source and what takes its place.
-type Swap = (Range<usize>, String);
+/// A byte range of the source and its replacement.
+type Replacement = (Range<usize>, String);
 
-/// What the file of a task becomes.
+/// The file of a task after the edits.
 pub(crate) fn moved(how: Oracle, task: &Task, source: &str) -> Option<String> {
     let reading = ParsedFile::of(&task.language, source)?;
     let outline = reading.outline();
@@ -72,28 +68,28 @@ pub(crate) fn moved(how: Oracle, task: &Task, source: &str) -> Option<String> {
     let cut = lines_of(method.node, source)?;
     let lines = source.get(cut.clone())?;
     let indent = lines.len() - lines.trim_start_matches([' ', '\t']).len();
-    let mut swaps = header(task, method, source);
+    let mut replacements = header(task, method, source);
     if how == Oracle::Lazy {
-        swaps.push(elided(task, method.node, source)?);
+        replacements.push(elided(task, method.node, source)?);
     }
-    let function = placed(task, &dedented(&swapped(source, cut.clone(), swaps), indent));
-    let mut swaps = Vec::new();
+    let function = placed(task, &dedented(&replaced(source, cut.clone(), replacements), indent));
+    let mut replacements = Vec::new();
     let at = if task.language == "cpp" { line_start(source, outermost(class).start_byte()) } else { source.len() };
     let gap = if source.ends_with('\n') || at < source.len() { "" } else { "\n" };
     let blank = if task.language == "python" { "\n\n" } else { "\n" };
-    swaps.push((
+    replacements.push((
         at..at,
         if at < source.len() { format!("{function}{blank}") } else { format!("{gap}{blank}{function}") },
     ));
     if how != Oracle::Copy {
-        swaps.push((with_blank(source, cut), String::new()));
-        swaps.extend(calls(task, class, method, source));
+        replacements.push((with_blank(source, cut), String::new()));
+        replacements.extend(calls(task, class, method, source));
     }
-    let text = swapped(source, 0..source.len(), swaps);
+    let text = replaced(source, 0..source.len(), replacements);
     Some(if how == Oracle::Broken { text + ")\n" } else { text })
 }
 
-/// The lines of a definition, the comments and attributes right above it with them; nothing if they hold more than that.
+/// The lines of a definition with the comments and attributes directly above it; `None` if the lines have other code.
 fn lines_of(node: Node<'_>, source: &str) -> Option<Range<usize>> {
     let mut first = node;
     while let Some(above) = first.prev_sibling() {
@@ -115,7 +111,7 @@ fn line_start(source: &str, at: usize) -> usize {
     source.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1)
 }
 
-/// A range of lines with the blank lines below it.
+/// A range of lines, extended by the blank lines below it.
 fn with_blank(source: &str, lines: Range<usize>) -> Range<usize> {
     let mut end = lines.end;
     for line in source.get(end..).unwrap_or_default().split_inclusive('\n').take_while(|line| line.trim().is_empty()) {
@@ -124,8 +120,8 @@ fn with_blank(source: &str, lines: Range<usize>) -> Range<usize> {
     lines.start..end
 }
 
-/// How the head of a method becomes that of a function.
-fn header(task: &Task, method: &Method<'_>, source: &str) -> Vec<Swap> {
+/// The replacements that turn the head of a method into that of a function.
+fn header(task: &Task, method: &Method<'_>, source: &str) -> Vec<Replacement> {
     let node = method.node;
     let name = child(node, "name").map_or(node.start_byte(), |name| name.start_byte());
     match task.language.as_str() {
@@ -152,7 +148,7 @@ fn header(task: &Task, method: &Method<'_>, source: &str) -> Vec<Swap> {
     }
 }
 
-/// A parameter with the comma after it; and with the `/` after that, before which there has to be one.
+/// A parameter with the comma after it, and with a `/` after that, which needs a parameter in front of it.
 fn parameter(node: Node<'_>, source: &str) -> Range<usize> {
     let rest = source.get(node.end_byte()..).unwrap_or_default();
     let after = rest.trim_start();
@@ -162,8 +158,8 @@ fn parameter(node: Node<'_>, source: &str) -> Range<usize> {
     node.start_byte()..source.len() - next.len()
 }
 
-/// A comment in the place of the body.
-fn elided(task: &Task, node: Node<'_>, source: &str) -> Option<Swap> {
+/// The replacement of the body by a comment.
+fn elided(task: &Task, node: Node<'_>, source: &str) -> Option<Replacement> {
     let body = child(node, "body")?;
     let start = line_start(source, body.start_byte());
     let line = source.get(start..body.start_byte())?;
@@ -175,7 +171,7 @@ fn elided(task: &Task, node: Node<'_>, source: &str) -> Option<Swap> {
     Some((body.byte_range(), text))
 }
 
-/// The function as it stands in the file, within the class that it needs.
+/// The function as it is inserted, in its class if it needs one.
 fn placed(task: &Task, function: &str) -> String {
     let Some(home) = &task.home else { return function.to_owned() };
     let lines = function.split_inclusive('\n');
@@ -184,7 +180,7 @@ fn placed(task: &Task, function: &str) -> String {
     format!("final class {home} {{\n{inner}}}\n")
 }
 
-/// Lines without so many blanks before them; a line that has fewer stays as it is.
+/// Lines with `indent` less indentation, as far as they have it.
 fn dedented(lines: &str, indent: usize) -> String {
     let cut = |line: &str| {
         let blanks = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -197,24 +193,24 @@ fn dedented(lines: &str, indent: usize) -> String {
     text
 }
 
-/// The class with the template that it may be in.
+/// The class, or the template around it.
 fn outermost<'t>(class: &Class<'t>) -> Node<'t> {
     let node = class.parts[0];
     node.parent().filter(|parent| parent.kind() == "template_declaration").unwrap_or(node)
 }
 
-/// Calls through an instance, made calls of the function.
-fn calls(task: &Task, class: &Class<'_>, method: &Method<'_>, source: &str) -> Vec<Swap> {
+/// The replacements that turn calls through an instance into calls of the function.
+fn calls(task: &Task, class: &Class<'_>, method: &Method<'_>, source: &str) -> Vec<Replacement> {
     let prefix = task.home.as_ref().map(|home| format!("{home}.")).unwrap_or_default();
-    let swap = |call: Call<'_>| (call.whole.start_byte()..call.name.start_byte(), prefix.clone());
-    calls_of(class, method, source).into_iter().map(swap).collect()
+    let replacement = |call: Call<'_>| (call.whole.start_byte()..call.name.start_byte(), prefix.clone());
+    calls_of(class, method, source).into_iter().map(replacement).collect()
 }
 
-/// A part of the source with swaps in it.
-fn swapped(source: &str, part: Range<usize>, mut swaps: Vec<Swap>) -> String {
-    swaps.sort_by_key(|(range, _)| (range.start, range.end));
+/// A range of the source with replacements applied.
+fn replaced(source: &str, part: Range<usize>, mut replacements: Vec<Replacement>) -> String {
+    replacements.sort_by_key(|(range, _)| (range.start, range.end));
     let (mut text, mut at) = (String::new(), part.start);
-    for (range, new) in swaps {
+    for (range, new) in replacements {
         if range.start >= at {
             text.push_str(source.get(at..range.start).unwrap_or_default());
             text.push_str(&new);
@@ -225,24 +221,24 @@ fn swapped(source: &str, part: Range<usize>, mut swaps: Vec<Swap>) -> String {
     text
 }
 
-/// Lines that are quoted around a change at least.
+/// Minimum number of context lines around a change.
 const CONTEXT: usize = 3;
 
-/// A place that is quoted, and the changes in it.
-struct Place {
+/// A quoted range of lines and the changes in it.
+struct QuotedRange {
     base: Range<usize>,
     hunks: Vec<Hunk>,
 }
 
-/// The reply that makes `after` out of `before`; spoilt, it quotes what is not there.
+/// The reply that turns `before` into `after`. If `spoilt`, it quotes lines that are not in the file.
 pub(crate) fn reply(file: &str, before: &str, after: &str, format: EditFormat, spoilt: bool) -> String {
     let (old, new) = (split(before), split(after));
     let body = match format {
-        EditFormat::Whole if spoilt => return "The method is a function of its own now.\n".to_owned(),
+        EditFormat::Whole if spoilt => return "The method is now a function.\n".to_owned(),
         EditFormat::Whole => return format!("{file}\n{}", fenced("", after)),
         _ => places(&old, &hunks(before, after)),
     };
-    let marked = |place: &Place| marked(place, &old, &new, spoilt);
+    let marked = |place: &QuotedRange| marked(place, &old, &new, spoilt);
     match format {
         EditFormat::Udiff => {
             let blocks: String = body.iter().map(|place| format!("@@ ... @@\n{}", marked(place))).collect();
@@ -269,9 +265,9 @@ fn fenced(info: &str, text: &str) -> String {
     format!("{fence}{info}\n{text}{end}{fence}\n")
 }
 
-/// Places that mean one spot each: more lines are quoted until there is no other like them.
-fn places(old: &[&str], hunks: &[Hunk]) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
+/// The ranges to quote. Each is extended until its lines occur only once.
+fn places(old: &[&str], hunks: &[Hunk]) -> Vec<QuotedRange> {
+    let mut places: Vec<QuotedRange> = Vec::new();
     for hunk in hunks {
         let mut margin = CONTEXT;
         let quoted = loop {
@@ -286,7 +282,7 @@ fn places(old: &[&str], hunks: &[Hunk]) -> Vec<Place> {
                 last.base = last.base.start.min(quoted.start)..last.base.end.max(quoted.end);
                 last.hunks.push(hunk.clone());
             }
-            None => places.push(Place { base: quoted, hunks: vec![hunk.clone()] }),
+            None => places.push(QuotedRange { base: quoted, hunks: vec![hunk.clone()] }),
         }
     }
     places
@@ -297,8 +293,8 @@ fn is_unique(old: &[&str], range: &Range<usize>) -> bool {
     !wanted.is_empty() && old.windows(wanted.len()).filter(|lines| *lines == wanted).count() == 1
 }
 
-/// The lines of a place, each with its mark.
-fn marked(place: &Place, old: &[&str], new: &[&str], spoilt: bool) -> String {
+/// The lines of a range, each with its sign.
+fn marked(place: &QuotedRange, old: &[&str], new: &[&str], spoilt: bool) -> String {
     let mut text = String::new();
     let mut line = |mark: char, line: &str| {
         let quoted = spoilt && mark != '+';
@@ -318,7 +314,7 @@ fn marked(place: &Place, old: &[&str], new: &[&str], spoilt: bool) -> String {
     text
 }
 
-/// A search block of marked lines.
+/// A search/replace block of signed lines.
 fn search(marked: &str) -> String {
     let side = |without: char| {
         let lines = marked.lines().filter(move |line| !line.starts_with(without));

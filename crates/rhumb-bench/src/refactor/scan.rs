@@ -1,64 +1,62 @@
-//! Which methods of a file make a task.
-//! Calls of a method through its instance, within its class: each becomes smaller when the method becomes a function.
-//! What the types of a file inherit from each other: a method that a base class, an interface or a trait declares too, or that a
-//! type below its own declares again, is called by whoever knows the other, and cannot leave its class. Other files are not
-//! looked at, and names are all that is compared.
+//! Finds the methods of a file that make a task.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rhumb_syntax::parse::parse;
+use rhumb_syntax::{Language, is_generated};
+use tree_sitter::{Node, Tree};
 
 use crate::refactor::outline::{Class, Dialect, Method, Obstacle, Outline};
 use crate::refactor::syntax_tree::{child, first_of, named, text, walk};
 use crate::refactor::task::{Nodes, Task, instruction};
-use rhumb_syntax::parse::parse;
-use rhumb_syntax::{Language, is_generated};
-use std::collections::{BTreeMap, BTreeSet};
-use tree_sitter::{Node, Tree};
 
-/// Why a method that is large enough makes no task, or a file none at all.
+/// Why a method that is large enough, or a whole file, makes no task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LeftOut {
     /// A file that cannot be read as UTF-8.
     UnreadFile,
-    /// A file that does not parse, or is larger than what is parsed.
+    /// A file that does not parse, or is too large.
     BrokenFile,
-    /// A file that a tool made.
+    /// A generated file.
     GeneratedFile,
-    /// The method belongs to no instance.
+    /// The method has no instance.
     NoInstance,
-    /// It uses its instance.
+    /// The method uses its instance.
     Uses,
-    /// A decorator, a trait or a base class wants it where it is.
+    /// A decorator, a trait or a base class requires the method in its class.
     Wanted,
-    /// It is half of its class or more.
+    /// The method is at least half of its class.
     LargePart,
-    /// Its name, or that of its class, means several things in the file.
+    /// The name of the method or of its class is not unique in the file.
     Ambiguous,
 }
 
 impl LeftOut {
-    /// In words.
+    /// The reason in words.
     pub fn text(self) -> &'static str {
         match self {
             Self::UnreadFile => "files that cannot be read as UTF-8",
             Self::BrokenFile => "files that do not parse",
-            Self::GeneratedFile => "files that a tool made",
+            Self::GeneratedFile => "generated files",
             Self::NoInstance => "methods without an instance",
             Self::Uses => "methods that use their instance",
-            Self::Wanted => "methods that something else wants where they are",
-            Self::LargePart => "methods that are half of their class or more",
-            Self::Ambiguous => "methods whose name, or that of their class, is not the only one",
+            Self::Wanted => "methods that something else requires in their class",
+            Self::LargePart => "methods that are at least half of their class",
+            Self::Ambiguous => "methods whose name or class name is not unique",
         }
     }
 }
 
-/// What a file gives.
+/// The result of scanning a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scan {
-    /// Its tasks, in the order of the file.
+    /// The tasks, in the order of the file.
     pub tasks: Vec<Task>,
-    /// What was left out of the methods that are large enough, by why.
+    /// The number of methods and files left out, by reason.
     pub left_out: BTreeMap<LeftOut, usize>,
 }
 
-/// A source that was parsed.
+/// A parsed source file.
 pub(crate) struct ParsedFile<'s> {
     pub(crate) dialect: &'static Dialect,
     pub(crate) source: &'s str,
@@ -66,19 +64,19 @@ pub(crate) struct ParsedFile<'s> {
 }
 
 impl<'s> ParsedFile<'s> {
-    /// Reads a source in the language of that id; nothing where the benchmark does not know it, or the parser gave up.
+    /// Parses a source. `None` if the benchmark does not support the language, or if the parser gives up.
     pub(crate) fn of(language: &str, source: &'s str) -> Option<Self> {
         let dialect = Dialect::of(language)?;
         let tree = parse(Language::by_name(language)?, source)?;
         Some(Self { dialect, source, tree })
     }
 
-    /// Whether it is free of syntax errors.
+    /// Whether the source has no syntax errors.
     pub(crate) fn is_sound(&self) -> bool {
         !self.tree.root_node().has_error() && (self.dialect.is_sound)(self.tree.root_node())
     }
 
-    /// The whole tree.
+    /// The root of the syntax tree.
     #[cfg(test)]
     pub(crate) fn tree_root(&self) -> tree_sitter::Node<'_> {
         self.tree.root_node()
@@ -92,13 +90,13 @@ impl<'s> ParsedFile<'s> {
         (self.dialect.count)(node, self.source)
     }
 
-    /// A parameter that is only a name is one node, by whatever measure.
+    /// The number of nodes of a parameter. A plain name is one node in every language.
     fn count_parameter(&self, node: tree_sitter::Node<'_>) -> usize {
         if node.kind() == "identifier" { 1 } else { self.count(node) }
     }
 
-    /// Nodes that the calls of a method in its class lose when it becomes a function: what stands before the name, and what joins the
-    /// two.
+    /// The number of nodes that the calls of a method in its class lose when the method becomes a function: the instance in front of
+    /// the name and the node that joins the two.
     fn count_calls(&self, class: &Class<'_>, method: &Method<'_>) -> usize {
         let calls = calls_of(class, method, self.source).into_iter();
         let calls = calls.filter(|call| call.through != call.name);
@@ -110,8 +108,8 @@ impl<'s> ParsedFile<'s> {
     }
 }
 
-/// The tasks of the file `path` below the scanned folder. Only methods of `min_nodes` syntax nodes or more are looked at.
-/// Nothing for a file in another language.
+/// The tasks of the file `path`, relative to the scanned folder. Only methods with at least `min_nodes` syntax nodes are considered.
+/// `None` for a file in an unsupported language.
 pub fn scan(path: &str, source: &str, min_nodes: usize) -> Option<Scan> {
     let language = language_of(path, source)?;
     let mut scan = Scan::default();
@@ -124,7 +122,7 @@ pub fn scan(path: &str, source: &str, min_nodes: usize) -> Option<Scan> {
     Some(scan)
 }
 
-/// What a file of these bytes gives: as [`scan`], where they are text.
+/// As [`scan`], for the bytes of a file.
 pub fn scan_bytes(path: &str, bytes: &[u8], min_nodes: usize) -> Option<Scan> {
     match std::str::from_utf8(bytes) {
         Ok(source) => scan(path, source, min_nodes),
@@ -133,7 +131,7 @@ pub fn scan_bytes(path: &str, bytes: &[u8], min_nodes: usize) -> Option<Scan> {
     }
 }
 
-/// The id of the language of a file, if the benchmark knows it. Headers are read as C++, if they are that.
+/// The id of the language of a file, if the benchmark supports it. C++ headers are recognized by their content.
 fn language_of(path: &str, source: &str) -> Option<&'static str> {
     let id = Language::detect(path, source)?.id;
     Dialect::of(id).map(|dialect| dialect.id)
@@ -173,7 +171,7 @@ fn left_out(
     let same_class = outline.classes.iter().filter(|other| other.name == class.name).count() > 1;
     let same_method = class.methods.iter().filter(|other| other.name == method.name).count() > 1;
     let taken = outline.functions.iter().any(|function| function.name == method.name && function.home.is_none());
-    match method.tie {
+    match method.obstacle {
         Some(Obstacle::NoInstance) => Some(LeftOut::NoInstance),
         Some(Obstacle::Uses) => Some(LeftOut::Uses),
         Some(Obstacle::Wanted) => Some(LeftOut::Wanted),
@@ -201,18 +199,18 @@ fn task(path: &str, reading: &ParsedFile<'_>, class: &Class<'_>, method: &Method
     task
 }
 
-/// A place that names a method.
+/// A call of a method.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call<'t> {
-    /// The name with what stands before it: `self.name`, or the whole call where the language has one node for that.
+    /// The name with its instance: `self.name`, or the whole call if the grammar has one node for it.
     pub(crate) whole: Node<'t>,
-    /// What stands before it; the name itself where that is nothing.
+    /// The instance; the name itself if there is none.
     pub(crate) through: Node<'t>,
-    /// The name.
+    /// The name of the method.
     pub(crate) name: Node<'t>,
 }
 
-/// The calls of a method in the rest of its class.
+/// The calls of a method in the other methods of its class.
 pub(crate) fn calls_of<'t>(class: &Class<'t>, method: &Method<'t>, source: &str) -> Vec<Call<'t>> {
     let receivers: Vec<&str> = class.methods.iter().filter_map(|other| receiver(other, source)).collect();
     let own = |node: Node<'_>| {
@@ -234,17 +232,19 @@ pub(crate) fn calls_of<'t>(class: &Class<'t>, method: &Method<'t>, source: &str)
     outside.filter_map(call).collect()
 }
 
-/// Kinds of nodes by which something of an instance is named.
+/// Kinds of nodes that access a member of an instance.
 const ACCESS: [&str; 5] =
     ["attribute", "field_expression", "member_expression", "selector_expression", "method_invocation"];
 
-/// The name of the receiver of a method, where it has one of its own.
+/// The name of the receiver of a method, in Go.
 fn receiver<'s>(method: &Method<'_>, source: &'s str) -> Option<&'s str> {
     let name = walk(method.instance?).find(|step| step.node.kind() == "identifier" && step.field == Some("name"))?;
     Some(text(name.node, source))
 }
 
-/// The types of a file, with what they declare.
+/// The types of a file with their bases and members. A method that a base class, an interface or a trait also declares, or that a
+/// subtype overrides, is called through the other type and cannot leave its class. Other files are not considered, and only names are
+/// compared.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TypeHierarchy<'s> {
     types: Vec<Type<'s>>,
@@ -252,11 +252,11 @@ pub(crate) struct TypeHierarchy<'s> {
 
 #[derive(Debug, Clone)]
 struct Type<'s> {
-    /// Empty where it has none, as a class that is made where it is used.
+    /// Empty for an anonymous class.
     name: &'s str,
     bases: BTreeSet<&'s str>,
     members: BTreeSet<&'s str>,
-    /// Whatever has its methods belongs to it, without saying so.
+    /// Whether types implement it without naming it, as in Go.
     is_implicit: bool,
 }
 
@@ -265,7 +265,7 @@ impl<'s> TypeHierarchy<'s> {
         Self { types: walk(root).filter_map(|step| declared(step.node, source)).collect() }
     }
 
-    /// Whether a type above or below `class` declares `method`.
+    /// Whether a supertype or subtype of `class` declares `method`.
     pub(crate) fn shares(&self, class: &str, method: &str) -> bool {
         let above = self.above(class);
         let is_kin = |of: &&Type<'_>| {
@@ -276,7 +276,7 @@ impl<'s> TypeHierarchy<'s> {
         self.types.iter().filter(|of| of.members.contains(method)).any(|of| is_kin(&of))
     }
 
-    /// The names of everything that a type inherits from.
+    /// The names of all supertypes of a type.
     fn above(&self, name: &str) -> BTreeSet<&'s str> {
         let mut above = BTreeSet::new();
         let bases = |of: &str| {
@@ -293,7 +293,7 @@ impl<'s> TypeHierarchy<'s> {
     }
 }
 
-/// Nodes that declare a type, in all grammars of the benchmark.
+/// Kinds of nodes that declare a type, in all supported grammars.
 const TYPES: [&str; 13] = [
     "class_definition",
     "class_declaration",
@@ -310,7 +310,7 @@ const TYPES: [&str; 13] = [
     "interface_type",
 ];
 
-/// Nodes that name what a type inherits from.
+/// Kinds of nodes that name supertypes.
 const HERITAGE: [&str; 7] = [
     "argument_list",
     "class_heritage",
@@ -335,7 +335,7 @@ fn declared<'s>(node: Node<'_>, source: &'s str) -> Option<Type<'s>> {
     };
     let heritage: Vec<Node<'_>> = match node.kind() {
         "object_creation_expression" => child(node, "type").into_iter().collect(),
-        // A constant with a body of its own is a class below its enumeration.
+        // A constant with a body is a subclass of its enumeration.
         "enum_constant" => {
             node.parent().and_then(|list| list.parent()).and_then(|of| child(of, "name")).into_iter().collect()
         }
@@ -350,7 +350,7 @@ fn declared<'s>(node: Node<'_>, source: &'s str) -> Option<Type<'s>> {
     Some(Type { name, bases, members: members(body, source), is_implicit })
 }
 
-/// The names that the body of a type gives to something.
+/// The names that the body of a type declares.
 fn members<'s>(body: Node<'_>, source: &'s str) -> BTreeSet<&'s str> {
     let inner = |member: Node<'_>| member.kind() == "enum_body_declarations";
     let all = named(body).into_iter().flat_map(|member| if inner(member) { named(member) } else { vec![member] });

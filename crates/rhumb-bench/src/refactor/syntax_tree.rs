@@ -1,33 +1,32 @@
-//! Walks over syntax trees. None recurses: a tree can be as deep as its source is long.
-//! Syntax nodes, counted.
+//! Walks over syntax trees, and counts of their nodes. No walk recurses, because a tree can be as deep as its source is long.
 //!
-//! The benchmark's numbers began with Python's own `ast`, so for Python its nodes are counted: from the tree of tree-sitter it is
-//! told for each node how many nodes `ast.walk` gives for it. A name is two there (the name, and whether it is read or written), an
-//! operator is one, a comment or a bracket none. Patterns of `match` are counted roughly.
+//! The benchmark that this one follows counts nodes of Python's `ast`, so for Python each node of tree-sitter is weighted by the
+//! number of nodes that `ast.walk` gives for it. A name is two nodes (the name, and its context), an operator one, a comment or a
+//! bracket none. Patterns of `match` are counted approximately.
 //!
-//! For the other languages a syntax node is a node that has a name in the grammar and is no comment. In Python that measure
-//! gives about three quarters of what `ast` gives.
+//! In the other languages the named nodes are counted, without comments. For Python, that would give about three quarters of what
+//! `ast` gives.
 
 use tree_sitter::{Node, TreeCursor};
 
-/// A node on a walk: how it hangs in the tree.
+/// A node on a walk, with its position in the tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Visit<'t> {
     pub(crate) node: Node<'t>,
-    /// Its field in its parent.
+    /// The field of the node in its parent.
     pub(crate) field: Option<&'t str>,
-    /// Its parent, and the parent's; none above the node that the walk began at.
+    /// The parent and the grandparent; `None` above the start of the walk.
     pub(crate) parent: Option<Node<'t>>,
     pub(crate) grandparent: Option<Node<'t>>,
 }
 
 impl<'t> Visit<'t> {
-    /// The kind of its parent, empty where there is none.
+    /// The kind of the parent; empty without one.
     pub(crate) fn parent_kind(&self) -> &'t str {
         self.parent.map_or("", |parent| parent.kind())
     }
 
-    /// The kind of its parent's parent, empty where there is none.
+    /// The kind of the grandparent; empty without one.
     pub(crate) fn grandparent_kind(&self) -> &'t str {
         self.grandparent.map_or("", |parent| parent.kind())
     }
@@ -69,7 +68,7 @@ impl<'t> Iterator for Walk<'t> {
     }
 }
 
-/// The children of a node that have names in the grammar.
+/// The named children of a node.
 pub(crate) fn named(node: Node<'_>) -> Vec<Node<'_>> {
     node.named_children(&mut node.walk()).collect()
 }
@@ -89,50 +88,50 @@ pub(crate) fn name_in<'s>(node: Node<'_>, field: &str, source: &'s str) -> &'s s
     child(node, field).map_or("", |name| text(name, source))
 }
 
-/// The first node of one of these kinds below a node, or it itself.
+/// The first node of one of these kinds, the node itself or below it.
 pub(crate) fn first_of<'t>(node: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> {
     walk(node).map(|step| step.node).find(|node| kinds.contains(&node.kind()))
 }
 
-/// Whether one of the direct children of a node, with or without a name in the grammar, is of one of these kinds.
+/// Whether a direct child of the node, named or not, is of one of these kinds.
 pub(crate) fn has_child(node: Node<'_>, kinds: &[&str]) -> bool {
     node.children(&mut node.walk()).any(|child| kinds.contains(&child.kind()))
 }
 
-/// Whether a leaf below a node reads like one of these words, in code: neither in a comment nor in a string.
+/// Whether a leaf below a node is one of these words, outside of comments and strings.
 pub(crate) fn mentions(node: Node<'_>, source: &str, words: &[&str]) -> bool {
     mentions_outside(node, source, words, &[])
 }
 
-/// The same, leaves of some kinds aside.
+/// As [`mentions`], without leaves of some kinds.
 pub(crate) fn mentions_outside(node: Node<'_>, source: &str, words: &[&str], kinds: &[&str]) -> bool {
     let leaves = walk(node).map(|step| step.node).filter(|node| node.child_count() == 0);
     let mut leaves = leaves.filter(|leaf| !is_text(leaf.kind()) && !kinds.contains(&leaf.kind()));
     !words.is_empty() && leaves.any(|leaf| words.contains(&text(leaf, source)))
 }
 
-/// Whether nodes of this kind hold text for people.
+/// Whether nodes of this kind are comments or literals.
 fn is_text(kind: &str) -> bool {
     kind.contains("comment") || kind.contains("string") || kind.contains("char")
 }
 
-/// The parts of a definition, its name aside.
+/// The named children of a definition except its name.
 pub(crate) fn parts_without_name(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let name = child(node, "name");
     named(node).into_iter().filter(move |part| Some(*part) != name)
 }
 
-/// Nodes of Python's `ast` below a node, it itself included.
+/// The number of nodes that Python's `ast` has for a node and everything below it.
 pub(crate) fn python(node: Node<'_>, source: &str) -> usize {
     walk(node).filter(|step| step.node.is_named()).map(|step| weight(&step, source)).sum()
 }
 
-/// Nodes below a node that have names in the grammar and are no comments, it itself included.
+/// The number of named nodes without comments, the node included.
 pub(crate) fn plain(node: Node<'_>, _: &str) -> usize {
     walk(node).filter(|step| step.node.is_named() && !step.node.is_extra()).count()
 }
 
-/// How many nodes of `ast` a node of the tree stands for, those that its children stand for left out.
+/// The number of nodes that `ast` has for a node of tree-sitter, without those for its children.
 fn weight(step: &Visit<'_>, source: &str) -> usize {
     let node = step.node;
     let parent = step.parent_kind();
@@ -199,7 +198,7 @@ fn weight(step: &Visit<'_>, source: &str) -> usize {
         "dictionary_splat" => usize::from(parent != "dictionary"),
         "subscript" => 2 + tuple_of(node),
         "type_parameter" => tuple_of(node),
-        "boolean_operator" => 2 * usize::from(!goes_on(step)),
+        "boolean_operator" => 2 * usize::from(!continues_parent(step)),
         "comparison_operator" => code_children(node),
         "string" => usize::from(parent != "concatenated_string") * string(&[node], source),
         "concatenated_string" => string(&named(node), source),
@@ -208,7 +207,7 @@ fn weight(step: &Visit<'_>, source: &str) -> usize {
     }
 }
 
-/// Two nodes for a name that is read or written, one for a parameter, none for what is only a word to `ast`.
+/// Two nodes for a name that is read or written, one for a parameter, none for an attribute and the like.
 fn name(step: &Visit<'_>) -> usize {
     match (step.parent_kind(), step.field) {
         ("attribute", Some("attribute"))
@@ -229,7 +228,7 @@ fn is_parameter(parent: &str) -> bool {
     matches!(parent, "parameters" | "lambda_parameters" | "typed_parameter")
 }
 
-/// The name that a caught exception goes by; of `with` the name is one that is written.
+/// Whether a name is that of a caught exception. After `with`, the name is an ordinary target.
 fn is_caught(step: &Visit<'_>) -> bool {
     let above = step.grandparent.and_then(|pattern| pattern.parent());
     above.is_some_and(|above| matches!(above.kind(), "except_clause" | "except_group_clause"))
@@ -239,13 +238,13 @@ fn is_in_format(parent: &str) -> bool {
     parent == "format_specifier"
 }
 
-/// An assignment is the statement itself, anything else an expression within one. Several values are a tuple.
+/// An assignment is itself a statement, anything else an expression in a statement. Several values are a tuple.
 fn statement(node: Node<'_>) -> usize {
     let assigns = has_child(node, &["assignment", "augmented_assignment"]);
     usize::from(!assigns) + tuple_of(node)
 }
 
-/// Two nodes more where commas make a tuple without brackets of its own.
+/// Two more nodes if commas make a tuple without brackets.
 fn tuple_of(node: Node<'_>) -> usize {
     2 * usize::from(has_child(node, &[","]))
 }
@@ -255,8 +254,8 @@ fn imported(node: Node<'_>) -> usize {
     names + usize::from(has_child(node, &["wildcard_import"]))
 }
 
-/// Whether it only goes on with the operator of its parent: `a and b and c` is one operation.
-fn goes_on(step: &Visit<'_>) -> bool {
+/// Whether the node continues the operator of its parent: `a and b and c` is one operation.
+fn continues_parent(step: &Visit<'_>) -> bool {
     step.parent_kind() == "boolean_operator"
         && step.parent.is_some_and(|parent| operator(parent) == operator(step.node))
 }
@@ -269,7 +268,7 @@ fn code_children(node: Node<'_>) -> usize {
     named(node).iter().filter(|child| !child.is_extra()).count()
 }
 
-/// A text is one node. One with values in it is one, and one more for each piece of text between them.
+/// A string is one node. A formatted one has another node for each piece of text between its values.
 fn string(parts: &[Node<'_>], source: &str) -> usize {
     let mut runs = Runs::default();
     let mut formatted = false;
@@ -290,7 +289,7 @@ fn string(parts: &[Node<'_>], source: &str) -> usize {
     1 + if formatted { runs.count } else { 0 }
 }
 
-/// How a value is to be written: one node, and one for each piece of text in it.
+/// A format specifier is one node, and one more for each piece of text in it.
 fn format(node: Node<'_>, source: &str) -> usize {
     let mut runs = Runs::default();
     let start = node.start_byte() + usize::from(text(node, source).starts_with(':'));
@@ -304,7 +303,7 @@ fn format(node: Node<'_>, source: &str) -> usize {
     1 + runs.count
 }
 
-/// Counts pieces of text that no value divides.
+/// Counts pieces of text between values.
 #[derive(Default)]
 struct Runs {
     count: usize,

@@ -1,48 +1,47 @@
-//! A task, and tasks as a folder: `tasks.jsonl`, one line each, and below `files/` the source of each.
+//! A task, and tasks as a folder: `tasks.jsonl` with one task on each line, and the sources in `files/`.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
-/// Syntax nodes of a task as it was found.
+/// Numbers of syntax nodes of a task before the change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nodes {
-    /// Of the method.
+    /// The method.
     pub method: usize,
-    /// Of its class, the method with it.
+    /// The class, including the method.
     pub class: usize,
-    /// Of the parameter that the instance comes in, which the function will not have.
+    /// The parameter of the instance, which the function does not have.
     pub instance: usize,
-    /// Of what stands before the name of the method wherever its class calls it, which calls of the function will not have.
+    /// The instances in calls of the method in its class, which calls of the function do not have.
     pub calls: usize,
 }
 
-/// A method that is to be moved out of its class.
+/// A method to move out of its class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
-    /// Names it among the tasks of a folder; fit to be the name of a folder.
+    /// The name, unique in a folder of tasks and valid as a folder name.
     pub id: String,
-    /// The id of its language.
+    /// The id of the language.
     pub language: String,
-    /// The file that it is from, below the folder that was scanned.
+    /// The source file, relative to the scanned folder.
     pub origin: String,
-    /// The name of the file that the model is given.
+    /// The name of the file that the model gets.
     pub file: String,
     /// The class.
     pub class: String,
-    /// The method, and the function that it shall become.
+    /// The method, and the function that replaces it.
     pub method: String,
-    /// The class that the function shall be a static method of, in a language that has no other functions.
+    /// The class for the function, in a language that has functions only as static methods.
     pub home: Option<String>,
-    /// What the model is told.
+    /// The message to the model.
     pub instruction: String,
-    /// What the grader compares with.
+    /// The sizes that the grader compares with.
     pub nodes: Nodes,
 }
 
-/// What the model is told.
+/// The message to the model.
 pub(crate) fn instruction(task: &Task) -> String {
     let Task { file, class, method, .. } = task;
     let place = match (&task.home, task.language.as_str()) {
@@ -62,7 +61,7 @@ pub(crate) fn instruction(task: &Task) -> String {
     )
 }
 
-/// Tasks cannot be read or written.
+/// Why tasks cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
     /// The disk mentions no.
@@ -70,36 +69,36 @@ pub enum TaskError {
     File {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The disk takes nothing.
+    /// A file or folder cannot be written.
     #[error("cannot write {}: {source}", .path.display())]
     Write {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A line of `tasks.jsonl` is no task.
-    #[error("{}, line {line}: this is no task: {source}", .path.display())]
+    /// A line of `tasks.jsonl` is not a task.
+    #[error("{}, line {line} is not a task: {source}", .path.display())]
     Line {
         /// The file.
         path: PathBuf,
-        /// Counted from 1.
+        /// 1-based.
         line: usize,
-        /// Why.
+        /// The cause.
         source: serde_json::Error,
     },
-    /// An id or the name of a file would lead out of the folder.
-    #[error("{}: the task {id:?} has a name that is none of a file", .path.display())]
+    /// The id or the file name of a task is not a plain name.
+    #[error("{}: the task {id:?} has an invalid file name", .path.display())]
     Name {
         /// The file.
         path: PathBuf,
         /// The id.
         id: String,
     },
-    /// There is no task.
+    /// The folder has no task.
     #[error("{} has no task", .path.display())]
     None {
         /// The file.
@@ -107,25 +106,25 @@ pub enum TaskError {
     },
 }
 
-/// Tasks with their sources, in the order of their folder.
+/// Tasks with their sources, in the order of `tasks.jsonl`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tasks {
-    /// Each with the source that it is about.
+    /// Each task with its source.
     pub all: Vec<(Task, String)>,
 }
 
 impl Tasks {
-    /// Whether a file below `root` is the source of a task that was written there.
+    /// Whether a file below `root` is the source of a task in a folder of tasks.
     pub fn hold(root: &Path, path: &str) -> bool {
         let mut above = Path::new(path).ancestors().skip(1);
         above.any(|folder| folder.ends_with(FILES) && root.join(folder).with_file_name(LIST).is_file())
     }
 
-    /// Adds tasks about one source. Ids that are taken already get a number.
+    /// Adds the tasks of one source. An id that is taken gets a number.
     pub fn add(&mut self, tasks: Vec<Task>, source: &str) {
         for mut task in tasks {
             let base: String = task.id.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
-            // Some disks do not tell capitals from small letters.
+            // Some file systems ignore case.
             let is_taken = |id: &String| self.all.iter().any(|(other, _)| other.id.eq_ignore_ascii_case(id));
             let numbered = (2..).map(|number| format!("{base}-{number}"));
             let free = std::iter::once(base.clone()).chain(numbered).find(|id| !is_taken(id));
@@ -137,7 +136,7 @@ impl Tasks {
     /// Reads the tasks of a folder.
     ///
     /// # Errors
-    /// A file cannot be read, a line is no task, a task names a file elsewhere, or there is none.
+    /// A file cannot be read, a line is not a task, a file name is invalid, or there is no task.
     pub fn read(folder: &Path) -> Result<Self, TaskError> {
         let path = folder.join(LIST);
         let lines = read(&path)?;
@@ -157,10 +156,10 @@ impl Tasks {
         if all.is_empty() { Err(TaskError::None { path }) } else { Ok(Self { all }) }
     }
 
-    /// Writes the tasks to a folder, which is made if it is missing. Files of other tasks in it stay.
+    /// Writes the tasks to a folder and creates it if it is missing. Files of other tasks in the folder are kept.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// A file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), TaskError> {
         let mut list = String::new();
         for (task, source) in &self.all {
@@ -185,7 +184,7 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
-/// Whether a text is the name of a file, and no way elsewhere.
+/// Whether a text is a file name without folders.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.contains(['/', '\\', '\0']) && text != "." && text != ".."
 }

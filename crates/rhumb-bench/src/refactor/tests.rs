@@ -1,15 +1,16 @@
-//! One file in each language with one task in it, moved well and badly in every way.
+//! Tests with one file in each language that has one task, moved correctly and incorrectly.
 
 use std::collections::BTreeSet;
 use std::process::Command;
+
+use rhumb_edit::{EditFormat, Files, FormatChoice, parse, propose};
 
 use super::*;
 use crate::refactor::outline::Dialect;
 use crate::refactor::scan::ParsedFile;
 use crate::refactor::syntax_tree::walk;
-use rhumb_edit::{EditFormat, Files, FormatChoice, parse, propose};
 
-/// Every language of the benchmark: a file with one method that makes a task, and its name.
+/// A file in every language with one method that makes a task, and the name of that method.
 const FILES: [(&str, &str, &str); 6] = [
     ("harbour.py", include_str!("../../tests/fixtures/refactor/harbour.py"), "summarize"),
     ("harbour.rs", include_str!("../../tests/fixtures/refactor/harbour.rs"), "summarize"),
@@ -89,7 +90,7 @@ fn a_function_that_is_not_at_the_top_level_is_not_there() {
 fn a_class_that_is_gone_is_missed() {
     for (task, source) in each_task() {
         let perfect = Oracle::Perfect.text(&task, source).unwrap();
-        // The home of the function in Java keeps its name.
+        // In Java the class of the function keeps its name.
         let renamed = perfect.replace("Harbour", "Port").replace("PortFunctions", "HarbourFunctions");
         let grade = grade(&task, source, &renamed);
         assert_eq!(failing(&grade), [Check::ClassStays], "{}: {grade:?}", task.language);
@@ -111,7 +112,7 @@ fn a_class_that_loses_more_than_the_method_is_missed_too() {
     }
 }
 
-/// The text of the function that was made.
+/// The text of the moved function.
 fn function_of(task: &Task, text: &str) -> String {
     let reading = ParsedFile::of(&task.language, text).unwrap();
     let outline = reading.outline();
@@ -119,7 +120,7 @@ fn function_of(task: &Task, text: &str) -> String {
     text[function.node.byte_range()].to_owned()
 }
 
-/// A function where it is no function of the top level.
+/// A function that is not at the top level.
 fn within(language: &str, function: &str) -> String {
     let inner: String = function.lines().map(|line| format!("    {line}\n")).collect();
     match language {
@@ -177,7 +178,7 @@ fn python_that_is_badly_indented_does_not_parse() {
     }
 }
 
-/// One file.
+/// A single file.
 struct Shelf<'s>(&'s str, &'s str);
 
 impl Files for Shelf<'_> {
@@ -208,7 +209,7 @@ fn what_is_recited_is_applied_or_refused_as_it_should_be_in_every_format() {
             let text = proposal.files.first().and_then(|file| file.proposed.clone());
             let graded = text.as_deref().map(|text| grade(&task, source, text));
             match how {
-                // What leaves code out may be refused already.
+                // An edit that leaves code out may be refused.
                 Oracle::Lazy => assert!(graded.is_none_or(|grade| !grade.passed()), "{} {format}", task.language),
                 Oracle::Malformed => assert_eq!(text, None, "{} {format}:\n{reply}", task.language),
                 _ => assert_eq!(
@@ -310,7 +311,7 @@ fn what_else_wants_a_method_keeps_it() {
     assert_eq!(left_out("a.cpp", cpp), [(LeftOut::Wanted, 2)].into());
 }
 
-/// Why the one method `m` of a source makes no task, its size aside.
+/// Why the only method `m` of a source makes no task, apart from its size.
 fn keeps(path: &str, source: &str) -> Option<LeftOut> {
     let scan = scan(path, source, 4).unwrap();
     assert!(scan.tasks.len() + scan.left_out.values().sum::<usize>() == 1, "{source}: {scan:?}");
@@ -472,7 +473,7 @@ fn tasks_come_back_from_their_folder() {
     assert!(Tasks::read(folder.path()).unwrap_err().to_string().contains("line 7"));
 }
 
-/// Counts the nodes of every function of the files that it is given, as `path line nodes`.
+/// Prints the number of nodes of every function of the given files, as `path line nodes`.
 const ORACLE: &str = "import ast, sys
 for path in sys.argv[1:]:
     try:

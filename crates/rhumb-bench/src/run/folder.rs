@@ -1,5 +1,5 @@
-//! The folder of a run: `run.json` says what was run, `results.jsonl` has a line for each task that was done. A run that was
-//! killed goes on where it was: a line is written whole or it is not there.
+//! The folder of a run: `run.json` identifies the run, `results.jsonl` has one line for each finished task, and `lost.jsonl` one for
+//! each cost without a result. A killed run can continue: a line that was not written completely is dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -12,97 +12,98 @@ use serde::{Deserialize, Serialize};
 
 use super::summary::TaskResult;
 
-/// What was run: runs with another header are not the same run.
+/// Identifies a run. Two parts of the same run have equal headers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunHeader {
-    /// The benchmark.
+    /// The benchmark: `refactor` or `exercises`.
     pub bench: String,
-    /// The folder of its tasks.
+    /// The folder of the tasks.
     pub tasks: PathBuf,
-    /// A number that changes with the tasks.
+    /// A hash of the tasks.
     pub fingerprint: String,
-    /// The flags of the model as they were typed when the run was begun. What they mean is in the settings.
+    /// The flags of the model when the run was started. Their effect is in `settings`.
     pub flags: Vec<String>,
-    /// Tries for each task.
+    /// Maximum number of tries for each task.
     pub tries: usize,
-    /// The made-up model, if it is one.
-    pub recital: Option<String>,
-    /// What it was made with: model, address, limits and the like, wherever they were said.
+    /// The oracle model, if one is used.
+    #[serde(rename = "recital")]
+    pub oracle: Option<String>,
+    /// Model, address, limits and other settings that influence results.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
 }
 
-/// What left no result and was paid for all the same.
+/// The cost of a task without a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UnfinishedCost {
-    /// Why there is no result: trouble, money or stopped.
+    /// Why there is no result: `trouble`, `money` or `stopped`.
     pub why: String,
-    /// What it cost in dollars; nothing where that is not known.
+    /// The cost in US dollars; `None` if unknown.
     pub cost: Option<f64>,
 }
 
-/// A folder cannot hold a run.
+/// Why a folder cannot be used for a run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunFolderError {
-    /// The disk says no.
+    /// A file cannot be read or written.
     #[error("cannot use {}: {source}", .path.display())]
     File {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A file is not what it should be.
-    #[error("{} is not of a run: {source}", .path.display())]
+    /// A file is malformed.
+    #[error("{} is not a file of a run: {source}", .path.display())]
     Json {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: serde_json::Error,
     },
-    /// Another run is in the folder.
+    /// The folder holds another run.
     #[error("{} holds another run: {what}", .path.display())]
     Other {
         /// The folder.
         path: PathBuf,
-        /// What differs.
+        /// The differences.
         what: String,
     },
-    /// Somebody else writes to the folder.
+    /// Another process uses the folder.
     #[error("{} is being run by {holder}", .path.display())]
     Busy {
         /// The folder.
         path: PathBuf,
-        /// Who.
+        /// The process.
         holder: String,
     },
 }
 
-/// A run that is being written.
+/// The folder of a run, open for writing.
 #[derive(Debug)]
 pub struct RunFolder {
-    /// What was paid before and left no result.
+    /// The costs without a result so far.
     pub lost: Vec<UnfinishedCost>,
     folder: PathBuf,
-    /// Held while a line is written.
+    /// Locked while a line is written.
     writing: Mutex<()>,
-    /// Keeps others from the folder. It is let go when this is dropped, or by the end of the process.
+    /// The lock file of the folder. The lock is released on drop and at the end of the process.
     _lock: File,
 }
 
 impl RunFolder {
-    /// Opens the folder of a run, which is made if it is missing; with it what was done before.
+    /// Opens the folder of a run, or creates it. Returns the results so far.
     ///
     /// # Errors
-    /// The folder holds another run, or the disk refuses.
+    /// The folder holds another run, is in use, or cannot be read or written.
     pub fn open(folder: &Path, header: &RunHeader) -> Result<(Self, Vec<TaskResult>), RunFolderError> {
         fs::create_dir_all(folder).map_err(failed(folder))?;
-        let lock = hold(folder)?;
-        let entries = last_of_each(mended(&folder.join(LINES))?);
-        let lost = mended(&folder.join(LOST))?;
+        let lock = lock_folder(folder)?;
+        let entries = last_of_each(repaired(&folder.join(LINES))?);
+        let lost = repaired(&folder.join(LOST))?;
         match read_header(folder) {
             Ok(old) if differences(&old, header).is_empty() => {}
-            // A run that never did anything is in nobody's way.
+            // A run without results is replaced.
             Ok(old) if !entries.is_empty() => {
                 let what = differences(&old, header).join(", ");
                 return Err(RunFolderError::Other { path: folder.to_owned(), what });
@@ -114,19 +115,19 @@ impl RunFolder {
         Ok((Self { lost, folder: folder.to_owned(), writing: Mutex::default(), _lock: lock }, entries))
     }
 
-    /// Adds what became of a task; when this returns it is on the disk.
+    /// Appends a result and syncs it to the disk.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// The file cannot be written.
     pub fn add(&self, entry: &TaskResult) -> Result<(), RunFolderError> {
         self.write(LINES, entry)
     }
 
-    /// Adds what left no result; when this returns it is on the disk.
+    /// Appends a cost without a result and syncs it to the disk.
     ///
     /// # Errors
-    /// The disk refuses.
-    pub fn lose(&self, lost: &UnfinishedCost) -> Result<(), RunFolderError> {
+    /// The file cannot be written.
+    pub fn add_cost(&self, lost: &UnfinishedCost) -> Result<(), RunFolderError> {
         self.write(LOST, lost)
     }
 
@@ -138,10 +139,10 @@ impl RunFolder {
     }
 }
 
-/// Reads a run: what was run, and what was done.
+/// Reads the header and the results of a run.
 ///
 /// # Errors
-/// It cannot be read, or is none.
+/// A file cannot be read or is malformed.
 pub fn read(folder: &Path) -> Result<(RunHeader, Vec<TaskResult>), RunFolderError> {
     let header = read_header(folder)?;
     let path = folder.join(LINES);
@@ -154,15 +155,15 @@ const LINES: &str = "results.jsonl";
 const LOST: &str = "lost.jsonl";
 const LOCK: &str = "run.lock";
 
-/// Takes the lock of the folder, and writes into it who has it: two at once would do every task twice.
-fn hold(folder: &Path) -> Result<File, RunFolderError> {
+/// Locks the folder, so that no two processes do the same tasks, and writes the id of this process to the lock file.
+fn lock_folder(folder: &Path) -> Result<File, RunFolderError> {
     let path = folder.join(LOCK);
     let open = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
     let mut lock = open.map_err(failed(&path))?;
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
-            // Some systems let nobody else read it.
+            // On some systems a locked file cannot be read.
             let process = fs::read_to_string(&path).unwrap_or_default();
             let holder = match process.trim() {
                 "" => "another process".to_owned(),
@@ -189,15 +190,15 @@ fn read_header(folder: &Path) -> Result<RunHeader, RunFolderError> {
     serde_json::from_str(&text).map_err(|source| RunFolderError::Json { path, source })
 }
 
-/// Writes what is run. Under another name first: a header that is cut short would keep everybody out.
+/// Writes the header. The file is renamed into place: a truncated header would make the folder unusable.
 fn write_header(folder: &Path, header: &RunHeader) -> Result<(), RunFolderError> {
     let (head, new) = (folder.join(HEAD), folder.join("run.json.new"));
     let text = serde_json::to_string_pretty(header).map_err(io::Error::from).map_err(failed(&head))?;
     fs::write(&new, text + "\n").and_then(|()| fs::rename(&new, &head)).map_err(failed(&head))
 }
 
-/// The values of a file whose last line may be cut short; it is cut off.
-fn mended<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RunFolderError> {
+/// The values of a file. A last line that was not written completely is removed from the file.
+fn repaired<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RunFolderError> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -211,7 +212,7 @@ fn mended<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RunFolderError> {
     whole_lines(path, &text)
 }
 
-/// The values of the lines that end.
+/// The values of all complete lines.
 fn whole_lines<T: DeserializeOwned>(path: &Path, text: &str) -> Result<Vec<T>, RunFolderError> {
     let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n') && !line.trim().is_empty());
     let read =
@@ -219,7 +220,7 @@ fn whole_lines<T: DeserializeOwned>(path: &Path, text: &str) -> Result<Vec<T>, R
     lines.map(read).collect()
 }
 
-/// Of a task that was done twice the later entry counts.
+/// Keeps only the last result of each task.
 fn last_of_each(all: Vec<TaskResult>) -> Vec<TaskResult> {
     let mut entries: Vec<TaskResult> = Vec::new();
     for entry in all {
@@ -229,7 +230,7 @@ fn last_of_each(all: Vec<TaskResult>) -> Vec<TaskResult> {
     entries
 }
 
-/// What tells one run from another, as sentences; nothing of two parts of the same.
+/// The differences between two headers in words; empty for two parts of the same run.
 fn differences(old: &RunHeader, new: &RunHeader) -> Vec<String> {
     let differs = |name: &str, old: Option<&str>, new: Option<&str>| {
         let shown = |value: Option<&str>| value.unwrap_or("unset").to_owned();
@@ -241,7 +242,7 @@ fn differences(old: &RunHeader, new: &RunHeader) -> Vec<String> {
         differs("benchmark", Some(&old.bench), Some(&new.bench)),
         (!same_tasks).then(|| "its tasks differ".to_owned()),
         differs("number of tries", Some(&tries), Some(&new_tries)),
-        differs("made-up model", old.recital.as_deref(), new.recital.as_deref()),
+        differs("oracle model", old.oracle.as_deref(), new.oracle.as_deref()),
     ];
     let names: BTreeSet<&String> = old.settings.keys().chain(new.settings.keys()).collect();
     let value = |header: &RunHeader, name: &String| header.settings.get(name).cloned();
@@ -265,7 +266,7 @@ mod tests {
             fingerprint: "1".into(),
             flags: vec!["--model".into(), "m".into()],
             tries: 1,
-            recital: None,
+            oracle: None,
             settings: [("model".to_owned(), "m".to_owned())].into(),
         }
     }
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_was_cut_short_goes_on_where_it_was() {
+    fn a_killed_run_continues() {
         let folder = tempfile::tempdir().unwrap();
         let (results, before) = RunFolder::open(folder.path(), &header()).unwrap();
         assert_eq!(before, []);
@@ -291,14 +292,14 @@ mod tests {
         results.add(&entry("b")).unwrap();
         assert_eq!(read(folder.path()).unwrap(), (header(), vec![entry("a"), entry("b")]));
         let lost = UnfinishedCost { why: "money".into(), cost: Some(0.5) };
-        results.lose(&lost).unwrap();
+        results.add_cost(&lost).unwrap();
         drop(results);
         let (results, before) = RunFolder::open(folder.path(), &header()).unwrap();
         assert_eq!((results.lost, before.len()), (vec![lost], 2));
     }
 
     #[test]
-    fn two_runs_at_once_do_not_share_a_folder() {
+    fn two_processes_cannot_use_a_folder_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let first = RunFolder::open(folder.path(), &header()).unwrap();
         let error = RunFolder::open(folder.path(), &header()).unwrap_err();
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn another_run_is_not_mixed_in() {
+    fn results_of_another_run_are_not_mixed_in() {
         let folder = tempfile::tempdir().unwrap();
         RunFolder::open(folder.path(), &RunHeader { bench: "never begun".into(), ..header() }).unwrap();
         RunFolder::open(folder.path(), &header()).unwrap().0.add(&entry("a")).unwrap();
@@ -319,7 +320,7 @@ mod tests {
         let settings = [("model".to_owned(), "n".to_owned()), ("map_tokens".to_owned(), "7".to_owned())].into();
         let error = RunFolder::open(folder.path(), &RunHeader { settings, ..header() }).unwrap_err();
         assert!(error.to_string().ends_with("its map_tokens is unset, not 7, its model is m, not n"), "{error}");
-        // The same settings may be said in another way.
+        // Other flags with the same settings are the same run.
         assert!(RunFolder::open(folder.path(), &RunHeader { flags: Vec::new(), ..header() }).is_ok());
         fs::write(folder.path().join(HEAD), "{").unwrap();
         assert!(matches!(RunFolder::open(folder.path(), &header()), Err(RunFolderError::Json { .. })));

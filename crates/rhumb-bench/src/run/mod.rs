@@ -1,15 +1,23 @@
-//! A run of a benchmark with a model: tasks done by several workers, what became of each on the disk at once, within a budget.
-//! What a run enters of a task, whatever its kind.
-//! The settings that a run of a benchmark is made with: whatever in them tells one run from another.
+//! A run of a benchmark with a model: several workers do tasks within a budget, and each result is written to the run folder at once,
+//! so that a stopped run can continue.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `turn` | one turn of rhumb in a separate process |
+//! | `folder` | the files of a run |
+//! | [`summary`] | figures of a run, and of two runs |
+//! | `report` | tables and JSON; `rhumb-bench compare` |
 
 pub(crate) mod folder;
 pub(crate) mod report;
 pub mod summary;
 pub(crate) mod turn;
 
-use crate::args::RunBenchArgs;
-use folder::{RunFolder, RunFolderError, RunHeader, UnfinishedCost};
-use report::{as_json, report};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use rhumb::config::{Paths, Settings};
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::complain;
@@ -17,68 +25,68 @@ use rhumb::session::runner::{Outfit, facts};
 use rhumb_llm::shown_url;
 use rhumb_workspace::process::Stop;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::args::RunBenchArgs;
+use folder::{RunFolder, RunFolderError, RunHeader, UnfinishedCost};
+use report::{as_json, report};
 use summary::TaskResult;
 use turn::{TurnReport, refused};
 
-/// So many tasks in a row that nobody answered end the run: the next would fare no better.
+/// Number of consecutive tasks without an answer of the provider after which the run ends.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
-/// Sums of dollars that differ by less are the same.
+/// Sums of dollars that differ by less are considered equal.
 const COST_EPSILON: f64 = 1e-6;
-/// So many names are told where a wrong one was given.
+/// Maximum number of names in an error message.
 const MAX_LISTED_NAMES: usize = 10;
 
-/// What became of a task that a worker took.
+/// The outcome of a task.
 pub(crate) enum TaskOutcome {
-    /// It is done.
+    /// The task is done.
     TaskResult(Box<TaskResult>),
-    /// Nobody answered; it can be tried again in another run. What it cost, in dollars.
+    /// The provider failed; the task stays open. The reason, and the cost in dollars.
     Trouble(String, Option<f64>),
-    /// The money did not suffice for it.
+    /// The budget did not suffice. The cost in dollars.
     NoMoney(Option<f64>),
-    /// It was stopped.
+    /// The user stopped the run. The cost in dollars.
     Stopped(Option<f64>),
 }
 
-/// Tasks with what was done of them before.
+/// The tasks of a run, with the results of earlier parts of it.
 pub(crate) struct BenchRun<'c, T> {
     args: &'c RunBenchArgs,
     header: &'c RunHeader,
     results: RunFolder,
-    /// The names of the tasks that are wanted.
+    /// The ids of the selected tasks.
     wanted: BTreeSet<&'c str>,
-    /// What is done of them.
+    /// The results of selected tasks that are done.
     before: Vec<TaskResult>,
-    /// What is not.
+    /// The selected tasks that are open.
     open: Vec<&'c T>,
-    /// What the run cost before, other tasks included.
+    /// What earlier parts of the run cost in dollars, including tasks that are not selected.
     spent: f64,
 }
 
-/// What the workers share.
+/// The state that the workers share.
 struct Schedule<'c, T> {
     open: VecDeque<&'c T>,
     entries: Vec<TaskResult>,
     all: usize,
-    /// Dollars that were paid, and those that tasks which are being done may still take.
+    /// Dollars that were spent, and those reserved for tasks in progress.
     spent: f64,
     promised: f64,
-    /// Workers that have not gone home, and how many of them have a task.
+    /// Number of active workers, and of those that have a task.
     workers: usize,
     busy: usize,
     in_a_row: usize,
-    /// Why no other task is begun.
+    /// Why no further task is started.
     end: Option<UserError>,
 }
 
 impl<'c, T: Sync> BenchRun<'c, T> {
-    /// Opens the folder of a run for those of `tasks` that the flags want; `id` is the name of each.
+    /// Opens the folder of a run for the tasks that the flags select. `id` gives the id of a task.
     ///
     /// # Errors
-    /// The flags want what is not there, the folder holds another run or cannot be used, or a budget cannot be kept.
+    /// The flags select no task, the folder holds another run or cannot be used, or the budget cannot be enforced.
     pub(crate) fn open(
         args: &'c RunBenchArgs,
         header: &'c RunHeader,
@@ -86,8 +94,8 @@ impl<'c, T: Sync> BenchRun<'c, T> {
         id: impl Fn(&'c T) -> &'c str,
     ) -> Result<Self, UserError> {
         args.check(&tasks.iter().map(&id).collect::<Vec<_>>())?;
-        if args.budget.is_some() && header.recital.is_some() {
-            let text = "--budget means nothing to a model that is made up: it costs nothing";
+        if args.budget.is_some() && header.oracle.is_some() {
+            let text = "--budget has no meaning for an oracle model, which costs nothing";
             return Err(UserError::new(ErrorKind::Usage, text, "leave --budget or --recite out"));
         }
         let (results, mut before) = RunFolder::open(&args.folder(), header).map_err(|error| results_error(&error))?;
@@ -95,35 +103,35 @@ impl<'c, T: Sync> BenchRun<'c, T> {
         let spent = costs.try_fold(0.0, |sum, cost| Some(sum + cost?));
         if args.budget.is_some() && spent.is_none() {
             let text =
-                format!("what {} has cost so far is not known, so no budget can be kept", args.folder().display());
+                format!("the cost of {} so far is unknown, so no budget can be enforced", args.folder().display());
             return Err(UserError::new(ErrorKind::Usage, text, "leave --budget out, or give another --out"));
         }
         let open = tasks.iter().filter(|task| {
             let id = id(task);
-            args.wants(id) && before.iter().all(|entry| entry.id != id)
+            args.selects(id) && before.iter().all(|entry| entry.id != id)
         });
         let open = open.collect();
-        let wanted: BTreeSet<&str> = tasks.iter().map(&id).filter(|id| args.wants(id)).collect();
+        let wanted: BTreeSet<&str> = tasks.iter().map(&id).filter(|id| args.selects(id)).collect();
         before.retain(|entry| wanted.contains(entry.id.as_str()));
         Ok(Self { args, header, results, wanted, before, open, spent: spent.unwrap_or_default() })
     }
 
-    /// Whether all that is wanted is done.
+    /// Whether all selected tasks are done.
     pub(crate) fn is_done(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Does the tasks that are open and tells the figures of all that are wanted; `work` gets each with the dollars that it may
-    /// cost. The exit code: 1 when some are open still.
+    /// Does the open tasks and prints the figures of all selected ones. `work` gets a task and the dollars that it may cost. Returns the
+    /// exit code: 1 if tasks are still open.
     ///
     /// # Errors
-    /// What ended the run before its end, or standard output refuses.
+    /// Why the run ended early, or standard output cannot be written.
     pub(crate) fn run(
         mut self,
         stop: &Stop,
         work: impl Fn(&T, Option<f64>) -> Result<TaskOutcome, UserError> + Sync,
     ) -> Result<u8, UserError> {
-        let board = Mutex::new(Schedule {
+        let schedule = Mutex::new(Schedule {
             open: std::mem::take(&mut self.open).into(),
             entries: std::mem::take(&mut self.before),
             all: self.wanted.len(),
@@ -137,9 +145,9 @@ impl<'c, T: Sync> BenchRun<'c, T> {
         std::thread::scope(|scope| {
             for _ in 0..self.args.jobs.get() {
                 scope.spawn(|| {
-                    // The board is locked for each step, never while a task is done.
-                    let next = || lock(&board).next(self.args.budget, stop);
-                    let take = |task, done| lock(&board).take(&self, task, done);
+                    // The schedule is locked between tasks, never during one.
+                    let next = || lock(&schedule).next(self.args.budget, stop);
+                    let take = |task, done| lock(&schedule).take(&self, task, done);
                     while let Some((task, share)) = next() {
                         let done = work(task, share);
                         if !take((task, share), done) {
@@ -149,8 +157,8 @@ impl<'c, T: Sync> BenchRun<'c, T> {
                 });
             }
         });
-        let board = board.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.conclude(stop, &board.entries, board.end)
+        let schedule = schedule.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.conclude(stop, &schedule.entries, schedule.end)
     }
 
     fn conclude(&self, stop: &Stop, entries: &[TaskResult], end: Option<UserError>) -> Result<u8, UserError> {
@@ -163,7 +171,7 @@ impl<'c, T: Sync> BenchRun<'c, T> {
             save(file, &as_json(header, entries, wanted.len()))?;
         }
         if stop.is_asked() {
-            complain(&format!("stopped; the same command goes on from here, in {}", args.folder().display()));
+            complain(&format!("stopped; the same command continues the run in {}", args.folder().display()));
             return Ok(INTERRUPTED);
         }
         end.map_or(Ok(u8::from(entries.len() < wanted.len())), Err)
@@ -174,7 +182,7 @@ impl<'c, T: Sync> BenchRun<'c, T> {
 const INTERRUPTED: u8 = 130;
 
 impl RunBenchArgs {
-    /// Refuses an `--only` that is in no name.
+    /// Fails if a text of `--only` is in no id.
     fn check(&self, ids: &[&str]) -> Result<(), UserError> {
         let is_in_none = |part: &&String| !ids.iter().any(|id| id.contains(part.as_str()));
         let Some(part) = self.only.iter().find(is_in_none) else { return Ok(()) };
@@ -182,7 +190,7 @@ impl RunBenchArgs {
     }
 }
 
-/// What there is, or the beginning of it.
+/// A hint with the available names, or the first of them.
 pub(crate) fn named(what: &str, names: &[&str]) -> String {
     let some: Vec<&str> = names.iter().take(MAX_LISTED_NAMES).copied().collect();
     let more = if names.len() > MAX_LISTED_NAMES {
@@ -190,7 +198,7 @@ pub(crate) fn named(what: &str, names: &[&str]) -> String {
     } else {
         String::new()
     };
-    format!("the {what} there are: {}{more}", some.join(", "))
+    format!("available {what}: {}{more}", some.join(", "))
 }
 
 fn save(file: &Path, report: &Value) -> Result<(), UserError> {
@@ -200,12 +208,12 @@ fn save(file: &Path, report: &Value) -> Result<(), UserError> {
     })
 }
 
-fn lock<'b, 'c, T>(board: &'b Mutex<Schedule<'c, T>>) -> MutexGuard<'b, Schedule<'c, T>> {
-    board.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<'b, 'c, T>(schedule: &'b Mutex<Schedule<'c, T>>) -> MutexGuard<'b, Schedule<'c, T>> {
+    schedule.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'c, T> Schedule<'c, T> {
-    /// The next task for a worker, and its share of the dollars that are left; without one the worker goes home.
+    /// The next task for a worker and its share of the remaining budget. Without one the worker ends.
     fn next(&mut self, budget: Option<f64>, stop: &Stop) -> Option<(&'c T, Option<f64>)> {
         let is_over = self.end.is_some() || stop.is_asked();
         let next = if is_over { None } else { self.with_share(budget) };
@@ -219,11 +227,11 @@ impl<'c, T> Schedule<'c, T> {
         next
     }
 
-    /// What is promised to one task is not given to another, and none takes what the others could begin with.
+    /// Reserves a share of the budget for the next task. Idle workers get equal shares of what is not reserved.
     fn with_share(&mut self, budget: Option<f64>) -> Option<(&'c T, Option<f64>)> {
         let left = budget.map(|budget| budget - self.spent - self.promised);
         if left.is_some_and(|left| left < COST_EPSILON) && !self.open.is_empty() {
-            // Who is busy may leave something, and goes on then.
+            // A task in progress may leave some of its share. Its worker continues then.
             if self.busy == 0 {
                 self.end = Some(no_money());
             }
@@ -233,34 +241,33 @@ impl<'c, T> Schedule<'c, T> {
         Some((self.open.pop_front()?, left.map(|left| left / idle as f64)))
     }
 
-    /// Takes in what became of a task. Whether the worker goes on.
+    /// Records the outcome of a task. Returns whether the worker continues.
     fn take<S>(
         &mut self,
-        course: &BenchRun<'_, S>,
+        run: &BenchRun<'_, S>,
         (task, share): (&'c T, Option<f64>),
         done: Result<TaskOutcome, UserError>,
     ) -> bool {
         self.busy -= 1;
         self.promised -= share.unwrap_or_default();
         match done {
-            Ok(TaskOutcome::TaskResult(entry)) => self.entered(course, *entry),
+            Ok(TaskOutcome::TaskResult(entry)) => self.record_result(run, *entry),
             Ok(TaskOutcome::Trouble(why, cost)) => {
                 complain(&why);
-                self.lost(course, "trouble", cost);
+                self.record_cost(run, "trouble", cost);
                 self.in_a_row += 1;
                 if self.in_a_row >= MAX_FAILURES_IN_A_ROW {
-                    let text =
-                        format!("{MAX_FAILURES_IN_A_ROW} tasks in a row went unanswered, the last because: {why}");
-                    let hint = "run it again when that is mended; what is done stays done";
+                    let text = format!("{MAX_FAILURES_IN_A_ROW} tasks in a row got no answer, the last because: {why}");
+                    let hint = "run the command again when the cause is gone; results are kept";
                     self.end.get_or_insert(UserError::new(ErrorKind::Provider, text, hint));
                 }
             }
             Ok(TaskOutcome::NoMoney(cost)) => {
-                let left = course.args.budget.map_or(0.0, |budget| budget - self.spent);
-                self.lost(course, "money", cost);
+                let left = run.args.budget.map_or(0.0, |budget| budget - self.spent);
+                self.record_cost(run, "money", cost);
                 return self.with_fewer(task, share.is_some_and(|share| share + COST_EPSILON < left));
             }
-            Ok(TaskOutcome::Stopped(cost)) => self.lost(course, "stopped", cost),
+            Ok(TaskOutcome::Stopped(cost)) => self.record_cost(run, "stopped", cost),
             Err(error) => {
                 self.end.get_or_insert(error);
             }
@@ -268,49 +275,49 @@ impl<'c, T> Schedule<'c, T> {
         true
     }
 
-    /// After a task whose share was too small: the worker goes home, so that the others have more each. The last one ends the
-    /// run, unless it can have more itself.
+    /// After a task whose share was too small, the worker ends, so that the others get more. The last worker continues if it can get
+    /// more itself; otherwise the run ends.
     fn with_fewer(&mut self, task: &'c T, there_was_more: bool) -> bool {
         if self.workers == 1 && !there_was_more {
             self.end.get_or_insert(no_money());
             return true;
         }
         self.open.push_front(task);
-        let goes_on = self.workers == 1;
-        self.workers -= usize::from(!goes_on);
-        goes_on
+        let continues = self.workers == 1;
+        self.workers -= usize::from(!continues);
+        continues
     }
 
-    fn entered<S>(&mut self, course: &BenchRun<'_, S>, entry: TaskResult) {
+    fn record_result<S>(&mut self, run: &BenchRun<'_, S>, entry: TaskResult) {
         self.in_a_row = 0;
-        if let Err(error) = course.results.add(&entry) {
+        if let Err(error) = run.results.add(&entry) {
             self.end.get_or_insert(results_error(&error));
         }
-        self.pay(course, entry.cost);
+        self.pay(run, entry.cost);
         self.entries.push(entry);
-        self.tell();
+        self.report_progress();
     }
 
-    /// Pays for what leaves no result, and remembers that: the next part of the run has so much less.
-    fn lost<S>(&mut self, course: &BenchRun<'_, S>, why: &str, cost: Option<f64>) {
+    /// Records a cost without a result, so that later parts of the run have less budget.
+    fn record_cost<S>(&mut self, run: &BenchRun<'_, S>, why: &str, cost: Option<f64>) {
         if cost != Some(0.0)
-            && let Err(error) = course.results.lose(&UnfinishedCost { why: why.to_owned(), cost })
+            && let Err(error) = run.results.add_cost(&UnfinishedCost { why: why.to_owned(), cost })
         {
             self.end.get_or_insert(results_error(&error));
         }
-        self.pay(course, cost);
+        self.pay(run, cost);
     }
 
-    fn pay<S>(&mut self, course: &BenchRun<'_, S>, cost: Option<f64>) {
-        if course.args.budget.is_some() && cost.is_none() {
-            let text = "what this model costs is not known, so no budget can be kept";
-            let hint = format!("say its prices below [models.\"NAME\"] in {}, or leave --budget out", own_settings());
+    fn pay<S>(&mut self, run: &BenchRun<'_, S>, cost: Option<f64>) {
+        if run.args.budget.is_some() && cost.is_none() {
+            let text = "the price of this model is unknown, so no budget can be enforced";
+            let hint = format!("set its prices in [models.\"NAME\"] of {}, or leave --budget out", own_settings());
             self.end.get_or_insert(UserError::new(ErrorKind::Usage, text, hint));
         }
         self.spent += cost.unwrap_or_default();
     }
 
-    fn tell(&self) {
+    fn report_progress(&self) {
         let Some(entry) = self.entries.last() else { return };
         let outcome = match entry.passed {
             Some(1) => "passed".to_owned(),
@@ -323,60 +330,58 @@ impl<'c, T> Schedule<'c, T> {
     }
 }
 
-/// The one file that a benchmark takes settings from: the repository in which it is started is none that it works on.
+/// The settings file of benchmarks. The repository in which a benchmark is started has no influence.
 fn own_settings() -> String {
     let file = Paths::of_user().map(|paths| paths.settings_file().display().to_string());
     file.map_or_else(|| "your own rhumb.toml".to_owned(), |file| format!("your own rhumb.toml ({file})"))
 }
 
 fn no_money() -> UserError {
-    let hint = "what is done stays done; a larger --budget goes on from there";
-    UserError::new(ErrorKind::Usage, "the budget does not suffice for the tasks that are left", hint)
+    let hint = "results are kept; continue with a larger --budget";
+    UserError::new(ErrorKind::Usage, "the budget does not suffice for the remaining tasks", hint)
 }
 
-/// A folder of a run that does not do.
+/// The error for the folder of a run that cannot be used.
 pub(crate) fn results_error(error: &RunFolderError) -> UserError {
     match error {
         RunFolderError::File { .. } => UserError::new(ErrorKind::Machine, error, "check the folder"),
         RunFolderError::Busy { .. } => {
-            UserError::new(ErrorKind::Usage, error, "wait for its end, or give another --out")
+            UserError::new(ErrorKind::Usage, error, "wait until it ends, or give another --out")
         }
         RunFolderError::Json { .. } => UserError::new(ErrorKind::Usage, error, "give another folder"),
-        RunFolderError::Other { .. } => {
-            UserError::new(ErrorKind::Usage, error, "give another --out, or the settings that it was begun with")
-        }
+        RunFolderError::Other { .. } => UserError::new(
+            ErrorKind::Usage,
+            error,
+            "give another --out, or the settings with which the run was started",
+        ),
     }
 }
 
-/// Has Ctrl-C and its like stop the run instead of leaving what it started behind.
+/// Makes SIGINT, SIGTERM and SIGHUP stop the run together with the processes that it started.
 pub(crate) fn stop_on_signals() -> Stop {
     let stop = Stop::default();
     #[cfg(unix)]
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        // A second one ends us at once. Where listening is refused, the first does.
+        // A second signal ends the program at once. If registering fails, the first one does.
         let _ = signal_hook::flag::register_conditional_default(signal, stop.flag());
         let _ = signal_hook::flag::register(signal, stop.flag());
     }
     stop
 }
 
-/// The folder as it can be found from elsewhere.
+/// The absolute path of a folder.
 pub(crate) fn whole_path(folder: &Path) -> Result<PathBuf, UserError> {
     folder.canonicalize().map_err(|error| {
-        UserError::new(
-            ErrorKind::Usage,
-            format!("cannot use {}: {error}", folder.display()),
-            "give a folder that is there",
-        )
+        UserError::new(ErrorKind::Usage, format!("cannot use {}: {error}", folder.display()), "give an existing folder")
     })
 }
 
-/// Nothing has become of a task yet.
+/// The result of a task before its first turn.
 pub(crate) fn new_entry(id: &str, language: &str) -> TaskResult {
     TaskResult { id: id.to_owned(), language: language.to_owned(), cost: Some(0.0), ..TaskResult::default() }
 }
 
-/// Enters what a turn came to. Gives an end where the turn says nothing of the model.
+/// Adds the report of a turn. Returns an outcome if the turn says nothing about the model.
 pub(crate) fn take_turn(entry: &mut TaskResult, report: TurnReport, nth: usize) -> Option<TaskOutcome> {
     entry.tries = nth;
     entry.models.extend(report.models);
@@ -397,14 +402,14 @@ pub(crate) fn take_turn(entry: &mut TaskResult, report: TurnReport, nth: usize) 
     report.trouble.map(|why| TaskOutcome::Trouble(format!("{}: {why}", entry.id), entry.cost))
 }
 
-/// Keeps what a file has become.
+/// Writes a file of the run and creates its folder.
 pub(crate) fn keep(path: &Path, text: &str) -> Result<(), UserError> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder).and_then(|()| fs::write(path, text)).map_err(|error| refused(path, &error))
 }
 
-/// Those that decide what a model is asked, and what becomes of its answer, besides the ones that are told as they take effect.
-/// Prices and keys are left out: to mend them makes no other run of it.
+/// The settings that influence requests and results, apart from those of the model. Prices and keys are left out, because correcting
+/// them does not make it another run.
 const OF_A_TURN: [&str; 14] = [
     "context_window",
     "conventions",
@@ -422,17 +427,17 @@ const OF_A_TURN: [&str; 14] = [
     "verify_rounds",
 ];
 
-/// What a turn is made with, by name, wherever it was said: by a flag, a variable or the user's settings.
-pub(crate) fn of_a_turn(settings: &Settings, recites: bool) -> BTreeMap<String, String> {
+/// The settings that identify a run, by name, whether set by a flag, a variable or the settings file.
+pub(crate) fn of_a_turn(settings: &Settings, is_oracle: bool) -> BTreeMap<String, String> {
     let entries = settings.layers.effective().filter(|entry| OF_A_TURN.contains(&entry.name.as_str()));
     let mut all: BTreeMap<String, String> =
         entries.map(|entry| (entry.name.clone(), entry.shown().to_string())).collect();
     let mut say = |name: &str, value: String| all.insert(name.to_owned(), value);
-    if recites {
+    if is_oracle {
         settings.edit_format.map(|format| say("edit_format", format.to_string()));
         return all;
     }
-    // Where nobody can be asked, the first task tells why.
+    // If the model cannot be used, the first task reports why.
     let named = settings.model.clone().unwrap_or_default();
     match settings.endpoint_without_key(&named) {
         Ok(Some(endpoint)) => {
@@ -469,21 +474,21 @@ mod tests {
         }
     }
 
-    fn board(tasks: &[String], workers: usize) -> Schedule<'_, String> {
+    fn schedule(tasks: &[String], workers: usize) -> Schedule<'_, String> {
         let open: VecDeque<&String> = tasks.iter().collect();
         let (entries, all) = (Vec::new(), open.len());
         Schedule { open, entries, all, spent: 0.0, promised: 0.0, workers, busy: 0, in_a_row: 0, end: None }
     }
 
-    /// A course of nobody's tasks with a budget of a dollar, and the next task of a board.
+    /// A run with a budget of one dollar, and a function that takes the next task of a schedule.
     fn with_a_dollar(
         tasks: &[String],
         test: impl Fn(&BenchRun<'_, String>, &dyn Fn(&mut Schedule<'_, String>) -> Option<f64>),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let (args, header) = (args(folder.path(), 1.0), RunHeader::default());
-        let course = BenchRun::open(&args, &header, tasks, |task| task).unwrap();
-        test(&course, &|board| board.next(Some(1.0), &Stop::default()).map(|(_, share)| share.unwrap()));
+        let run = BenchRun::open(&args, &header, tasks, |task| task).unwrap();
+        test(&run, &|schedule| schedule.next(Some(1.0), &Stop::default()).map(|(_, share)| share.unwrap()));
     }
 
     fn near(a: Option<f64>, b: f64) -> bool {
@@ -493,40 +498,43 @@ mod tests {
     #[test]
     fn workers_share_the_budget() {
         let tasks: Vec<String> = (0..10).map(|number| number.to_string()).collect();
-        with_a_dollar(&tasks, |course, next| {
-            let mut board = board(&tasks, 4);
+        with_a_dollar(&tasks, |run, next| {
+            let mut schedule = schedule(&tasks, 4);
             for _ in 0..4 {
-                let share = next(&mut board);
+                let share = next(&mut schedule);
                 assert!(near(share, 0.25), "{share:?}");
             }
             let entry = TaskResult { cost: Some(0.05), ..TaskResult::default() };
-            assert!(board.take(course, (&tasks[0], Some(0.25)), Ok(TaskOutcome::TaskResult(Box::new(entry)))));
-            let share = next(&mut board);
-            assert!(near(share, 0.2), "what the others may take is not given twice: {share:?}");
+            assert!(schedule.take(run, (&tasks[0], Some(0.25)), Ok(TaskOutcome::TaskResult(Box::new(entry)))));
+            let share = next(&mut schedule);
+            assert!(near(share, 0.2), "reserved dollars are not given twice: {share:?}");
         });
     }
 
     #[test]
-    fn a_share_that_is_too_small_is_tried_again_with_all_that_is_left() {
+    fn a_task_whose_share_was_too_small_is_tried_again_with_more() {
         let tasks = ["a".to_owned(), "b".to_owned()];
-        with_a_dollar(&tasks, |course, next| {
-            let mut board = board(&tasks, 3);
-            assert!(near(next(&mut board), 0.5) && near(next(&mut board), 0.5), "a third worker has nothing to do");
-            assert_eq!(next(&mut board), None);
+        with_a_dollar(&tasks, |run, next| {
+            let mut schedule = schedule(&tasks, 3);
+            assert!(
+                near(next(&mut schedule), 0.5) && near(next(&mut schedule), 0.5),
+                "a third worker has nothing to do"
+            );
+            assert_eq!(next(&mut schedule), None);
             let too_little = |cost: f64| Ok(TaskOutcome::NoMoney(Some(cost)));
-            assert!(!board.take(course, (&tasks[0], Some(0.5)), too_little(0.1)), "one worker fewer");
-            let goes_on = board.take(course, (&tasks[1], Some(0.5)), too_little(0.0));
-            assert!(goes_on && board.end.is_none(), "the last one can have more");
-            assert!(near(next(&mut board), 0.9));
-            board.take(course, (&tasks[0], Some(0.9)), too_little(0.0));
-            assert!(board.end.is_some(), "there is no more");
-            let lost = std::fs::read_to_string(course.args.folder().join("lost.jsonl")).unwrap();
+            assert!(!schedule.take(run, (&tasks[0], Some(0.5)), too_little(0.1)), "one worker fewer");
+            let continues = schedule.take(run, (&tasks[1], Some(0.5)), too_little(0.0));
+            assert!(continues && schedule.end.is_none(), "the last one can have more");
+            assert!(near(next(&mut schedule), 0.9));
+            schedule.take(run, (&tasks[0], Some(0.9)), too_little(0.0));
+            assert!(schedule.end.is_some(), "there is no more");
+            let lost = std::fs::read_to_string(run.args.folder().join("lost.jsonl")).unwrap();
             assert_eq!(lost, "{\"why\":\"money\",\"cost\":0.1}\n");
         });
     }
 
     #[test]
-    fn a_run_is_known_by_its_settings_wherever_they_are_said() {
+    fn a_run_is_identified_by_its_settings_wherever_they_are_set() {
         let of = |flag: Option<&str>, vars: &[(&str, &str)]| {
             let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
             let flags = Overrides { model: flag.map(str::to_owned), ..Overrides::default() };

@@ -1,18 +1,20 @@
-//! Reports of runs with a model, as tables or as JSON.
+//! Reports of runs with a model as tables or as JSON, and `rhumb-bench compare`.
+
+use std::fmt::Write as _;
+
+use rhumb::error::{ErrorKind, UserError};
+use rhumb::headless::{print, print_json};
+use serde_json::{Value, json};
 
 use super::folder::{RunHeader, read};
 use super::results_error;
 use super::summary::{Comparison, Proportion, Summary, TaskResult};
 use crate::args::CompareBenchArgs;
-use rhumb::error::{ErrorKind, UserError};
-use rhumb::headless::{print, print_json};
-use serde_json::{Value, json};
-use std::fmt::Write as _;
 
-/// Prints the figures of a run of which `all` is the number of tasks.
+/// Prints the figures of a run with `all` tasks.
 ///
 /// # Errors
-/// Standard output refuses.
+/// Standard output cannot be written.
 pub(crate) fn report(header: &RunHeader, entries: &[TaskResult], all: usize, json: bool) -> Result<(), UserError> {
     if json {
         return print_json(&as_json(header, entries, all));
@@ -20,10 +22,10 @@ pub(crate) fn report(header: &RunHeader, entries: &[TaskResult], all: usize, jso
     let summary = Summary::of(entries);
     let mut text = title(header, &summary, all);
     if entries.is_empty() {
-        // Shares of nothing would look like results.
+        // Without results there are no proportions.
         return print(&text);
     }
-    for (label, value) in rows(&summary, header.recital.is_some()) {
+    for (label, value) in rows(&summary, header.oracle.is_some()) {
         let _ = writeln!(text, "{label:<34}{value}");
     }
     for (check, count) in &summary.failed {
@@ -37,10 +39,10 @@ pub(crate) fn report(header: &RunHeader, entries: &[TaskResult], all: usize, jso
     print(&text)
 }
 
-/// The figures of a run, and what became of each task.
+/// The figures of a run and the result of each task.
 pub(crate) fn as_json(header: &RunHeader, entries: &[TaskResult], all: usize) -> Value {
     json!({
-        "bench": header.bench, "flags": header.flags, "recital": header.recital, "tries": header.tries, "tasks": all,
+        "bench": header.bench, "flags": header.flags, "recital": header.oracle, "tries": header.tries, "tasks": all,
         "summary": Summary::of(entries), "entries": entries,
     })
 }
@@ -48,21 +50,21 @@ pub(crate) fn as_json(header: &RunHeader, entries: &[TaskResult], all: usize) ->
 fn title(header: &RunHeader, summary: &Summary, all: usize) -> String {
     let models: Vec<&str> = summary.models.iter().map(String::as_str).collect();
     let flags = if header.flags.is_empty() { String::new() } else { format!(" ({})", header.flags.join(" ")) };
-    let who = match &header.recital {
-        Some(recital) => format!(", made up: {recital}"),
+    let who = match &header.oracle {
+        Some(oracle) => format!(", oracle model {oracle}"),
         None if models.is_empty() => String::new(),
         None => format!(", {}", models.join(", ")),
     };
     format!("{}: {} of {all} tasks{who}{flags}\n", header.bench, summary.done)
 }
 
-/// A share in percent with the ends of its interval.
+/// A proportion in percent with its confidence interval.
 fn percent(share: &Proportion) -> String {
     let Proportion { count, of, share, low, high } = share;
     format!("{:>6.1} %   {count:>4} of {of:<5} 95 %: {:.1}–{:.1}", share * 100.0, low * 100.0, high * 100.0)
 }
 
-fn rows(summary: &Summary, recited: bool) -> Vec<(String, String)> {
+fn rows(summary: &Summary, is_oracle: bool) -> Vec<(String, String)> {
     let nth = |at: usize| if at == 1 { "passed at the first try".to_owned() } else { format!("passed by try {at}") };
     let passed = summary.passed.iter().enumerate().map(|(at, share)| (nth(at + 1), percent(share)));
     let shares = [
@@ -84,26 +86,26 @@ fn rows(summary: &Summary, recited: bool) -> Vec<(String, String)> {
         ("cost", format!("{:>8.2} $ in all, {:.4} $ a task{unpriced}", summary.cost, each(summary.cost))),
         ("time", format!("{:>8.1} s in all, {:.1} s a task", summary.seconds, each(summary.seconds))),
     ];
-    // What nobody was asked for took no tokens and costs nothing.
-    let amounts = amounts.into_iter().filter(|(label, _)| !recited || *label == "time");
+    // An oracle model uses no tokens and costs nothing.
+    let amounts = amounts.into_iter().filter(|(label, _)| !is_oracle || *label == "time");
     passed.chain(shares).chain(amounts.map(|(label, value)| (label.to_owned(), value))).collect()
 }
 
-/// `rhumb bench compare`: two runs side by side.
+/// Runs `rhumb-bench compare`: prints two runs side by side.
 ///
 /// # Errors
-/// A run cannot be read, the runs are of different benchmarks or have no task in common, or standard output refuses.
+/// A run cannot be read, the runs have different tasks or no task in common, or standard output cannot be written.
 pub(crate) fn compare(args: &CompareBenchArgs) -> Result<u8, UserError> {
     if args.a.is_file() && args.b.is_file() {
         return crate::performance::compare_files(args);
     }
     for path in [&args.a, &args.b] {
         if !path.join("run.json").is_file() {
-            let text = format!("{} is no folder of a run: it has no run.json", path.display());
+            let text = format!("{} is not the folder of a run: it has no run.json", path.display());
             return Err(UserError::new(
                 ErrorKind::Usage,
                 text,
-                "give what --out was, or two files of the performance suite",
+                "give the folders that were --out of runs, or two files of the performance suite",
             ));
         }
     }
@@ -112,12 +114,12 @@ pub(crate) fn compare(args: &CompareBenchArgs) -> Result<u8, UserError> {
     let same = head_a.bench == head_b.bench && head_a.fingerprint == head_b.fingerprint;
     let comparison = Comparison::of(&a, &b);
     if !same {
-        let text = "the two runs are not of the same tasks";
+        let text = "the two runs have different tasks";
         return Err(UserError::new(ErrorKind::Usage, text, "give two runs over the same --tasks or --from"));
     }
     if comparison.common == 0 {
-        let text = format!("no task was done in both runs: A did {}, B {}", a.len(), b.len());
-        return Err(UserError::new(ErrorKind::Usage, text, "go on with one of them; --only says with which tasks"));
+        let text = format!("no task is finished in both runs: {} in A, {} in B", a.len(), b.len());
+        return Err(UserError::new(ErrorKind::Usage, text, "continue one of them; --only selects tasks"));
     }
     if args.json {
         let value: Value = json!({
@@ -135,7 +137,7 @@ fn side_by_side(runs: [(&RunHeader, usize); 2], comparison: &Comparison) -> Stri
     let [(head_a, done_a), (head_b, done_b)] = runs;
     let mut text = format!("A  {}B  {}", title(head_a, a, done_a), title(head_b, b, done_b));
     if done_a.max(done_b) > *common {
-        let _ = writeln!(text, "{common} tasks were done in both runs; what follows is of these alone");
+        let _ = writeln!(text, "{common} tasks are finished in both runs; the figures below are for these");
     }
     let (of_a, of_b) = (a.passed_in_the_end(), b.passed_in_the_end());
     let shares = [
@@ -161,12 +163,7 @@ fn side_by_side(runs: [(&RunHeader, usize); 2], comparison: &Comparison) -> Stri
     for (label, a, b) in amounts {
         let _ = writeln!(text, "{label:<34}{a:>18.2}{b:>22.2}{:>+10.2}", b - a);
     }
-    let _ = writeln!(
-        text,
-        "only A passed {}, only B {}; chance alone parts them so far in {p:.3} of all cases",
-        only_a.len(),
-        only_b.len()
-    );
+    let _ = writeln!(text, "only A passed {}, only B {}; p = {p:.3} (exact McNemar test)", only_a.len(), only_b.len());
     for (label, only) in [("only A", only_a), ("only B", only_b)].into_iter().filter(|(_, only)| !only.is_empty()) {
         let _ = writeln!(text, "{label}: {}", only.join(", "));
     }

@@ -1,74 +1,74 @@
-//! What runs of a benchmark with a model come to: figures of one run, and two runs side by side. Pure.
+//! Figures of runs with a model: of one run, and of two runs compared task by task.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-/// The number of standard deviations within which 95 % of a normal distribution lie.
+/// The 97.5 % quantile of the standard normal distribution, for 95 % confidence intervals.
 const Z: f64 = 1.959_963_985;
 
-/// What became of one task.
+/// The result of a task.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TaskResult {
-    /// The task.
+    /// The id of the task.
     pub id: String,
-    /// The id of its language.
+    /// The id of the language.
     pub language: String,
-    /// The models that were asked.
+    /// The models that were used.
     #[serde(default)]
     pub models: BTreeSet<String>,
-    /// The try that passed, counted from 1.
+    /// The number of the try that passed, from 1.
     pub passed: Option<usize>,
-    /// How many tries there were.
+    /// The number of tries.
     pub tries: usize,
-    /// The names of the checks that the last try failed.
+    /// The checks that the last try failed.
     #[serde(default)]
     pub failed: BTreeSet<String>,
-    /// Code was left out: a comment stands for it, or the function is too small.
+    /// Whether code was left out: there is a placeholder, or the function is too small.
     #[serde(default)]
     pub elided: bool,
-    /// Answers with an edit that could not be applied, or with none at all.
+    /// Number of answers without an edit, or with one that could not be applied.
     #[serde(default)]
     pub malformed: usize,
-    /// A file has syntax errors at the end that it did not have.
+    /// Whether a file has syntax errors that it did not have before.
     #[serde(default)]
     pub syntax_errors: bool,
-    /// The request did not fit the context window, or the answer the output limit.
+    /// Whether the request exceeded the context window, or the answer the output limit.
     #[serde(default)]
     pub exhausted: bool,
-    /// The model took too long.
+    /// Whether a turn reached the time limit.
     #[serde(default)]
     pub timed_out: bool,
-    /// The tests took too long.
+    /// Whether the tests reached their time limit.
     #[serde(default)]
     pub tests_timed_out: bool,
     /// Tokens of all requests.
     pub input: u64,
     /// Tokens of all answers.
     pub output: u64,
-    /// What it cost in dollars; nothing where prices are not known.
+    /// The cost in US dollars; `None` if a price is unknown.
     pub cost: Option<f64>,
-    /// How long it took, in seconds, waiting for the model and running tests.
+    /// The time in seconds, for turns and tests.
     pub seconds: f64,
 }
 
-/// A share with the interval in which the true one lies, 19 times in 20.
+/// A proportion with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Proportion {
-    /// How many.
+    /// Number of successes.
     pub count: usize,
-    /// Of how many.
+    /// Number of trials.
     pub of: usize,
-    /// The share, from 0 to 1.
+    /// The proportion, from 0 to 1.
     pub share: f64,
-    /// The ends of the interval.
+    /// The lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
 impl Proportion {
-    /// A share with its Wilson score interval, which is of use at 0 and 1 and for few cases too (E. B. Wilson, 1927).
+    /// A proportion with its Wilson score interval, which is also valid at 0 and 1 and for few trials (E. B. Wilson, 1927).
     pub fn new(count: usize, of: usize) -> Self {
         if of == 0 {
             return Self { count, of, share: 0.0, low: 0.0, high: 1.0 };
@@ -84,44 +84,44 @@ impl Proportion {
 /// The figures of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// The models that were asked.
+    /// The models that were used.
     pub models: BTreeSet<String>,
-    /// Tasks that were done.
+    /// Number of finished tasks.
     pub done: usize,
-    /// The share that passed at the first try, at the second at the latest, and so on.
+    /// The tasks that passed by the first try, by the second, and so on.
     pub passed: Vec<Proportion>,
     /// Tasks with code left out.
     pub elided: Proportion,
     /// Tasks with an answer that could not be applied.
     pub malformed: Proportion,
-    /// Answers that could not be applied.
+    /// Number of answers that could not be applied.
     pub malformed_answers: usize,
     /// Tasks that end with syntax errors.
     pub syntax_errors: Proportion,
-    /// Tasks that did not fit.
+    /// Tasks that exceeded a limit of the model.
     pub exhausted: Proportion,
-    /// Tasks for which the model took too long.
+    /// Tasks with a turn that reached the time limit.
     pub timed_out: Proportion,
-    /// Tasks whose tests took too long.
+    /// Tasks whose tests reached their time limit.
     pub tests_timed_out: Proportion,
-    /// Tasks that failed each check.
+    /// Number of tasks that failed each check.
     pub failed: BTreeMap<String, usize>,
     /// Tokens of all requests.
     pub input_tokens: u64,
     /// Tokens of all answers.
     pub output_tokens: u64,
-    /// What all tasks with a known price cost, in dollars.
+    /// The cost of all tasks with known prices, in US dollars.
     pub cost: f64,
-    /// Tasks whose price is not known.
+    /// Number of tasks with an unknown price.
     pub unpriced: usize,
-    /// All time together, in seconds, as if one task came after the other.
+    /// The sum of the times of all tasks, in seconds.
     pub seconds: f64,
-    /// The share that passed in the end, by language.
+    /// The tasks that passed by the last try, by language.
     pub languages: BTreeMap<String, Proportion>,
 }
 
 impl Summary {
-    /// The figures of the tasks that were done.
+    /// The figures of finished tasks.
     pub fn of(entries: &[TaskResult]) -> Self {
         let done = entries.len();
         let share =
@@ -153,13 +153,13 @@ impl Summary {
         }
     }
 
-    /// The share that passed in the end.
+    /// The tasks that passed by the last try.
     pub fn passed_in_the_end(&self) -> Proportion {
         self.passed.last().copied().unwrap_or_else(|| Proportion::new(0, 0))
     }
 }
 
-/// A sum that is no negative zero where there is nothing to add.
+/// A sum that is positive zero without values.
 fn sum(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum, value| sum + value)
 }
@@ -177,22 +177,22 @@ fn languages(entries: &[TaskResult]) -> BTreeMap<String, Proportion> {
 /// Two runs over the same tasks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The first run, over the tasks that both did.
+    /// The figures of the first run, for common tasks.
     pub a: Summary,
-    /// The second.
+    /// The figures of the second run, for common tasks.
     pub b: Summary,
-    /// Tasks that both did.
+    /// Number of tasks that both runs finished.
     pub common: usize,
-    /// Tasks that only the first passed.
+    /// Common tasks that only the first run passed.
     pub only_a: Vec<String>,
-    /// Tasks that only the second passed.
+    /// Common tasks that only the second run passed.
     pub only_b: Vec<String>,
-    /// How often chance alone would part the runs as far or further (exact McNemar test, two-sided).
+    /// The p-value of the exact McNemar test (two-sided) for the null hypothesis that both runs pass equally often.
     pub p: f64,
 }
 
 impl Comparison {
-    /// Compares two runs, task by task.
+    /// Compares two runs task by task.
     pub fn of(a: &[TaskResult], b: &[TaskResult]) -> Self {
         let of_b: BTreeMap<&str, &TaskResult> = b.iter().map(|entry| (entry.id.as_str(), entry)).collect();
         let pairs: Vec<(&TaskResult, &TaskResult)> =
@@ -215,7 +215,7 @@ impl Comparison {
     }
 }
 
-/// How often so many fair coins fall at least as unevenly as these.
+/// The p-value of a two-sided sign test for `heads` and `tails`.
 fn sign_test(heads: usize, tails: usize) -> f64 {
     let (n, few) = (heads + tails, heads.min(tails));
     let mut term = 0.5f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn tries_add_up_and_every_failure_counts() {
+    fn later_tries_include_earlier_ones_and_every_failure_counts() {
         let mut third = entry("c", None);
         (third.elided, third.malformed, third.cost) = (true, 3, Some(0.5));
         third.failed = ["whole".to_owned()].into();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_compared_over_the_tasks_that_both_did() {
+    fn runs_are_compared_over_common_tasks() {
         let a = [entry("a", Some(1)), entry("b", Some(1)), entry("c", None), entry("x", Some(1))];
         let b = [entry("c", Some(2)), entry("b", None), entry("a", Some(1))];
         let comparison = Comparison::of(&a, &b);

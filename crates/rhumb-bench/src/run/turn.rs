@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_failed_is_told() {
+    fn the_cause_of_a_failure_is_recognized() {
         let failed = |why: &str, code: i32| {
             read(
                 &format!("rhumb: note\n{{\"event\":\"failed\",\"why\":\"{why}\"}}\nrhumb: no luck\n  → wait"),

@@ -1,4 +1,4 @@
-//! `rhumb bench exercises`: programmed, tested apart, and mended by what the tests say.
+//! `rhumb-bench exercises`: a model programs, the solution is tested in a separate folder, and failures go back to the model.
 
 use super::*;
 
@@ -62,7 +62,7 @@ fn results(folder: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn what_the_tests_say_goes_to_the_second_try() {
+fn the_output_of_the_tests_goes_to_the_second_try() {
     if !has_python() {
         return;
     }
@@ -105,12 +105,12 @@ fn examples_pass_their_own_tests() {
     assert_eq!(code, 0, "{out}{err}");
     assert_eq!(json(&out)["summary"]["passed"][0]["count"], count, "{out}");
     let (code, out, err) = run(exercises(folder.path(), &[&["--recite"], language].concat()));
-    assert!(code == 0 && out.contains("made up: example") && err.is_empty(), "{code} {out} {err}");
+    assert!(code == 0 && out.contains("oracle model example") && err.is_empty(), "{code} {out} {err}");
     assert_eq!(results(folder.path()).len(), count, "done twice");
 }
 
 #[test]
-fn tests_that_fail_or_take_too_long_are_told_apart() {
+fn tests_that_fail_are_distinguished_from_tests_that_time_out() {
     let folder = collection();
     let slow = format!("sh={}", "sleep 60 & sleep 60; wait");
     let flags = ["--recite", "--only", "depth", "--tries", "1", "--test-time-limit", "1"];
@@ -131,7 +131,7 @@ fn tests_that_fail_or_take_too_long_are_told_apart() {
 }
 
 #[test]
-fn a_run_goes_on_with_the_tests_that_it_was_begun_with() {
+fn a_run_continues_only_with_the_same_test_commands() {
     let folder = collection();
     let flags = ["--recite", "--only", "depth", "--tries", "1"];
     assert_eq!(run(exercises(folder.path(), &flags)).0, 0);
@@ -157,7 +157,7 @@ fn tests_see_no_secret() {
 }
 
 #[test]
-fn a_language_that_nobody_can_test_is_a_usage_error() {
+fn a_language_without_a_test_command_is_a_usage_error() {
     let folder = collection();
     fs::rename(folder.path().join("all/sh"), folder.path().join("all/cobol")).unwrap();
     let (code, out, err) = run(exercises(folder.path(), &["--recite"]));
@@ -180,7 +180,7 @@ fn tides_with(tests: &str, example: &str) -> tempfile::TempDir {
 }
 
 #[test]
-fn a_run_of_no_test_passes_nothing() {
+fn a_run_without_tests_passes_nothing() {
     if !has_python() {
         return;
     }
@@ -200,7 +200,7 @@ fn a_run_of_no_test_passes_nothing() {
 }
 
 #[test]
-fn tests_for_pytest_are_run_by_it_or_left_out() {
+fn pytest_tests_are_run_by_pytest_or_left_out() {
     if !has_python() {
         return;
     }

@@ -1,8 +1,8 @@
-//! `rhumb bench`: the map and the edits, measured on commits.
+//! The benchmarks without a model, on a small repository.
 
 use super::*;
 
-/// A repository with a change to `depth`, and a file outside of it with the case that the change makes.
+/// A repository with a change to `depth`, and a case file for that change outside of it.
 fn harbour_case() -> (TestRepo, tempfile::TempDir, String) {
     let repo = harbour_repo();
     let parent = repo.git(&["rev-parse", "HEAD"]);
@@ -46,8 +46,8 @@ fn edits_are_measured_on_commits_and_on_a_corpus() {
     let args = ["edits", "--git-dir", git_dir.to_str().unwrap(), "--cases", "20"];
     let more = ["--inflexible", "--failures", failures.to_str().unwrap()];
     let (_, out, err) = run(bench(here, &[&args[..], &more].concat()));
-    assert!(err.contains("1 change of use instead of 240"), "{err}");
-    for part in ["WRONG", "\nudiff       clean", "\nall         all", "99th percentile", "to the letter:"] {
+    assert!(err.contains("1 suitable change instead of 240"), "{err}");
+    for part in ["WRONG", "\nudiff       clean", "\nall         all", "99th percentile", "exact matching:"] {
         assert!(out.contains(part), "no {part:?} in {out}");
     }
     let rows = |line: &str| out.lines().filter(|other| other.starts_with(line)).count();
@@ -103,7 +103,7 @@ fn cases_that_cannot_be_run_are_a_usage_error() {
     fs::write(&broken, format!("{case}not a case\n")).unwrap();
     let err = fails(broken.to_str().unwrap(), &[]);
     assert!(err.contains("line 2 is not a case") && err.contains("\"parent\": \"HEAD~1\""), "{err}");
-    // Lines of help are broken where they are full.
+    // Help texts are wrapped.
     let help = |command: &str| run(super::bench(&path, &[command, "--help"])).1.split_whitespace().collect::<String>();
     assert!(help("context").contains("\"parent\":\"HEAD~1\""), "{}", help("context"));
     assert!(help("questions").contains("\"relevant\":[{"), "{}", help("questions"));
@@ -115,7 +115,7 @@ fn cases_that_cannot_be_run_are_a_usage_error() {
 }
 
 #[test]
-fn a_slower_run_of_the_performance_suite_is_told_by_figure_and_exit_code() {
+fn a_slower_run_of_the_performance_suite_is_reported_by_figure_and_exit_code() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, figures: &[(&str, f64)]| {
         let mut text = "{\"program\":\"rhumb 1\",\"system\":\"linux x86_64\",\"threads\":2}\n".to_owned();
@@ -142,11 +142,11 @@ fn a_slower_run_of_the_performance_suite_is_told_by_figure_and_exit_code() {
     assert!(code == 2 && err.contains("no figure in common"), "{err}");
     fs::write(folder.path().join("other"), "{}").unwrap();
     let (code, _, err) = compare("old", "other", &[]);
-    assert!(code == 2 && err.contains("other is no run of the performance suite: line 1"), "{err}");
+    assert!(code == 2 && err.contains("other is not a run of the performance suite: line 1"), "{err}");
 }
 
 #[test]
-fn a_map_of_nothing_has_no_ratio() {
+fn a_map_without_files_has_no_ratio() {
     let folder = tempfile::tempdir().unwrap();
     let figures = |more: &[&str]| {
         let (code, out, err) = run(bench(folder.path(), &[&["map", "--runs", "1"], more].concat()));

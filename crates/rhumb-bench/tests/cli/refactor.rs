@@ -1,4 +1,4 @@
-//! `rhumb bench refactor`: from source files to a comparison of two models, and everything that can come between.
+//! `rhumb-bench refactor`: building tasks, running them with oracle models and model servers, grading, and comparing runs.
 
 use std::path::PathBuf;
 use std::process::{Child, Command as Process, Stdio};
@@ -10,15 +10,15 @@ use rhumb_edit::EditFormat;
 use super::support::PATIENCE;
 use super::*;
 
-/// A folder with tasks in it, and room for runs.
-struct Place {
+/// A folder with tasks.
+struct TaskFolder {
     folder: tempfile::TempDir,
 }
 
 const ALL: [&str; 6] = ["Harbour.java", "harbour.cpp", "harbour.go", "harbour.py", "harbour.rs", "harbour.ts"];
 
-impl Place {
-    /// With the tasks of some of the samples, one each.
+impl TaskFolder {
+    /// Builds the tasks of some samples, one each.
     fn new(samples: &[&str]) -> Self {
         let place = Self { folder: tempfile::tempdir().unwrap() };
         fs::create_dir(place.file("from")).unwrap();
@@ -42,18 +42,18 @@ impl Place {
         self.path().join(path)
     }
 
-    /// `rhumb bench refactor run` into the folder `out`.
+    /// `rhumb-bench refactor run` into the folder `out`.
     fn run(&self, out: &str, flags: &[&str]) -> Command {
         let args = ["refactor", "run", "--tasks", "tasks", "--out", out];
         bench(self.path(), &[&args[..], flags].concat())
     }
 
-    /// The same with a server for the model, of which 100 tokens in cost a dollar.
+    /// The same with a model server, where 100 input tokens cost a dollar.
     fn ask(&self, server: &ModelServer, flags: &[&str]) -> Command {
         self.ask_at("input_price = 10000.0\noutput_price = 0.0\n", server, flags)
     }
 
-    /// The same at other prices.
+    /// The same with other prices.
     fn ask_at(&self, prices: &str, server: &ModelServer, flags: &[&str]) -> Command {
         let home = self.file("config/rhumb");
         fs::create_dir_all(&home).unwrap();
@@ -67,7 +67,7 @@ impl Place {
         Tasks::read(&self.file("tasks")).unwrap().all
     }
 
-    /// What a made-up model answers to each task.
+    /// The replies of an oracle model to all tasks.
     fn answers(&self, how: Oracle) -> Vec<Step> {
         let reply = |(task, source): (Task, String)| how.reply(&task, &source, EditFormat::Diff).unwrap();
         self.tasks().into_iter().map(reply).map(|reply| Step::reply(&reply)).collect()
@@ -82,15 +82,15 @@ impl Place {
         fs::read_to_string(self.file(path)).unwrap_or_default().lines().map(json).collect()
     }
 
-    /// What the folder `run` says of what was paid without a result.
+    /// The dollars spent without a result in the folder `run`.
     fn lost(&self) -> f64 {
         self.lines("run/lost.jsonl").iter().map(|line| line["cost"].as_f64().unwrap()).sum()
     }
 }
 
 #[test]
-fn a_made_up_model_that_does_as_it_is_told_passes_all_and_the_others_are_caught() {
-    let place = Place::new(&ALL);
+fn the_perfect_oracle_passes_all_tasks_and_the_others_fail() {
+    let place = TaskFolder::new(&ALL);
     let summary = |how: &str, format: &str| {
         let args = ["--recite", how, "--jobs", "2", "--json", "--edit-format", format];
         let (code, out, err) = run(place.run(&format!("{how}-{format}"), &args));
@@ -120,7 +120,7 @@ fn a_made_up_model_that_does_as_it_is_told_passes_all_and_the_others_are_caught(
 
     let (code, out, err) = run(bench(place.path(), &["compare", "lazy-diff", "copy-diff"]));
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
-    for part in ["A  refactor: 6 of 6 tasks, made up: lazy", "bodies left out", "100.0 (61.0–100.0)", "-100.0"] {
+    for part in ["A  refactor: 6 of 6 tasks, oracle model lazy", "bodies left out", "100.0 (61.0–100.0)", "-100.0"] {
         assert!(out.contains(part), "no {part:?} in {out}");
     }
     let (_, out, _) = run(bench(place.path(), &["compare", "lazy-diff", "perfect-diff", "--json"]));
@@ -130,8 +130,8 @@ fn a_made_up_model_that_does_as_it_is_told_passes_all_and_the_others_are_caught(
 }
 
 #[test]
-fn a_model_is_given_the_file_and_told_at_the_next_try_what_is_missing() {
-    let place = Place::new(&["harbour.py"]);
+fn a_model_gets_the_file_and_at_the_next_try_the_failed_checks() {
+    let place = TaskFolder::new(&["harbour.py"]);
     let (task, source) = place.tasks().remove(0);
     let perfect = Oracle::Perfect.text(&task, &source).unwrap();
     let server = ModelServer::start(place.answers(Oracle::Copy));
@@ -162,8 +162,8 @@ fn a_model_is_given_the_file_and_told_at_the_next_try_what_is_missing() {
 }
 
 #[test]
-fn what_nobody_answered_is_left_for_the_next_run() {
-    let place = Place::new(&["harbour.py", "harbour.rs"]);
+fn a_task_without_an_answer_stays_open() {
+    let place = TaskFolder::new(&["harbour.py", "harbour.rs"]);
     let mut answers = place.answers(Oracle::Perfect);
     let second = answers.pop().unwrap();
     let server = ModelServer::start(answers);
@@ -187,8 +187,8 @@ fn what_nobody_answered_is_left_for_the_next_run() {
 }
 
 #[test]
-fn a_run_is_told_by_the_tasks_that_are_wanted() {
-    let place = Place::new(&["Harbour.java", "harbour.py"]);
+fn the_report_has_only_selected_tasks() {
+    let place = TaskFolder::new(&["Harbour.java", "harbour.py"]);
     let ids: Vec<String> = place.tasks().into_iter().map(|(task, _)| task.id).collect();
     let recite = |only: &str| run(place.run("run", &["--recite", "perfect", "--only", only]));
     let (code, out, err) = recite(&ids[0]);
@@ -222,8 +222,8 @@ fn a_run_is_told_by_the_tasks_that_are_wanted() {
 }
 
 #[test]
-fn a_run_ends_when_the_money_does_and_goes_on_with_more() {
-    let place = Place::new(&["harbour.py", "harbour.rs"]);
+fn a_run_ends_with_its_budget_and_continues_with_a_larger_one() {
+    let place = TaskFolder::new(&["harbour.py", "harbour.rs"]);
     let server = ModelServer::start(place.answers(Oracle::Perfect));
     let (code, out, err) = run(place.ask(&server, &["--budget", "1"]));
     assert!(code == 2 && err.contains("the budget does not suffice"), "{code} {out} {err}");
@@ -238,8 +238,8 @@ fn a_run_ends_when_the_money_does_and_goes_on_with_more() {
 const PAID_BY_OUTPUT: &str = "input_price = 0.0\noutput_price = 1000.0\n";
 
 #[test]
-fn an_answer_that_the_budget_cuts_off_says_nothing_of_the_model() {
-    let place = Place::new(&["harbour.py"]);
+fn an_answer_that_the_budget_cuts_off_is_not_a_result() {
+    let place = TaskFolder::new(&["harbour.py"]);
     let good = place.answers(Oracle::Perfect);
     // One server keeps to the 500 tokens that are paid for, the other does not.
     let cut = Step::Cut { chunks: vec!["word ".to_owned(); 499], reason: "length".to_owned() };
@@ -263,20 +263,20 @@ fn an_answer_that_the_budget_cuts_off_says_nothing_of_the_model() {
 
 #[test]
 fn several_jobs_spend_no_more_than_the_budget() {
-    let place = Place::new(&["harbour.py", "harbour.rs", "harbour.go"]);
+    let place = TaskFolder::new(&["harbour.py", "harbour.rs", "harbour.go"]);
     let endless = Step::Reply { chunks: vec!["several words ".to_owned(); 4000], gap_ms: 0 };
     let server = ModelServer::start(vec![endless; 6]);
     let (code, out, err) = run(place.ask_at(PAID_BY_OUTPUT, &server, &["--budget", "1.2", "--jobs", "3"]));
     assert!(code == 2 && err.contains("the budget does not suffice"), "{code} {out} {err}");
     assert!(server.requests()[0].body["max_tokens"].as_u64() <= Some(400));
-    // An answer may be longer by an eighth before it is ended.
+    // An answer may exceed its limit by an eighth before it is stopped.
     let lost = place.lost();
     assert!((0.6..1.4).contains(&lost), "{lost}");
 }
 
 #[test]
-fn a_model_that_takes_too_long_is_stopped() {
-    let place = Place::new(&["harbour.py"]);
+fn a_turn_ends_at_the_time_limit() {
+    let place = TaskFolder::new(&["harbour.py"]);
     let server = ModelServer::start(vec![Step::Hang]);
     let (code, out, err) = run(place.ask(&server, &["--time-limit", "1.5"]));
     assert_eq!(code, 0, "{out}{err}");
@@ -287,8 +287,8 @@ fn a_model_that_takes_too_long_is_stopped() {
 }
 
 #[test]
-fn a_request_that_does_not_fit_is_told_from_one_that_fails() {
-    let place = Place::new(&["harbour.py"]);
+fn a_request_that_does_not_fit_is_not_a_malformed_answer() {
+    let place = TaskFolder::new(&["harbour.py"]);
     let overflow = "This model's maximum context length is 1000 tokens, however you requested 9000 tokens";
     let server = ModelServer::start(vec![Step::error(400, overflow); 8]);
     let (code, out, err) = run(place.ask(&server, &[]));
@@ -297,7 +297,7 @@ fn a_request_that_does_not_fit_is_told_from_one_that_fails() {
     assert_eq!((&result["exhausted"], &result["malformed"]), (&true.into(), &0.into()), "{result}");
 }
 
-/// Waits for something that must happen.
+/// Waits until `happened` returns true.
 #[track_caller]
 fn wait_for(what: &str, happened: impl Fn() -> bool) {
     let since = Instant::now();
@@ -308,7 +308,7 @@ fn wait_for(what: &str, happened: impl Fn() -> bool) {
 }
 
 /// Starts a run whose second task hangs, and waits until it does.
-fn hanging(place: &Place, server: &ModelServer) -> Child {
+fn hanging(place: &TaskFolder, server: &ModelServer) -> Child {
     let like = place.ask(server, &[]);
     let mut command = Process::new(like.get_program());
     command.args(like.get_args()).current_dir(place.path()).env_clear();
@@ -320,8 +320,8 @@ fn hanging(place: &Place, server: &ModelServer) -> Child {
 }
 
 #[test]
-fn a_run_that_is_killed_leaves_nobody_behind_and_goes_on_where_it_was() {
-    let place = Place::new(&["harbour.py", "harbour.rs"]);
+fn a_killed_run_leaves_no_process_and_continues() {
+    let place = TaskFolder::new(&["harbour.py", "harbour.rs"]);
     let mut answers = place.answers(Oracle::Perfect);
     let second = answers.pop().unwrap();
     let server = ModelServer::start(answers);
@@ -340,8 +340,8 @@ fn a_run_that_is_killed_leaves_nobody_behind_and_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_run_that_is_interrupted_stops_what_it_started() {
-    let place = Place::new(&["harbour.py", "harbour.rs"]);
+fn an_interrupted_run_stops_its_processes() {
+    let place = TaskFolder::new(&["harbour.py", "harbour.rs"]);
     let mut answers = place.answers(Oracle::Perfect);
     answers.pop();
     let server = ModelServer::start(answers);
@@ -355,8 +355,8 @@ fn a_run_that_is_interrupted_stops_what_it_started() {
 }
 
 #[test]
-fn a_run_is_graded_once_more_from_its_files() {
-    let place = Place::new(&["harbour.py"]);
+fn a_run_is_graded_again_from_its_files() {
+    let place = TaskFolder::new(&["harbour.py"]);
     let (code, _, err) = run(place.run("run", &["--recite", "perfect"]));
     assert_eq!(code, 0, "{err}");
     let graded = || run(bench(place.path(), &["refactor", "grade", "run"])).1;
@@ -369,8 +369,8 @@ fn a_run_is_graded_once_more_from_its_files() {
 }
 
 #[test]
-fn a_run_is_not_graded_by_other_tasks_than_its_own() {
-    let place = Place::new(&["harbour.py", "harbour.rs"]);
+fn a_run_is_not_graded_by_other_tasks() {
+    let place = TaskFolder::new(&["harbour.py", "harbour.rs"]);
     assert_eq!(run(place.run("run", &["--recite", "perfect"])).0, 0);
     let list = fs::read_to_string(place.file("tasks/tasks.jsonl")).unwrap();
     let with = |list: &str| {
@@ -391,8 +391,8 @@ fn a_run_is_not_graded_by_other_tasks_than_its_own() {
 }
 
 #[test]
-fn a_result_that_is_no_utf_8_is_graded_like_the_run_did() {
-    let place = Place::new(&["harbour.py"]);
+fn a_result_that_is_not_utf_8_is_graded_the_same_again() {
+    let place = TaskFolder::new(&["harbour.py"]);
     assert_eq!(run(place.run("run", &["--recite", "perfect"])).0, 0);
     let path = place.file(&format!("run/files/{}/harbour.py", place.tasks()[0].0.id));
     let text = fs::read(&path).unwrap();
@@ -406,8 +406,8 @@ fn a_result_that_is_no_utf_8_is_graded_like_the_run_did() {
 }
 
 #[test]
-fn a_report_is_written_to_a_file_with_the_run_beside_it() {
-    let place = Place::new(&["harbour.py"]);
+fn a_report_is_written_to_a_file_next_to_the_run() {
+    let place = TaskFolder::new(&["harbour.py"]);
     let (code, _, err) = run(place.run("results.json", &["--recite", "perfect"]));
     assert_eq!(code, 0, "{err}");
     let report = json(&fs::read_to_string(place.file("results.json")).unwrap());
@@ -416,8 +416,8 @@ fn a_report_is_written_to_a_file_with_the_run_beside_it() {
 }
 
 #[test]
-fn what_is_no_run_and_no_tasks_is_a_usage_error() {
-    let place = Place::new(&["harbour.py"]);
+fn a_folder_without_a_run_or_tasks_is_a_usage_error() {
+    let place = TaskFolder::new(&["harbour.py"]);
     let fails = |args: &[&str], part: &str| {
         let (code, out, err) = run(bench(place.path(), args));
         assert!(matches!(code, 2 | 3) && out.is_empty() && err.contains(part), "{args:?}: {code} {out} {err}");
@@ -428,7 +428,7 @@ fn what_is_no_run_and_no_tasks_is_a_usage_error() {
     fails(&["refactor", "run", "--tasks", "tasks", "--out", "x", "--recite", "lucky"], "malformed");
     fails(
         &["refactor", "run", "--tasks", "tasks", "--out", "x", "--recite", "lazy", "--budget", "1"],
-        "--budget means nothing",
+        "--budget has no meaning",
     );
     let formats = "diff, diff-fenced, udiff, whole, patch";
     fails(&["refactor", "run", "--tasks", "tasks", "--out", "x", "--recite", "lazy", "--edit-format", "auto"], formats);
@@ -437,8 +437,8 @@ fn what_is_no_run_and_no_tasks_is_a_usage_error() {
 }
 
 #[test]
-fn without_a_task_it_is_told_what_was_left_out() {
-    let place = Place::new(&["harbour.py"]);
+fn a_build_without_tasks_reports_what_was_left_out() {
+    let place = TaskFolder::new(&["harbour.py"]);
     fs::write(place.file("from/latin.py"), b"# caf\xe9\nclass A:\n    pass\n").unwrap();
     let build = |more: &[&str]| {
         let args = ["refactor", "build", "--from", "from", "--out", "other"];
@@ -459,15 +459,15 @@ fn without_a_task_it_is_told_what_was_left_out() {
 }
 
 #[test]
-fn tasks_are_no_sources_of_tasks_and_what_is_excluded_is_none_either() {
-    let place = Place::new(&["harbour.py", "harbour.rs"]);
+fn tasks_and_excluded_files_are_not_sources() {
+    let place = TaskFolder::new(&["harbour.py", "harbour.rs"]);
     let build = |from: &str, out: &str, more: &[&str]| {
         let args = ["refactor", "build", "--json", "--from", from, "--out", out];
         let (code, out, err) = run(bench(place.path(), &[&args[..], more].concat()));
         assert_eq!(code, 0, "{out}{err}");
         json(&out)["tasks"].as_u64().unwrap()
     };
-    // Beside the two sources lie the tasks of them.
+    // The tasks of the two sources are in the same folder.
     assert_eq!((build(".", "again", &[]), build(".", "again", &[])), (2, 2));
     fs::remove_file(place.file("again/tasks.jsonl")).unwrap();
     assert_eq!(build(".", "again", &[]), 2);
@@ -478,12 +478,12 @@ fn tasks_are_no_sources_of_tasks_and_what_is_excluded_is_none_either() {
     fs::create_dir(place.file("from/tests")).unwrap();
     fs::copy(place.file("from/harbour.py"), place.file("from/tests/again.py")).unwrap();
     assert_eq!((build("from", "x", &[]), build("from", "x", &["--exclude", "tests/"])), (3, 2));
-    assert_eq!(build("from", "x", &["--exclude", "*.py"]), 2, "a star stays within a folder");
+    assert_eq!(build("from", "x", &["--exclude", "*.py"]), 2, "a star does not match a slash");
 }
 
 #[test]
-fn tasks_that_cannot_be_written_are_told_as_such() {
-    let place = Place::new(&["harbour.py"]);
+fn tasks_that_cannot_be_written_are_an_error() {
+    let place = TaskFolder::new(&["harbour.py"]);
     fs::write(place.file("taken"), "").unwrap();
     let args = ["refactor", "build", "--from", "from", "--out", "taken/x"];
     let (code, out, err) = run(bench(place.path(), &args));

@@ -1,15 +1,17 @@
-//! Defects of indentation: the whole reply further in or out, tabs for spaces, spaces for tabs.
-//! Defects of how a change is cut into blocks.
+//! Defects of indentation (the whole reply indented more or less, tabs for spaces, spaces for tabs) and of how a change is cut into
+//! blocks.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
 
 use crate::edits::sketch::{Block, Line, Mark, Sketch};
-use fastrand::Rng;
-use std::collections::BTreeMap;
 
 fn margin(line: &str) -> &str {
     line.get(..line.len() - line.trim_start_matches([' ', '\t']).len()).unwrap_or_default()
 }
 
-/// What all lines of a block begin with, blank ones aside.
+/// The common indentation of all lines that are not blank.
 fn common_margin<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let margins = lines.filter(|line| !line.trim().is_empty()).map(margin);
     margins.reduce(|a, b| {
@@ -18,7 +20,7 @@ fn common_margin<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     })
 }
 
-/// Each block loses the indentation that its lines have in common.
+/// Removes the common indentation of each block.
 pub(crate) fn dedent(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     let mut any = false;
     for block in &mut sketch.blocks {
@@ -31,7 +33,7 @@ pub(crate) fn dedent(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     any
 }
 
-/// All lines stand further in.
+/// Indents all lines.
 pub(crate) fn indent(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let tabs = sketch.base.iter().filter(|line| line.starts_with('\t')).count();
     let step = if tabs * 2 > sketch.base.iter().filter(|line| line.starts_with([' ', '\t'])).count() {
@@ -43,8 +45,8 @@ pub(crate) fn indent(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     true
 }
 
-/// Applies a change of margins to all lines of the reply. Each block in which a new line is touched must show it in a
-/// quoted one, and no two margins may come to look the same, or nobody could tell what the new lines should begin with.
+/// Applies `change` to the indentation of all lines of the reply. Returns `false` if the intended indentation of new lines is
+/// ambiguous: a changed new line without a changed quoted line in its block, or two indentations that become equal.
 fn rewrite(sketch: &mut Sketch, change: impl Fn(&str) -> String) -> bool {
     let mut any = false;
     let mut origins: BTreeMap<String, String> = BTreeMap::new();
@@ -76,7 +78,7 @@ pub(crate) fn tabs_as_spaces(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 pub(crate) fn spaces_as_tabs(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     let widths = || sketch.base.iter().map(|line| margin(line)).filter(|margin| !margin.contains('\t')).map(str::len);
     let lines = || sketch.blocks.iter().flat_map(|block| &block.lines).map(|line| margin(&line.text));
-    // What is no multiple of the unit hangs by some rule of its own.
+    // Lines that are not indented by a multiple of the unit follow another rule.
     let unit = [4, 2].into_iter().find(|unit| widths().all(|width| width % unit == 0));
     let Some(unit) = unit.filter(|unit| lines().all(|margin| !margin.contains('\t') && margin.len() % unit == 0))
     else {
@@ -85,7 +87,7 @@ pub(crate) fn spaces_as_tabs(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     rewrite(sketch, |margin| "\t".repeat(margin.len() / unit))
 }
 
-/// Two blocks under one heading.
+/// Joins two blocks under one hunk header.
 pub(crate) fn jump(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let anchor = |line: Option<&Line>| line.is_some_and(|line| line.mark == Mark::Keep && line.is_solid());
     let joinable = |pair: &[Block]| match pair {
@@ -133,8 +135,7 @@ pub(crate) fn overlap_after(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     overlap(sketch, rng, Mark::Delete)
 }
 
-/// Cuts a block between two of its changes; the second part quotes the first change too, without its lines that are
-/// marked `without`.
+/// Cuts a block between two of its changes. The second part also quotes the first change, without the lines marked `without`.
 fn overlap(sketch: &mut Sketch, rng: &mut Rng, without: Mark) -> bool {
     let mut seams = Vec::new();
     for (nth, block) in sketch.blocks.iter().enumerate().filter(|(_, block)| !block.blockwise) {
@@ -153,7 +154,7 @@ fn overlap(sketch: &mut Sketch, rng: &mut Rng, without: Mark) -> bool {
     let Some(first) = sketch.blocks.get_mut(nth) else { return false };
     let mut second = first.clone();
     let quoted = second.lines.drain(..seam).rev().take(4).filter(|line| line.mark != without);
-    // A line that is new stands nowhere in the file as it was.
+    // A new line is not in the old file.
     let quoted = quoted.map(|line| match line.mark {
         Mark::Insert => Line::unfounded(&line.text),
         _ => Line { mark: Mark::Keep, ..line },
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn margins_change_in_the_reply_and_not_in_what_is_meant() {
+    fn indentation_changes_in_the_reply_and_not_in_the_intended_text() {
         let plain = sketch(EditFormat::Udiff);
         assert_eq!(texts(&plain)[2], "    level = 0");
         let tabs = |sketch: &mut Sketch, rng: &mut Rng| {
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_change_and_what_is_meant_does_not() {
+    fn blocks_change_and_the_intended_text_does_not() {
         let mut rng = Rng::with_seed(3);
         for put in [jump, out_of_order, sent_twice] {
             let mut sketch = far_sketch(EditFormat::Udiff);
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn one_heading_is_lost_in_a_jump() {
+    fn a_jump_has_one_hunk_header_less() {
         let mut sketch = far_sketch(EditFormat::Udiff);
         assert_eq!(render(&sketch).matches("@@ ... @@").count(), 2);
         assert!(jump(&mut sketch, &mut Rng::with_seed(1)));

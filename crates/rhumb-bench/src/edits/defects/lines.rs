@@ -1,22 +1,24 @@
-//! Defects of what is quoted: lines left out, dots for lines, a blank line too many.
-//! Defects of how lines are written: a forgotten sign, a misspelt word, other punctuation.
+//! Defects of the quoted lines: lines left out, dots in the place of lines, an extra blank line; a missing sign, a misspelt word,
+//! other punctuation.
+
+use std::ops::Range;
+
+use fastrand::Rng;
+use rhumb_edit::EditFormat;
 
 use crate::edits::sample::{LineIndex, plain};
 use crate::edits::sketch::{Block, Line, Mark, Sketch};
-use fastrand::Rng;
-use rhumb_edit::EditFormat;
-use std::ops::Range;
 
-/// Files in which `#` opens a comment.
+/// Extensions of files in which `#` opens a comment.
 const HASHES: [&str; 9] = ["py", "rb", "sh", "toml", "yaml", "yml", "pl", "r", "jl"];
-/// Files in which nothing is a comment to us.
+/// Extensions of files without comments.
 const PROSE: [&str; 5] = ["md", "markdown", "json", "rst", "txt"];
 
 fn extension(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(_, extension)| extension)
 }
 
-/// The sign that opens a comment in a file; none in prose.
+/// The sign that opens a comment in a file.
 pub(crate) fn comment_sign(path: &str) -> Option<&'static str> {
     match extension(path) {
         other if PROSE.contains(&other) => None,
@@ -25,7 +27,7 @@ pub(crate) fn comment_sign(path: &str) -> Option<&'static str> {
     }
 }
 
-/// Which lines are nothing but comment or docstring.
+/// Which lines are only comment or docstring.
 fn comments(path: &str, lines: &[String]) -> Vec<bool> {
     let Some(sign) = comment_sign(path) else { return vec![false; lines.len()] };
     let mut open: Option<&str> = None;
@@ -56,8 +58,8 @@ fn comments(path: &str, lines: &[String]) -> Vec<bool> {
     lines.iter().map(class).collect()
 }
 
-/// Whether the lines of a block can be left out without leaving open where changed lines belong: on both sides a
-/// quoted line stands nearer than any new line, and is none of the new lines itself.
+/// Whether the lines of a block can be left out and the position of changed lines stays clear: on both sides a quoted line is nearer
+/// than any new line and differs from the new lines.
 fn can_go(block: &Block, range: &Range<usize>) -> bool {
     let all = &block.lines;
     if all.get(range.clone()).is_none_or(|lines| lines.iter().any(|line| line.mark != Mark::Keep || line.at.is_none()))
@@ -68,7 +70,7 @@ fn can_go(block: &Block, range: &Range<usize>) -> bool {
     let anchor = |line: Option<&Line>| {
         line.is_some_and(|line| match line.mark {
             Mark::Keep => line.at.is_some() && !new.contains(&plain(&line.text)),
-            // What takes the place of a removed line has its place.
+            // The position of a removed line is the position of its replacement.
             Mark::Delete => true,
             Mark::Insert => false,
         })
@@ -78,7 +80,7 @@ fn can_go(block: &Block, range: &Range<usize>) -> bool {
     anchor(above) && anchor(below)
 }
 
-/// The longest runs of lines in a block that `fits` is true of and that can go.
+/// The longest runs of lines in a block for which `fits` is true and that can be left out.
 fn runs(block: &Block, fits: impl Fn(&Line) -> bool) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for (nth, line) in block.lines.iter().enumerate() {
@@ -92,7 +94,7 @@ fn runs(block: &Block, fits: impl Fn(&Line) -> bool) -> Vec<Range<usize>> {
     runs
 }
 
-/// Leaves out some of the runs of a random block that `fits` is true of.
+/// Leaves out some of the runs of lines for which `fits` is true, in a random block.
 fn drop_runs(sketch: &mut Sketch, rng: &mut Rng, wider: usize, fits: impl Fn(&Sketch, &Line) -> bool) -> bool {
     let mut order: Vec<usize> = (0..sketch.blocks.len()).collect();
     rng.shuffle(&mut order);
@@ -127,7 +129,7 @@ pub(crate) fn drop_blanks(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     drop_runs(sketch, rng, wider, |_, line| !line.is_solid())
 }
 
-/// One or two lines of code in the middle of what is quoted.
+/// Leaves out one or two lines of code within the quote.
 pub(crate) fn skip_code(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let comments = comments(&sketch.path, &sketch.base);
     let nth = rng.usize(..sketch.blocks.len().max(1));
@@ -146,7 +148,7 @@ pub(crate) fn skip_code(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     true
 }
 
-/// Dots for three or more lines that stay.
+/// Replaces three or more context lines by dots.
 pub(crate) fn elide_dots(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let nth = rng.usize(..sketch.blocks.len().max(1));
     sketch.widen(nth, 8, 8);
@@ -173,7 +175,7 @@ pub(crate) fn elide_dots(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     true
 }
 
-/// A blank line more at an end of a block, where the file has none.
+/// Adds a blank line at an end of a block where the file has none.
 pub(crate) fn extra_blank(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let at_start = rng.bool();
     if sketch.format == EditFormat::Whole {
@@ -201,13 +203,13 @@ pub(crate) fn extra_blank(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     true
 }
 
-/// Words shorter than this are not misspelt.
+/// Minimum length in bytes of a word that is misspelt.
 const MIN_WORD_BYTES: usize = 5;
-/// Lines this alike could be meant for each other.
+/// Minimum normalized Levenshtein similarity at which one line may be taken for another.
 const MIN_SIMILARITY: f64 = 0.7;
 
-/// An added line without its plus sign. It is nowhere in the file and like no line near it, and quoted lines stand on both
-/// sides of it: at an end it could as well be context that has changed meanwhile.
+/// Removes the plus sign of an added line. The line is not in the file, is similar to no line nearby, and has quoted lines on both
+/// sides: at an end it could be context that has changed.
 pub(crate) fn forget_plus(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let lookup = LineIndex::new(&sketch.base);
     let deleted = |at: usize| {
@@ -232,7 +234,7 @@ pub(crate) fn forget_plus(sketch: &mut Sketch, rng: &mut Rng) -> bool {
         lines.extend(fits.map(|(at, _)| (nth, at)).filter(|(_, at)| first < *at && *at < last));
     }
     let Some((nth, at)) = rng.choice(lines.clone()) else { return false };
-    // Now and then of several lines in a row.
+    // Sometimes of several lines in a row.
     let more = if rng.u8(..) < 64 { rng.usize(1..3) } else { 0 };
     for at in (at..=at + more).take_while(|at| lines.contains(&(nth, *at))) {
         if let Some(line) = sketch.blocks.get_mut(nth).and_then(|block| block.lines.get_mut(at)) {
@@ -267,7 +269,7 @@ fn typo(sketch: &mut Sketch, rng: &mut Rng, mark: Mark) -> bool {
     true
 }
 
-/// The line with one word misspelt; none without a long word.
+/// The line with one misspelt word; `None` without a long word.
 pub(crate) fn misspelt(line: &str, rng: &mut Rng) -> Option<String> {
     let mut words = Vec::new();
     let mut start = None;
@@ -293,7 +295,7 @@ pub(crate) fn misspelt(line: &str, rng: &mut Rng) -> Option<String> {
     (spelt != line).then_some(spelt)
 }
 
-/// The punctuation of typesetters for that of programmers.
+/// Replaces ASCII quotes, dashes and dots by typographic characters.
 fn typeset(text: &str) -> String {
     let mut out = String::new();
     let mut before = ' ';
@@ -311,7 +313,7 @@ fn typeset(text: &str) -> String {
     out
 }
 
-/// Typographic quotes and dashes in the quote where the file has plain ones.
+/// Typographic quotes and dashes in the reply, plain ones in the file.
 pub(crate) fn typography(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     let mut any = false;
     for line in sketch.lines_mut().filter(|line| line.is_quoted()) {
@@ -322,7 +324,8 @@ pub(crate) fn typography(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     any
 }
 
-/// The other way round. Of a quoted line and a new one that read the same, nobody could tell which is the old one.
+/// Typographic characters in the file, plain ones in the reply. Not where a quoted line equals a new one: which of them is the old
+/// one would be ambiguous.
 pub(crate) fn typography_in_file(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     let lines = || sketch.blocks.iter().flat_map(|block| &block.lines);
     let twin = |new: &Line| lines().any(|line| line.is_quoted() && line.text == new.text && line.is_solid());
@@ -342,8 +345,8 @@ pub(crate) fn typography_in_file(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     any
 }
 
-/// `&lt;`, `&gt;` and `&amp;` for the characters, in lines of the file as well: of new ones alone nobody could tell that
-/// the entities are not meant.
+/// Writes `<`, `>` and `&` as entities. At least one quoted line must have one of them: in new lines alone the entities could be
+/// intended.
 pub(crate) fn entities(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     let whole = sketch.format == EditFormat::Whole;
     let texts = |line: &String| ["&lt;", "&gt;", "&amp;"].iter().any(|entity| line.contains(entity));
@@ -387,14 +390,14 @@ mod tests {
                 wide
             };
             assert!(quoted(&changed).len() < quoted(&wide).len());
-            // It stands where the change is, so that it must stay.
+            // This comment is next to the change and must stay.
             assert!(kept.is_empty() || quoted(&changed).contains(&kept));
         }
         assert!(!quoted(&put(EditFormat::Udiff, drop_comments)).iter().any(|line| line.starts_with("\"\"\"")));
     }
 
     #[test]
-    fn dots_stand_for_lines() {
+    fn dots_replace_lines() {
         let changed = put(EditFormat::Diff, elide_dots);
         assert_eq!(quoted(&changed).iter().filter(|line| line.contains("...")).count(), 1);
         assert_eq!(changed.wanted(), sketch(EditFormat::Diff).wanted());
@@ -413,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_docstrings_are_told_from_code() {
+    fn comments_and_docstrings_are_distinguished_from_code() {
         let lines: Vec<String> =
             ["\"\"\"One", "two.\"\"\"", "x = 1", "# no", "'''a'''"].into_iter().map(str::to_owned).collect();
         assert_eq!(comments("a.py", &lines), [true, true, false, true, true]);
@@ -434,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_typo_stands_in_one_line_of_its_kind() {
+    fn a_typo_is_in_one_line_of_its_kind() {
         for (put_in, mark) in [(typo_in_context as Inject, Mark::Keep), (typo_in_removed, Mark::Delete)] {
             let changed = put(EditFormat::Patch, put_in);
             let wrong: Vec<&Line> = changed.blocks[0].lines.iter().filter(|line| line.text != line.meant).collect();
@@ -444,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forgotten_plus_leaves_a_line_that_seems_to_be_quoted() {
+    fn a_missing_plus_makes_a_line_look_quoted() {
         let changed = put(EditFormat::Udiff, |sketch, rng| {
             sketch.blocks[0].lines.iter_mut().filter(|line| line.mark == Mark::Insert).for_each(|line| {
                 line.text = "    wholly(different)".to_owned();

@@ -1,4 +1,4 @@
-//! Everything that can be wrong with a reply, one entry each.
+//! The table of defects that cases are made with.
 
 mod layout;
 mod lines;
@@ -7,17 +7,17 @@ mod unanswerable;
 mod wrapping;
 
 use fastrand::Rng;
+use rhumb_edit::EditFormat::{self, Diff, Patch, Udiff, Whole};
 
 use crate::edits::case::Expect;
 use crate::edits::sketch::Sketch;
-use rhumb_edit::EditFormat::{self, Diff, Patch, Udiff, Whole};
 
-/// Defects of one layer exclude each other; lower layers come first.
+/// What a defect is about. Two defects of one layer exclude each other; lower layers are applied first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Layer {
     /// How the file is stored.
     Storing,
-    /// Which blocks there are.
+    /// How the change is cut into blocks.
     Pieces,
     /// Which lines are quoted.
     Lines,
@@ -29,26 +29,26 @@ pub(crate) enum Layer {
     Name,
     /// What is around the blocks.
     Wrapping,
-    /// There is no right place, or no whole reply: never combined.
+    /// The reply must be refused. Not combined with each other.
     Hopeless,
 }
 
-/// Puts a defect into a sketch; false where the sketch offers no place for it or the result would be anyone's guess.
+/// Adds a defect to a sketch. Returns `false` if the sketch has no place for it, or if the result would be ambiguous.
 pub(crate) type Inject = fn(&mut Sketch, &mut Rng) -> bool;
 
-/// The names of the defects that cases are made with, in the order of the report.
+/// The names of all defects, in the order of the report.
 pub fn defect_names() -> impl Iterator<Item = &'static str> {
     DEFECTS.iter().map(|defect| defect.name)
 }
 
 /// A kind of defect.
 pub(crate) struct Defect {
-    /// The stable name.
+    /// The name in reports and flags.
     pub(crate) name: &'static str,
     pub(crate) layer: Layer,
     /// The formats that can have it.
     pub(crate) formats: &'static [EditFormat],
-    /// What is right, unless the change itself says otherwise.
+    /// The expected result, unless the defect changes it for a case.
     pub(crate) expect: Expect,
     pub(crate) put: Inject,
 }
@@ -65,13 +65,13 @@ const fn defect(name: &'static str, layer: Layer, formats: &'static [EditFormat]
 }
 
 impl Defect {
-    /// Refusing is right as well.
+    /// The same defect, with refusing as a second right answer.
     const fn or_refused(self) -> Self {
         Self { expect: Expect::Either, ..self }
     }
 }
 
-/// All of them, in the order of the report.
+/// All defects, in the order of the report.
 pub(crate) static DEFECTS: &[Defect] = &[
     defect("drop-comments", Layer::Lines, QUOTING, lines::drop_comments),
     defect("drop-blanks", Layer::Lines, QUOTING, lines::drop_blanks),

@@ -1,15 +1,16 @@
-//! Files that are stored in unusual ways. Every byte away from the edit must survive.
+//! Files that are stored in unusual ways. Every byte outside of the edit must be preserved.
 
-use crate::edits::sketch::{Line, Mark, NOT_UTF8, Sketch};
 use fastrand::Rng;
 use rhumb_edit::EditFormat;
+
+use crate::edits::sketch::{Line, Mark, NOT_UTF8, Sketch};
 
 pub(crate) fn crlf(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     sketch.form.crlf = true;
     true
 }
 
-/// One line that is not edited ends with a line feed alone. In a very short file nobody could tell which ending rules.
+/// One unedited line of a CRLF file ends with a line feed. Not in very short files, where the dominant line ending is unclear.
 pub(crate) fn crlf_one_lf(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     if sketch.base.len() < 5 {
         return false;
@@ -29,7 +30,7 @@ pub(crate) fn bom(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     true
 }
 
-/// A line of the file that no block changes.
+/// A random line of the file that no block changes.
 fn unedited(sketch: &Sketch, rng: &mut Rng, fits: impl Fn(usize) -> bool) -> Option<usize> {
     let changed: Vec<usize> =
         sketch.blocks.iter().flat_map(|block| block.changed().filter_map(|line| line.at)).collect();
@@ -37,10 +38,10 @@ fn unedited(sketch: &Sketch, rng: &mut Rng, fits: impl Fn(usize) -> bool) -> Opt
     rng.choice(lines.collect::<Vec<_>>())
 }
 
-/// A form feed or another character that some programs take for a line end, or a space that does not break.
+/// A form feed or another character that some programs take for a line ending, or a non-breaking space.
 pub(crate) fn odd_character(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     if rng.u8(..) < 64 && sketch.format != EditFormat::Whole {
-        // Between two words of a line that is quoted with a plain space.
+        // In a line that the reply quotes with a plain space.
         let spaced = |at: usize| sketch.base.get(at).is_some_and(|line| line.trim().contains(' '));
         let Some(at) = unedited(sketch, rng, |at| spaced(at) && sketch.quotes(at)) else { return false };
         let Some(line) = sketch.base.get_mut(at) else { return false };
@@ -49,7 +50,7 @@ pub(crate) fn odd_character(sketch: &mut Sketch, rng: &mut Rng) -> bool {
         return line.trim_end() == line;
     }
     if rng.bool() {
-        // In the place of a blank line, quoted as it is or as it looks.
+        // In the place of a blank line, quoted as a form feed or as a blank line.
         let blank = |at: usize| sketch.base.get(at).is_some_and(String::is_empty);
         let near = unedited(sketch, rng, |at| blank(at) && sketch.quotes(at));
         let Some(at) = near.or_else(|| unedited(sketch, rng, blank)) else { return false };
@@ -65,25 +66,25 @@ pub(crate) fn odd_character(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let Some(line) = sketch.base.get_mut(at) else { return false };
     let middle = (0..=line.len() / 2).rev().find(|at| line.is_char_boundary(*at)).unwrap_or_default();
     line.insert(middle, odd);
-    // Before a line feed it would be a line end.
+    // At the end of the line it would be a line ending.
     !line.ends_with('\r')
 }
 
-/// A byte that is not UTF-8, away from what is quoted.
+/// A byte that is not UTF-8, in a line that is not quoted.
 pub(crate) fn not_utf8(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let Some(at) = unedited(sketch, rng, |at| !sketch.quotes(at)) else { return false };
     let line = sketch.base.get_mut(at);
     line.map(|line| line.push(NOT_UTF8)).is_some()
 }
 
-/// White space at line ends that the reply does not have.
+/// Trailing white space that the reply does not have.
 pub(crate) fn trailing_space_lost(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let trails = |text: &str| text.ends_with([' ', '\t']);
     let texts = |mark| {
         let lines = sketch.blocks.iter().flat_map(|block| &block.lines).filter(move |line| line.mark == mark);
         lines.map(|line| line.meant.as_str())
     };
-    // A change that takes white space away, or brings some, can no longer be told.
+    // A change that adds or removes trailing white space would be lost.
     let tidied = |old: &str| trails(old) && texts(Mark::Insert).any(|new| new == old.trim_end());
     if texts(Mark::Insert).any(trails) || texts(Mark::Delete).any(tidied) {
         return false;
@@ -106,7 +107,7 @@ pub(crate) fn trailing_space_lost(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     !places.is_empty()
 }
 
-/// A heading underlined with signs like those between the two parts of a search block.
+/// A heading underlined like the divider of a search block.
 pub(crate) fn heading_like_divider(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let kept = |line: &Line| line.mark == Mark::Keep && line.at.is_some();
     let mut seams = Vec::new();

@@ -1,27 +1,28 @@
-//! Replies whose right answer is a refusal.
+//! Defects that make a reply unanswerable: it must be refused.
+
+use fastrand::Rng;
+use rhumb_edit::EditFormat;
 
 use crate::edits::defects::lines::comment_sign;
 use crate::edits::sample::LineIndex;
 use crate::edits::sketch::{Block, Fencing, Head, Line, Mark, Sketch};
-use fastrand::Rng;
-use rhumb_edit::EditFormat;
 
-/// A file is called fragmentary when a reply has less of it than this part.
+/// A whole-file reply is a fragment if it has less than one `FRAGMENT_DIVISOR`th of the lines of the file.
 const FRAGMENT_DIVISOR: usize = 3;
 
-/// What the reply leaves open must not be done.
+/// Marks a block as one that must be refused.
 fn refused(sketch: &mut Sketch, nth: usize) -> Option<&mut Block> {
     let block = sketch.blocks.get_mut(nth)?;
     block.counts = false;
-    // Numbers and scopes may well break a tie.
+    // Line numbers and scopes could make the block unambiguous.
     if matches!(block.head, Head::Numbers(..) | Head::Scope(_)) {
         block.head = if sketch.format == EditFormat::Patch { Head::Bare } else { Head::Dots };
     }
     Some(block)
 }
 
-/// The quote of a block shrinks until it fits several places. The block is then alone: together with others it might
-/// be clear after all.
+/// Shrinks the quote of a block until it fits several places. The other blocks are dropped: together with them it could be
+/// unambiguous.
 pub(crate) fn ambiguous(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let lookup = LineIndex::new(&sketch.base);
     let mut found = Vec::new();
@@ -40,7 +41,7 @@ pub(crate) fn ambiguous(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     refused(sketch, 0).is_some()
 }
 
-/// What a block quotes stands in the file a second time.
+/// Adds a second copy of the lines that a block quotes to the file.
 pub(crate) fn duplicate(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let nth = rng.usize(..sketch.blocks.len().max(1));
     let Some((first, end)) = refused(sketch, nth).map(|block| block.range()) else { return false };
@@ -53,8 +54,7 @@ pub(crate) fn duplicate(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     sketch.blocks.get(nth).is_some_and(|block| stands_twice(&lookup, sketch, block))
 }
 
-/// Whether what the file has where a block quotes it stands in the file again, however the block puts it; as long as it
-/// does not put it as just one place does.
+/// Whether the lines of the file that a block quotes occur twice, and the quote itself does not fit exactly one place.
 fn stands_twice(lookup: &LineIndex<'_>, sketch: &Sketch, block: &Block) -> bool {
     let (first, end) = block.range();
     let lines: Vec<&str> = sketch.base.get(first..end).unwrap_or_default().iter().map(String::as_str).collect();
@@ -68,7 +68,7 @@ fn beside(sketch: &Sketch, at: usize) -> bool {
     at.checked_sub(1).is_some_and(|before| sketch.quotes(before))
 }
 
-/// What a block quotes is gone from the file.
+/// Removes the lines that a block quotes from the file.
 pub(crate) fn stale(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let nth = rng.usize(..sketch.blocks.len().max(1));
     let Some((first, end)) = refused(sketch, nth).map(|block| block.range()) else { return false };
@@ -80,7 +80,7 @@ pub(crate) fn stale(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let lookup = LineIndex::new(&sketch.base);
     let quoted = || block.lines.iter().filter(|line| line.is_quoted() && line.is_solid());
     let known = quoted().filter(|line| !lookup.places(&line.text).is_empty()).count();
-    // Enough of it must be gone to be sure that there is no such place.
+    // At least half of the quote must be gone, so that no place fits.
     let sure = known * 2 <= quoted().count() && quoted().count() > 0;
     block.lines.iter_mut().for_each(|line| line.at = None);
     sketch.blocks.insert(nth, block);
@@ -95,7 +95,7 @@ pub(crate) fn already_applied(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
         block.counts = false;
         block.lines.iter_mut().for_each(|line| line.at = None);
     }
-    // A change back and forth, or one that can be made twice, is not "already there".
+    // A change that can be applied a second time is not "already applied".
     let lookup = LineIndex::new(&sketch.base);
     sketch.blocks.iter().all(|block| {
         let old: Vec<&str> =
@@ -104,7 +104,7 @@ pub(crate) fn already_applied(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     })
 }
 
-/// First and last quoted line are true, the rest is not.
+/// Replaces all quoted lines between the first and the last one by lines that are not in the file.
 pub(crate) fn invented_middle(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     const INVENTED: [&str; 8] = [
         "harbour.open_gate(at_dawn)",
@@ -132,13 +132,14 @@ pub(crate) fn invented_middle(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     true
 }
 
-/// Lines from far away stand above what a block quotes.
+/// Adds lines from another part of the file above the lines that a block quotes.
 pub(crate) fn two_places(sketch: &mut Sketch, rng: &mut Rng) -> bool {
-    const FAR: usize = 30;
+    /// Minimum distance of the two places, in lines.
+    const MIN_DISTANCE: usize = 30;
     let nth = rng.usize(..sketch.blocks.len().max(1));
     let Some((first, end)) = sketch.blocks.get(nth).map(Block::range) else { return false };
     let far: Vec<usize> = (0..sketch.base.len().saturating_sub(4))
-        .filter(|at| at + 4 + FAR < first || *at > end + FAR)
+        .filter(|at| at + 4 + MIN_DISTANCE < first || *at > end + MIN_DISTANCE)
         .filter(|at| (*at..at + 4).all(|at| !sketch.quotes(at)))
         .collect();
     let Some(at) = rng.choice(far) else { return false };
@@ -155,15 +156,15 @@ pub(crate) fn two_places(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     true
 }
 
-/// The reply stops in the middle of its last block.
+/// Cuts the reply off within its last block.
 pub(crate) fn truncated(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     sketch.wrap.cut = Some(0.1 + 0.85 * f64::from(rng.u8(..)) / 255.0);
     match sketch.format {
-        // Without its end nothing of a patch counts.
+        // A patch without its end line and a cut file must not be applied at all.
         EditFormat::Patch | EditFormat::Whole => sketch.blocks.iter_mut().for_each(|block| block.counts = false),
         _ => sketch.blocks.last_mut().into_iter().for_each(|block| block.counts = false),
     }
-    // Cut within its context at the end, a diff says all that it has to say.
+    // A diff that is cut within its last context lines is still complete.
     if sketch.format == EditFormat::Udiff {
         sketch.wrap.fencing = Fencing::Closed("diff".to_owned());
         return ends_in_change(sketch);
@@ -175,14 +176,14 @@ pub(crate) fn truncated(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     true
 }
 
-/// Whether what is left of the last block of a diff ends within a line that is added or removed.
+/// Whether the cut diff ends within an added or removed line.
 fn ends_in_change(sketch: &Sketch) -> bool {
     let text = crate::edits::sketch::render(sketch);
     let last = text.lines().last().unwrap_or_default();
     last.len() > 2 && last.starts_with(['+', '-'])
 }
 
-/// A placeholder for "the rest" in a whole file.
+/// Replaces lines of a whole file by a placeholder.
 pub(crate) fn whole_elided(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let meant = sketch.meant();
     let old =
@@ -191,7 +192,7 @@ pub(crate) fn whole_elided(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let starts: Vec<usize> = (0..meant.len().saturating_sub(count)).filter(|from| old(*from, from + count)).collect();
     let Some(start) = rng.choice(starts) else { return false };
     let sign = comment_sign(&sketch.path).unwrap_or_default();
-    // Without a comment only dots say that something is left out.
+    // Outside of a comment only dots mark lines that are left out.
     let said = [
         "... existing code ...",
         "... rest of the file unchanged ...",
@@ -207,7 +208,7 @@ pub(crate) fn whole_elided(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     true
 }
 
-/// Only the part of the file that changes.
+/// Sends only the changed part of the file as the whole file.
 pub(crate) fn whole_fragment(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let meant = sketch.meant();
     let (Some(first), Some(end)) = (
@@ -229,7 +230,7 @@ pub(crate) fn whole_fragment(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     fragment
 }
 
-/// A path that leaves the root: of a file that exists below it, or of a new one.
+/// A path outside of the root: of an existing file or of a new one.
 pub(crate) fn outside_root(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let path = sketch.path.clone();
     sketch.blocks.iter_mut().for_each(|block| block.counts = false);
@@ -252,7 +253,7 @@ pub(crate) fn outside_root(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 }
 
 impl Sketch {
-    /// The text with all changes, whether they count or not.
+    /// The text with all changes, including those that must be refused.
     fn whole_meant(&self) -> Vec<String> {
         let mut all = self.clone();
         all.blocks.iter_mut().for_each(|block| block.counts = true);
@@ -267,7 +268,7 @@ mod tests {
     use crate::edits::tests::{long_sketch, put, sketch};
 
     #[test]
-    fn nothing_is_meant_where_nothing_is_clear() {
+    fn an_unanswerable_reply_intends_no_change() {
         for format in [EditFormat::Udiff, EditFormat::Diff, EditFormat::Patch] {
             for put_in in [duplicate, already_applied, invented_middle, outside_root] {
                 let changed = put(format, put_in);
@@ -277,14 +278,14 @@ mod tests {
     }
 
     #[test]
-    fn the_quote_of_an_ambiguous_block_stands_twice() {
+    fn the_quote_of_a_duplicated_block_occurs_twice() {
         let changed = put(EditFormat::Diff, duplicate);
         let text = String::from_utf8(changed.tree()["src/tide.py"].clone()).unwrap();
         assert_eq!(text.matches("    level = 0\n    for hour").count(), 2);
     }
 
     #[test]
-    fn what_is_stale_is_gone_and_what_is_applied_is_there() {
+    fn stale_lines_are_removed_and_applied_lines_are_present() {
         let gone = put(EditFormat::Diff, stale);
         assert!(!String::from_utf8(gone.tree()["src/tide.py"].clone()).unwrap().contains("level = 0"));
         let there = put(EditFormat::Diff, already_applied);
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_is_invented_and_the_ends_are_true() {
+    fn the_middle_is_invented_and_the_ends_are_exact() {
         let changed = put(EditFormat::Diff, invented_middle);
         let quoted: Vec<&Line> =
             changed.blocks[0].lines.iter().filter(|line| line.is_quoted() && line.is_solid()).collect();
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_two_places_stand_in_one_quote() {
+    fn one_quote_has_lines_of_two_places() {
         let mut sketch = long_sketch(EditFormat::Diff);
         let lines = sketch.blocks[0].lines.len();
         assert!(two_places(&mut sketch, &mut Rng::with_seed(1)));

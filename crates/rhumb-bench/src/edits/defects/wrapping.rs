@@ -1,16 +1,17 @@
-//! Defects around the blocks: the name of the file, fences, prose, line ends.
+//! Defects around the blocks: the name of the file, fences, prose, line endings.
+
+use fastrand::Rng;
 
 use crate::edits::case::Expect;
 use crate::edits::defects::lines::misspelt;
 use crate::edits::sample::LineIndex;
 use crate::edits::sketch::{Fencing, ROOT, Sketch};
-use fastrand::Rng;
 
 fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Writes the name differently.
+/// Writes the name of the file in another way.
 fn named(sketch: &mut Sketch, name: impl FnOnce(&str) -> String) -> bool {
     sketch.wrap.name = Some(name(&sketch.path));
     sketch.wrap.sided = false;
@@ -40,13 +41,13 @@ pub(crate) fn name_heading(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 
 pub(crate) fn name_extra_dir(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let folder = rng.choice(["harbour", "project", "repo", "workspace/harbour"]).unwrap_or_default();
-    // Of two paths one of which ends like the other, either may be meant.
+    // If one path ends like another, either could be intended.
     let ends = |a: &str, b: &str| a.ends_with(&format!("/{b}"));
     let clear = !sketch.around.keys().any(|other| ends(other, &sketch.path) || ends(&sketch.path, other));
     named(sketch, |path| format!("{folder}/{path}")) && clear && !sketch.path.starts_with(folder)
 }
 
-/// Only the last part; other files may have it too.
+/// Only the last part of the path. Other files may have the same name.
 pub(crate) fn name_last_part(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     let name = base_name(&sketch.path).to_owned();
     if name == sketch.path || sketch.around.contains_key(&name) {
@@ -87,7 +88,7 @@ pub(crate) fn name_missing(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     fits_nowhere_else(sketch)
 }
 
-/// Whether no other file has most of what a block quotes.
+/// Whether no other file has more than half of the lines that a block quotes.
 fn fits_nowhere_else(sketch: &Sketch) -> bool {
     let files = sketch.around.values().map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
     files.into_iter().all(|lines| {
@@ -103,7 +104,7 @@ fn fits_nowhere_else(sketch: &Sketch) -> bool {
 pub(crate) fn no_closing_fence(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     let Fencing::Closed(info) = &sketch.wrap.fencing else { return false };
     sketch.wrap.fencing = Fencing::Open(info.clone());
-    // Nothing tells the text after an open fence from what is in it.
+    // Text after an open fence would be part of the block.
     sketch.wrap.after.clear();
     true
 }
@@ -125,7 +126,7 @@ pub(crate) fn no_fence(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     true
 }
 
-/// Fences that are no edits before and after.
+/// Fences without edits before and after the blocks.
 pub(crate) fn other_fences(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     const BEFORE: [&str; 3] = [
         "The error was this:\n\n```text\nharbour: no water left\n  at low tide\n```\n\nSo the fix is small.\n\n",
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_written_in_many_ways() {
+    fn names_are_written_in_each_way() {
         assert_eq!(first_line(name_dot), "./src/tide.py");
         assert_eq!(first_line(name_ticks), "`src/tide.py`");
         assert_eq!(first_line(name_bold), "**src/tide.py**");
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn fences_are_forgotten_and_renamed() {
+    fn fences_are_left_out_and_relabelled() {
         let text = |put_in: Inject| render(&put(EditFormat::Udiff, put_in));
         assert!(text(no_closing_fence).ends_with("level += hour\n"));
         assert!(!text(other_language).starts_with("```diff"));

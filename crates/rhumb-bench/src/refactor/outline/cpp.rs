@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use tree_sitter::Node;
 
-use super::{Class, Function, Method, Obstacle, Outline};
-use super::{ClassNames, NamingRules, uses};
+use super::{Class, ClassNames, Function, Method, NamingRules, Obstacle, Outline, uses};
 use crate::refactor::syntax_tree::{Visit, child, first_of, has_child, name_in, named, text, walk};
 
 pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
@@ -29,7 +28,7 @@ pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
     outline
 }
 
-/// What holds definitions of the top level.
+/// Kinds of nodes that contain definitions of the top level.
 const SCOPES: [&str; 10] = [
     "translation_unit",
     "namespace_definition",
@@ -43,7 +42,7 @@ const SCOPES: [&str; 10] = [
     "declaration",
 ];
 
-/// The name of a function that is defined, whatever it gives back.
+/// The name of a function definition, whatever its return type.
 fn name_of(definition: Node<'_>) -> Option<Node<'_>> {
     let declarator = child(definition, "declarator").and_then(|it| first_of(it, &["function_declarator"]));
     declarator.and_then(|declarator| child(declarator, "declarator"))
@@ -68,17 +67,17 @@ fn method<'t>(node: Node<'t>, kin: &ClassNames<'_>, source: &str) -> Option<Meth
         ClassNames { own: kin.own.iter().copied().filter(|own| *own != called).collect(), inherits: kin.inherits };
     let wanted = walk(node).any(|step| matches!(step.node.kind(), "virtual" | "virtual_specifier"));
     let recurs = walk(node).any(|step| step.node != name && text(step.node, source) == called);
-    let tie = if !plain || is_static {
+    let obstacle = if !plain || is_static {
         Some(Obstacle::NoInstance)
     } else if recurs || uses(node, &kin, &NAMING, source) {
         Some(Obstacle::Uses)
     } else {
         wanted.then_some(Obstacle::Wanted)
     };
-    Some(Method { name: called, node, instance: None, tie })
+    Some(Method { name: called, node, instance: None, obstacle })
 }
 
-/// Every name that a class gives to something, and the parameters of its template.
+/// All names that a class declares, and the parameters of its template.
 fn members<'s>(class: Node<'_>, source: &'s str) -> BTreeSet<&'s str> {
     let declares = |step: &Visit<'_>| match step.node.kind() {
         "field_identifier" => step.field == Some("declarator") || step.parent_kind().ends_with("_declarator"),

@@ -38,16 +38,16 @@ fn method<'t>(node: Node<'t>, source: &str) -> Method<'t> {
             name: name_in(node, "name", source).to_owned(),
             node,
             instance,
-            tie: Some(Obstacle::NoInstance),
+            obstacle: Some(Obstacle::NoInstance),
         };
     };
-    // A field of the same name is another thing.
+    // A field of the same name is not the receiver.
     let uses = [child(node, "parameters"), child(node, "result"), Some(body)];
     let uses = uses.into_iter().flatten().any(|part| mentions_outside(part, source, &names, &["field_identifier"]));
-    Method { name: name_in(node, "name", source).to_owned(), node, instance, tie: uses.then_some(Obstacle::Uses) }
+    Method { name: name_in(node, "name", source).to_owned(), node, instance, obstacle: uses.then_some(Obstacle::Uses) }
 }
 
-/// The name of the receiver, and those of the parameters of its type.
+/// The names of the receiver and of its type parameters.
 fn receiver_names<'s>(receiver: Node<'_>, source: &'s str) -> Vec<&'s str> {
     let named = walk(receiver).filter(|step| {
         let own = step.node.kind() == "identifier" && step.field == Some("name");

@@ -1,9 +1,8 @@
-//! Java: classes at the top level, and static methods in the place of functions.
+//! Java: classes at the top level, with static methods as functions.
 
 use tree_sitter::Node;
 
-use super::{Class, Function, Method, Obstacle, Outline};
-use super::{ClassNames, NamingRules, uses};
+use super::{Class, ClassNames, Function, Method, NamingRules, Obstacle, Outline, uses};
 use crate::refactor::syntax_tree::{Visit, child, has_child, name_in, named, text, walk};
 
 pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
@@ -45,12 +44,12 @@ fn methods<'t>(class: Node<'t>, source: &str) -> Vec<Method<'t>> {
     let kin = ClassNames { own, inherits };
     let method = |node: Node<'t>| {
         let name = name_in(node, "name", source).to_owned();
-        Method { tie: tie(node, &kin, source), name, node, instance: None }
+        Method { obstacle: obstacle(node, &kin, source), name, node, instance: None }
     };
     definitions(class).into_iter().map(method).collect()
 }
 
-fn tie(node: Node<'_>, kin: &ClassNames<'_>, source: &str) -> Option<Obstacle> {
+fn obstacle(node: Node<'_>, kin: &ClassNames<'_>, source: &str) -> Option<Obstacle> {
     let called_alone =
         |step: Visit<'_>| step.node.kind() == "method_invocation" && child(step.node, "object").is_none();
     if is_static(node) || child(node, "body").is_none() {
@@ -62,21 +61,21 @@ fn tie(node: Node<'_>, kin: &ClassNames<'_>, source: &str) -> Option<Obstacle> {
     }
 }
 
-/// Whether the instance is locked while the method runs.
+/// Whether the method locks its instance.
 fn locks(method: Node<'_>) -> bool {
     modifiers(method).is_some_and(|modifiers| has_child(modifiers, &["synchronized"]))
 }
 
-/// Annotations that only the compiler reads. Any other may be somebody's who looks for the method in its class.
-const PLAIN: [&str; 3] = ["SuppressWarnings", "Deprecated", "SafeVarargs"];
+/// Annotations that only the compiler reads. Other annotations may require the method in its class.
+const COMPILER_ANNOTATIONS: [&str; 3] = ["SuppressWarnings", "Deprecated", "SafeVarargs"];
 
 fn is_annotated(method: Node<'_>, source: &str) -> bool {
     let parts = modifiers(method).map(named).unwrap_or_default();
     let annotations = parts.into_iter().filter(|part| matches!(part.kind(), "annotation" | "marker_annotation"));
-    annotations.into_iter().any(|annotation| !PLAIN.contains(&name_in(annotation, "name", source)))
+    annotations.into_iter().any(|annotation| !COMPILER_ANNOTATIONS.contains(&name_in(annotation, "name", source)))
 }
 
-/// Whether a name is one that the class itself gives to something: what is declared within its methods is not.
+/// Whether an identifier declares a member of the class, as opposed to a local name.
 fn declares_member(step: &Visit<'_>, class: Node<'_>) -> bool {
     let body = child(class, "body");
     match step.parent_kind() {
@@ -114,7 +113,7 @@ fn declares(step: &Visit<'_>) -> bool {
 }
 
 fn reads(step: &Visit<'_>, name: &str) -> bool {
-    // By custom a name in mixed case that begins with a capital is a type.
+    // By convention a name in mixed case with an initial capital is a type.
     let is_type = name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase);
     let is_word = match step.parent_kind() {
         "method_invocation" | "method_declaration" | "marker_annotation" | "annotation" => step.field == Some("name"),

@@ -1,28 +1,23 @@
-//! What of a file matters here: its classes, their methods, and the functions at its top level, by language.
+//! The classes, methods and functions of a file, by language.
 //!
-//! What counts as a class, and which methods need nothing of their instance:
+//! What counts as a class, and what keeps a method in its class:
 //!
-//! | language | class | a method is tied to its instance by |
+//! | language | class | obstacles |
 //! |---|---|---|
-//! | Python | `class` | `self`, `super`; in its head a name that the class binds, anywhere one of a function around the class, or `__name`; a decorator, a name with two underscores on both sides |
-//! | Rust | the type and all its `impl` blocks in the file | `self`, `Self`, a parameter of the block, in a text that is formatted too; an `impl` of a trait |
-//! | TypeScript | `class` | `this`, `super`, `#private` and private names, a parameter of the class, a function around it; a decorator, `override` |
+//! | Python | `class` | `self`, `super`; a name that the class binds, in the signature; a name of a function around the class; `__name`; a decorator; a name with two underscores on both sides |
+//! | Rust | the type and all its `impl` blocks in the file | `self`, `Self`, a generic parameter of the block, also in format strings; an `impl` of a trait |
+//! | TypeScript | `class` | `this`, `super`, `#private` and private names, a type parameter of the class, a function around it; a decorator, `override` |
 //! | Java | `class`, `record` or `enum` at the top level | `this`, `super`, any name that the class declares or could inherit, `synchronized`; an annotation |
 //! | Go | the type and all its methods in the file | its receiver, a parameter of the type |
 //! | C++ | `class` or `struct` with its body | `this`, any name that the class declares or could inherit; `virtual`, `override` |
 //!
-//! Where names are found without `this` (Java, C++), a name that could be the class's counts as used: a method is left out rather
-//! than made a task that cannot be done. So does, below a base class, every name that the method does not declare itself.
+//! In Java and C++, where `this` may be omitted, a name that could be a member counts as used: a method is left out rather than made
+//! an impossible task. In a class with a base class, so does every name that the method does not declare.
 //!
-//! In each a method of the same name in a type above or below its own, in the same file, keeps it; in Go one in any interface of the
-//! file.
+//! In every language, a method of the same name in a supertype or subtype in the same file is an obstacle; in Go, one in any
+//! interface of the file.
 //!
-//! Java has no functions outside of classes: there a function is a static method of another class at the top level.
-//! Languages that find the names of a class without `this`: whether a method may be saying one.
-
-use crate::refactor::syntax_tree::{Visit, mentions, parts_without_name, text, walk};
-use std::collections::BTreeSet;
-use tree_sitter::Node;
+//! Java has no functions outside of classes. There, a function is a static method of another class at the top level.
 
 mod cpp;
 mod go;
@@ -31,67 +26,69 @@ mod python;
 mod rust;
 mod typescript;
 
+use std::collections::BTreeSet;
+
 use tree_sitter::Node;
 
-use crate::refactor::syntax_tree as count;
+use crate::refactor::syntax_tree::{self as count, Visit, mentions, parts_without_name, text, walk};
 
-/// Why a method cannot stand alone.
+/// Why a method cannot become a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
-    /// It belongs to no instance to begin with, or has no body: static methods, constructors, declarations.
+    /// It has no instance or no body: static methods, constructors, declarations.
     NoInstance,
-    /// It uses its instance, or what only its class has.
+    /// It uses its instance or members of its class.
     Uses,
-    /// Something else wants it where it is: a decorator, a trait, a base class, the language itself.
+    /// Something else requires it in its class: a decorator, a trait, a base class, the language.
     Wanted,
 }
 
 /// A method of a class.
 #[derive(Debug, Clone)]
 pub struct Method<'t> {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// All of it.
+    /// The whole definition.
     pub node: Node<'t>,
-    /// The parameter that its instance comes in, where the language has one.
+    /// The parameter of the instance, if the language has one.
     pub instance: Option<Node<'t>>,
-    /// Why it cannot stand alone, if it cannot.
-    pub tie: Option<Obstacle>,
+    /// Why it cannot become a function, if so.
+    pub obstacle: Option<Obstacle>,
 }
 
 /// A class.
 #[derive(Debug, Clone)]
 pub struct Class<'t> {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it consists of.
+    /// The parts of its definition.
     pub parts: Vec<Node<'t>>,
-    /// Its methods.
+    /// The methods.
     pub methods: Vec<Method<'t>>,
 }
 
 /// A function at the top level.
 #[derive(Debug, Clone)]
 pub struct Function<'t> {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The class that it is a static method of, where there are no other functions.
+    /// The class of a static method, in a language without other functions.
     pub home: Option<String>,
-    /// All of it.
+    /// The whole definition.
     pub node: Node<'t>,
 }
 
-/// What of a file matters here.
+/// The classes and functions of a file.
 #[derive(Debug, Clone, Default)]
 pub struct Outline<'t> {
-    /// Its classes.
+    /// The classes.
     pub classes: Vec<Class<'t>>,
-    /// The functions at its top level.
+    /// The functions at the top level.
     pub functions: Vec<Function<'t>>,
 }
 
 impl<'t> Outline<'t> {
-    /// The class of a name that is to be added to: types can be written in several parts.
+    /// The class with a name, added if it is new. A type can have several parts.
     fn class(&mut self, name: &str) -> &mut Class<'t> {
         let at = self.classes.iter().position(|class| class.name == name).unwrap_or_else(|| {
             self.classes.push(Class { name: name.to_owned(), parts: Vec::new(), methods: Vec::new() });
@@ -101,17 +98,17 @@ impl<'t> Outline<'t> {
     }
 }
 
-/// A language of the benchmark.
+/// A supported language.
 pub struct Dialect {
-    /// The id of its grammar.
+    /// The id of the grammar.
     pub id: &'static str,
-    /// What of a file matters.
+    /// Reads the classes and functions of a file.
     pub outline: for<'t> fn(Node<'t>, &str) -> Outline<'t>,
     /// Counts syntax nodes; see [`count`].
     pub count: fn(Node<'_>, &str) -> usize,
-    /// Whether there are no functions outside of classes.
+    /// Whether functions must be in a class.
     pub needs_home: bool,
-    /// Whether a file without syntax errors is one of the language, where its grammar is too lenient to say.
+    /// Whether a file without syntax errors is valid, where the grammar is too lenient.
     pub is_sound: fn(Node<'_>) -> bool,
 }
 
@@ -129,29 +126,29 @@ static DIALECTS: [Dialect; 7] = [
 ];
 
 impl Dialect {
-    /// The one of a language, by the id of its grammar.
+    /// The language with this id.
     pub fn of(id: &str) -> Option<&'static Self> {
         DIALECTS.iter().find(|dialect| dialect.id == id)
     }
 }
 
-/// How a language declares and uses names.
+/// How a language that allows to omit `this` declares and uses names.
 pub(crate) struct NamingRules {
-    /// Whether an identifier is declared here, within a method.
+    /// Whether an identifier is a declaration within a method.
     pub(crate) declares: fn(&Visit<'_>) -> bool,
-    /// Whether an identifier that no declaration within the method explains may be a name of the class.
+    /// Whether an identifier that is not declared within the method may be a member of the class.
     pub(crate) reads: fn(&Visit<'_>, &str) -> bool,
 }
 
-/// What a class brings its methods.
+/// The names that a class gives to its methods.
 pub(crate) struct ClassNames<'s> {
-    /// The names that it declares.
+    /// The declared names.
     pub(crate) own: BTreeSet<&'s str>,
-    /// Whether it has more that cannot be seen from here.
+    /// Whether it may inherit others.
     pub(crate) inherits: bool,
 }
 
-/// Whether a method mentions a name that the class declares or, where it inherits, could inherit.
+/// Whether a method uses a name that the class declares or could inherit.
 pub(crate) fn uses(node: Node<'_>, kin: &ClassNames<'_>, naming: &NamingRules, source: &str) -> bool {
     let own: Vec<&str> = kin.own.iter().copied().chain(["this", "super"]).collect();
     parts_without_name(node).any(|part| mentions(part, source, &own))

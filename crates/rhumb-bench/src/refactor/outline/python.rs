@@ -1,18 +1,19 @@
-//! Python: classes wherever they stand, and functions of the module.
-//! What Python refuses and its grammar for tree-sitter takes: it reads Python 2 as well, any indentation, and any order of
-//! parameters and arguments.
+//! Python: classes at any level, functions of the module, and rules of Python 3 that the grammar does not check: it also accepts
+//! Python 2, any indentation, and any order of parameters and arguments.
+
+use std::collections::BTreeSet;
+
+use tree_sitter::Node;
 
 use super::{Class, Function, Method, Obstacle, Outline};
 use crate::refactor::syntax_tree::{child, first_of, has_child, mentions, name_in, named, text, walk};
-use std::collections::BTreeSet;
-use tree_sitter::Node;
 
 pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
     let functions = named(root).into_iter().filter_map(definition).filter(|node| node.kind() == FUNCTION);
     let functions = functions.map(|node| Function { name: name_in(node, "name", source).to_owned(), home: None, node });
     let classes = walk(root).filter(|step| step.node.kind() == CLASS).map(|step| Class {
         name: name_in(step.node, "name", source).to_owned(),
-        // Decorators are part of what they decorate, as they are to `ast`.
+        // Decorators belong to the class, as in `ast`.
         parts: vec![step.parent.filter(|parent| parent.kind() == "decorated_definition").unwrap_or(step.node)],
         methods: methods(step.node, source),
     });
@@ -22,7 +23,7 @@ pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
 const FUNCTION: &str = "function_definition";
 const CLASS: &str = "class_definition";
 
-/// What a statement defines, its decorators put aside.
+/// The definition of a statement, without decorators.
 fn definition(node: Node<'_>) -> Option<Node<'_>> {
     if node.kind() == "decorated_definition" { child(node, "definition") } else { Some(node) }
 }
@@ -35,8 +36,8 @@ fn methods<'t>(class: Node<'t>, source: &str) -> Vec<Method<'t>> {
         let name = name_in(node, "name", source).to_owned();
         let instance = child(node, "parameters").and_then(|parameters| named(parameters).first().copied());
         let instance = instance.filter(|first| is_self(*first, source));
-        let tie = tie(statement, node, instance, &surroundings, source);
-        Some(Method { name, node, instance, tie })
+        let obstacle = obstacle(statement, node, instance, &surroundings, source);
+        Some(Method { name, node, instance, obstacle })
     };
     statements.into_iter().filter_map(method).collect()
 }
@@ -45,11 +46,11 @@ fn is_self(parameter: Node<'_>, source: &str) -> bool {
     first_of(parameter, &["identifier"]).is_some_and(|name| text(name, source) == "self")
 }
 
-/// The names around a method that are not those of the module.
+/// The names around a method, without those of the module.
 struct Surroundings<'s> {
-    /// What the class binds, which the head of a method sees and its body does not.
+    /// Names that the class binds. The signature of a method sees them, its body does not.
     class: Vec<&'s str>,
-    /// Parameters of the type, and what functions around the class bind: the body sees them too.
+    /// Type parameters, and names that functions around the class bind. The body sees them too.
     outer: Vec<&'s str>,
 }
 
@@ -74,7 +75,7 @@ fn identifiers<'s>(node: Option<Node<'_>>, source: &'s str) -> BTreeSet<&'s str>
     walk.filter(|step| step.node.kind() == "identifier").map(|step| text(step.node, source)).collect()
 }
 
-/// The names that the statements of a block bind, those of blocks of functions and classes in it left out.
+/// The names that the statements of a block bind, without those in nested functions and classes.
 fn bound<'s>(block: Node<'_>, source: &'s str) -> BTreeSet<&'s str> {
     let mut names = BTreeSet::new();
     let mut open = named(block);
@@ -95,7 +96,7 @@ fn bound<'s>(block: Node<'_>, source: &'s str) -> BTreeSet<&'s str> {
     names
 }
 
-fn tie(
+fn obstacle(
     statement: Node<'_>,
     node: Node<'_>,
     instance: Option<Node<'_>>,
@@ -119,28 +120,28 @@ fn tie(
     }
 }
 
-/// What of a parameter is read when the method is defined: what it is by default, and its type.
+/// The parts of a parameter that are evaluated when the method is defined: the default and the type.
 fn read(parameter: Node<'_>) -> Vec<Node<'_>> {
     ["value", "type"].into_iter().filter_map(|field| child(parameter, field)).collect()
 }
 
-/// Whether a body mentions its instance, or asks for the class that it is in. An attribute of these names is another thing.
+/// Whether a body uses its instance or its class. An attribute with one of these names does not count.
 fn uses(body: Node<'_>, source: &str) -> bool {
     let names = walk(body).filter(|step| step.node.kind() == "identifier" && step.field != Some("attribute"));
     names.into_iter().any(|step| matches!(text(step.node, source), "self" | "super" | "__class__"))
 }
 
-/// Whether a method has or mentions a name of the kind `__name`, which within a class is short for `_Class__name`.
+/// Whether a method has or uses a name like `__name`, which means `_Class__name` within a class.
 fn is_mangled(node: Node<'_>, source: &str) -> bool {
     let mut names = walk(node).filter(|step| step.node.kind() == "identifier").map(|step| text(step.node, source));
     names.any(|name| name.starts_with("__") && !name.ends_with("__"))
 }
 
-/// Whether a tree that has no error is sound for Python 3 too, as far as this looks.
+/// Whether a tree without errors is valid Python 3, as far as these rules go.
 pub(crate) fn is_sound(root: Node<'_>) -> bool {
     walk(root).all(|step| match step.node.kind() {
         "module" | "block" => is_laid_out(step.node, step.parent),
-        // `print >>file, x` is an expression still.
+        // `print >>file, x` is a valid expression.
         "print_statement" => has_child(step.node, &["chevron"]),
         "exec_statement" => false,
         "raise_statement" => !has_child(step.node, &["expression_list"]),
@@ -152,7 +153,7 @@ pub(crate) fn is_sound(root: Node<'_>) -> bool {
     })
 }
 
-/// Whether the statements of a block begin in one column, further in than what they belong to.
+/// Whether the statements of a block have the same indentation, and more than their header.
 fn is_laid_out(block: Node<'_>, parent: Option<Node<'_>>) -> bool {
     let statements = named(block).into_iter().filter(|node| !node.is_extra());
     let starts: Vec<_> = statements.map(|node| (node.start_position(), node.end_position())).collect();
@@ -169,7 +170,7 @@ fn is_laid_out(block: Node<'_>, parent: Option<Node<'_>>) -> bool {
     inside && aligned
 }
 
-/// What a parameter is, as far as it mentions which may follow.
+/// The kind of a parameter, which determines what may follow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Parameter {
     Plain,
@@ -198,7 +199,7 @@ impl Parameter {
     }
 }
 
-/// Whether parameters stand in an order that they may stand in.
+/// Whether the order of parameters is valid.
 fn are_parameters(node: Node<'_>) -> bool {
     let all: Vec<Parameter> = named(node).into_iter().filter(|node| !node.is_extra()).map(Parameter::of).collect();
     let (mut default, mut slash, mut star) = (false, false, false);
@@ -221,7 +222,7 @@ fn are_parameters(node: Node<'_>) -> bool {
     })
 }
 
-/// Whether arguments stand in an order that they may stand in.
+/// Whether the order of arguments is valid.
 fn are_arguments(node: Node<'_>) -> bool {
     let (mut keyword, mut splat) = (false, false);
     named(node).into_iter().filter(|node| !node.is_extra()).all(|argument| match argument.kind() {

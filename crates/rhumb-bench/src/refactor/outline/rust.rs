@@ -28,7 +28,7 @@ pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
     outline
 }
 
-/// The type that a block is of, without its arguments.
+/// The name of the type of an `impl` block, without generic arguments.
 fn type_name<'s>(block: Node<'_>, source: &'s str) -> &'s str {
     let of = child(block, "type").and_then(|of| first_of(of, &["type_identifier"]));
     of.map_or("", |name| text(name, source))
@@ -41,7 +41,7 @@ fn methods<'t>(block: Node<'t>, source: &str) -> Vec<Method<'t>> {
     let method = |node: Node<'t>| {
         let instance = child(node, "parameters").and_then(|parameters| named(parameters).first().copied());
         let instance = instance.filter(|first| first.kind() == "self_parameter" || mentions(*first, source, &["self"]));
-        // `self` as a parameter is no use of it.
+        // The parameter `self` is not a use.
         let parts = parts_without_name(node)
             .flat_map(|part| if part.kind() == "parameters" { named(part) } else { vec![part] });
         let mut parts = parts.filter(|part| Some(*part) != instance);
@@ -51,19 +51,19 @@ fn methods<'t>(block: Node<'t>, source: &str) -> Vec<Method<'t>> {
                 || mentions(part, source, &parameters)
                 || ["self"].iter().chain(&parameters).any(formats)
         });
-        let tie = if instance.is_none() {
+        let obstacle = if instance.is_none() {
             Some(Obstacle::NoInstance)
         } else if of_trait {
             Some(Obstacle::Wanted)
         } else {
             uses.then_some(Obstacle::Uses)
         };
-        Method { name: name_in(node, "name", source).to_owned(), node, instance, tie }
+        Method { name: name_in(node, "name", source).to_owned(), node, instance, obstacle }
     };
     items.into_iter().filter(|node| node.kind() == "function_item").map(method).collect()
 }
 
-/// Whether a text in a macro names a value: `{name}`, `{name:?}` or `{:name$}`.
+/// Whether a format string in a macro uses a value: `{name}`, `{name:?}` or `{:name$}`.
 fn formats(part: Node<'_>, name: &str, source: &str) -> bool {
     let texts = walk(part).filter(|step| step.node.kind().ends_with("string_literal"));
     let names = |text: &str| {
@@ -77,7 +77,7 @@ fn formats(part: Node<'_>, name: &str, source: &str) -> bool {
     texts.into_iter().any(|step| step.parent_kind() == "token_tree" && names(text(step.node, source)))
 }
 
-/// The names of the parameters of a block: types, constants and lifetimes.
+/// The names of the generic parameters of an `impl` block: types, constants and lifetimes.
 fn parameters<'s>(block: Node<'_>, source: &'s str) -> Vec<&'s str> {
     let parameters = child(block, "type_parameters").map(walk).into_iter().flatten();
     let names = parameters.filter(|step| step.field == Some("name") || step.parent_kind() == "lifetime");

@@ -1,4 +1,4 @@
-//! TypeScript: classes at the top level or elsewhere, and functions of the module, however they are written.
+//! TypeScript: classes at any level, and functions of the module, declared or assigned to constants.
 
 use tree_sitter::Node;
 
@@ -17,7 +17,7 @@ pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
 
 const CLASSES: [&str; 2] = ["class_declaration", "abstract_class_declaration"];
 
-/// The functions that a statement declares: as such, or as constants.
+/// The functions that a statement declares.
 fn functions<'t>(statement: Node<'t>, source: &str) -> Vec<Function<'t>> {
     let declared = match statement.kind() {
         "export_statement" => child(statement, "declaration"),
@@ -51,8 +51,8 @@ fn methods<'t>(class: Node<'t>, source: &str) -> Vec<Method<'t>> {
             kind => {
                 if METHODS.contains(&kind) {
                     let mut method = method(member, decorated, &own, source);
-                    // It may use what only that function has.
-                    method.tie = method.tie.or(enclosed.then_some(Obstacle::Uses));
+                    // It may use names of the function around the class.
+                    method.obstacle = method.obstacle.or(enclosed.then_some(Obstacle::Uses));
                     methods.push(method);
                 }
                 decorated = false;
@@ -62,7 +62,7 @@ fn methods<'t>(class: Node<'t>, source: &str) -> Vec<Method<'t>> {
     methods
 }
 
-/// Whether a class stands within a function.
+/// Whether a class is within a function.
 fn is_enclosed(class: Node<'_>) -> bool {
     std::iter::successors(class.parent(), Node::parent).any(|node| node.kind() == "statement_block" && is_body(node))
 }
@@ -76,7 +76,7 @@ const METHODS: [&str; 3] = ["method_definition", "method_signature", "abstract_m
 fn method<'t>(node: Node<'t>, decorated: bool, own: &[&str], source: &str) -> Method<'t> {
     let name = name_in(node, "name", source).to_owned();
     let plain = child(node, "name").is_some_and(|name| name.kind() == "property_identifier");
-    let tie =
+    let obstacle =
         if node.kind() != METHODS[0] || name == "constructor" || has_child(node, &["static", "get", "set"]) || !plain {
             Some(Obstacle::NoInstance)
         } else if says_private(node)
@@ -87,10 +87,10 @@ fn method<'t>(node: Node<'t>, decorated: bool, own: &[&str], source: &str) -> Me
         } else {
             (decorated || has_child(node, &["override_modifier"])).then_some(Obstacle::Wanted)
         };
-    Method { name, node, instance: None, tie }
+    Method { name, node, instance: None, obstacle }
 }
 
-/// What only the class may say: its private and protected names, and the names of its parameters.
+/// Names that can be used only within the class: private and protected members, and type parameters.
 fn own_names<'s>(class: Node<'_>, members: &[Node<'_>], source: &'s str) -> Vec<&'s str> {
     let parameters = child(class, "type_parameters").map(walk).into_iter().flatten();
     let parameters = parameters.filter(|step| step.field == Some("name")).map(|step| step.node);
