@@ -1,4 +1,4 @@
-//! How the user has arranged the panes, kept between runs: where the borders were moved to, and the layout that was chosen.
+//! The layout state, stored between runs: positions of borders, and the chosen layout.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -6,43 +6,43 @@ use std::path::{Path, PathBuf};
 
 use super::database::make_folder;
 
-/// A larger file is none of ours, in bytes.
+/// Maximum size of the file in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// The table of the layout; everything else in the file is a border.
+/// The table of the layout. All other tables are borders.
 const LAYOUT: &str = "layout";
 
-/// How the panes were arranged.
+/// The layout state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arrangement {
-    /// Thousandths by the name of each border that was moved.
+    /// The positions of moved borders in thousandths, by name.
     pub borders: BTreeMap<String, u16>,
-    /// The layout that was chosen, if it is another than the settings say.
+    /// The chosen layout, if it differs from the settings.
     pub layout: Option<ChosenLayout>,
 }
 
 /// A layout that was chosen by a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenLayout {
-    /// Its name.
+    /// The name.
     pub chosen: String,
-    /// What the settings said then. Where they say something else by now, that was said later.
+    /// The layout in the settings at that time. If the settings have changed since, they take precedence.
     pub instead_of: String,
 }
 
-/// The file below the user's folder for state.
+/// The file in the state folder.
 #[derive(Debug, Clone)]
 pub struct DeskFile {
     path: PathBuf,
 }
 
 impl DeskFile {
-    /// The file below `state`.
+    /// The file in the folder `state`.
     pub fn new(state: &Path) -> Self {
         Self { path: state.join("borders.toml") }
     }
 
-    /// What is kept; nothing where the file is absent or damaged.
+    /// The stored state; the default if the file is missing or damaged.
     pub fn read(&self) -> Arrangement {
         let small = self.path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES);
         let text = small.then(|| std::fs::read_to_string(&self.path).ok()).flatten().unwrap_or_default();
@@ -57,7 +57,7 @@ impl DeskFile {
         Arrangement { borders, layout }
     }
 
-    /// Keeps it in the place of what was kept.
+    /// Replaces the stored state.
     ///
     /// # Errors
     /// The folder or the file cannot be written.
