@@ -6,7 +6,7 @@
 # RUNS (3 if not given) is how often each suite runs, SUITES which (all if not given). Leave the machine alone meanwhile: most figures
 # are times. Ends with 1 where a figure is over 10 % worse than in OLD. For the table of the README:
 #
-#   scripts/performance.sh docs/performance.jsonl && RHUMB_BLESS=1 cargo test --test readme
+#   scripts/performance.sh docs/performance.jsonl && RHUMB_BLESS=1 cargo test -p rhumb-bench --test readme
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,18 +18,18 @@ out=$1 old=${2:-}
 suites=${SUITES:-"latency frames search vectors map context edits instructions"}
 
 # shellcheck disable=SC2046,SC2086 # a list of flags
-cargo build --release --bin rhumb $(printf -- '--bench %s ' $suites)
+cargo build --release -p rhumb-bench --bin rhumb-bench $(printf -- '--bench %s ' $suites)
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 export RHUMB_BENCH_JSON=$fresh/run.jsonl
 for _ in $(seq "${RUNS:-3}"); do
   for suite in $suites; do
-    cargo bench --quiet --bench "$suite"
+    cargo bench --quiet -p rhumb-bench --bench "$suite"
   done
 done
 mkdir -p "$(dirname "$out")"
 mv "$RHUMB_BENCH_JSON" "$out"
 if [ -n "$old" ]; then
   # As it was built above: `cargo run` knows nothing of what only benchmarks need, and would build all anew.
-  "${CARGO_TARGET_DIR:-target}/release/rhumb" bench compare "$old" "$out"
+  "${CARGO_TARGET_DIR:-target}/release/rhumb-bench" compare "$old" "$out"
 fi

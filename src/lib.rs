@@ -15,7 +15,6 @@
 //! ── the core above knows nothing of terminals, networks, files or clocks ──
 //! workspace git llm store config    the world: files, commits, models, what is kept between runs, settings
 //! process web speech      commands that run, pages that were asked for, what was spoken
-//! bench                   what the map costs and how good it is
 //! session                 the conversation: one turn from draft to commit; the runner joins the rooms
 //! tui headless cli        the faces: the full-screen app, one turn without it, the command line
 //! ```
@@ -27,7 +26,6 @@
 //!
 //! A lower room never names a higher one; `tests/architecture.rs` reads every `use` and holds us to it.
 
-pub mod bench;
 pub mod cli;
 pub mod clock;
 pub mod config;

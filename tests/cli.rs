@@ -4,8 +4,6 @@
 
 #[path = "cli/apply.rs"]
 mod apply;
-#[path = "cli/bench.rs"]
-mod bench;
 #[path = "cli/certificates.rs"]
 mod certificates;
 #[path = "cli/codebase.rs"]
@@ -14,8 +12,6 @@ mod codebase;
 mod doctor;
 #[path = "cli/edit.rs"]
 mod edit;
-#[path = "cli/exercises.rs"]
-mod exercises;
 #[path = "cli/faults.rs"]
 mod faults;
 #[path = "cli/index.rs"]
@@ -30,8 +26,6 @@ mod modes;
 mod papers;
 #[path = "cli/plain.rs"]
 mod plain;
-#[path = "cli/refactor.rs"]
-mod refactor;
 #[path = "cli/search.rs"]
 mod search;
 #[path = "cli/secrets.rs"]
@@ -46,16 +40,14 @@ mod version;
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 
 use assert_cmd::Command;
 use edit::edit;
 use serde_json::Value;
+use support::command::{KEY, hermetic, json, run};
 use support::pty::Pty;
 use support::repo::TestRepo;
 use support::server::{MODEL, ModelServer, Step, pieces};
-
-const KEY: &str = "sk-canary-0123456789";
 
 const HARBOUR: &str = "\
 def depth(name):
@@ -101,39 +93,6 @@ fn rhumb(folder: &Path, args: &[&str]) -> Command {
     let mut command = hermetic(env!("CARGO_BIN_EXE_rhumb"), folder);
     command.args(args);
     command
-}
-
-/// A program in `folder`, with nothing of the caller's environment.
-fn hermetic(program: &str, folder: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.current_dir(folder).env_clear();
-    command
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", "/nonexistent")
-        .env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"))
-        .env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"))
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("NO_PROXY", "127.0.0.1,localhost")
-        .env("RHUMB_API_KEY", KEY);
-    command
-}
-
-/// Runs it; the key must not be in what it prints, and standard output must be free of escapes.
-#[track_caller]
-fn run(mut command: Command) -> (i32, String, String) {
-    let output: Output = command.output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    let (out, err) = (text(output.stdout), text(output.stderr));
-    assert!(!out.contains(KEY) && !err.contains(KEY), "the key is printed:\n{out}\n{err}");
-    assert!(!out.contains('\x1b') && !err.contains('\x1b'), "escapes without a terminal:\n{out}\n{err}");
-    assert!(!err.contains("panicked"), "{err}");
-    (output.status.code().unwrap_or(-1), out, err)
-}
-
-#[track_caller]
-fn json(out: &str) -> Value {
-    serde_json::from_str(out).unwrap_or_else(|error| panic!("{error} in {out}"))
 }
 
 fn keys(value: &Value) -> Vec<&str> {

@@ -12,7 +12,7 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::{complain, path_under, print};
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
 use crate::session::{ConnectRequest, Connection, ModeRules, SessionStart};
-use crate::store::DeskFile;
+use crate::store::LayoutFile;
 use crate::tui::action::key_notes;
 use crate::tui::theme::wardrobe::Wish;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
@@ -74,8 +74,8 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
         themes,
         wish,
         themes_folder,
-        face: settings.face.clone(),
-        desk: settings.state_folder.as_deref().map(DeskFile::new),
+        display: settings.display.clone(),
+        desk: settings.state_folder.as_deref().map(LayoutFile::new),
         notify: settings.notify,
         notify_by_command: settings.notify_cmd.is_some(),
         is_first: args.wanted().is_none() && settings.state_folder.as_deref().is_some_and(is_first_start),
@@ -170,7 +170,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
         themes,
         wish,
         themes_folder,
-        face: settings.face.clone(),
+        display: settings.display.clone(),
         desk: None,
         notify: settings.notify,
         notify_by_command: false,
@@ -261,7 +261,7 @@ fn themes() -> (Themes, Option<PathBuf>) {
 }
 
 fn wish(settings: &Settings) -> Wish {
-    let face = &settings.face;
+    let face = &settings.display;
     Wish { always: settings.theme.clone(), light: face.theme_light.clone(), dark: face.theme_dark.clone() }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::headless::{
-    ApplyArgs, AskArgs, BenchArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, IndexArgs, ManArgs, MapArgs,
+    ApplyArgs, AskArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, IndexArgs, ManArgs, MapArgs,
     ModelsArgs, SearchArgs, SessionsArgs, TrustArgs, VersionArgs,
 };
 use crate::session::WhichSession;
@@ -80,22 +80,6 @@ pub struct ProviderArgs {
     pub no_commit: bool,
 }
 
-impl ProviderArgs {
-    /// The flags about the model as they would be typed, for a turn in another process.
-    pub(super) fn as_typed(&self) -> Vec<String> {
-        let map_tokens = self.map_tokens.map(|tokens| tokens.to_string());
-        let flags = [
-            ("--base-url", &self.base_url),
-            ("--api", &self.api),
-            ("--model", &self.model),
-            ("--edit-format", &self.edit_format),
-            ("--map-tokens", &map_tokens),
-        ];
-        let given = flags.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value.clone()?]));
-        given.flatten().collect()
-    }
-}
-
 /// Drawing a screen of the demo to a file.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct PictureArgs {
@@ -166,8 +150,6 @@ pub enum Command {
     Trust(TrustArgs),
     /// Check what the program needs on this machine: terminal, git, keys, folders, the model's server
     Doctor(DoctorArgs),
-    /// Measure what the program costs and how good it is
-    Bench(BenchArgs),
     /// Print completions for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write one for each command
@@ -205,7 +187,6 @@ impl Command {
             Self::Config(_) => "config",
             Self::Trust(_) => "trust",
             Self::Doctor(_) => "doctor",
-            Self::Bench(_) => "bench",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
             Self::Version(_) => "version",
@@ -239,15 +220,6 @@ impl Args {
         let takes_back = matches!(command, Command::Undo | Command::Redo);
         let is_config = matches!(command, Command::Config(_));
         let is_demo = matches!(command, Command::Demo { .. });
-        let is_model_free = matches!(command, Command::Bench(bench) if !bench.command.asks_a_model());
-        let about_model = [
-            ("--model", self.provider.model.is_some()),
-            ("--base-url", self.provider.base_url.is_some()),
-            ("--api", self.provider.api.is_some()),
-            ("--edit-format", self.provider.edit_format.is_some()),
-            ("--map-tokens", self.provider.map_tokens.is_some()),
-        ];
-        let about_model = about_model.into_iter().map(|(flag, is_given)| (flag, is_given && is_model_free));
         let flags = [
             ("--file", !self.files.is_empty() && !takes_files),
             ("--theme", self.provider.theme.is_some() && !is_demo && !is_config),
@@ -259,7 +231,7 @@ impl Args {
             ("--plain", self.plain && !is_demo),
             ("--test-panic", self.test_panic),
         ];
-        let (flag, _) = flags.into_iter().chain(about_model).find(|(_, misplaced)| *misplaced)?;
+        let (flag, _) = flags.into_iter().find(|(_, misplaced)| *misplaced)?;
         Some((flag, command.name()))
     }
 }
@@ -295,8 +267,6 @@ mod tests {
             "rhumb --file a --no-commit apply -",
             "rhumb --no-commit undo",
             "rhumb --root . --model m --base-url u --map-tokens 1 --edit-format diff map",
-            "rhumb bench refactor run --tasks t --model m --edit-format diff",
-            "rhumb bench exercises --from d --api chat --map-tokens 1",
         ] {
             assert_eq!(misplaced(line), None, "{line}");
         }
@@ -310,18 +280,6 @@ mod tests {
         assert_eq!(misplaced("rhumb --theme t edit -m x"), Some(("--theme", "edit")));
         assert_eq!(misplaced("rhumb --no-commit demo"), Some(("--no-commit", "demo")));
         assert_eq!(misplaced("rhumb --watch demo"), Some(("--watch", "demo")));
-        for command in [
-            "map",
-            "edits --git-dir d",
-            "refactor build --from d",
-            "refactor grade r",
-            "compare a b",
-            "context --git-dir d --cases c",
-        ] {
-            for flag in ["--model", "--base-url", "--api", "--edit-format", "--map-tokens"] {
-                assert_eq!(misplaced(&format!("rhumb bench {command} {flag} 1")), Some((flag, "bench")), "{command}");
-            }
-        }
         assert_eq!(misplaced("rhumb --plain map"), Some(("--plain", "map")));
         assert_eq!(misplaced("rhumb --test-panic apply -"), Some(("--test-panic", "apply")));
     }

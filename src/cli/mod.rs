@@ -12,7 +12,7 @@ use clap::{CommandFactory as _, Parser as _};
 
 pub use args::{Args, Command, ProviderArgs};
 
-use crate::config::{Overrides, Paths, Place, Settings, Sources};
+use crate::config::{Overrides, Paths, WorkingDirs, Settings, Sources};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{self, Words};
 use rhumb_text::{nearest, sanitize};
@@ -88,15 +88,11 @@ fn start(args: Args) -> Result<u8, UserError> {
             headless::index_command(&root, &settings, &index)
         }
         Some(Command::Models(models)) => {
-            headless::models(&load(overrides(&args.provider), Some(&root(&args.root)?))?, &models)
+            headless::models(&load_settings(overrides(&args.provider), Some(&root(&args.root)?))?, &models)
         }
         Some(Command::Sessions(sessions)) => {
             let root = root(&args.root)?;
-            headless::sessions(&root, &load(overrides(&args.provider), Some(&root))?, &sessions)
-        }
-        Some(Command::Bench(mut bench)) => {
-            bench.flags = args.provider.as_typed();
-            headless::bench(&root(&args.root)?, &bench, &|| load(overrides(&args.provider), None))
+            headless::sessions(&root, &load_settings(overrides(&args.provider), Some(&root))?, &sessions)
         }
         Some(Command::Apply(mut apply)) => {
             apply.files.splice(..0, args.files);
@@ -114,11 +110,11 @@ fn start(args: Args) -> Result<u8, UserError> {
             if config.default || config.path {
                 return headless::config_files(&root(&args.root)?, &config);
             }
-            let settings = load(overrides(&args.provider), Some(&root(&args.root)?))?;
+            let settings = load_settings(overrides(&args.provider), Some(&root(&args.root)?))?;
             headless::config(&settings, &config)
         }
         Some(Command::Trust(trust)) => {
-            headless::trust(&load(overrides(&args.provider), Some(&root(&args.root)?))?, &trust)
+            headless::trust(&load_settings(overrides(&args.provider), Some(&root(&args.root)?))?, &trust)
         }
         Some(Command::Ask(mut ask)) => {
             ask.files.splice(..0, args.files);
@@ -205,8 +201,11 @@ fn check_spelling(word: &str, may_be_command: bool) -> Result<(), UserError> {
     Ok(())
 }
 
-/// The root that is worked in. rhumb's own files are kept out of every one.
-fn find_root(dir: Option<&PathBuf>) -> Result<Root, UserError> {
+/// The root at `dir`, or else the one around the current folder. Files of rhumb itself are no part of any root.
+///
+/// # Errors
+/// The folder does not exist or cannot be opened.
+pub fn find_root(dir: Option<&PathBuf>) -> Result<Root, UserError> {
     let found = match dir {
         Some(dir) => Root::at(dir),
         None => match std::env::current_dir() {
@@ -235,12 +234,12 @@ fn overrides(provider: &ProviderArgs) -> Overrides {
 }
 
 fn undo(root: &Root, provider: &ProviderArgs, direction: Direction) -> Result<u8, UserError> {
-    headless::undo(root, &load(overrides(provider), Some(root))?, direction)
+    headless::undo(root, &load_settings(overrides(provider), Some(root))?, direction)
 }
 
 /// The settings for a root, and the root without what they hide.
 fn with_settings(root: Root, flags: Overrides) -> Result<(Root, Settings), UserError> {
-    let settings = load(flags, Some(&root))?;
+    let settings = load_settings(flags, Some(&root))?;
     Ok((root.ignoring(&settings.ignore), settings))
 }
 
@@ -253,7 +252,11 @@ fn own_state(paths: Option<&Paths>) -> Result<(), UserError> {
     Err(UserError::new(ErrorKind::Machine, message, hint))
 }
 
-fn load(flags: Overrides, root: Option<&Root>) -> Result<Settings, UserError> {
+/// The settings of the user with those of the flags, of the environment and, with a root, of that repository.
+///
+/// # Errors
+/// A setting is wrong, or the state folder belongs to another user.
+pub fn load_settings(flags: Overrides, root: Option<&Root>) -> Result<Settings, UserError> {
     let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
     let paths = Paths::of_user();
     own_state(paths.as_ref())?;
@@ -261,7 +264,7 @@ fn load(flags: Overrides, root: Option<&Root>) -> Result<Settings, UserError> {
         flags,
         env: &|name| std::env::var(name).ok(),
         paths: paths.as_ref(),
-        place: root.map(|root| Place { root: root.path(), here: &here }),
+        dirs: root.map(|root| WorkingDirs { root: root.path(), here: &here }),
     };
     Settings::load(&sources).map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))
 }

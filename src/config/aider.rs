@@ -1,5 +1,5 @@
-//! `.aider.conf.yml`: the settings of another pair programmer that have a counterpart here. They stand below those of
-//! `rhumb.toml` beside it, and of a repository's file they count as those of its `rhumb.toml` do.
+//! `.aider.conf.yml`: settings of aider that have a counterpart here. They have a lower precedence than `rhumb.toml` in the
+//! same folder, and the same trust.
 
 use std::borrow::Cow;
 
@@ -13,8 +13,8 @@ use super::value::read;
 /// The name of the file.
 pub(super) const FILE: &str = ".aider.conf.yml";
 
-/// Its settings that mean the same here under another name; see also [`counterpart`].
-const NAMES: &[(&str, &str)] = &[
+/// Settings with another name here; see also [`counterpart`].
+const OTHER_NAME: &[(&str, &str)] = &[
     ("openai-api-base", "base_url"),
     ("auto-commits", "auto_commit"),
     ("cache-keepalive-pings", "cache_pings"),
@@ -24,8 +24,8 @@ const NAMES: &[(&str, &str)] = &[
     ("thinking-tokens", "thinking"),
 ];
 
-/// Those that go by the same name, but for the dashes.
-const SAME: &[&str] = &[
+/// Settings with the same name, except for dashes.
+const SAME_NAME: &[&str] = &[
     "model",
     "weak-model",
     "editor-model",
@@ -39,7 +39,7 @@ const SAME: &[&str] = &[
     "test-cmd",
 ];
 
-/// A setting of the file: its name, its line (1-based), and one or more texts.
+/// A setting of the file: the name, the line (1-based), and one or more texts.
 #[derive(Debug, PartialEq, Eq)]
 struct Line {
     name: String,
@@ -48,7 +48,7 @@ struct Line {
     is_list: bool,
 }
 
-/// What a file says that can be used here, and what to tell of the rest.
+/// Reads a file. Returns the settings with a counterpart, and remarks about the others.
 pub(super) fn parse(path: &str, text: &str, level: Level) -> (Vec<Entry>, Vec<String>) {
     let lines = match lines(text) {
         Ok(lines) => lines,
@@ -73,7 +73,7 @@ pub(super) fn parse(path: &str, text: &str, level: Level) -> (Vec<Entry>, Vec<St
 
 type Translated = Result<Vec<(String, Value)>, String>;
 
-/// A setting as it is called and written here; `None` where there is no such thing.
+/// The counterpart of a setting; `None` if there is none.
 fn translated(line: &Line) -> Option<Translated> {
     let first = line.values.first()?.as_str();
     match line.name.as_str() {
@@ -97,9 +97,9 @@ fn translated(line: &Line) -> Option<Translated> {
 }
 
 fn counterpart(name: &str) -> Option<&'static super::Setting> {
-    match NAMES.iter().find(|(theirs, _)| *theirs == name) {
+    match OTHER_NAME.iter().find(|(theirs, _)| *theirs == name) {
         Some((_, ours)) => setting(ours),
-        None => setting(&SAME.iter().find(|same| **same == name)?.replace('-', "_")),
+        None => setting(&SAME_NAME.iter().find(|same| **same == name)?.replace('-', "_")),
     }
 }
 
@@ -112,15 +112,15 @@ fn value(setting: &super::Setting, line: &Line) -> Translated {
     Ok(vec![(setting.name.to_owned(), value)])
 }
 
-/// A number of tokens may be written `8k`.
+/// A number of tokens may be written as `8k`.
 fn in_tokens<'t>(text: &'t str, name: &str) -> Cow<'t, str> {
     let thousands =
         text.strip_suffix(['k', 'K']).filter(|_| name == "thinking").and_then(|text| text.parse::<u32>().ok());
     thousands.map_or(Cow::Borrowed(text), |thousands| Cow::Owned(thousands.saturating_mul(1024).to_string()))
 }
 
-/// The file as what it may be: a mapping of names to texts and lists of texts. Aliases are refused, so that a small file stays
-/// small.
+/// Parses a mapping of names to texts and lists of texts. Aliases are refused, because expanding them could make a small file
+/// very large.
 fn lines(text: &str) -> Result<Vec<Line>, (usize, String)> {
     let mut found = Vec::new();
     let mut open: Option<Line> = None;
@@ -149,7 +149,7 @@ fn lines(text: &str) -> Result<Vec<Line>, (usize, String)> {
                         let name = text.replace('_', "-");
                         open = Some(Line { name, line: first_line(span), values: Vec::new(), is_list: false });
                     }
-                    // An empty file is a text that says nothing.
+                    // An empty file is an empty text.
                     None if is_null => {}
                     None => return refused("expected names with values"),
                     Some(line) => {

@@ -1,24 +1,21 @@
-//! What the settings say of questions about the whole repository.
+//! The settings of `@codebase`.
 
 use super::layers::Layers;
 
-/// Rounds in which a model may ask for more when nothing is configured.
-const ROUNDS: usize = 2;
-
-/// What happens when a model asks for more of the repository.
+/// What happens when a model requests more of the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum More {
-    /// The developer is asked.
+    /// The user is asked.
     #[default]
     Ask,
-    /// It is looked up at once.
+    /// The request is answered.
     Always,
-    /// It is not offered to the model.
+    /// The model is not offered to request more.
     Never,
 }
 
 impl More {
-    /// The words of the setting.
+    /// The values of the setting.
     pub const WORDS: &'static [&'static str] = &["ask", "always", "never"];
 
     fn named(name: &str) -> Self {
@@ -30,18 +27,18 @@ impl More {
     }
 }
 
-/// How `@codebase` works.
+/// The settings of `@codebase`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodebaseSettings {
-    /// Tokens of the passages, if fixed; else a share of the window.
+    /// Budget of the passages in tokens; a share of the context window if `None`.
     pub tokens: Option<usize>,
-    /// Whether the weak model is asked what to look for.
+    /// Whether the weak model chooses search terms.
     pub planning: bool,
-    /// Whether the weak model writes what the answer may look like, to search for that too.
+    /// Whether the weak model writes guesses at the answer, which are searched for too (HyDE).
     pub hyde: bool,
-    /// Whether the weak model puts the files that were found in order.
+    /// Whether the weak model ranks the files that were found.
     pub rerank: bool,
-    /// How often the model may ask for more, for one question.
+    /// How often the model may request more for one question.
     pub rounds: usize,
     /// What happens when it does.
     pub more: More,
@@ -49,19 +46,18 @@ pub struct CodebaseSettings {
 
 impl Default for CodebaseSettings {
     fn default() -> Self {
-        Self { tokens: None, planning: false, hyde: false, rerank: false, rounds: ROUNDS, more: More::Ask }
+        Self::of(&Layers::default())
     }
 }
 
 impl CodebaseSettings {
     pub(super) fn of(layers: &Layers) -> Self {
-        let is_on = |name| layers.switch(name).unwrap_or(false);
         Self {
             tokens: layers.whole("codebase_tokens"),
-            planning: is_on("codebase_planning"),
-            hyde: is_on("codebase_hyde"),
-            rerank: is_on("codebase_rerank"),
-            rounds: layers.whole("codebase_rounds").unwrap_or(ROUNDS),
+            planning: layers.switch("codebase_planning"),
+            hyde: layers.switch("codebase_hyde"),
+            rerank: layers.switch("codebase_rerank"),
+            rounds: layers.whole("codebase_rounds").unwrap_or_default(),
             more: layers.text("codebase_more").map(|name| More::named(&name)).unwrap_or_default(),
         }
     }

@@ -1,22 +1,22 @@
-//! Files that tell how a repository wants its code: `AGENTS.md` and `CONVENTIONS.md` at the root, and `AGENTS.md` of each folder
-//! down to where the user stands, the nearest last. They are text for the model to read and nothing more.
+//! Convention files: `AGENTS.md` and `CONVENTIONS.md` at the root, and `AGENTS.md` in each folder down to the current one, the
+//! nearest last. They are text for the model and have no other effect.
 
 use std::path::{Path, PathBuf};
 
 use super::layers::file_below;
 use rhumb_workspace::is_secret_name;
 
-/// The names at the root, in the order in which they are read.
+/// The names at the root, in reading order.
 const AT_ROOT: [&str; 2] = ["AGENTS.md", "CONVENTIONS.md"];
 
-/// The name in folders below it.
+/// The name in other folders.
 const BELOW: &str = "AGENTS.md";
 
-/// A longer one would cost in every request what its writer did not think of, in bytes.
-const LARGEST: u64 = 64 * 1024;
+/// Maximum size in bytes of a file that is added without asking, because it costs tokens in every request.
+const MAX_FILE_BYTES: u64 = 64 * 1024;
 
-/// The files that there are, relative to `root` with `/`, and those that are too long to be read unasked. `folders` are the root
-/// and the folders below it down to where the user stands.
+/// The files, relative to `root` with `/`, and the files that are too long. `folders` are the root and the folders down to the
+/// current one.
 pub(super) fn found(root: &Path, folders: &[PathBuf]) -> (Vec<String>, Vec<String>) {
     let names = |folder: &PathBuf| if folder == root { &AT_ROOT[..] } else { &[BELOW] };
     let paths = folders.iter().flat_map(|folder| names(folder).iter().map(move |name| folder.join(name)));
@@ -30,7 +30,7 @@ pub(super) fn found(root: &Path, folders: &[PathBuf]) -> (Vec<String>, Vec<Strin
             continue;
         }
         seen.push(real);
-        if meta.len() > LARGEST { long.push(name) } else { found.push(name) }
+        if meta.len() > MAX_FILE_BYTES { long.push(name) } else { found.push(name) }
     }
     (found, long)
 }
@@ -54,7 +54,7 @@ mod tests {
         for name in ["AGENTS.md", "CONVENTIONS.md", "a/CONVENTIONS.md", "a/b/AGENTS.md"] {
             std::fs::write(root.join(name), "Use tabs.\n").unwrap();
         }
-        let long = " ".repeat(LARGEST as usize + 1);
+        let long = " ".repeat(MAX_FILE_BYTES as usize + 1);
         std::fs::write(root.join("a/AGENTS.md"), long).unwrap();
         let expected = ["AGENTS.md", "CONVENTIONS.md", "a/b/AGENTS.md"].map(str::to_owned);
         assert_eq!(found(&root, &folders), (expected.to_vec(), vec!["a/AGENTS.md".to_owned()]));

@@ -1,5 +1,5 @@
-//! Commands that the user and the repository have as Markdown files: found in their folders, read and checked. They are texts for
-//! the composer and nothing else: reading one runs nothing.
+//! Custom commands: Markdown files of the user and of the repository, found, read and checked. A command is a text for the
+//! composer; reading one runs nothing.
 
 use std::fs;
 use std::io::Read as _;
@@ -8,41 +8,40 @@ use std::path::{Path, PathBuf};
 use super::Level;
 use crate::context::Mode;
 
-/// Where a repository keeps its commands, below the root.
+/// The folder of commands in a repository, relative to the root.
 pub const REPOSITORY_COMMANDS: &str = ".rhumb/commands";
 
-/// A file larger than this is no command, in bytes.
-const LARGEST: u64 = 64 * 1024;
+/// Maximum size of a command file in bytes.
+const MAX_FILE_BYTES: u64 = 64 * 1024;
 
-/// Folders within folders that are looked into.
-const DEEPEST: usize = 4;
+/// Maximum depth of folders.
+const MAX_DEPTH: usize = 4;
 
-/// Files that are read of one folder; more are no list that anybody would choose from.
-const MOST: usize = 500;
+/// Maximum number of files of one folder.
+const MAX_FILES: usize = 500;
 
-/// A command of a file.
+/// A custom command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandFile {
-    /// Its name, without the slash; `git:commit` for a file `git/commit.md`.
+    /// The name without the slash: `git:commit` for `git/commit.md`.
     pub name: String,
-    /// Whose it is.
+    /// The owner.
     pub level: Level,
-    /// The file, as it is shown.
+    /// The file, for display.
     pub path: String,
-    /// What it does, for lists; the first line of the text where the file does not say.
+    /// The description for lists; the first line of the text if the file has none.
     pub description: String,
-    /// What it takes, for the help; empty where the file does not say.
+    /// The arguments for the help; empty if the file does not describe them.
     pub arguments: String,
-    /// The mode that its message is meant in, if the file names one.
+    /// The mode of the message, if the file sets one.
     pub mode: Option<Mode>,
-    /// The model to ask, if the file names one.
+    /// The model, if the file names one.
     pub model: Option<String>,
-    /// The message, with its placeholders.
+    /// The message with placeholders.
     pub body: String,
 }
 
-/// The commands of both folders, by name; of two with one name the user's. What is wrong with files comes second: what
-/// happened, and what to do about it.
+/// The commands of both folders, sorted by name; the user's takes precedence. Also returns problems, each with a hint.
 pub fn command_files(user: Option<&Path>, root: &Path) -> (Vec<CommandFile>, Vec<(String, String)>) {
     let (mut commands, mut problems) = (Vec::new(), Vec::new());
     let repository = root.join(REPOSITORY_COMMANDS);
@@ -74,7 +73,7 @@ pub fn command_files(user: Option<&Path>, root: &Path) -> (Vec<CommandFile>, Vec
     (commands, problems)
 }
 
-/// Whether the folder is one, and a repository's not a link to somewhere else.
+/// Whether the folder can be used: that of a repository must not be a symbolic link.
 fn is_plain_folder(folder: &Path, root: &Path, level: Level) -> bool {
     match level {
         Level::User => folder.is_dir(),
@@ -85,16 +84,17 @@ fn is_plain_folder(folder: &Path, root: &Path, level: Level) -> bool {
     }
 }
 
-/// The Markdown files below a folder, in order. Links are not followed: a repository's could lead anywhere.
+/// The Markdown files below a folder, in order. Symbolic links are not followed, because those of a repository could lead
+/// anywhere.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = open.pop() {
         let entries = fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
-        for entry in entries.take(MOST) {
+        for entry in entries.take(MAX_FILES) {
             let Ok(kind) = entry.file_type() else { continue };
             let path = entry.path();
-            if kind.is_dir() && depth < DEEPEST {
+            if kind.is_dir() && depth < MAX_DEPTH {
                 open.push((path, depth + 1));
             } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "md") {
                 found.push(path);
@@ -102,21 +102,21 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         }
     }
     found.sort();
-    found.truncate(MOST);
+    found.truncate(MAX_FILES);
     found
 }
 
 fn read(path: &Path) -> Result<String, String> {
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(|error| error.to_string())?;
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(format!("it has more than {} KiB", LARGEST / 1024));
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(format!("it has more than {} KiB", MAX_FILE_BYTES / 1024));
     }
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
 }
 
-/// A command, and what to tell of its file.
+/// Parses a command. Also returns notes about the file.
 type Checked = (CommandFile, Vec<(String, String)>);
 
 fn command(folder: &Path, path: &Path, shown: &str, level: Level, text: &str) -> Result<Checked, String> {
@@ -136,7 +136,7 @@ fn command(folder: &Path, path: &Path, shown: &str, level: Level, text: &str) ->
             "description" => command.description = value,
             "arguments" | "argument-hint" => command.arguments = value,
             "mode" => command.mode = Some(value.parse().map_err(|error| format!("mode: {error}"))?),
-            // Who reads the code is the user's to say.
+            // Only the user chooses which model receives code.
             "model" if level == Level::Repository => {
                 let what = format!("{shown} names a model, which a repository's command may not.");
                 notes.push((what, "The model that you chose is asked.".to_owned()));
@@ -165,7 +165,7 @@ fn name(folder: &Path, path: &Path) -> Result<String, String> {
 /// Names and values.
 type Fields = Vec<(String, String)>;
 
-/// The fields between two lines `---` at the beginning, and the rest.
+/// The front matter between two `---` lines, and the rest.
 fn front_matter(text: &str) -> Result<(Fields, &str), String> {
     let Some(rest) = text.strip_prefix("---\n") else { return Ok((Vec::new(), text)) };
     let mut fields = Vec::new();
@@ -188,7 +188,7 @@ fn unquoted(value: &str) -> &str {
     inside('"').or_else(|| inside('\'')).unwrap_or(value)
 }
 
-/// The beginning of a line, for a message.
+/// The beginning of a line, for messages.
 fn clipped(line: &str) -> String {
     line.chars().take(40).collect()
 }

@@ -1,10 +1,10 @@
-//! The settings as text for people: the commented default file, and the table of the README.
+//! The table of settings as text: the default file and the table of the README.
 
 use std::fmt::Write as _;
 
 use super::setting::{Kind, SETTINGS, Setting, Trust};
 
-/// The default file: every setting with what it is, commented out. A `#` without a space before a name is a setting.
+/// The default file: every setting with its description, commented out. A `#` without a space before a name is a setting.
 pub fn default_file() -> String {
     let mut file = String::from(
         "# Settings of rhumb. A line such as `#name = value` is a default, or an example where there is none:\n\
@@ -36,7 +36,7 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The table of the README: name, default, who may set it, what it is.
+/// The table of the README: name, default, who may set it, description.
 pub fn settings_table() -> String {
     let mut table = String::from("| setting | default | of a repository | what |\n|---|---|---|---|\n");
     for Setting { name, trust, default, help, .. } in SETTINGS {
@@ -57,7 +57,7 @@ mod tests {
     use super::super::{Overrides, Paths, Settings, Sources};
     use super::*;
 
-    /// The file with settings in place of their comments: all of them, or those with a default.
+    /// The file with settings uncommented: all, or those with a default.
     fn uncommented(which: impl Fn(&str) -> bool) -> String {
         let line = |line: &str| match line.strip_prefix('#') {
             Some(setting) if !setting.starts_with(' ') && which(setting) => setting.to_owned(),
@@ -71,7 +71,7 @@ mod tests {
         let at = folder.path();
         let paths = Paths { home: at.into(), config: at.into(), cache: at.into(), state: at.into() };
         std::fs::write(paths.settings_file(), text).unwrap();
-        Settings::load(&Sources { flags: Overrides::default(), env: &|_| None, paths: Some(&paths), place: None })
+        Settings::load(&Sources { flags: Overrides::default(), env: &|_| None, paths: Some(&paths), dirs: None })
             .unwrap()
     }
 

@@ -1,4 +1,4 @@
-//! Whether passages are also searched by meaning, with which model, and what may leave the machine for it.
+//! The settings of embeddings: whether passages are also searched by meaning, with which model, and what may be sent for that.
 
 use std::path::PathBuf;
 
@@ -8,27 +8,25 @@ use super::layers::Layers;
 use super::{ConfigError, Settings};
 use rhumb_llm::{EmbeddingsApi, Endpoint};
 
-/// The model that is meant where none is named: small, made for code, and of a licence that lets anybody use it.
+/// The default model on this machine: small, made for code, with a permissive licence.
 const LOCAL_MODEL: &str = "minishlab/potion-code-16M";
-/// Where models are published.
-const HUB: &str = "https://huggingface.co";
 
-/// Where texts become vectors.
+/// Where vectors are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EmbeddingsSource {
-    /// Nowhere: the search goes by words alone.
+    /// Nowhere: the search is lexical only.
     #[default]
     Off,
     /// On this machine, by a model in a folder.
     Local,
-    /// At a server.
+    /// By a server.
     Remote,
 }
 
-/// Whether texts may be sent to a server that is not asked for anything else.
+/// Whether texts may be sent to an embedding server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Consent {
-    /// When the user has agreed, once for each repository and server.
+    /// After the user has agreed, once for each repository and server.
     #[default]
     Ask,
     /// Without asking.
@@ -40,38 +38,30 @@ pub enum Consent {
 /// The settings of embeddings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Embeddings {
-    /// Where texts become vectors.
+    /// Where vectors are computed.
     pub source: EmbeddingsSource,
-    /// The model, if one is named: a folder or a name of the hub, or at a server its name there.
+    /// The model, if set: a folder, a name of the hub, or the name at a server.
     pub model: Option<String>,
-    /// Root of the server's API, if it is another than the one that is asked for answers.
+    /// The root of the API of the server, if it differs from that of the provider.
     pub url: Option<String>,
-    /// What the server speaks, if it is not to be told from its address.
+    /// The API of the server, if it does not follow from the address.
     pub api: Option<EmbeddingsApi>,
-    /// Numbers of a vector, if the model shall be asked for fewer than it makes by itself.
+    /// Dimensions of vectors, if fewer than the default of the model.
     pub dims: Option<usize>,
     /// Whether texts may be sent.
     pub consent: Consent,
-    /// Where models are downloaded from, when the user asks for it.
+    /// The server from which models are downloaded.
     pub hub: String,
 }
 
 impl Default for Embeddings {
     fn default() -> Self {
-        Self {
-            source: EmbeddingsSource::Off,
-            model: None,
-            url: None,
-            api: None,
-            dims: None,
-            consent: Consent::Ask,
-            hub: HUB.to_owned(),
-        }
+        Self::of(&Layers::default())
     }
 }
 
 impl Embeddings {
-    /// What the layers say.
+    /// The settings of these layers.
     pub(super) fn of(layers: &Layers) -> Self {
         let source = match layers.text("embeddings").as_deref() {
             Some("local") => EmbeddingsSource::Local,
@@ -97,17 +87,17 @@ impl Embeddings {
             api,
             dims: layers.whole("embeddings_dims"),
             consent,
-            hub: text("embeddings_hub").unwrap_or_else(|| HUB.to_owned()),
+            hub: text("embeddings_hub").unwrap_or_default(),
         }
     }
 
-    /// The name of the model on this machine: the one that is named, else the one that suits code.
+    /// The name of the model on this machine, or of the default one.
     pub fn local_model(&self) -> &str {
         self.model.as_deref().unwrap_or(LOCAL_MODEL)
     }
 
-    /// The folder of a model on this machine, whether it is there or not: the one that `name` is a path of, else where a download
-    /// of that name is kept below the user's `cache` folder.
+    /// The folder of a model on this machine, even if it does not exist: `name` as a path, or the download folder of the model
+    /// below `cache`.
     pub fn folder_of(name: &str, cache: Option<&std::path::Path>) -> Option<PathBuf> {
         if let Some((below, home)) = name.strip_prefix("~/").zip(std::env::home_dir()) {
             return Some(home.join(below));
@@ -166,7 +156,7 @@ mod tests {
                 ("RHUMB_EMBEDDINGS_URL", url),
             ];
             let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-            let sources = crate::config::Sources { flags: Default::default(), env: &env, paths: None, place: None };
+            let sources = crate::config::Sources { flags: Default::default(), env: &env, paths: None, dirs: None };
             Settings::load(&sources).unwrap().embeddings_endpoint().unwrap().unwrap().key.is_some()
         };
         assert!(key("https://chat.example/v2") && !key("https://vectors.example/v1"));

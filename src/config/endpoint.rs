@@ -1,4 +1,4 @@
-//! Where a model is asked, and with which key.
+//! The endpoint of a model: its address, API and key.
 
 use secrecy::SecretString;
 use url::Url;
@@ -9,30 +9,29 @@ use super::{ConfigError, Settings};
 use rhumb_llm::models::Api;
 use rhumb_llm::{Endpoint, KeySource};
 
-/// Who passes requests on to most makers of models, …
+/// The provider that serves models of most makers, …
 const ROUTER: &str = "openrouter";
 /// … and its key.
 const ROUTER_KEY: &str = "OPENROUTER_API_KEY";
 
 impl Settings {
-    /// Where to ask for `model`, as the user writes it (empty for none named yet); `None` where no provider is configured. May run
-    /// the user's key command, so it may take its time.
+    /// The endpoint of `model` (empty for the default model); `None` if no provider is configured. May run the key command of
+    /// the user, which can take time.
     ///
     /// # Errors
-    /// The name is ambiguous, or the key cannot be had.
+    /// The name is ambiguous, or the key cannot be read.
     pub fn endpoint(&self, model: &str) -> Result<Option<Endpoint>, ConfigError> {
         let Some((candidate, model)) = self.route(&self.model_named(model))? else {
             return Ok(None);
         };
-        // An address that is none gets no key; whoever opens a connection tells what is wrong with it.
+        // A malformed address gets no key. The error is reported when it is used.
         let url = Url::parse(candidate.base_url.trim()).ok();
         let found = url.as_ref().map_or(Ok(None), |url| self.keys.find(&self.claim(&candidate, url)))?;
         let (key, key_source) = found.unzip();
         Ok(Some(self.opened(&candidate, model, key, key_source)))
     }
 
-    /// Where the key for `model` would come from, with the rest of its endpoint as [`Settings::endpoint`] has it. Runs nothing and
-    /// reads out no key.
+    /// The endpoint of `model` with the source of its key instead of the key. Runs no command and reads no key.
     ///
     /// # Errors
     /// As [`Settings::endpoint`].
@@ -67,13 +66,13 @@ impl Settings {
         }
     }
 
-    /// Where a key for this provider was looked for, in words; `None` if its server may answer without a key.
+    /// Where a key for this provider was searched, in words; `None` if the server may work without a key.
     fn missing_key_at(&self, candidate: &Candidate<'_>) -> Option<String> {
         let preset = candidate.preset.filter(|preset| preset.api != Api::Ollama && !preset.key_variables.is_empty())?;
         let url = Url::parse(candidate.base_url.trim()).ok()?;
-        // Any other address may belong to a proxy or to a local server, which need no key.
+        // Another address may be a proxy or a local server, which may need no key.
         let is_makers = candidate.at_home() || url.host_str()?.ends_with(".azure.com");
-        // A header of the user may hold the key.
+        // A header of the settings may contain the key.
         let has_header = |entry: &ProviderEntry| entry.headers.values().any(|value| !value.trim().is_empty());
         if !is_makers || candidate.entry.is_some_and(has_header) {
             return None;
@@ -87,8 +86,8 @@ impl Settings {
         })
     }
 
-    /// What to tell of an endpoint before it is used, and what to do about it: a model that nobody named, a key that is missing
-    /// or stays here. `named` is the model that was asked for.
+    /// Notes about an endpoint, each with a hint: the default model, a missing key, or a key that is not sent. `named` is the
+    /// requested model.
     pub fn notes_on(&self, named: &str, endpoint: &Endpoint) -> Vec<(String, String)> {
         let mut notes = Vec::new();
         if named.is_empty() && !endpoint.model.is_empty() {
@@ -104,15 +103,15 @@ impl Settings {
         notes
     }
 
-    /// The provider that makes a model and takes a key, as far as the model's name tells.
+    /// The maker of a model, by the name of the model, if it is a provider with a key.
     pub fn maker_of(&self, model: &str) -> Option<String> {
         let named = self.catalog().resolve(&self.model_named(model));
         let maker = named.split_once('/').and_then(|(maker, _)| preset(maker)).or_else(|| of_family(&named))?;
         (!maker.key_variables.is_empty()).then(|| maker.name.to_owned())
     }
 
-    /// What a model lacks that was named while no provider is configured, as a sentence without its full stop: `gpt-5 needs
-    /// OPENAI_API_KEY, which is not set`. `None` where the name tells no maker.
+    /// What is missing for a model while no provider is configured, as a sentence without full stop: `gpt-5 needs
+    /// OPENAI_API_KEY, which is not set`. `None` if the maker is unknown.
     pub fn lacking(&self, model: &str) -> Option<String> {
         let meant = self.model_named(model);
         let named = self.catalog().resolve(&meant);
@@ -136,7 +135,7 @@ impl Settings {
         let variable = preset.key_variables.first()?;
         let host = Url::parse(&endpoint.base_url).ok().and_then(|url| url.host_str().map(str::to_owned));
         if self.keys.has_variable(variable) {
-            // The address of the provider was changed, and its key stays with the maker's.
+            // The address of the provider was changed, so its key is not sent there.
             return Some((
                 format!("No key is sent: {variable} belongs to {}'s own address, not to this one.", endpoint.provider),
                 format!(

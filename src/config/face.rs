@@ -1,4 +1,4 @@
-//! How the app looks and feels, as the settings say: colours, panes, keys, the mouse, motion.
+//! The settings of the display and input of the app: colours, panes, keys, the mouse, animations.
 
 use std::collections::BTreeMap;
 
@@ -9,44 +9,44 @@ use super::layers::Layers;
 /// The editing keys of the composer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ComposerKeys {
-    /// Those of emacs, and of the shell: Ctrl-a, Ctrl-e, Alt-b.
+    /// Emacs keys, as in shells: Ctrl-a, Ctrl-e, Alt-b.
     #[default]
     Emacs,
-    /// Those of vi: one types in insert mode, Esc goes to normal mode.
+    /// Vi keys, with insert and normal mode.
     Vi,
 }
 
 /// How the review shows a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DiffView {
-    /// Side by side where there is room for it, else unified.
+    /// Side by side if the pane is wide enough, else unified.
     #[default]
     Auto,
-    /// Removed lines above added ones.
+    /// Removed lines above added lines.
     Unified,
-    /// Base at the left, proposed at the right.
+    /// Base on the left, proposed on the right.
     SideBySide,
 }
 
-/// Where the panes stand.
+/// The arrangement of the panes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LayoutChoice {
-    /// What suits the size of the screen.
+    /// By the size of the screen.
     #[default]
     Auto,
-    /// The chat at the left, the others in a column at the right.
+    /// The chat on the left, the other panes in a column on the right.
     Columns,
-    /// The chat above, the others in a row below it.
+    /// The chat at the top, the other panes in a row below.
     Rows,
     /// One pane at a time.
     Single,
 }
 
 impl LayoutChoice {
-    /// All of them, in the order in which they are gone through.
+    /// All layouts, in the order in which they are cycled.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Columns, Self::Rows, Self::Single];
 
-    /// What the settings call it.
+    /// The name in the settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -56,65 +56,53 @@ impl LayoutChoice {
         }
     }
 
-    /// The one of that name.
+    /// The layout with a name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|layout| layout.name() == name)
     }
 }
 
-/// The settings of the app's face.
+/// The settings of the display and input of the app.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Face {
-    /// The theme for a light ground, if one is set.
+pub struct DisplaySettings {
+    /// The theme for a light background, if set.
     pub theme_light: Option<String>,
-    /// The theme for a dark ground, if one is set.
+    /// The theme for a dark background, if set.
     pub theme_dark: Option<String>,
-    /// Where the panes stand.
+    /// The arrangement of the panes.
     pub layout: LayoutChoice,
-    /// Whether clicks, the wheel and drags count.
+    /// Whether mouse events are handled.
     pub mouse: bool,
-    /// Whether anything on the screen may move by itself.
+    /// Whether animations are shown.
     pub animations: bool,
     /// The editing keys of the composer.
     pub composer_keys: ComposerKeys,
     /// How the review shows a hunk.
     pub diff_view: DiffView,
-    /// Whether the words that changed in a line are marked.
+    /// Whether changed words within a line are highlighted.
     pub diff_words: bool,
-    /// Whether hunks that are decided fold to one line.
+    /// Whether decided hunks are folded to one line.
     pub fold_decided: bool,
-    /// The keys of actions by their name, instead of those of the table; an empty list leaves an action without keys.
+    /// The keys of actions by name, which replace the default keys. An empty list leaves an action without keys.
     pub keys: BTreeMap<String, Vec<String>>,
 }
 
-impl Default for Face {
+impl Default for DisplaySettings {
     fn default() -> Self {
-        Self {
-            theme_light: None,
-            theme_dark: None,
-            layout: LayoutChoice::default(),
-            mouse: true,
-            animations: true,
-            composer_keys: ComposerKeys::default(),
-            diff_view: DiffView::default(),
-            diff_words: true,
-            fold_decided: true,
-            keys: BTreeMap::new(),
-        }
+        Self::of(&Layers::default())
     }
 }
 
-impl Face {
-    /// What the layers say of it.
+impl DisplaySettings {
+    /// The settings of these layers.
     pub(super) fn of(layers: &Layers) -> Self {
-        let defaults = Self::default();
         let text = |name: &str| layers.text(name);
         Self {
             theme_light: text("theme_light"),
             theme_dark: text("theme_dark"),
             layout: text("layout").and_then(|name| LayoutChoice::named(&name)).unwrap_or_default(),
-            mouse: layers.switch("mouse").unwrap_or(defaults.mouse),
-            animations: layers.switch("animations").unwrap_or(defaults.animations),
+            mouse: layers.switch("mouse"),
+            animations: layers.switch("animations"),
             composer_keys: match text("composer_keys").as_deref() {
                 Some("vi") => ComposerKeys::Vi,
                 _ => ComposerKeys::Emacs,
@@ -124,8 +112,8 @@ impl Face {
                 Some("side-by-side") => DiffView::SideBySide,
                 _ => DiffView::Auto,
             },
-            diff_words: layers.switch("diff_words").unwrap_or(defaults.diff_words),
-            fold_decided: layers.switch("fold_decided").unwrap_or(defaults.fold_decided),
+            diff_words: layers.switch("diff_words"),
+            fold_decided: layers.switch("fold_decided"),
             keys: keys(layers),
         }
     }

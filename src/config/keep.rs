@@ -1,4 +1,7 @@
-//! Writing one setting to the user's own file. Nothing else of it changes: not a comment, not a space, not the order of lines.
+//! Changes one setting in the file of the user. Comments, white space and the order of lines are preserved.
+//!
+//! `toml_edit` is not used here: it would also remove the comment above a removed setting, and cannot place a new one below its
+//! commented default.
 
 use std::fs;
 use std::io::Write as _;
@@ -12,31 +15,31 @@ use super::setting::{Kind, setting};
 use super::trust::private_folder;
 use super::value::{read, written};
 
-/// The value that a typed text means for a setting, as TOML.
+/// Parses a typed value of a setting. Returns it as TOML.
 ///
 /// # Errors
-/// What the setting takes, and what was typed, as words for a sentence.
+/// What the setting expects, and what was typed, in words.
 pub fn typed_value(name: &str, text: &str) -> Result<String, String> {
     let kind = setting(name).ok_or_else(|| format!("there is no setting {name}"))?.kind;
     if kind == Kind::Tables {
         return Err("it is a table, to be written in the file".into());
     }
-    // As TOML, or as people write it where there is no telling them apart.
+    // As TOML, or else without quotes.
     let quoted = format!("v = {text}").parse::<toml::Table>().ok().and_then(|table| table.get("v").cloned());
     let from_toml = quoted.and_then(|value| super::value::checked(kind, &value).ok());
     from_toml.map_or_else(|| read(kind, text), Ok).map(|value| written(&value))
 }
 
-/// Where a setting of a file stands, or would: the line, 1-based; `None` where the text is no TOML.
+/// The line (1-based) of a setting in a file, or the line where it would be inserted; `None` if the text is not TOML.
 pub fn setting_line(text: &str, name: &str) -> Option<usize> {
     let value = "0";
     changed(text, name, Some(value)).ok().map(|(_, line)| line)
 }
 
-/// The text with the setting set to `value` (as TOML), or without it; and the line where that is, 1-based.
+/// The text with the setting set to `value` (as TOML), or removed; and the line of that, 1-based.
 ///
 /// # Errors
-/// The text is no TOML; in words.
+/// The text is not TOML, in words.
 pub fn changed(text: &str, name: &str, value: Option<&str>) -> Result<(String, usize), String> {
     let table = DeTable::parse(text).map_err(|error| error.message().to_owned())?.into_inner();
     let found = table.iter().find(|(key, _)| key.get_ref().as_ref() == name);
@@ -68,7 +71,7 @@ pub fn changed(text: &str, name: &str, value: Option<&str>) -> Result<(String, u
     Ok((new, line_of(text, at) + usize::from(!break_before.is_empty())))
 }
 
-/// The place behind the line that shows the setting's default as a comment, above the first table.
+/// The offset after the line with the commented default of the setting, above the first table.
 fn default_line(text: &str, name: &str, first_table: usize) -> Option<usize> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -100,13 +103,13 @@ fn line_end(text: &str, at: usize) -> usize {
     tail(text, at).find('\n').map_or(text.len(), |after| at + after + 1)
 }
 
-/// Writes a setting to a file, which is made if it is not there; a value of `None` takes it out. The file as it really is, where
-/// it is a link, and the line.
+/// Writes a setting to a file, or removes it with `None`. Creates the file if it is missing. Returns the file with links
+/// resolved, and the line.
 ///
 /// # Errors
-/// In words, what stands in the way; the file is as it was then.
+/// Why the file was not changed, in words.
 pub fn keep_setting(file: &Path, name: &str, value: Option<&str>) -> Result<(PathBuf, usize), String> {
-    // Settings are often links into a folder of their own: the link stays.
+    // The file may be a symbolic link, which is kept.
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let shown = file.display().to_string();
     let failed = |error: &dyn std::fmt::Display| format!("{shown} cannot be written: {error}");

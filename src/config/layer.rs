@@ -1,4 +1,4 @@
-//! One file of settings, read and checked entry by entry, each with its line.
+//! Parses one settings file and checks its entries, each with its line.
 
 use std::fmt;
 
@@ -12,32 +12,32 @@ use rhumb_llm::redacted_url;
 use rhumb_text::nearest;
 use rhumb_text::sanitize;
 
-/// Whose file it is.
+/// The owner of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// The user's own.
+    /// The user.
     User,
-    /// In the repository, so of whoever wrote that.
+    /// The repository, so that its content is not trusted.
     Repository,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody set it.
+    /// The value is the default.
     Default,
     /// A line of a file.
     File {
-        /// Whose.
+        /// The owner of the file.
         level: Level,
-        /// The file, as it is shown.
+        /// The file, for display.
         path: String,
         /// 1-based.
         line: usize,
     },
-    /// This environment variable.
+    /// An environment variable.
     Variable(String),
-    /// This flag.
+    /// A flag.
     Flag(&'static str),
 }
 
@@ -52,14 +52,14 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value that somebody set.
+/// A value that is set.
 #[derive(Clone, PartialEq)]
 pub struct Entry {
-    /// The setting's name; of a table of the user's own, `providers.NAME`.
+    /// The name of the setting; of a named table, `providers.NAME`.
     pub name: String,
-    /// The value, of the type that the setting takes.
+    /// The value, of the type of the setting.
     pub value: Value,
-    /// Where it comes from.
+    /// The origin.
     pub origin: Origin,
 }
 
@@ -71,12 +71,12 @@ impl fmt::Debug for Entry {
 }
 
 impl Entry {
-    /// The setting that it is one of.
+    /// The setting of the entry.
     pub(super) fn setting(&self) -> Option<&'static super::Setting> {
         setting(self.name.split('.').next().unwrap_or(&self.name))
     }
 
-    /// The value as it may be shown: addresses without passwords, headers without what they say.
+    /// The value for display: addresses without passwords, headers without values.
     pub fn shown(&self) -> Value {
         let mut value = self.value.clone();
         let address = |value: &mut Value| {
@@ -96,14 +96,14 @@ impl Entry {
     }
 }
 
-/// Something wrong at a line of a file.
+/// A mistake in a line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The file.
     pub path: String,
     /// 1-based.
     pub line: usize,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
 }
 
@@ -119,7 +119,7 @@ pub(super) fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
 }
 
-/// Reads the text of a settings file; what is right in it, and what is wrong.
+/// Parses a settings file. Returns its valid entries and its mistakes.
 pub(super) fn parse(path: &str, text: &str, level: Level) -> (Vec<Entry>, Vec<Problem>) {
     let mut reading = Reading { path, text, level, entries: Vec::new(), problems: Vec::new() };
     let (spans, values) = match (DeTable::parse(text), text.parse::<Table>()) {
@@ -142,7 +142,7 @@ pub(super) fn parse(path: &str, text: &str, level: Level) -> (Vec<Entry>, Vec<Pr
     (reading.entries, reading.problems)
 }
 
-/// A file while it is read.
+/// A file that is being parsed.
 struct Reading<'a> {
     path: &'a str,
     text: &'a str,
@@ -169,7 +169,7 @@ impl Reading<'_> {
         self.problem(name.span().start, format!("there is no {of} `{}`{meant}", name.get_ref()));
     }
 
-    /// A name at the top of the file.
+    /// Checks a name at the top level.
     fn top(&mut self, name: &Name<'_>, span: &Spanned<DeValue<'_>>, value: &Value) {
         let at = name.span().start;
         let Some(setting) = setting(name.get_ref()) else {
@@ -188,7 +188,7 @@ impl Reading<'_> {
         }
     }
 
-    /// One of the user's own tables, or a short name for a model.
+    /// Checks a named table, or an entry of a table such as `[aliases]`.
     fn table(&mut self, kind: &str, name: &Name<'_>, span: &Spanned<DeValue<'_>>, value: &Value) {
         let (at, full) = (name.span().start, format!("{kind}.{}", name.get_ref()));
         let takes = match kind {

@@ -1,12 +1,11 @@
-//! Settings: what flags, the environment and files say, laid over each other, and where keys are found.
+//! Settings: values of flags, the environment and files, combined by precedence, and the sources of keys.
 //!
-//! One table, [`SETTINGS`], says what there is, what it takes and who may set it. [`Layers`] reads the files and keeps the origin
-//! of each value, [`Settings`] is what they come to, and an [`Endpoint`] is whom a model is asked of, in which format and
-//! with which key.
+//! One table, [`SETTINGS`], lists all settings with their types, defaults and trust. [`Layers`] reads the files and keeps the
+//! origin of each value, [`Settings`] is the result, and an [`Endpoint`] is the address, the API and the key of a model.
 //!
-//! A repository's own files may set what is inert. What runs, sends, costs, or chooses who reads the code is shown to the user and
-//! used once exactly that value is approved; where keys come from is nobody's but the user's to say. Opening a repository
-//! therefore runs, sends and writes nothing.
+//! A settings file in a repository may set inert values. A value that runs a program, sends data, costs money or chooses who
+//! receives code is shown to the user and used after this exact value was approved. Sources of keys can be set only by the
+//! user. Opening a repository therefore runs, sends and writes nothing.
 
 mod aider;
 mod codebase;
@@ -18,7 +17,6 @@ mod endpoint;
 mod face;
 mod keep;
 mod key;
-mod kind;
 mod layer;
 mod layers;
 mod paths;
@@ -35,7 +33,7 @@ pub use codebase::{CodebaseSettings, More};
 pub use custom_commands::{CommandFile, REPOSITORY_COMMANDS, command_files};
 pub use default_file::{default_file, settings_table};
 pub use embeddings::{Consent, Embeddings, EmbeddingsSource};
-pub use face::{ComposerKeys, DiffView, Face, LayoutChoice};
+pub use face::{ComposerKeys, DiffView, DisplaySettings, LayoutChoice};
 pub use keep::{changed, keep_setting, setting_line, typed_value};
 pub use key::{KeySearch, KeyedProvider, Keyring, Keys, SearchedPlace, keyring_of_system};
 pub use layer::{Entry, Level, Origin, Problem};
@@ -48,71 +46,71 @@ pub use shown::settings_text;
 pub use trust::{Approvals, Proposed};
 pub use value::written;
 
-/// What is wrong with the settings.
+/// Errors of settings and keys.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file is there but cannot be read.
+    /// A file exists and cannot be read.
     #[error("cannot read {path}: {cause}")]
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         cause: std::io::Error,
     },
-    /// The file is not what we expect.
+    /// A file is malformed.
     #[error("{path}: {message}")]
     Invalid {
         /// The file.
         path: String,
-        /// What is wrong, with the line.
+        /// The mistake, with the line.
         message: String,
     },
-    /// The user's settings file has mistakes.
+    /// The settings file of the user has mistakes.
     #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Wrong {
-        /// Every one of them.
+        /// All mistakes.
         problems: Vec<Problem>,
     },
-    /// An approval cannot be kept.
+    /// An approval cannot be saved.
     #[error("cannot write {path}: {cause}")]
     Unkept {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         cause: std::io::Error,
     },
-    /// Others could read the key.
+    /// A file with a key can be read by others.
     #[error("{path} can be read by others, so the key in it is not used")]
     KeyExposed {
         /// The file.
         path: String,
     },
-    /// A key that the user entered was not stored.
+    /// A key could not be stored.
     #[error("the key was not stored: {why}")]
     KeyNotStored {
-        /// Why.
+        /// The cause.
         why: String,
     },
-    /// A command that should print a key did not.
+    /// A key command failed.
     #[error("the key command `{command}`: {message}")]
     KeyCommand {
         /// The command line.
         command: String,
-        /// What went wrong.
+        /// The reason.
         message: String,
     },
-    /// The system's keyring is there and cannot be read.
+    /// The keyring exists and cannot be read.
     #[error("the keyring: {message}")]
     Keyring {
-        /// What went wrong.
+        /// The reason.
         message: String,
     },
-    /// A value that does not parse.
+    /// A value is malformed.
     #[error("{name}: {message}")]
     BadValue {
-        /// The flag, variable or key.
+        /// The flag, variable or setting.
         name: String,
-        /// What is wrong.
+        /// The mistake.
         message: String,
     },
 }

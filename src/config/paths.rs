@@ -1,27 +1,27 @@
-//! Where settings live: the XDG folders of the user.
+//! The folders of the user, by the XDG base directory specification.
 
 use std::path::{Path, PathBuf};
 
 use etcetera::{BaseStrategy, choose_base_strategy};
 
-/// The user's folders.
+/// The folders of the user.
 #[derive(Debug, Clone)]
 pub struct Paths {
-    /// The user's home: settings of other programs lie here.
+    /// The home folder, for settings of other programs.
     pub home: PathBuf,
-    /// `rhumb.toml`, `credentials.toml` and `api-key` live here.
+    /// The configuration folder: `rhumb.toml`, `credentials.toml` and `api-key`.
     pub config: PathBuf,
-    /// What can be made again at any time lives here.
+    /// The cache folder. Everything in it can be made again.
     pub cache: PathBuf,
-    /// What cannot, and is no setting, lives here: the journal of writes.
+    /// The state folder: the journal of writes, sessions, approvals.
     pub state: PathBuf,
 }
 
 impl Paths {
-    /// The folders of this user; `None` where there is no home.
+    /// The folders of this user; `None` without a home folder.
     pub fn of_user() -> Option<Self> {
         let base = choose_base_strategy().ok()?;
-        // Not every system has a folder for state.
+        // Not every system has a state folder.
         let state = base.state_dir().unwrap_or_else(|| base.data_dir());
         Some(Self {
             home: base.home_dir().to_owned(),
@@ -31,13 +31,13 @@ impl Paths {
         })
     }
 
-    /// The folder of these that holds what is believed without a question (approvals, sessions, the journal) and belongs to another
-    /// user, with that user's number. Whoever owns it decides what is in it.
+    /// The state folder and the id of its owner, if it belongs to another user. Its content (approvals, sessions, the journal)
+    /// is trusted, so it must belong to this user.
     pub fn of_another(&self) -> Option<(&Path, u32)> {
         Some((&self.state, owner_if_another(&self.state)?))
     }
 
-    /// Every folder of ours, and what the files of ours in them are links to: a model that writes there says what is run.
+    /// All folders of rhumb, and the targets of symbolic links in them. A model must not write there.
     pub fn own(&self) -> Vec<PathBuf> {
         let files =
             [self.settings_file(), self.config_file(), self.credentials_file(), self.key_file(), self.approvals_file()];
@@ -49,38 +49,38 @@ impl Paths {
         self.config.join("rhumb.toml")
     }
 
-    /// What the user has approved of the settings of repositories.
+    /// The approvals of settings of repositories.
     pub fn approvals_file(&self) -> PathBuf {
         self.state.join("approved.json")
     }
 
-    /// The settings file under its name of before, read where there is no other.
+    /// The former name of the settings file, read if there is no other.
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
     }
 
-    /// The user's own commands, as files.
+    /// The folder with custom commands.
     pub fn commands_folder(&self) -> PathBuf {
         self.config.join("commands")
     }
 
-    /// The user's own themes, as files.
+    /// The folder with custom themes.
     pub fn themes_folder(&self) -> PathBuf {
         self.config.join("themes")
     }
 
-    /// The file with a key for each host.
+    /// The file with keys by host.
     pub fn credentials_file(&self) -> PathBuf {
         self.config.join("credentials.toml")
     }
 
-    /// The file that holds nothing but the key of the configured address.
+    /// The file with only the key of the configured address.
     pub fn key_file(&self) -> PathBuf {
         self.config.join("api-key")
     }
 }
 
-/// The number of the user that a folder belongs to, where it is there and that is not who runs this.
+/// The id of the owner of a folder, if that is another user than the one who runs this process.
 #[cfg(unix)]
 pub(super) fn owner_if_another(folder: &Path) -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;
@@ -88,7 +88,7 @@ pub(super) fn owner_if_another(folder: &Path) -> Option<u32> {
     (owner != rustix::process::geteuid().as_raw()).then_some(owner)
 }
 
-/// Folders have no such number here.
+/// Folders have no owner id on this system.
 #[cfg(not(unix))]
 pub(super) fn owner_if_another(_: &Path) -> Option<u32> {
     None

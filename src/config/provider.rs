@@ -1,4 +1,4 @@
-//! The providers that are known by name: where they are, what they speak, and which variables hold their keys.
+//! The built-in providers: their addresses, APIs and key variables; and the providers of the settings.
 
 use std::collections::BTreeMap;
 
@@ -8,26 +8,26 @@ use serde_json::{Map, Value};
 use super::{Entry, Layers};
 use rhumb_llm::models::Api;
 
-/// A provider that comes with the program.
+/// A built-in provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preset {
     /// The name before the `/` of `NAME/model`.
     pub name: &'static str,
-    /// What it speaks.
+    /// The API.
     pub api: Api,
-    /// Root of its API; `None` where everyone has an address of their own.
+    /// The root of the API; `None` if every user has another address.
     pub base_url: Option<&'static str>,
-    /// Variables that other programs read its key from, too; the first that is set counts.
+    /// The variables with its key; the first one that is set is used.
     pub key_variables: &'static [&'static str],
-    /// Variables that name another address for it.
+    /// The variables with another address.
     pub url_variables: &'static [&'static str],
-    /// The model that is asked when none is named, or a short name for the newest of a family.
+    /// The default model, or an alias for the newest model of a family.
     pub default_model: Option<&'static str>,
-    /// How the names of its own models begin. Empty for those that serve the models of others.
+    /// The prefixes of the names of its own models; empty if it serves models of others.
     pub families: &'static [&'static str],
 }
 
-/// A row of the table for a provider without models of its own.
+/// A preset without models of its own.
 const fn host(name: &'static str, base_url: &'static str, key_variables: &'static [&'static str]) -> Preset {
     Preset {
         name,
@@ -40,7 +40,7 @@ const fn host(name: &'static str, base_url: &'static str, key_variables: &'stati
     }
 }
 
-/// Every preset. Where several keys are at hand and no model is named, the first of them is asked.
+/// All presets. If several keys are available and no model is named, the first preset with a key is used.
 pub const PRESETS: &[Preset] = &[
     Preset {
         api: Api::Anthropic,
@@ -94,7 +94,7 @@ pub const PRESETS: &[Preset] = &[
         default_model: Some("gpt-oss-120b"),
         ..host("cerebras", "https://api.cerebras.ai/v1", &["CEREBRAS_API_KEY"])
     },
-    // The model is the name of a deployment, so there is none to fall back on.
+    // Models are names of deployments, so there is no default.
     Preset {
         base_url: None,
         url_variables: &["AZURE_OPENAI_ENDPOINT"],
@@ -108,31 +108,31 @@ pub const PRESETS: &[Preset] = &[
     host("lmstudio", "http://127.0.0.1:1234/v1", &[]),
 ];
 
-/// The preset of that name.
+/// The preset with a name.
 pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }
 
-/// The provider whose own models have names like this one.
+/// The provider whose own models have names with such a prefix.
 pub(super) fn of_family(model: &str) -> Option<&'static Preset> {
     let model = model.to_ascii_lowercase();
     PRESETS.iter().find(|preset| preset.families.iter().any(|beginning| model.starts_with(beginning)))
 }
 
-/// A provider of the user's own, `[providers.NAME]`. What is absent is as in the preset of that name, if there is one.
+/// A provider of the settings, `[providers.NAME]`. Absent fields are those of the preset of that name, if there is one.
 #[derive(Clone, Default, PartialEq)]
 pub struct ProviderEntry {
-    /// Root of its API.
+    /// The root of the API.
     pub base_url: Option<String>,
-    /// What it speaks.
+    /// The API.
     pub api: Option<Api>,
-    /// The variable that holds its key.
+    /// The variable with its key.
     pub key_env: Option<String>,
-    /// The command line that prints its key.
+    /// The command that prints its key.
     pub key_command: Option<String>,
-    /// Headers to send along, which may hold secrets: never shown.
+    /// Additional headers. They may be secret and are never shown.
     pub headers: BTreeMap<String, String>,
-    /// Fields to add to the body of each request.
+    /// Additional fields of the body of each request.
     pub params: Map<String, Value>,
 }
 
@@ -147,19 +147,19 @@ impl std::fmt::Debug for ProviderEntry {
     }
 }
 
-/// What the user says of providers: entries of the settings, and addresses in the environment.
+/// The providers of the settings and the addresses in the environment.
 #[derive(Debug, Clone, Default)]
 pub struct Providers {
-    /// Providers of the user's own, by name.
+    /// The providers of the settings, by name.
     pub entries: BTreeMap<String, ProviderEntry>,
-    /// Addresses of presets that the environment names.
+    /// Addresses of presets in the environment.
     pub(super) urls: BTreeMap<&'static str, String>,
-    /// The address that the environment gives beside the key that many programs share.
+    /// The address in OPENAI_BASE_URL.
     pub(super) beside_key: Option<String>,
 }
 
 impl Providers {
-    /// The entries and what the environment says; `var` looks a variable up.
+    /// Combines the entries with the environment; `var` reads a variable.
     pub(super) fn new(
         entries: BTreeMap<String, ProviderEntry>,
         beside_key: Option<String>,
@@ -168,18 +168,18 @@ impl Providers {
         Self { entries, urls: urls_of_environment(var), beside_key }
     }
 
-    /// Whether `name` is a provider, of the user or known.
+    /// Whether `name` is a provider of the settings or a preset.
     pub(super) fn knows(&self, name: &str) -> bool {
         preset(name).is_some() || self.entries.contains_key(name)
     }
 }
 
-/// The providers that the settings have tables for.
+/// The providers with a table in the settings.
 pub(super) fn entries(layers: &Layers) -> BTreeMap<String, ProviderEntry> {
     layers.tables("providers").filter_map(|(name, entry)| Some((name.to_owned(), provider(entry)?))).collect()
 }
 
-/// A provider's table, which was checked when it was read.
+/// Converts a provider table, which was checked before.
 fn provider(entry: &Entry) -> Option<ProviderEntry> {
     let table = entry.value.as_table()?;
     let text = |field: &str| Some(table.get(field)?.as_str()?.to_owned());
@@ -196,8 +196,8 @@ fn provider(entry: &Entry) -> Option<ProviderEntry> {
     })
 }
 
-/// The addresses that the environment names for presets, made whole: a host alone is enough for a server of one's own, and
-/// an endpoint without a path for those that keep their API below one.
+/// The addresses of presets in the environment, completed: a local server may be given as a host, and an endpoint without the
+/// path of its API.
 fn urls_of_environment(var: &dyn Fn(&str) -> Option<String>) -> BTreeMap<&'static str, String> {
     let named = PRESETS.iter().filter_map(|preset| {
         let url = preset.url_variables.iter().find_map(|name| var(name))?;
@@ -207,8 +207,8 @@ fn urls_of_environment(var: &dyn Fn(&str) -> Option<String>) -> BTreeMap<&'stati
     named.collect()
 }
 
-/// A local server's address from what its own program takes: `host`, `host:port` or a URL. The address to listen on at every
-/// interface is asked on this machine.
+/// The address of a local server, from the variable of its own program: `host`, `host:port` or a URL. A wildcard listen address
+/// becomes the loopback address.
 fn local_url(address: &str) -> String {
     let (scheme, rest) = address.split_once("://").unwrap_or(("http", address));
     let rest = rest.replacen("0.0.0.0", "127.0.0.1", 1);

@@ -1,7 +1,7 @@
-//! Which provider a model is asked of, and at which address.
+//! Chooses the provider of a model, and its address.
 //!
-//! An address of the user's own settings wins, and the model's name goes there whole. Else the name decides: the part before
-//! its first `/` where that is a provider, else whoever there is a key for, with the maker of the model before all others.
+//! If the settings have an address, every model is used there, by its whole name. Otherwise the name decides: the part before
+//! the first `/` if it is a provider, else a provider with a key, preferably the maker of the model.
 
 use url::Url;
 
@@ -10,32 +10,32 @@ use super::provider::{PRESETS, Preset, ProviderEntry, of_family, preset};
 use super::{ConfigError, Settings};
 use rhumb_llm::models::{Api, Catalog};
 
-/// The preset whose key may also go to the address that the user's environment gives beside it.
+/// The preset whose key may also be sent to the address in OPENAI_BASE_URL.
 pub(super) const OPENAI: &str = "openai";
-/// Its key.
+/// The variable with its key.
 pub(super) const OPENAI_KEY: &str = "OPENAI_API_KEY";
 
-/// A provider that could be asked: a preset, an entry of the user, or a preset with changes of the user.
+/// A candidate: a preset, a provider of the settings, or a preset with changes in the settings.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate<'a> {
     pub(super) name: String,
     pub(super) preset: Option<&'static Preset>,
     pub(super) entry: Option<&'a ProviderEntry>,
-    /// Root of its API.
+    /// The root of the API.
     pub(super) base_url: String,
-    /// The one address that the settings name for everything.
+    /// Whether the settings name this address for all models.
     pub(super) is_configured: bool,
 }
 
 impl Candidate<'_> {
-    /// The wire format for `model`, where no setting says another.
+    /// The API for `model`, unless a setting says otherwise.
     pub(super) fn api(&self, model: &str) -> Api {
         let preset = self.preset.map_or(Api::Chat, |preset| preset.api);
         let newer = self.name == OPENAI && self.at_home() && Catalog::bundled().find_at(OPENAI, model).responses_only;
         self.entry.and_then(|entry| entry.api).unwrap_or(if newer { Api::Responses } else { preset })
     }
 
-    /// Whether it is where the preset says, so that the models there are its own.
+    /// Whether the address is that of the preset, so that the models there belong to it.
     pub(super) fn at_home(&self) -> bool {
         self.preset.is_some_and(|preset| {
             let home = preset.base_url.and_then(|url| Url::parse(url).ok());
@@ -43,7 +43,7 @@ impl Candidate<'_> {
         })
     }
 
-    /// Whether it would serve a model that `maker` made.
+    /// Whether the provider serves models of `maker`.
     fn serves_models_of(&self, maker: Option<&Preset>) -> bool {
         let own = self.preset.filter(|_| self.at_home()).map_or(&[][..], |preset| preset.families);
         own.is_empty() || maker.is_none_or(|maker| maker.name == self.name)
@@ -51,10 +51,10 @@ impl Candidate<'_> {
 }
 
 impl Settings {
-    /// Who is asked for `model`, and the model's name there; `None` where nobody is configured.
+    /// The provider of `model` and the name of the model there; `None` if no provider is configured.
     ///
     /// # Errors
-    /// Several could be meant, or the one that is meant has no address; or the files with keys cannot be read.
+    /// The name is ambiguous, the provider has no address, or a file with keys cannot be read.
     pub(super) fn route(&self, model: &str) -> Result<Option<(Candidate<'_>, String)>, ConfigError> {
         if let Some(base_url) = &self.base_url {
             return Ok(Some((self.at(base_url), model.to_owned())));
@@ -84,7 +84,7 @@ impl Settings {
         Ok(self.keeper(model, at_hand)?.map(|candidate| (candidate, model.to_owned())))
     }
 
-    /// Whom to ask for a model whose name tells no provider.
+    /// Chooses the provider for a model name without a provider.
     fn keeper<'a>(&'a self, model: &str, at_hand: Vec<Candidate<'a>>) -> Result<Option<Candidate<'a>>, ConfigError> {
         let maker = of_family(model);
         if at_hand.is_empty() {
@@ -96,7 +96,7 @@ impl Settings {
         let mut able: Vec<_> = at_hand.into_iter().filter(|candidate| candidate.serves_models_of(maker)).collect();
         match (able.len(), maker) {
             (1, _) => Ok(able.pop()),
-            // The keys at hand are of makers of other models, who would not know this one.
+            // The available keys belong to makers of other models.
             (0, Some(maker)) => Ok(self.candidate(maker.name)),
             _ => {
                 let names: Vec<_> = able.iter().map(|candidate| format!("{}/{model}", candidate.name)).collect();
@@ -106,7 +106,7 @@ impl Settings {
         }
     }
 
-    /// The provider of that name, if it has an address.
+    /// The provider with a name, if it has an address.
     pub(super) fn candidate(&self, name: &str) -> Option<Candidate<'_>> {
         let (preset, entry) = (preset(name), self.providers.entries.get(name));
         let of_entry = entry.and_then(|entry| entry.base_url.clone());
@@ -115,7 +115,7 @@ impl Settings {
         Some(Candidate { name: name.to_owned(), preset, entry, base_url, is_configured: false })
     }
 
-    /// Whoever is at an address that the settings name.
+    /// The provider at the address in the settings.
     pub(super) fn at(&self, base_url: &str) -> Candidate<'_> {
         let url = Url::parse(base_url.trim()).ok();
         let same = |other: &str| same_address(other, base_url);
@@ -132,7 +132,7 @@ impl Settings {
         }
     }
 
-    /// The providers that there is a key for, and those of the user that need none.
+    /// The providers with a key, and those of the settings that need none.
     fn at_hand(&self) -> Result<Vec<Candidate<'_>>, ConfigError> {
         let own = self.providers.entries.keys().filter(|name| preset(name).is_none()).map(String::as_str);
         let mut found = Vec::new();
@@ -150,8 +150,8 @@ impl Settings {
         Ok(found)
     }
 
-    /// Which keys may go to a provider. The variables of a preset belong to the preset's own host, or to the address that the
-    /// environment gives beside them.
+    /// The keys that may be sent to a provider. The variables of a preset belong to the host of the preset, or to the address
+    /// that the environment has for it.
     pub(super) fn claim<'a>(&'a self, candidate: &'a Candidate<'_>, url: &'a Url) -> Claim<'a> {
         let entry = candidate.entry;
         let mut variables: Vec<&str> = entry.and_then(|entry| entry.key_env.as_deref()).into_iter().collect();
@@ -171,11 +171,11 @@ impl Settings {
     }
 }
 
-/// The preset that is at this address.
+/// The preset with this address.
 fn preset_at(url: &Url) -> Option<&'static Preset> {
     let is_there = |preset: &&Preset| {
         let home = preset.base_url.and_then(|home| Url::parse(home).ok());
-        // Some serve the widespread format too, below a path of its own.
+        // Some providers also serve the OpenAI format, under another path.
         let as_expected = match preset.api {
             Api::Ollama => matches!(url.path().trim_end_matches('/'), "" | "/api"),
             Api::Gemini => !url.path().contains("/openai"),
@@ -186,7 +186,7 @@ fn preset_at(url: &Url) -> Option<&'static Preset> {
     PRESETS.iter().find(is_there)
 }
 
-/// Whether two ways to write an address mean the same.
+/// Whether two addresses are equal after normalization.
 fn same_address(a: &str, b: &str) -> bool {
     a.trim().trim_end_matches('/') == b.trim().trim_end_matches('/')
 }

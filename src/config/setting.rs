@@ -1,30 +1,31 @@
-//! The table of settings: what there is, what it takes, and who may set it. The checks of files and variables, `rhumb config`, the
-//! commented default file and the table of the README all come from here.
+//! The table of settings: names, types, defaults, and who may set each. Checks of files and variables, `rhumb config`, the default
+//! file and the table of the README are made from it.
 
+use self::Kind::{Command, List, Number, OneOf, Switch, Tables, Text, Thinking, Url, Whole};
+use self::Trust::{Asks, Inert, User};
 use super::codebase::More;
-pub use super::kind::{EFFORTS, Kind, Trust};
 
 /// One setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
-    /// Its name in `rhumb.toml`.
+    /// The name in `rhumb.toml`.
     pub name: &'static str,
-    /// What it takes.
+    /// The type of its values.
     pub kind: Kind,
-    /// What a repository may do with it.
+    /// What a settings file in a repository may do with it.
     pub trust: Trust,
-    /// The default as TOML; empty where there is none.
+    /// The default as TOML; empty without one.
     pub default: &'static str,
-    /// An example as TOML, where there is no default.
+    /// An example as TOML; empty if there is a default.
     pub example: &'static str,
     /// The flag that sets it, if there is one.
     pub flag: Option<&'static str>,
-    /// What it is, as a sentence.
+    /// A description in one sentence.
     pub help: &'static str,
 }
 
 impl Setting {
-    /// The variable that sets it; `None` for tables.
+    /// The environment variable that sets it; `None` for tables.
     pub fn variable(&self) -> Option<String> {
         (self.kind != Kind::Tables).then(|| format!("RHUMB_{}", self.name.to_ascii_uppercase()))
     }
@@ -39,445 +40,157 @@ const fn set(name: &'static str, kind: Kind, trust: Trust, default: &'static str
     Setting { name, kind, trust, default, example: "", flag: None, help }
 }
 
-/// A setting without one.
+/// A setting without a default.
 const fn unset(name: &'static str, kind: Kind, trust: Trust, example: &'static str, help: &'static str) -> Setting {
     Setting { name, kind, trust, default: "", example, flag: None, help }
 }
 
+/// No upper limit of a whole number.
 const ANY: u32 = u32::MAX;
 
-/// Every setting, in the order in which the default file lists them.
+/// Every setting, in the order of the default file. A default or example is TOML.
+#[rustfmt::skip] // one row for each setting
 pub const SETTINGS: &[Setting] = &[
-    unset(
-        "model",
-        Kind::Text,
-        Trust::Asks,
-        "\"anthropic/claude-sonnet-4-5\"",
-        "The model to ask: NAME, or PROVIDER/NAME where the keys at hand do not tell whom.",
-    )
-    .flag("--model"),
-    unset(
-        "weak_model",
-        Kind::Text,
-        Trust::Asks,
-        "\"gpt-5-mini\"",
-        "The model for summaries; what suits the model if unset.",
-    ),
-    unset(
-        "editor_model",
-        Kind::Text,
-        Trust::Asks,
-        "\"gpt-5-mini\"",
-        "The model that writes the edits in architect mode; what suits the model if unset.",
-    ),
-    unset(
-        "base_url",
-        Kind::Url,
-        Trust::Asks,
-        "\"http://127.0.0.1:11434/v1\"",
-        "Root of one server's API, which is then asked for every model, by its whole name.",
-    )
-    .flag("--base-url"),
-    unset(
-        "api",
-        Kind::OneOf(&["chat", "responses", "anthropic", "gemini", "ollama"]),
-        Trust::Asks,
-        "\"chat\"",
-        "What the server speaks, where its address and the model do not tell.",
-    )
-    .flag("--api"),
-    unset(
-        "key_command",
-        Kind::Command,
-        Trust::User,
-        "\"pass show llm\"",
-        "Prints the key of base_url; for a provider of its own, it stands in [providers.NAME].",
-    ),
-    unset(
-        "context_window",
-        Kind::Whole(1, ANY),
-        Trust::Asks,
-        "32768",
-        "Tokens that the model takes, where they are not known.",
-    ),
-    unset(
-        "max_output_tokens",
-        Kind::Whole(1, ANY),
-        Trust::Asks,
-        "8192",
-        "Most tokens of one answer; the model's own limit if unset.",
-    ),
-    unset(
-        "temperature",
-        Kind::Number,
-        Trust::Inert,
-        "0.0",
-        "How freely the model chooses its words; its own default if unset.",
-    ),
-    unset(
-        "thinking",
-        Kind::Thinking,
-        Trust::Asks,
-        "\"high\"",
-        "How long the model thinks: a word or a number of tokens.",
-    ),
-    unset(
-        "map_tokens",
-        Kind::Whole(0, ANY),
-        Trust::Inert,
-        "4096",
-        "Tokens for the repo map, 0 for none; a share of the window if unset.",
-    )
-    .flag("--map-tokens"),
-    set(
-        "map_refresh",
-        Kind::OneOf(&["auto", "always", "files", "manual"]),
-        Trust::Inert,
-        "\"auto\"",
-        "When the repo map is made anew.",
-    ),
-    unset(
-        "edit_format",
-        Kind::OneOf(&["diff", "diff-fenced", "udiff", "whole", "patch"]),
-        Trust::Inert,
-        "\"diff\"",
-        "How the model writes edits; what suits the model if unset.",
-    )
-    .flag("--edit-format"),
-    set(
-        "edit_rounds",
-        Kind::Whole(0, 20),
-        Trust::Asks,
-        "3",
-        "How often edits that found no place go back to the model by themselves.",
-    ),
-    unset(
-        "history_tokens",
-        Kind::Whole(0, ANY),
-        Trust::Inert,
-        "4096",
-        "Tokens of history before it is summed up; a share of the window if unset.",
-    ),
-    unset(
-        "codebase_tokens",
-        Kind::Whole(0, ANY),
-        Trust::Inert,
-        "8192",
-        "Tokens of the passages that @codebase finds; a share of the window if unset.",
-    ),
-    set(
-        "codebase_more",
-        Kind::OneOf(More::WORDS),
-        Trust::Asks,
-        "\"ask\"",
-        "What happens when the model asks for more of the repository after @codebase.",
-    ),
-    set(
-        "codebase_rounds",
-        Kind::Whole(0, 20),
-        Trust::Asks,
-        "2",
-        "How often the model may ask for more for one question.",
-    ),
-    set(
-        "codebase_planning",
-        Kind::Switch,
-        Trust::Asks,
-        "false",
-        "Have the weak model say what to look for before @codebase searches.",
-    ),
-    set(
-        "codebase_hyde",
-        Kind::Switch,
-        Trust::Asks,
-        "false",
-        "Have the weak model guess twice at the code that answers, and search for that too.",
-    ),
-    set(
-        "codebase_rerank",
-        Kind::Switch,
-        Trust::Asks,
-        "false",
-        "Have the weak model put the files that @codebase found in order.",
-    ),
-    set(
-        "cache_prompts",
-        Kind::Switch,
-        Trust::Inert,
-        "true",
-        "Mark the parts of a request that the provider shall keep.",
-    ),
-    set(
-        "cache_pings",
-        Kind::Whole(0, 100),
-        Trust::Asks,
-        "0",
-        "How many times to repeat a request so that its cache stays warm; each costs a little.",
-    ),
-    set(
-        "secrets",
-        Kind::OneOf(&["mask", "send"]),
-        Trust::User,
-        "\"mask\"",
-        "What happens to keys in what is sent: mask replaces them, send leaves them as they are.",
-    ),
-    unset(
-        "spending_cap",
-        Kind::Number,
-        Trust::User,
-        "5.0",
-        "Dollars that a session may cost; the request that would pass it is not sent.",
-    ),
-    unset("timeout", Kind::Whole(1, 86_400), Trust::Inert, "300", "Seconds to wait for a silent server."),
-    unset(
-        "language",
-        Kind::Text,
-        Trust::Inert,
-        "\"German\"",
-        "The language of answers; that of the question if unset.",
-    ),
-    unset(
-        "prompts",
-        Kind::Text,
-        Trust::User,
-        "\"~/.config/rhumb/prompts\"",
-        "A folder whose files take the place of prompts of the same name.",
-    ),
-    set("read", Kind::List, Trust::Inert, "[]", "Files of the repository to read and not to change, in every chat."),
-    set("ignore", Kind::List, Trust::Inert, "[]", "Files to leave out of the map and of every list, as in .gitignore."),
-    set("conventions", Kind::Switch, Trust::Inert, "true", "Read AGENTS.md and CONVENTIONS.md into every chat."),
-    unset("lint_cmd", Kind::Command, Trust::Asks, "\"cargo clippy\"", "The command that looks a change over."),
-    unset("test_cmd", Kind::Command, Trust::Asks, "\"cargo test\"", "The command that tests a change."),
-    set("auto_commit", Kind::Switch, Trust::Asks, "true", "Commit what was accepted after it is written.")
-        .flag("--no-commit"),
-    set(
-        "dirty_commits",
-        Kind::OneOf(&["ask", "yes", "no"]),
-        Trust::Asks,
-        "\"ask\"",
-        "Commit your own changes to a file before accepted hunks go into it.",
-    ),
-    set(
-        "undo_commit",
-        Kind::OneOf(&["drop", "revert"]),
-        Trust::Asks,
-        "\"drop\"",
-        "What /undo does with the commit of the write: drop it, if it is HEAD and not pushed, or always revert it.",
-    ),
-    set(
-        "attribute_author",
-        Kind::Switch,
-        Trust::Inert,
-        "false",
-        "Add (rhumb) to the name of the author of its commits.",
-    ),
-    set(
-        "attribute_committer",
-        Kind::Switch,
-        Trust::Inert,
-        "false",
-        "Add (rhumb) to the name of the committer of its commits.",
-    ),
-    set(
-        "attribute_co_author",
-        Kind::Switch,
-        Trust::Inert,
-        "true",
-        "End messages of its commits with Co-authored-by and the name of the model.",
-    ),
-    set("commit_hooks", Kind::Switch, Trust::Asks, "false", "Run git's hooks when committing."),
-    unset("commit_language", Kind::Text, Trust::Inert, "\"English\"", "The language of commit messages."),
-    set("lint", Kind::Switch, Trust::Inert, "true", "Look over what was written: its syntax, and with lint_cmd."),
-    set("test", Kind::Switch, Trust::Asks, "false", "Run test_cmd after each write."),
-    set(
-        "verify_rounds",
-        Kind::Whole(0, 20),
-        Trust::Asks,
-        "3",
-        "How often what lint and tests found goes back to the model for one request; 0 only offers it.",
-    ),
-    set("command_timeout", Kind::Whole(1, 86_400), Trust::Inert, "300", "Seconds that tests and linters may take."),
-    set(
-        "suggest_commands",
-        Kind::Switch,
-        Trust::Inert,
-        "true",
-        "Let the model suggest commands; each runs if you say so.",
-    ),
-    set(
-        "mentions",
-        Kind::OneOf(&["ask", "add", "ignore"]),
-        Trust::Asks,
-        "\"ask\"",
-        "What to do when you or the model name a file that is not in the chat.",
-    ),
-    set(
-        "accept_plan",
-        Kind::Switch,
-        Trust::Asks,
-        "false",
-        "In architect mode, have the plan carried out without a look at it.",
-    ),
-    unset(
-        "editor_edit_format",
-        Kind::OneOf(&["diff", "diff-fenced", "udiff", "whole", "patch"]),
-        Trust::Inert,
-        "\"diff\"",
-        "How the editor model writes edits; what suits it if unset.",
-    ),
-    set(
-        "embeddings",
-        Kind::OneOf(&["off", "local", "remote"]),
-        Trust::Asks,
-        "\"off\"",
-        "Search by meaning too: with a model on this machine, or at a server; see rhumb index.",
-    ),
-    unset(
-        "embeddings_model",
-        Kind::Text,
-        Trust::Asks,
-        "\"openai/text-embedding-3-small\"",
-        "The model for that: a folder or a name that rhumb index download knows, or PROVIDER/NAME at a server.",
-    ),
-    unset(
-        "embeddings_url",
-        Kind::Url,
-        Trust::Asks,
-        "\"http://127.0.0.1:11434\"",
-        "Root of the API of that server, if it is not the provider's own.",
-    ),
-    unset(
-        "embeddings_api",
-        Kind::OneOf(&["openai", "ollama", "voyage"]),
-        Trust::Asks,
-        "\"openai\"",
-        "What that server speaks, where its address does not tell.",
-    ),
-    unset(
-        "embeddings_dims",
-        Kind::Whole(8, 8192),
-        Trust::Asks,
-        "512",
-        "Numbers of a vector, for models that can make shorter ones; as many as the model makes if unset.",
-    ),
-    set(
-        "embeddings_consent",
-        Kind::OneOf(&["ask", "always", "never"]),
-        Trust::User,
-        "\"ask\"",
-        "Whether texts of a repository may be sent to a server of embeddings; ask does so once for each repository.",
-    ),
-    set(
-        "embeddings_hub",
-        Kind::Url,
-        Trust::User,
-        "\"https://huggingface.co\"",
-        "Where rhumb index download fetches models from.",
-    ),
-    set("watch", Kind::Switch, Trust::Asks, "false", "Follow AI! and AI? comments in files as they are saved."),
-    set("sessions", Kind::Switch, Trust::User, "true", "Keep sessions, to resume them."),
-    set(
-        "notify",
-        Kind::OneOf(&["none", "bell", "osc9", "osc777"]),
-        Trust::Inert,
-        "\"none\"",
-        "How to tell that a turn has ended while you look elsewhere.",
-    ),
-    unset("notify_cmd", Kind::Command, Trust::User, "\"notify-send rhumb\"", "A command to run for that instead."),
-    unset("editor", Kind::Command, Trust::User, "\"nvim\"", "The editor for messages; $VISUAL or $EDITOR if unset."),
-    unset(
-        "voice_cmd",
-        Kind::Command,
-        Trust::User,
-        "\"arecord -q -f cd -t wav\"",
-        "The command that records speech to its standard output; arecord, sox or ffmpeg if unset.",
-    ),
-    unset(
-        "voice_model",
-        Kind::Text,
-        Trust::User,
-        "\"openai/whisper-1\"",
-        "The model that writes down what was spoken.",
-    ),
-    unset("voice_language", Kind::Text, Trust::User, "\"en\"", "The language that is spoken."),
-    unset(
-        "theme",
-        Kind::Text,
-        Trust::Inert,
-        "\"rhumb-dark\"",
-        "Colours: a theme by its name, of the program or of yours; by the background of the terminal if unset.",
-    )
-    .flag("--theme"),
-    unset(
-        "theme_light",
-        Kind::Text,
-        Trust::Inert,
-        "\"rhumb-light\"",
-        "The theme where the terminal's background is light.",
-    ),
-    unset(
-        "theme_dark",
-        Kind::Text,
-        Trust::Inert,
-        "\"rhumb-dark\"",
-        "The theme where the terminal's background is dark.",
-    ),
-    set(
-        "layout",
-        Kind::OneOf(&["auto", "columns", "rows", "single"]),
-        Trust::Inert,
-        "\"auto\"",
-        "Where the panes stand; auto goes by the size of the screen.",
-    ),
-    set("mouse", Kind::Switch, Trust::Inert, "true", "Whether clicks, the wheel and drags of pane borders count."),
-    set("animations", Kind::Switch, Trust::Inert, "true", "Whether anything on the screen may move by itself."),
-    set(
-        "composer_keys",
-        Kind::OneOf(&["emacs", "vi"]),
-        Trust::User,
-        "\"emacs\"",
-        "The editing keys of the message that is written.",
-    ),
-    set(
-        "diff_view",
-        Kind::OneOf(&["auto", "unified", "side-by-side"]),
-        Trust::Inert,
-        "\"auto\"",
-        "How the review shows a hunk; auto goes by the width of the pane.",
-    ),
-    set("diff_words", Kind::Switch, Trust::Inert, "true", "Whether the words that changed in a line are marked."),
-    set("fold_decided", Kind::Switch, Trust::Inert, "true", "Whether hunks that are decided fold to one line."),
-    unset(
-        "keys",
-        Kind::Tables,
-        Trust::User,
-        "accept = [\"y\", \"F9\"]",
-        "Keys for actions, by the names that /keys shows; they replace the action's own.",
-    ),
-    unset(
-        "linters",
-        Kind::Tables,
-        Trust::Asks,
-        "python = \"ruff check\"",
-        "The command that looks over the files of one language; their names are appended.",
-    ),
-    unset("aliases", Kind::Tables, Trust::Asks, "fast = \"groq/openai/gpt-oss-120b\"", "Short names for models."),
-    unset(
-        "providers",
-        Kind::Tables,
-        Trust::Asks,
-        "base_url = \"http://10.0.0.7:8000/v1\"\napi = \"chat\"\nkey_env = \"BOX_API_KEY\"\nkey_command = \"pass show box\"\n\
-         headers = { X-Team = \"tide\" }\nparams = { top_k = 20 }",
-        "A server with a name, asked for NAME/model. Its key: a variable, a command, or credentials.toml.",
-    ),
-    unset(
-        "models",
-        Kind::Tables,
-        Trust::Asks,
-        "window = 65536",
-        "What is known of a model, where the program's table is wrong or has none.",
-    ),
+    unset("model", Text, Asks, "\"anthropic/claude-sonnet-4-5\"", "The model: NAME, or PROVIDER/NAME if the available keys do not determine the provider.").flag("--model"),
+    unset("weak_model", Text, Asks, "\"gpt-5-mini\"", "The model for summaries; what suits the model if unset."),
+    unset("editor_model", Text, Asks, "\"gpt-5-mini\"", "The model that writes the edits in architect mode; what suits the model if unset."),
+    unset("base_url", Url, Asks, "\"http://127.0.0.1:11434/v1\"", "Root of the API of one server, which is then used for every model, by its whole name.").flag("--base-url"),
+    unset("api", OneOf(&["chat", "responses", "anthropic", "gemini", "ollama"]), Asks, "\"chat\"", "The API of the server, if it does not follow from the address and the model.").flag("--api"),
+    unset("key_command", Command, User, "\"pass show llm\"", "Prints the key of base_url; the key command of another provider belongs into [providers.NAME]."),
+    unset("context_window", Whole(1, ANY), Asks, "32768", "Context window of the model in tokens, if it is not known."),
+    unset("max_output_tokens", Whole(1, ANY), Asks, "8192", "Maximum tokens of an answer; the limit of the model if unset."),
+    unset("temperature", Number, Inert, "0.0", "Sampling temperature; the default of the model if unset."),
+    unset("thinking", Thinking, Asks, "\"high\"", "Reasoning effort: a word or a number of tokens."),
+    unset("map_tokens", Whole(0, ANY), Inert, "4096", "Budget of the repo map in tokens, 0 for no map; a share of the context window if unset.").flag("--map-tokens"),
+    set("map_refresh", OneOf(&["auto", "always", "files", "manual"]), Inert, "\"auto\"", "When the repo map is updated."),
+    unset("edit_format", OneOf(&["diff", "diff-fenced", "udiff", "whole", "patch"]), Inert, "\"diff\"", "The edit format; what suits the model if unset.").flag("--edit-format"),
+    set("edit_rounds", Whole(0, 20), Asks, "3", "How often edits without a place are sent back to the model automatically."),
+    unset("history_tokens", Whole(0, ANY), Inert, "4096", "Tokens of history before it is summarized; a share of the context window if unset."),
+    unset("codebase_tokens", Whole(0, ANY), Inert, "8192", "Budget of the passages that @codebase finds, in tokens; a share of the context window if unset."),
+    set("codebase_more", OneOf(More::WORDS), Asks, "\"ask\"", "What happens when the model requests more of the repository after @codebase."),
+    set("codebase_rounds", Whole(0, 20), Asks, "2", "How often the model may request more for one question."),
+    set("codebase_planning", Switch, Asks, "false", "Let the weak model choose search terms before @codebase searches."),
+    set("codebase_hyde", Switch, Asks, "false", "Let the weak model write two guesses at the code that answers, and search for them too."),
+    set("codebase_rerank", Switch, Asks, "false", "Let the weak model rank the files that @codebase found."),
+    set("cache_prompts", Switch, Inert, "true", "Mark the parts of a request that the provider should cache."),
+    set("cache_pings", Whole(0, 100), Asks, "0", "How often a request is repeated to keep its cache; each repetition costs a little."),
+    set("secrets", OneOf(&["mask", "send"]), User, "\"mask\"", "What happens to secrets in requests: mask replaces them, send leaves them as they are."),
+    unset("spending_cap", Number, User, "5.0", "Maximum cost of a session in dollars; a request that would exceed it is not sent."),
+    unset("timeout", Whole(1, 86_400), Inert, "300", "Seconds without data from the server after which a request fails."),
+    unset("language", Text, Inert, "\"German\"", "The language of answers; the language of the question if unset."),
+    unset("prompts", Text, User, "\"~/.config/rhumb/prompts\"", "A folder with prompts that replace the built-in ones of the same name."),
+    set("read", List, Inert, "[]", "Read-only files of the repository in every chat."),
+    set("ignore", List, Inert, "[]", "Patterns of files to leave out of the map and of every list, as in .gitignore."),
+    set("conventions", Switch, Inert, "true", "Add AGENTS.md and CONVENTIONS.md to every chat."),
+    unset("lint_cmd", Command, Asks, "\"cargo clippy\"", "The command that lints a change."),
+    unset("test_cmd", Command, Asks, "\"cargo test\"", "The command that tests a change."),
+    set("auto_commit", Switch, Asks, "true", "Commit accepted changes after they are written.").flag("--no-commit"),
+    set("dirty_commits", OneOf(&["ask", "yes", "no"]), Asks, "\"ask\"", "Commit your own changes to a file before accepted hunks are written to it."),
+    set("undo_commit", OneOf(&["drop", "revert"]), Asks, "\"drop\"", "What /undo does with the commit of the write: drop it if it is HEAD and not pushed, or always revert it."),
+    set("attribute_author", Switch, Inert, "false", "Add (rhumb) to the author name of its commits."),
+    set("attribute_committer", Switch, Inert, "false", "Add (rhumb) to the committer name of its commits."),
+    set("attribute_co_author", Switch, Inert, "true", "Add a Co-authored-by trailer with the name of the model to its commits."),
+    set("commit_hooks", Switch, Asks, "false", "Run git hooks when committing."),
+    unset("commit_language", Text, Inert, "\"English\"", "The language of commit messages."),
+    set("lint", Switch, Inert, "true", "Check what was written: its syntax, and with lint_cmd."),
+    set("test", Switch, Asks, "false", "Run test_cmd after each write."),
+    set("verify_rounds", Whole(0, 20), Asks, "3", "How often findings of lint and tests are sent back to the model for one request; 0 only offers it."),
+    set("command_timeout", Whole(1, 86_400), Inert, "300", "Time limit of tests and linters in seconds."),
+    set("suggest_commands", Switch, Inert, "true", "Let the model suggest commands; each runs only if you confirm it."),
+    set("mentions", OneOf(&["ask", "add", "ignore"]), Asks, "\"ask\"", "What happens when you or the model name a file that is not in the chat."),
+    set("accept_plan", Switch, Asks, "false", "In architect mode, carry out the plan without showing it first."),
+    unset("editor_edit_format", OneOf(&["diff", "diff-fenced", "udiff", "whole", "patch"]), Inert, "\"diff\"", "The edit format of the editor model; what suits it if unset."),
+    set("embeddings", OneOf(&["off", "local", "remote"]), Asks, "\"off\"", "Search by meaning too: with a model on this machine, or at a server; see rhumb index."),
+    unset("embeddings_model", Text, Asks, "\"openai/text-embedding-3-small\"", "The embedding model: a folder or a name for rhumb index download, or PROVIDER/NAME at a server."),
+    unset("embeddings_url", Url, Asks, "\"http://127.0.0.1:11434\"", "Root of the API of the embedding server, if it is not that of the provider."),
+    unset("embeddings_api", OneOf(&["openai", "ollama", "voyage"]), Asks, "\"openai\"", "The API of the embedding server, if it does not follow from its address."),
+    unset("embeddings_dims", Whole(8, 8192), Asks, "512", "Dimensions of a vector, for models that support fewer; the default of the model if unset."),
+    set("embeddings_consent", OneOf(&["ask", "always", "never"]), User, "\"ask\"", "Whether texts of a repository may be sent to an embedding server; ask asks once for each repository."),
+    set("embeddings_hub", Url, User, "\"https://huggingface.co\"", "The server from which rhumb index download fetches models."),
+    set("watch", Switch, Asks, "false", "Follow AI! and AI? comments in files as they are saved."),
+    set("sessions", Switch, User, "true", "Save sessions, so that they can be resumed."),
+    set("notify", OneOf(&["none", "bell", "osc9", "osc777"]), Inert, "\"none\"", "How the end of a turn is signalled while the terminal is not focused."),
+    unset("notify_cmd", Command, User, "\"notify-send rhumb\"", "A command to run for that instead."),
+    unset("editor", Command, User, "\"nvim\"", "The editor for messages; $VISUAL or $EDITOR if unset."),
+    unset("voice_cmd", Command, User, "\"arecord -q -f cd -t wav\"", "The command that records speech to its standard output; arecord, sox or ffmpeg if unset."),
+    unset("voice_model", Text, User, "\"openai/whisper-1\"", "The model that transcribes speech."),
+    unset("voice_language", Text, User, "\"en\"", "The spoken language."),
+    unset("theme", Text, Inert, "\"rhumb-dark\"", "The name of the theme, built-in or your own; by the background of the terminal if unset.").flag("--theme"),
+    unset("theme_light", Text, Inert, "\"rhumb-light\"", "The theme for a terminal with a light background."),
+    unset("theme_dark", Text, Inert, "\"rhumb-dark\"", "The theme for a terminal with a dark background."),
+    set("layout", OneOf(&["auto", "columns", "rows", "single"]), Inert, "\"auto\"", "The arrangement of the panes; auto depends on the size of the screen."),
+    set("mouse", Switch, Inert, "true", "Handle clicks, the wheel and dragging of pane borders."),
+    set("animations", Switch, Inert, "true", "Allow animations."),
+    set("composer_keys", OneOf(&["emacs", "vi"]), User, "\"emacs\"", "The editing keys of the composer."),
+    set("diff_view", OneOf(&["auto", "unified", "side-by-side"]), Inert, "\"auto\"", "How the review shows a hunk; auto depends on the width of the pane."),
+    set("diff_words", Switch, Inert, "true", "Highlight changed words within a line."),
+    set("fold_decided", Switch, Inert, "true", "Fold decided hunks to one line."),
+    unset("keys", Tables, User, "accept = [\"y\", \"F9\"]", "Keys for actions, by the names that /keys shows; they replace the default keys of the action."),
+    unset("linters", Tables, Asks, "python = \"ruff check\"", "The linter for the files of one language; their names are appended."),
+    unset("aliases", Tables, Asks, "fast = \"groq/openai/gpt-oss-120b\"", "Short names for models."),
+    unset("providers", Tables, Asks, "base_url = \"http://10.0.0.7:8000/v1\"\napi = \"chat\"\nkey_env = \"BOX_API_KEY\"\nkey_command = \"pass show box\"\nheaders = { X-Team = \"tide\" }\nparams = { top_k = 20 }", "A server with a name, used for NAME/model. Its key comes from a variable, a command, or credentials.toml."),
+    unset("models", Tables, Asks, "window = 65536", "Properties of a model that is missing or wrong in the built-in table."),
 ];
+
+/// The type of the values of a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// An address.
+    Url,
+    /// A whole number in this range, inclusive.
+    Whole(u32, u32),
+    /// A number that is not negative.
+    Number,
+    /// true or false.
+    Switch,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// A word for a reasoning effort, or a number of tokens.
+    Thinking,
+    /// A list of texts. Lists of several files are concatenated.
+    List,
+    /// A command line, run without a shell.
+    Command,
+    /// Named tables: `[providers.NAME]`.
+    Tables,
+}
+
+impl Kind {
+    /// The type in words.
+    pub fn expected(self) -> String {
+        match self {
+            Self::Text => "a text in quotes".into(),
+            Self::Url => "an address in quotes, https://… or http://…".into(),
+            Self::Whole(least, u32::MAX) => format!("a whole number from {least}"),
+            Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Number => "a number from 0".into(),
+            Self::Switch => "true or false".into(),
+            Self::OneOf(words) => format!("one of {}", words.join(", ")),
+            Self::Thinking => format!("one of {}, or a number of tokens", EFFORTS.join(", ")),
+            Self::List => "a list of texts: [\"…\", \"…\"]".into(),
+            Self::Command => "a command line in quotes".into(),
+            Self::Tables => "a table".into(),
+        }
+    }
+}
+
+/// Words for reasoning efforts.
+pub const EFFORTS: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh"];
+
+/// What a settings file in a repository may do with a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// It may set the value, which has no effect outside of the program. Turning on what the user turned off needs an approval, and a
+    /// switch that the user turned on stays on.
+    Inert,
+    /// It may propose the value, which costs money, sends data, runs a program, or chooses who receives code. The value is used once the
+    /// user has approved exactly this value.
+    Asks,
+    /// Nothing. Only the user may set the value.
+    User,
+}
 
 /// The fields of `[providers.NAME]`.
 pub const PROVIDER_FIELDS: &[(&str, Kind)] = &[
@@ -489,7 +202,7 @@ pub const PROVIDER_FIELDS: &[(&str, Kind)] = &[
     ("params", Kind::Tables),
 ];
 
-/// The setting of that name.
+/// The setting with a name.
 pub fn setting(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name == name)
 }
@@ -499,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_setting_has_a_default_or_an_example_and_help_that_is_a_sentence() {
+    fn a_setting_has_either_a_default_or_an_example_and_a_sentence_of_help() {
         for (at, setting) in SETTINGS.iter().enumerate() {
             assert!(setting.default.is_empty() != setting.example.is_empty(), "{}", setting.name);
             assert!(setting.help.ends_with('.') && setting.help.len() < 120, "{}", setting.name);
@@ -508,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_sends_or_costs_is_no_repositorys_to_set() {
+    fn a_repository_cannot_set_what_runs_sends_or_costs() {
         for name in
             ["base_url", "api", "model", "test_cmd", "lint_cmd", "providers", "thinking", "cache_pings", "aliases"]
         {

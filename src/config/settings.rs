@@ -1,4 +1,4 @@
-//! The settings in force, after all layers are laid over each other.
+//! The effective settings, after all layers are combined.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,19 +9,12 @@ use toml::Value;
 use super::layers::{Layers, Sources};
 use super::paths::owner_if_another;
 use super::provider::entries;
-use super::{CodebaseSettings, ConfigError, Embeddings, Face, Keys, Providers, keyring_of_system};
+use super::{CodebaseSettings, ConfigError, Embeddings, DisplaySettings, Keys, Providers, keyring_of_system};
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::models::{Api, Catalog, Dollars, ModelOverride};
 
-/// Rounds of edits when nothing is configured.
-const EDIT_ROUNDS: usize = 3;
-/// Rounds of repairs after lint and tests when nothing is configured.
-const VERIFY_ROUNDS: usize = 3;
-/// How long tests and linters may take when nothing is configured.
-const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
-
-/// What flags say; they win over everything.
+/// Values of flags, which have the highest precedence.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// `--base-url`
@@ -41,7 +34,7 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// The flags that were given: the flag, the setting, the text.
+    /// The flags that were given: flag, setting, text.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&'static str, &'static str, String)> {
         let commit = if self.auto_commit == Some(true) { "--commit" } else { "--no-commit" };
         let all = [
@@ -57,169 +50,169 @@ impl Overrides {
     }
 }
 
-/// The settings in force.
+/// The effective settings.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Root of the API; `None` when no provider is configured.
+    /// The root of the API for all models, if set.
     pub base_url: Option<String>,
-    /// Model to ask for; `None` until one is named or found.
+    /// The model, if set.
     pub model: Option<String>,
-    /// The model for summaries and the like, if one is named.
+    /// The model for summaries, if set.
     pub weak_model: Option<String>,
-    /// The model that writes the edits in architect mode, if one is named.
+    /// The model that writes edits in architect mode, if set.
     pub editor_model: Option<String>,
     /// Short names for models; see [`Settings::model_named`].
     pub aliases: BTreeMap<String, String>,
-    /// What the user says of models, by name.
+    /// Properties of models, by name.
     pub models: BTreeMap<String, ModelOverride>,
-    /// What the server speaks, where it is not to be told from the address or the model.
+    /// The API of the server, if it does not follow from the address or the model.
     pub api: Option<Api>,
-    /// The address is the user's own choice, so that the keys without a host go there.
+    /// Whether the address was set by the user and not by the repository, so that keys without a host may be sent there.
     pub address_is_own: bool,
-    /// The command line that prints the key of the configured address.
+    /// The command that prints the key of the configured address.
     pub key_command: Option<String>,
-    /// The providers that can be asked besides.
+    /// The providers of the settings and the environment.
     pub providers: Providers,
-    /// Where keys are looked for.
+    /// Where keys are searched.
     pub keys: Keys,
-    /// The window as configured, if it is.
+    /// The context window in tokens, if set.
     pub context_window: Option<usize>,
-    /// Most tokens of one answer, if that is set.
+    /// Maximum tokens of an answer, if set.
     pub max_output_tokens: Option<u32>,
-    /// Sampling temperature, if it is set.
+    /// The sampling temperature, if set.
     pub temperature: Option<f64>,
-    /// How long to think, as a word, if that is set.
+    /// The reasoning effort as a word, if set.
     pub thinking_effort: Option<String>,
-    /// How long to think, in tokens, if that is set.
+    /// The reasoning effort in tokens, if set.
     pub thinking_tokens: Option<u32>,
-    /// Tokens for the repo map, if fixed.
+    /// The budget of the repo map in tokens, if set.
     pub map_tokens: Option<usize>,
-    /// When the repo map is made anew.
+    /// When the repo map is updated.
     pub map_refresh: Refresh,
-    /// Where what can be made again at any time is kept between runs, as what the map is made from; `None` keeps nothing.
+    /// The cache folder; `None` disables caching.
     pub cache_folder: Option<PathBuf>,
-    /// Where writes are recorded, so that they can be undone; `None` records nothing.
+    /// The state folder, for the journal, sessions and approvals; `None` records nothing.
     pub state_folder: Option<PathBuf>,
-    /// The format that the model writes edits in, if the user chose one.
+    /// The edit format, if set.
     pub edit_format: Option<EditFormat>,
-    /// How often edits that found no place are sent back to the model by themselves, for one request; 0 for never.
+    /// How often edits without a place are sent back to the model automatically for one request; 0 for never.
     pub edit_rounds: usize,
-    /// Tokens of history before it is summed up, if fixed.
+    /// Tokens of history before it is summarized, if set.
     pub history_tokens: Option<usize>,
-    /// How `@codebase` works.
+    /// The settings of `@codebase`.
     pub codebase: CodebaseSettings,
-    /// Whether the parts of a request that the provider shall keep are marked.
+    /// Whether parts of a request are marked for the cache of the provider.
     pub cache_prompts: bool,
-    /// Whether keys that stand in a text are sent as they are. Else masks stand in their place.
+    /// Whether secrets are sent as they are instead of masked.
     pub send_secrets: bool,
-    /// How often the cache of a request is kept warm after its answer, while nothing else is asked.
+    /// How often a request is repeated to keep its cache, while there is no other request.
     pub cache_pings: u32,
-    /// The most that may be spent in a session, if there is a limit.
+    /// The maximum cost of a session, if set.
     pub spending_cap: Option<Dollars>,
-    /// How long a server may be silent, if that is set.
+    /// How long a server may send no data, if set.
     pub timeout: Option<Duration>,
-    /// The language of answers, if one is set.
+    /// The language of answers, if set.
     pub language: Option<String>,
-    /// The folder whose files take the place of prompts.
+    /// The folder with prompts that replace built-in ones.
     pub prompts: Option<PathBuf>,
-    /// Files to read and not to change in every chat, relative to the root.
+    /// Read-only files in every chat, relative to the root.
     pub read: Vec<String>,
-    /// Files to leave out of every list, as patterns of `.gitignore` at the root.
+    /// Patterns of files to leave out of every list, as in `.gitignore` at the root.
     pub ignore: Vec<String>,
-    /// Whether files with conventions are read into every chat.
+    /// Whether convention files are added to every chat.
     pub conventions: bool,
-    /// The command that looks a change over, if one is set.
+    /// The command that lints a change, if set.
     pub lint_cmd: Option<String>,
-    /// The command that tests a change, if one is set.
+    /// The command that tests a change, if set.
     pub test_cmd: Option<String>,
-    /// Name of the theme.
+    /// The name of the theme, if set.
     pub theme: Option<String>,
-    /// How the app looks and feels otherwise.
-    pub face: Face,
-    /// Whether a write is followed by a commit.
+    /// The other settings of display and input.
+    pub display: DisplaySettings,
+    /// Whether written changes are committed.
     pub auto_commit: bool,
-    /// Whether the user's own changes to a file are committed before accepted hunks go into it; `None` to ask.
+    /// Whether the user's own changes to a file are committed before accepted hunks are written to it; `None` to ask.
     pub dirty_commits: Option<bool>,
     /// What an undo does with the commit of the write.
     pub undo_commit: UndoCommit,
-    /// How its commits are told apart.
+    /// How commits are attributed.
     pub attribution: Attribution,
-    /// Whether git's hooks run at its commits.
+    /// Whether git hooks run for commits.
     pub commit_hooks: bool,
-    /// The language of commit messages, if one is set.
+    /// The language of commit messages, if set.
     pub commit_language: Option<String>,
-    /// Whether what was written is looked over.
+    /// Whether written files are linted.
     pub lint: bool,
-    /// Whether the tests run after each write.
+    /// Whether tests run after each write.
     pub test: bool,
-    /// The commands that look over files of one language, by its name.
+    /// The linters of single languages, by language.
     pub linters: BTreeMap<String, String>,
-    /// How often what lint and tests found goes back to the model for one request.
+    /// How often findings of lint and tests are sent back to the model for one request.
     pub verify_rounds: usize,
-    /// How long tests and linters may take.
+    /// The time limit of tests and linters.
     pub command_timeout: Duration,
     /// Whether the model may suggest commands.
     pub suggest_commands: bool,
-    /// Whether files that are named are added; `None` to ask.
+    /// Whether files that are named in messages are added to the chat; `None` to ask.
     pub add_mentions: Option<bool>,
-    /// Whether a plan is carried out without a look at it.
+    /// Whether a plan is carried out without showing it first.
     pub accept_plan: bool,
-    /// The format that the editor model writes edits in, if one is set.
+    /// The edit format of the editor model, if set.
     pub editor_edit_format: Option<EditFormat>,
-    /// Whether and how passages are searched by meaning.
+    /// The settings of embeddings.
     pub embeddings: Embeddings,
-    /// Whether comments for the model are followed.
+    /// Whether AI comments are followed.
     pub watch: bool,
-    /// Whether sessions are kept.
+    /// Whether sessions are saved.
     pub sessions: bool,
-    /// How to tell that a turn has ended.
+    /// How the end of a turn is signalled.
     pub notify: Notify,
-    /// The command that tells it instead.
+    /// The command that signals it instead.
     pub notify_cmd: Option<String>,
-    /// The editor for messages, if one is set.
+    /// The editor for messages, if set.
     pub editor: Option<String>,
-    /// The command that records speech, if one is set.
+    /// The command that records speech, if set.
     pub voice_cmd: Option<String>,
-    /// The model that writes speech down, if one is set.
+    /// The model that transcribes speech, if set.
     pub voice_model: Option<String>,
-    /// The language that is spoken, if one is set.
+    /// The spoken language, if set.
     pub voice_language: Option<String>,
-    /// Who said what of all this, and what waits for an approval.
+    /// The layers: origins of values, and values that wait for an approval.
     pub layers: Layers,
 }
 
 /// What an undo does with the commit of the write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UndoCommit {
-    /// Drop it, where it is HEAD and not pushed; else revert it.
+    /// Drop it if it is HEAD and not pushed; else revert it.
     #[default]
     Drop,
     /// Revert it by a new commit.
     Revert,
 }
 
-/// How commits of accepted hunks are told apart from the user's own.
+/// How commits of accepted hunks are attributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attribution {
-    /// The author's name ends in `(rhumb)`.
+    /// Whether `(rhumb)` is added to the author name.
     pub author: bool,
-    /// The committer's name ends in `(rhumb)`.
+    /// Whether `(rhumb)` is added to the committer name.
     pub committer: bool,
-    /// The message ends in a trailer `Co-authored-by` with the name of the model.
+    /// Whether the message has a `Co-authored-by` trailer with the name of the model.
     pub co_author: bool,
 }
 
-/// How to tell a user who looks elsewhere that a turn has ended.
+/// How the end of a turn is signalled while the terminal is not focused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Notify {
-    /// Not at all.
+    /// No signal.
     #[default]
     None,
-    /// By the terminal's bell.
+    /// The terminal bell.
     Bell,
-    /// By the escape sequence OSC 9.
+    /// The escape sequence OSC 9.
     Osc9,
-    /// By the escape sequence OSC 777.
+    /// The escape sequence OSC 777.
     Osc777,
 }
 
@@ -235,80 +228,17 @@ impl Notify {
 }
 
 impl Default for Settings {
+    /// The settings without any file, variable or flag.
     fn default() -> Self {
-        Self {
-            base_url: None,
-            model: None,
-            weak_model: None,
-            editor_model: None,
-            aliases: BTreeMap::new(),
-            models: BTreeMap::new(),
-            api: None,
-            address_is_own: true,
-            key_command: None,
-            providers: Providers::default(),
-            keys: Keys::default(),
-            context_window: None,
-            max_output_tokens: None,
-            temperature: None,
-            thinking_effort: None,
-            thinking_tokens: None,
-            map_tokens: None,
-            map_refresh: Refresh::default(),
-            cache_folder: None,
-            state_folder: None,
-            edit_format: None,
-            edit_rounds: EDIT_ROUNDS,
-            history_tokens: None,
-            codebase: CodebaseSettings::default(),
-            cache_prompts: true,
-            send_secrets: false,
-            cache_pings: 0,
-            spending_cap: None,
-            timeout: None,
-            language: None,
-            prompts: None,
-            read: Vec::new(),
-            ignore: Vec::new(),
-            conventions: true,
-            lint_cmd: None,
-            test_cmd: None,
-            theme: None,
-            face: Face::default(),
-            auto_commit: true,
-            dirty_commits: None,
-            undo_commit: UndoCommit::Drop,
-            attribution: Attribution { author: false, committer: false, co_author: true },
-            commit_hooks: false,
-            commit_language: None,
-            lint: true,
-            test: false,
-            linters: BTreeMap::new(),
-            verify_rounds: VERIFY_ROUNDS,
-            command_timeout: COMMAND_TIMEOUT,
-            suggest_commands: true,
-            add_mentions: None,
-            accept_plan: false,
-            editor_edit_format: None,
-            embeddings: Embeddings::default(),
-            watch: false,
-            sessions: true,
-            notify: Notify::None,
-            notify_cmd: None,
-            editor: None,
-            voice_cmd: None,
-            voice_model: None,
-            voice_language: None,
-            layers: Layers::default(),
-        }
+        Self::of(Layers::default(), Providers::default(), Keys::default())
     }
 }
 
 impl Settings {
-    /// Lays the layers over each other.
+    /// Reads and combines all layers.
     ///
     /// # Errors
-    /// A layer of the user cannot be read or is wrong: better told at the start than ignored.
+    /// A layer of the user cannot be read or is wrong.
     pub fn load(sources: &Sources<'_>) -> Result<Self, ConfigError> {
         let layers = Layers::read(sources)?;
         let var = |name: &str| (sources.env)(name).filter(|value| !value.trim().is_empty());
@@ -316,13 +246,20 @@ impl Settings {
         let providers = Providers::new(entries(&layers), beside_key, &var);
         let key_variables = providers.entries.values().filter_map(|entry| entry.key_env.as_deref());
         let keys = Keys::new(&var, sources.paths, keyring_of_system(), key_variables);
+        let (cache, state) = sources.paths.map(|paths| (paths.cache.clone(), paths.state.clone())).unzip();
+        // A cache folder of another user is not trusted. Without one, everything in it is made again.
+        let cache_folder = cache.filter(|cache| owner_if_another(cache).is_none());
+        Ok(Self { cache_folder, state_folder: state, ..Self::of(layers, providers, keys) })
+    }
+
+    /// The settings of these layers. Settings without a value have the default of the table.
+    fn of(layers: Layers, providers: Providers, keys: Keys) -> Self {
         let path = |text: String| match text.strip_prefix("~/").zip(std::env::home_dir()) {
             Some((below, home)) => home.join(below),
             None => PathBuf::from(text),
         };
         let thinking = layers.top("thinking").map(|entry| &entry.value);
-        let defaults = Self::default();
-        Ok(Self {
+        Self {
             base_url: layers.text("base_url"),
             model: layers.text("model"),
             weak_model: layers.text("weak_model"),
@@ -335,37 +272,33 @@ impl Settings {
             providers,
             keys,
             context_window: layers.whole("context_window"),
-            max_output_tokens: layers.whole("max_output_tokens").and_then(|tokens| tokens.try_into().ok()),
+            max_output_tokens: layers.whole("max_output_tokens"),
             temperature: layers.number("temperature"),
             thinking_effort: thinking.and_then(Value::as_str).map(str::to_owned),
             thinking_tokens: thinking.and_then(Value::as_integer).and_then(|tokens| tokens.try_into().ok()),
             map_tokens: layers.whole("map_tokens"),
             map_refresh: layers.text("map_refresh").and_then(|name| name.parse().ok()).unwrap_or_default(),
-            // What another user has put there is not believed either; without it all is made anew.
-            cache_folder: sources
-                .paths
-                .map(|paths| paths.cache.clone())
-                .filter(|cache| owner_if_another(cache).is_none()),
-            state_folder: sources.paths.map(|paths| paths.state.clone()),
+            cache_folder: None,
+            state_folder: None,
             edit_format: layers.text("edit_format").and_then(|name| name.parse().ok()),
-            edit_rounds: layers.whole("edit_rounds").unwrap_or(defaults.edit_rounds),
+            edit_rounds: layers.whole("edit_rounds").unwrap_or_default(),
             history_tokens: layers.whole("history_tokens"),
             codebase: CodebaseSettings::of(&layers),
-            cache_prompts: layers.switch("cache_prompts").unwrap_or(defaults.cache_prompts),
+            cache_prompts: layers.switch("cache_prompts"),
             send_secrets: layers.text("secrets").as_deref() == Some("send"),
-            cache_pings: layers.whole("cache_pings").and_then(|pings| pings.try_into().ok()).unwrap_or(0),
+            cache_pings: layers.whole("cache_pings").unwrap_or_default(),
             spending_cap: layers.number("spending_cap").map(Dollars::new),
-            timeout: layers.whole("timeout").map(|seconds| Duration::from_secs(seconds as u64)),
+            timeout: layers.whole("timeout").map(Duration::from_secs),
             language: layers.text("language"),
             prompts: layers.text("prompts").map(path),
             read: layers.list("read"),
             ignore: layers.list("ignore"),
-            conventions: layers.switch("conventions").unwrap_or(defaults.conventions),
+            conventions: layers.switch("conventions"),
             lint_cmd: layers.text("lint_cmd"),
             test_cmd: layers.text("test_cmd"),
             theme: layers.text("theme"),
-            face: Face::of(&layers),
-            auto_commit: layers.switch("auto_commit").unwrap_or(defaults.auto_commit),
+            display: DisplaySettings::of(&layers),
+            auto_commit: layers.switch("auto_commit"),
             dirty_commits: decided(&layers, "dirty_commits", "yes", "no"),
             undo_commit: if layers.text("undo_commit").as_deref() == Some("revert") {
                 UndoCommit::Revert
@@ -373,26 +306,24 @@ impl Settings {
                 UndoCommit::Drop
             },
             attribution: Attribution {
-                author: layers.switch("attribute_author").unwrap_or(defaults.attribution.author),
-                committer: layers.switch("attribute_committer").unwrap_or(defaults.attribution.committer),
-                co_author: layers.switch("attribute_co_author").unwrap_or(defaults.attribution.co_author),
+                author: layers.switch("attribute_author"),
+                committer: layers.switch("attribute_committer"),
+                co_author: layers.switch("attribute_co_author"),
             },
-            commit_hooks: layers.switch("commit_hooks").unwrap_or(defaults.commit_hooks),
+            commit_hooks: layers.switch("commit_hooks"),
             commit_language: layers.text("commit_language"),
-            lint: layers.switch("lint").unwrap_or(defaults.lint),
-            test: layers.switch("test").unwrap_or(defaults.test),
+            lint: layers.switch("lint"),
+            test: layers.switch("test"),
             linters: texts(&layers, "linters"),
-            verify_rounds: layers.whole("verify_rounds").unwrap_or(defaults.verify_rounds),
-            command_timeout: layers
-                .whole("command_timeout")
-                .map_or(defaults.command_timeout, |seconds| Duration::from_secs(seconds as u64)),
-            suggest_commands: layers.switch("suggest_commands").unwrap_or(defaults.suggest_commands),
+            verify_rounds: layers.whole("verify_rounds").unwrap_or_default(),
+            command_timeout: Duration::from_secs(layers.whole("command_timeout").unwrap_or_default()),
+            suggest_commands: layers.switch("suggest_commands"),
             add_mentions: decided(&layers, "mentions", "add", "ignore"),
-            accept_plan: layers.switch("accept_plan").unwrap_or(defaults.accept_plan),
+            accept_plan: layers.switch("accept_plan"),
             editor_edit_format: layers.text("editor_edit_format").and_then(|name| name.parse().ok()),
             embeddings: Embeddings::of(&layers),
-            watch: layers.switch("watch").unwrap_or(defaults.watch),
-            sessions: layers.switch("sessions").unwrap_or(defaults.sessions),
+            watch: layers.switch("watch"),
+            sessions: layers.switch("sessions"),
             notify: layers.text("notify").map(|name| Notify::named(&name)).unwrap_or_default(),
             notify_cmd: layers.text("notify_cmd"),
             editor: layers.text("editor"),
@@ -400,16 +331,16 @@ impl Settings {
             voice_model: layers.text("voice_model"),
             voice_language: layers.text("voice_language"),
             layers,
-        })
+        }
     }
 
-    /// What is known of models, with what the user says of them. Lists that were fetched are not in it.
+    /// The model catalogue with the properties and aliases of the settings, without fetched lists.
     pub fn catalog(&self) -> Catalog {
         Catalog::bundled().with_user(self.models.clone(), self.aliases.clone())
     }
 
-    /// The model that the user means by `name`: what the name is short for, or itself. Where the settings name an address, only the
-    /// user's own short names count: who knows what models there are called.
+    /// Resolves an alias or partial name of a model. If the settings have an address, only aliases of the settings are
+    /// resolved, because the models there are unknown.
     pub fn model_named(&self, name: &str) -> String {
         let own = || self.aliases.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
         match own() {
@@ -420,7 +351,7 @@ impl Settings {
         }
     }
 
-    /// The files to read and not to change in every chat, relative to the root: those of `read`, and files with conventions.
+    /// The read-only files of every chat, relative to the root: those of `read`, and convention files.
     pub fn reference_files(&self) -> Vec<String> {
         let conventions = self.layers.conventions.iter().filter(|_| self.conventions);
         let mut files: Vec<String> = Vec::new();
@@ -432,7 +363,7 @@ impl Settings {
         files
     }
 
-    /// What to tell at the start of what the settings say, and what to do about each.
+    /// Notes about the settings for the start of the program, each with a hint.
     pub fn notes(&self) -> Vec<(String, String)> {
         let mut notes = self.layers.notes.clone();
         let waiting = &self.layers.waiting;
@@ -448,7 +379,7 @@ impl Settings {
     }
 }
 
-/// A setting that may be left to be asked about: true for the word `yes`, false for `no`, else `None`.
+/// A setting that may be `ask`: true for the word `yes`, false for `no`, else `None`.
 fn decided(layers: &Layers, name: &str, yes: &str, no: &str) -> Option<bool> {
     match layers.text(name)? {
         word if word == yes => Some(true),
@@ -457,7 +388,7 @@ fn decided(layers: &Layers, name: &str, yes: &str, no: &str) -> Option<bool> {
     }
 }
 
-/// A table whose values are texts.
+/// A table with texts as values.
 fn texts(layers: &Layers, table: &str) -> BTreeMap<String, String> {
     let named = layers.tables(table);
     named.filter_map(|(name, entry)| Some((name.to_owned(), entry.value.as_str()?.to_owned()))).collect()
@@ -474,7 +405,7 @@ mod tests {
 
     fn load(flags: Overrides, vars: &[(&str, &str)]) -> Result<Settings, ConfigError> {
         let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        Settings::load(&Sources { flags, env: &env, paths: None, place: None })
+        Settings::load(&Sources { flags, env: &env, paths: None, dirs: None })
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The settings in force as a text to read: each with its value and where that comes from, nothing that is secret.
+//! The effective settings as text: each with its value and origin, without secrets.
 
 use std::fmt::Write as _;
 
@@ -7,8 +7,8 @@ use super::{Entry, Kind, SETTINGS, Settings, written};
 use rhumb_llm::{Endpoint, redacted_url};
 use rhumb_text::sanitize;
 
-/// Every setting, or those whose names hold the word `only`, one on each line; and, where all are shown, what is read into every
-/// chat and who is asked.
+/// Every setting, or those whose names contain `only`, one on each line. Without `only` also the files in every chat and the
+/// endpoint.
 pub fn settings_text(settings: &Settings, endpoint: Option<&Endpoint>, only: Option<&str>) -> String {
     let entries: Vec<&Entry> = settings.layers.effective().collect();
     let word = only.map(|word| word.trim().to_lowercase().replace('-', "_"));

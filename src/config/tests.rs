@@ -1,4 +1,4 @@
-//! Whom a model is asked of, and which key goes there.
+//! Tests of the endpoint of a model: the provider and the key.
 
 use rhumb_llm::{Endpoint, KeySource};
 use secrecy::ExposeSecret as _;
@@ -8,14 +8,14 @@ use rhumb_llm::models::Api;
 
 fn load(flags: Overrides, vars: &[(&str, &str)]) -> Settings {
     let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-    Settings::load(&Sources { flags, env: &env, paths: None, place: None }).unwrap()
+    Settings::load(&Sources { flags, env: &env, paths: None, dirs: None }).unwrap()
 }
 
 fn ask(model: &str, vars: &[(&str, &str)]) -> Option<Endpoint> {
     load(Overrides::default(), vars).endpoint(model).unwrap()
 }
 
-/// Provider, format, address, model and key.
+/// Provider, API, address, model and key.
 fn summary(endpoint: &Endpoint) -> (&str, Api, &str, &str, Option<&str>) {
     let key = endpoint.key.as_ref().map(|key| key.expose_secret());
     (&endpoint.provider, endpoint.api, &endpoint.base_url, &endpoint.model, key)
@@ -206,7 +206,7 @@ fn a_provider_of_the_users_own_is_asked_by_its_name() {
     assert_eq!(summary(&endpoint), ("box", Api::Chat, "http://10.0.0.7:8000/v1", "org/model", None));
     assert_eq!(endpoint.headers.len(), 1);
     assert!(!format!("{endpoint:?} {settings:?}").contains("canary"));
-    // A preset that was moved takes the key of its variables along only where the user says so.
+    // The key of the variables is used at another address of a preset only if the user allows it.
     assert_eq!(settings.endpoint("openai/gpt-4o").unwrap().unwrap().key_source, None);
     let gateway = entry(Some("https://gateway.example.org/v1"), Some("OPENAI_API_KEY"));
     settings.providers.entries.insert("openai".into(), gateway);

@@ -1,5 +1,5 @@
-//! What a repository's own settings propose and the user has approved: single values, each by a hash of the file, the name and
-//! the value together, so that a value that changes is asked about again.
+//! Approvals of values that settings files of repositories propose. Each value is identified by a hash of the file, the name
+//! and the value, so that a changed value needs a new approval.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,47 +11,47 @@ use super::layer::{Entry, Origin};
 use super::value::{dotted, written};
 use super::{ConfigError, Paths};
 
-/// Fewest characters of a hash that name a value.
-const SHORTEST: usize = 8;
+/// Minimum length of an abbreviated hash, in characters.
+const MIN_HASH_CHARS: usize = 8;
 
-/// A file of approvals larger than this is none of ours, in bytes.
-const LARGEST: u64 = 4 * 1024 * 1024;
+/// Maximum size of the approvals file in bytes.
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A value that a repository proposes, as the user is shown it and approves it.
+/// A proposed value, as it is shown and approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposed {
-    /// SHA-256 of the other three, in hexadecimal.
+    /// SHA-256 of the other fields, in hexadecimal.
     pub hash: String,
-    /// The file that proposes it, whole path.
+    /// The absolute path of the file that proposes it.
     pub file: String,
-    /// The setting, as TOML writes its name.
+    /// The setting, as a TOML key.
     pub name: String,
-    /// The value as TOML, which has no character that could drive a terminal.
+    /// The value as TOML, without control characters.
     pub value: String,
 }
 
 impl Proposed {
-    /// What an entry of a file proposes.
+    /// The proposal of an entry in a file.
     pub(super) fn of(file: &Path, entry: &Entry) -> Self {
         let (file, name, value) = (file.display().to_string(), dotted(&entry.name), written(&entry.value));
-        // Each part says how long it is, so that no two sets of parts look alike.
+        // Each part is prefixed with its length, so that different parts never give the same bytes.
         let whole: String = [&file, &name, &value].iter().map(|part| format!("{}:{part}", part.len())).collect();
         let hash = digest(&SHA256, whole.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
         Self { hash, file, name, value }
     }
 
-    /// The beginning of the hash that is enough to name the value.
+    /// The abbreviated hash.
     pub fn short(&self) -> &str {
-        self.hash.get(..2 * SHORTEST).unwrap_or(&self.hash)
+        self.hash.get(..2 * MIN_HASH_CHARS).unwrap_or(&self.hash)
     }
 
-    /// Whether `hash` is its hash or enough of the beginning.
+    /// Whether `hash` is the hash or a sufficient prefix of it.
     pub fn is_named(&self, hash: &str) -> bool {
-        hash.len() >= SHORTEST && self.hash.starts_with(&hash.to_ascii_lowercase())
+        hash.len() >= MIN_HASH_CHARS && self.hash.starts_with(&hash.to_ascii_lowercase())
     }
 }
 
-/// The approved values of this user, kept in the state folder.
+/// The approvals of this user, stored in the state folder.
 #[derive(Debug, Clone, Default)]
 pub struct Approvals {
     file: Option<PathBuf>,
@@ -59,21 +59,21 @@ pub struct Approvals {
 }
 
 impl Approvals {
-    /// Reads them. A file that is not to be read, or that is damaged, approves nothing.
+    /// Reads the approvals. An unreadable or damaged file approves nothing.
     pub fn read(paths: Option<&Paths>) -> Self {
         let file = paths.map(Paths::approvals_file);
-        let small = |path: &&PathBuf| std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST);
+        let small = |path: &&PathBuf| std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_FILE_BYTES);
         let text = file.as_ref().filter(small).and_then(|path| std::fs::read_to_string(path).ok());
         let approved = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         Self { file, approved }
     }
 
-    /// Whether exactly this value was approved.
+    /// Whether this exact value is approved.
     pub fn has(&self, proposed: &Proposed) -> bool {
         self.approved.contains(proposed)
     }
 
-    /// All of them, in the order of their approval.
+    /// All approvals, in order.
     pub fn all(&self) -> &[Proposed] {
         &self.approved
     }
@@ -81,7 +81,7 @@ impl Approvals {
     /// Approves a value.
     ///
     /// # Errors
-    /// It cannot be kept.
+    /// The file cannot be written.
     pub fn approve(&mut self, proposed: Proposed) -> Result<(), ConfigError> {
         if !self.has(&proposed) {
             self.approved.push(proposed);
@@ -89,10 +89,10 @@ impl Approvals {
         self.save()
     }
 
-    /// Takes back every approval that `is_meant`; those that there were.
+    /// Revokes every approval for which `is_meant` is true, and returns them.
     ///
     /// # Errors
-    /// That cannot be kept.
+    /// The file cannot be written.
     pub fn revoke(&mut self, is_meant: impl Fn(&Proposed) -> bool) -> Result<Vec<Proposed>, ConfigError> {
         let (gone, kept) = std::mem::take(&mut self.approved).into_iter().partition(|proposed| is_meant(proposed));
         self.approved = kept;
@@ -100,7 +100,7 @@ impl Approvals {
         Ok(gone)
     }
 
-    /// Replaces the file by a new one that nobody else can read.
+    /// Replaces the file by one that only its owner can read.
     fn save(&self) -> Result<(), ConfigError> {
         let unkept = |path: &Path, cause| ConfigError::Unkept { path: path.display().to_string(), cause };
         let Some(path) = &self.file else {
@@ -120,7 +120,7 @@ impl Approvals {
     }
 }
 
-/// Makes a folder that is for its owner alone, and those above it.
+/// Creates a folder that only its owner can access, and its parents.
 pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -129,7 +129,7 @@ pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
     builder.create(folder)
 }
 
-/// Whether the entry is of a repository's file.
+/// Whether an entry comes from a file of the repository.
 pub(super) fn is_foreign(entry: &Entry) -> bool {
     matches!(entry.origin, Origin::File { level: super::Level::Repository, .. })
 }

@@ -1,4 +1,4 @@
-//! Values of settings: checked against what a setting takes, and read from the text of a variable or flag.
+//! Values of settings: checked against their types, and parsed from the text of a variable or flag.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use url::Url;
 use super::setting::{EFFORTS, Kind};
 use rhumb_text::sanitize;
 
-/// Checks a value from a file; as the rest of the program wants it, so whole numbers become numbers where those are taken.
+/// Checks a value from a file and converts it to the type of the setting, such as an integer to a float.
 ///
 /// # Errors
-/// What was expected and what was found, as words for a sentence.
+/// What was expected and what was found, in words.
 pub(super) fn checked(kind: Kind, value: &Value) -> Result<Value, String> {
     let wrong = || format!("expected {}, found {}", kind.expected(), described(value));
     let fits = match (kind, value) {
@@ -25,14 +25,14 @@ pub(super) fn checked(kind: Kind, value: &Value) -> Result<Value, String> {
         (Kind::Thinking, Value::String(word)) => EFFORTS.contains(&word.as_str()),
         (Kind::Thinking, Value::Integer(tokens)) => u32::try_from(*tokens).is_ok(),
         (Kind::List, Value::Array(items)) => items.iter().all(Value::is_str),
-        // One of them is a list, too.
+        // A single text is a list, too.
         (Kind::List, Value::String(_)) => return Ok(Value::Array(vec![value.clone()])),
         _ => false,
     };
     if fits { Ok(value.clone()) } else { Err(wrong()) }
 }
 
-/// Reads the text of a variable or a flag. Lists are separated by commas.
+/// Parses the text of a variable or flag. Lists are separated by commas.
 ///
 /// # Errors
 /// As [`checked`].
@@ -60,7 +60,8 @@ fn is_address(text: &str) -> bool {
     Url::parse(text.trim()).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
-/// A value as TOML on one line, without a character that could drive a terminal, hide, or turn the direction of the text.
+/// A value as TOML on one line, without control characters, invisible characters and characters that change the direction of
+/// text.
 pub fn written(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
@@ -75,12 +76,12 @@ pub fn written(value: &Value) -> String {
     }
 }
 
-/// The name of a setting as TOML writes it, so that a table's name from a file cannot pass for anything else: `linters."a b"`.
+/// The name of a setting as a TOML key, so that the name of a table cannot look like something else: `linters."a b"`.
 pub(super) fn dotted(name: &str) -> String {
     name.split_once('.').map_or_else(|| key(name), |(table, name)| format!("{}.{}", key(table), key(name)))
 }
 
-/// A name as TOML writes it, without a character that could drive a terminal.
+/// A name as a TOML key, without control characters.
 pub(super) fn key(name: &str) -> String {
     let is_bare =
         !name.is_empty() && name.chars().all(|each| each.is_ascii_alphanumeric() || matches!(each, '_' | '-'));
@@ -101,12 +102,12 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Whether a character shows as itself: no control, and none of those that are invisible or turn others around.
+/// Whether a character is visible as itself: not a control character, not invisible, and not changing the direction of text.
 fn is_plain(each: char) -> bool {
     !sanitize::is_unsafe(each) && !matches!(each, '\u{fe0e}' | '\u{fe0f}')
 }
 
-/// What a value is, with its text where that helps.
+/// The type of a value, with its text if that helps.
 fn described(value: &Value) -> String {
     match value {
         // An address may hold a password.

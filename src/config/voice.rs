@@ -1,16 +1,16 @@
-//! Who writes down what is spoken.
+//! The endpoint for transcribing speech.
 
 use rhumb_llm::Endpoint;
 
 use super::{ConfigError, Settings};
 
-/// The provider and its model where none is named and its key is at hand.
-const USUAL: [&str; 2] = ["openai/whisper-1", "groq/whisper-large-v3-turbo"];
+/// The default models, used if a key for them is available.
+const DEFAULT_MODELS: [&str; 2] = ["openai/whisper-1", "groq/whisper-large-v3-turbo"];
 
 impl Settings {
-    /// Where speech is written down: what `voice_model` names, else the first of the usual ones whose key is at hand; `None` if
-    /// there is neither. The keys follow the same rules as for the chat. A provider in the name is asked even where the settings
-    /// give one address for the chat. May run the user's key command.
+    /// The endpoint for transcribing speech: `voice_model`, else the first default model with a key; `None` without either.
+    /// Keys follow the same rules as for the chat. A provider in the name is used even if the settings have one address for the
+    /// chat. May run the key command of the user.
     ///
     /// # Errors
     /// As [`Settings::endpoint`].
@@ -18,7 +18,7 @@ impl Settings {
         if let Some(name) = self.voice_model.as_deref() {
             return self.asked_of(name).endpoint(name);
         }
-        for name in USUAL {
+        for name in DEFAULT_MODELS {
             let apart = self.asked_of(name);
             if apart.endpoint_without_key(name)?.is_some_and(|endpoint| endpoint.key_source.is_some()) {
                 return apart.endpoint(name);
@@ -27,7 +27,7 @@ impl Settings {
         Ok(None)
     }
 
-    /// The settings as they are for a name that may say its provider.
+    /// The settings for a model name that may include its provider.
     fn asked_of(&self, name: &str) -> Self {
         let says = name.split_once('/').is_some_and(|(provider, _)| self.providers.knows(provider));
         let mut settings = self.clone();
@@ -45,7 +45,7 @@ mod tests {
 
     fn endpoint(vars: &[(&str, &str)], voice_model: Option<&str>) -> Option<Endpoint> {
         let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        let sources = Sources { flags: Overrides::default(), env: &env, paths: None, place: None };
+        let sources = Sources { flags: Overrides::default(), env: &env, paths: None, dirs: None };
         let settings = Settings { voice_model: voice_model.map(str::to_owned), ..Settings::load(&sources).unwrap() };
         settings.voice_endpoint().unwrap()
     }

@@ -3,11 +3,11 @@
 
 mod apply;
 mod args;
-mod bench;
 mod completions;
 mod config;
 mod doctor;
 mod edit;
+pub mod event;
 mod index;
 mod man;
 mod map;
@@ -26,16 +26,15 @@ use std::io::{IsTerminal as _, Read as _, Write as _};
 
 pub use apply::apply;
 pub use args::{
-    ApplyArgs, AskArgs, AskMode, BenchArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, IndexArgs,
+    ApplyArgs, AskArgs, AskMode, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, IndexArgs,
     ManArgs, MapArgs, ModelsArgs, SearchArgs, SessionsArgs, SessionsCommand, StyleArg, TrustArgs, VersionArgs,
 };
-pub use bench::bench;
 pub use completions::completions;
 pub use config::{config, config_files};
 pub use doctor::doctor;
 pub use edit::ask::ask;
 use edit::error_kind;
-pub use edit::{Words, edit};
+pub use edit::{EditOptions, Words, edit, edit_with};
 pub use index::index_command;
 pub use man::man;
 pub use map::map;
@@ -88,14 +87,18 @@ fn put(text: &str) -> Result<(), UserError> {
 }
 
 /// Prints one JSON value on a line of its own. What could drive a terminal is escaped as JSON does it, so that it stays the value.
-fn print_json(value: &serde_json::Value) -> Result<(), UserError> {
-    put(&format!("{}\n", json_text(value)))
+///
+/// # Errors
+/// Standard output cannot be written, for any other reason than a closed pipe.
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), UserError> {
+    let text = serde_json::to_string(value).map_err(|error| UserError::new(ErrorKind::Machine, error, ""))?;
+    put(&format!("{}\n", escaped(&text)))
 }
 
-/// A JSON value as text. Only texts within it hold anything but ASCII, and there an escape means the same.
-fn json_text(value: &serde_json::Value) -> String {
+/// JSON with escapes for characters that could drive a terminal. They occur only within strings, where an escape means the same.
+fn escaped(json: &str) -> String {
     let mut text = String::new();
-    for c in value.to_string().chars() {
+    for c in json.chars() {
         if sanitize::is_unsafe(c) {
             c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| text.push_str(&format!("\\u{unit:04x}")));
         } else {

@@ -1,4 +1,4 @@
-//! What was learnt of how providers count, kept between runs.
+//! Calibrations of token counts by provider, stored between runs.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,29 +6,29 @@ use std::path::{Path, PathBuf};
 use super::database::make_folder;
 use rhumb_tokens::Calibration;
 
-/// A larger file is none of ours, in bytes.
+/// Maximum size of the file in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The file below the user's folder for state.
+/// The file in the state folder.
 #[derive(Debug, Clone)]
 pub struct CalibrationFile {
     path: PathBuf,
 }
 
 impl CalibrationFile {
-    /// The file below `state`.
+    /// The file in the folder `state`.
     pub fn new(state: &Path) -> Self {
         Self { path: state.join("token-calibration.json") }
     }
 
-    /// What is kept; nothing where the file is absent or damaged.
+    /// The stored calibrations; none if the file is missing or damaged.
     pub fn read(&self) -> Calibration {
         let small = self.path.metadata().is_ok_and(|metadata| metadata.len() <= MAX_BYTES);
         let text = small.then(|| std::fs::read_to_string(&self.path).ok()).flatten();
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// Keeps it in the place of what was kept.
+    /// Replaces the stored calibrations.
     ///
     /// # Errors
     /// The folder or the file cannot be written.

@@ -1,4 +1,4 @@
-//! The tokens of lines that maps have shown, one file for each way of counting.
+//! Token counts of lines in maps, one file for each tokenizer.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub(super) fn write(path: &Path, lines: &[LineCount]) -> Result<(), StoreError> 
         .map_err(|source| StoreError::Write { path: path.to_owned(), source })
 }
 
-/// Reads the counts at `path`; none when they are absent or damaged.
+/// Reads the counts at `path`; none if the file is missing or damaged.
 pub(super) fn read(path: &Path) -> Vec<LineCount> {
     let words = Sealed::open(path, KIND).and_then(|mut file| file.words(0)).unwrap_or_default();
     let line =

@@ -1,5 +1,5 @@
-//! What all databases of the store have in common: files that only the user can read, waiting for other processes, and moving a
-//! damaged one aside.
+//! Functions that all databases of the store share: private files, waiting for other processes, and moving a damaged database
+//! aside.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -9,12 +9,12 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 /// How long to wait for another process that writes.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What SQLite lays beside a database, and that itself.
-const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
+/// The suffixes of the files of a SQLite database.
+const FILE_SUFFIXES: [&str; 3] = ["", "-wal", "-shm"];
 
-/// Makes a folder that only the user can read, with those above it.
+/// Creates a folder that only the user can read, and its parents.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -23,7 +23,7 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Opens a file that only the user can read, and makes it where there is none. What stands in it stays.
+/// Opens a file that only the user can read, or creates it. Its content is kept.
 pub(super) fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -40,20 +40,20 @@ pub(super) fn private_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// A connection to the database at `path`, which must be there; other processes that write are waited for.
+/// Connects to the existing database at `path`. Waits for other processes that write.
 pub(super) fn connection(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Connection::open_with_flags(path, flags)?;
-    database.busy_timeout(PATIENCE)?;
+    database.busy_timeout(BUSY_TIMEOUT)?;
     Ok(database)
 }
 
-/// The form that the database is in, a number that SQLite keeps for us; 0 for a new one.
+/// The schema version of the database (`user_version`); 0 for a new one.
 pub(super) fn form(database: &Connection) -> rusqlite::Result<i64> {
     database.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// Reads the database through for damage.
+/// Checks the whole database for damage.
 pub(super) fn check(database: &Connection) -> rusqlite::Result<()> {
     let verdict: String = database.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if verdict == "ok" {
@@ -63,12 +63,12 @@ pub(super) fn check(database: &Connection) -> rusqlite::Result<()> {
     Err(rusqlite::Error::SqliteFailure(damage, Some(verdict)))
 }
 
-/// Whether an error says that the file is damaged, or no database at all.
+/// Whether an error means that the file is damaged, or not a database.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(code(error), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
-/// What an error of SQLite is about.
+/// The error code of SQLite.
 pub(super) fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
     match error {
         rusqlite::Error::SqliteFailure(error, _) => Some(error.code),
@@ -76,15 +76,15 @@ pub(super) fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
     }
 }
 
-/// Gives the damaged database `name` a name of its own, with all that belongs to it. Nothing is deleted: some of it may be saved.
-/// The error is with the file that it is about.
+/// Renames the damaged database `name` with all its files. Nothing is deleted, because some of it may be recovered. The error
+/// includes the file.
 pub(super) fn move_aside(folder: &Path, name: &str, now: i64) -> Result<PathBuf, (PathBuf, io::Error)> {
-    // The date as a person reads it, and the moment so that no name is given twice.
+    // The date, and the time so that the name is unique.
     let today =
         Connection::open_in_memory().and_then(|clock| clock.query_row("SELECT date('now')", [], |row| row.get(0)));
     let stamp = format!("{}-{now}", today.unwrap_or_else(|_| "undated".to_owned()));
     let aside = folder.join(format!("{name}.damaged-{stamp}"));
-    for ending in BESIDE {
+    for ending in FILE_SUFFIXES {
         let from = folder.join(format!("{name}{ending}"));
         let to = folder.join(format!("{name}.damaged-{stamp}{ending}"));
         match fs::rename(&from, &to) {
@@ -95,9 +95,9 @@ pub(super) fn move_aside(folder: &Path, name: &str, now: i64) -> Result<PathBuf,
     Ok(aside)
 }
 
-/// Deletes the database `name` with all that belongs to it. The error is with the file that it is about.
+/// Deletes the database `name` with all its files. The error includes the file.
 pub(super) fn remove(folder: &Path, name: &str) -> Result<(), (PathBuf, io::Error)> {
-    for ending in BESIDE {
+    for ending in FILE_SUFFIXES {
         let path = folder.join(format!("{name}{ending}"));
         match fs::remove_file(&path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => return Err((path, source)),
@@ -107,8 +107,8 @@ pub(super) fn remove(folder: &Path, name: &str) -> Result<(), (PathBuf, io::Erro
     Ok(())
 }
 
-/// Bytes on the disk of the database `name` with all that belongs to it.
+/// The size of the database `name` with all its files, in bytes.
 pub(super) fn size(folder: &Path, name: &str) -> u64 {
     let file = |ending| fs::metadata(folder.join(format!("{name}{ending}"))).map_or(0, |meta| meta.len());
-    BESIDE.iter().map(file).sum()
+    FILE_SUFFIXES.iter().map(file).sum()
 }

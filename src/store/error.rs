@@ -1,17 +1,17 @@
-//! What can go wrong with the store. None of it loses more than time.
+//! Errors of the store. None of them loses more than time.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why something could not be stored.
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The folder of the store cannot be made or listed.
+    /// The folder of the store cannot be created or listed.
     #[error("the cache folder {} cannot be used: {source}", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         source: io::Error,
     },
     /// A file of the store cannot be written.
@@ -19,7 +19,7 @@ pub enum StoreError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         source: io::Error,
     },
 }

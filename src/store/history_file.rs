@@ -1,4 +1,4 @@
-//! The past of a repository, as its map needs it.
+//! The commit history of a repository, as the map needs it.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use super::sealed::{self, Sealed};
 use rhumb_index::repo_map::{History, PastCommit};
 
 const KIND: u32 = 4;
-/// Words of a commit: where its subject ends, how many paths it has, entries compared.
-const COMMIT: usize = 3;
+/// The fields of a commit: the end of its subject, the number of its paths, and compared entries.
+const COMMIT_WORDS: usize = 3;
 
 /// Writes a history to `path`: the ends of all texts as words; ids, subjects and paths as text.
 pub(super) fn write(path: &Path, history: &History) -> Result<(), StoreError> {
@@ -29,7 +29,7 @@ pub(super) fn write(path: &Path, history: &History) -> Result<(), StoreError> {
         .map_err(|source| StoreError::Write { path: path.to_owned(), source })
 }
 
-/// Reads the history at `path`; an empty one when it is absent or damaged.
+/// Reads the history at `path`; empty if the file is missing or damaged.
 pub(super) fn read(path: &Path) -> History {
     let Some(mut file) = Sealed::open(path, KIND) else { return History::default() };
     let parts = file.words(0).zip(file.text(1));
@@ -47,7 +47,7 @@ fn decoded(words: &[u32], text: &str) -> Option<History> {
     let mut history = History { head: piece(head)?, commits: Vec::new() };
     rest = tail;
     while let Some((&id, tail)) = rest.split_first() {
-        let ([subject, paths, compared], tail) = tail.split_first_chunk::<COMMIT>()?;
+        let ([subject, paths, compared], tail) = tail.split_first_chunk::<COMMIT_WORDS>()?;
         let (ends, tail) = tail.split_at_checked(*paths as usize)?;
         let (id, subject) = (piece(id)?, piece(*subject)?);
         let paths = ends.iter().map(|&end| piece(end)).collect::<Option<Vec<String>>>()?;

@@ -1,4 +1,4 @@
-//! The store of one repository's map.
+//! The store of the repo map of one repository.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -17,14 +17,14 @@ use super::tree_file::{KnownFile, Tree};
 use rhumb_index::repo_map::History;
 use rhumb_tokens::LineCount;
 
-/// A segment that no tree names is removed when it is as old as this: a survey in another process may be about to name it.
-const UNNAMED_FOR: Duration = Duration::from_secs(3_600);
-/// A tree that nobody has surveyed for as long as this is removed.
-const UNUSED_FOR: Duration = Duration::from_secs(60 * 86_400);
-/// As many other repositories are kept: those that were surveyed last.
-const MOST_REPOSITORIES: usize = 200;
-/// Repositories that are removed at once, so that a survey never waits long for it.
-const MOST_REMOVED: usize = 20;
+/// Age at which an unreferenced segment is removed. Another process may be about to reference a newer one.
+const MAX_SEGMENT_AGE: Duration = Duration::from_secs(3_600);
+/// Age at which an unused tree is removed.
+const MAX_TREE_AGE: Duration = Duration::from_secs(60 * 86_400);
+/// Maximum number of other repositories that are kept, most recently surveyed first.
+const MAX_REPOSITORIES: usize = 200;
+/// Maximum number of repositories that are removed at once, so that a survey is not delayed.
+const MAX_REMOVED_AT_ONCE: usize = 20;
 
 /// The folder of one repository in the cache.
 #[derive(Debug, Clone)]
@@ -33,20 +33,20 @@ pub struct MapStore {
     root: PathBuf,
 }
 
-/// What the store knew.
+/// The content of the store for a root.
 #[derive(Debug, Default)]
 pub struct Loaded {
-    /// The segments that the files' records are in.
+    /// The segments with the records of the files.
     pub segments: Vec<StoredSegment>,
-    /// The files of the last survey, in path order.
+    /// The files of the last survey, sorted by path.
     pub files: Vec<KnownFile>,
-    /// True when there was something that is of no use: damaged, or from another version.
+    /// Whether stored data was damaged or from another version.
     pub rebuilt: bool,
 }
 
 impl MapStore {
-    /// The store of a root below the user's `cache` folder. Roots of one `repository` (its worktrees) share what they can.
-    /// Nothing is made or read yet.
+    /// The store of a root in the `cache` folder. Roots of one `repository` (its worktrees) share segments. Nothing is created
+    /// or read yet.
     pub fn new(cache: &Path, repository: &Path, root: &Path) -> Self {
         let name: String =
             repository.file_name().unwrap_or(OsStr::new("root")).to_string_lossy().chars().take(40).collect();
@@ -55,12 +55,12 @@ impl MapStore {
         Self { folder, root: root.to_owned() }
     }
 
-    /// Its folder.
+    /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What is known of the root. Nothing where nothing is stored, or what is stored is damaged.
+    /// Loads what is stored for the root; empty if nothing is stored or it is damaged.
     pub fn load(&self, with_terms: bool) -> Loaded {
         let path = self.tree_path();
         if !path.exists() {
@@ -73,7 +73,7 @@ impl MapStore {
         read.unwrap_or(Loaded { rebuilt: true, ..Loaded::default() })
     }
 
-    /// Stores the files of a root with the segments of their records, and removes what nothing names any more.
+    /// Stores the files of a root with the segments of their records, and removes unreferenced segments.
     ///
     /// # Errors
     /// The folder or a file in it cannot be written.
@@ -91,7 +91,8 @@ impl MapStore {
                 continue;
             }
             if !segment.is_whole() {
-                // It was read without its terms and is gone since. Without the list the next run makes all of it anew.
+                // The segment was loaded without terms and has been removed since. Without the tree the next run makes
+                // everything again.
                 let _ = fs::remove_file(self.tree_path());
                 return Ok(());
             }
@@ -102,12 +103,12 @@ impl MapStore {
         Ok(())
     }
 
-    /// The past of the repository as it was known; empty where nothing is stored.
+    /// The stored commit history; empty without one.
     pub fn history(&self) -> History {
         history_file::read(&self.history_path())
     }
 
-    /// Keeps the past of the repository.
+    /// Stores the commit history.
     ///
     /// # Errors
     /// The folder or the file cannot be written.
@@ -124,12 +125,12 @@ impl MapStore {
         make_folder(&self.folder).map_err(|source| StoreError::Folder { path: self.folder.clone(), source })
     }
 
-    /// The tokens of lines that were counted in the way of that name.
+    /// The stored token counts of the tokenizer with that name.
     pub fn line_counts(&self, name: &str) -> Vec<LineCount> {
         counts_file::read(&self.counts_path(name))
     }
 
-    /// Keeps the tokens of lines.
+    /// Stores token counts of lines.
     ///
     /// # Errors
     /// The folder or the file cannot be written.
@@ -142,13 +143,13 @@ impl MapStore {
         self.folder.join(format!("tokens-{name}"))
     }
 
-    /// Bytes of what is kept in that folder of the words and tags of a repository: its segments and trees.
+    /// The size of the segments and trees in a folder, in bytes.
     pub fn size_in(folder: &Path) -> u64 {
         let files = ["segments", "trees"].iter().flat_map(|part| entries(&folder.join(part)));
         files.filter_map(|file| fs::metadata(file).ok()).map(|file| file.len()).sum()
     }
 
-    /// Forgets everything that is stored of the repository.
+    /// Removes everything that is stored for the repository.
     pub fn clear(&self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
@@ -161,30 +162,30 @@ impl MapStore {
         self.folder.join("segments").join(format!("{id:016x}"))
     }
 
-    /// Removes repositories that nobody has surveyed for long, and the oldest of too many.
+    /// Removes repositories that were not surveyed for long, and the oldest if there are too many.
     fn make_room(&self) {
         let now = SystemTime::now();
         let others = entries(self.folder.parent().unwrap_or(&self.folder)).into_iter();
         let mut others: Vec<(Duration, PathBuf)> = others.map(|other| (unused_for(&other, now), other)).collect();
         others.sort();
-        let kept = others.partition_point(|(age, _)| *age < UNUSED_FOR).min(MOST_REPOSITORIES);
-        for (_, other) in others.drain(kept..).rev().take(MOST_REMOVED) {
+        let kept = others.partition_point(|(age, _)| *age < MAX_TREE_AGE).min(MAX_REPOSITORIES);
+        for (_, other) in others.drain(kept..).rev().take(MAX_REMOVED_AT_ONCE) {
             let _ = fs::remove_dir_all(&other);
         }
     }
 
-    /// Removes trees that nobody uses, and segments that no tree names.
+    /// Removes unused trees, and unreferenced segments.
     fn sweep(&self) {
         let mut named = BTreeSet::new();
         for path in entries(&self.folder.join("trees")) {
-            if is_older(&path, UNUSED_FOR) {
+            if is_older(&path, MAX_TREE_AGE) {
                 let _ = fs::remove_file(&path);
             } else if let Some(tree) = Tree::read(&path) {
                 named.extend(tree.segments.iter().map(|&id| self.segment_path(id)));
             }
         }
         for path in entries(&self.folder.join("segments")) {
-            if !named.contains(&path) && is_older(&path, UNNAMED_FOR) {
+            if !named.contains(&path) && is_older(&path, MAX_SEGMENT_AGE) {
                 let _ = fs::remove_file(&path);
             }
         }
@@ -196,7 +197,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
 }
 
-/// How long ago something was last kept in the folder of a repository. Each survey that finds something new lays a tree down there.
+/// The age of the folder of a repository. Each survey that finds something new writes a tree there.
 fn unused_for(folder: &Path, now: SystemTime) -> Duration {
     let times =
         [folder.join("trees"), folder.to_owned()].into_iter().filter_map(|path| path.metadata().ok()?.modified().ok());
@@ -216,7 +217,7 @@ fn hash(path: &Path) -> u64 {
 mod tests {
     use super::*;
 
-    /// The store of the repository with that number, surveyed so many hours ago.
+    /// The store of the repository `number`, last surveyed `hours` ago.
     fn surveyed(cache: &Path, number: u64, hours: u64) -> MapStore {
         let path = PathBuf::from(format!("/work/repository-{number}"));
         let store = MapStore::new(cache, &path, &path);
@@ -232,14 +233,14 @@ mod tests {
     fn a_new_repository_makes_room_where_there_are_too_many_or_some_are_old() {
         let cache = tempfile::tempdir().unwrap();
         let old = surveyed(cache.path(), 0, 61 * 24);
-        let most = MOST_REPOSITORIES as u64;
+        let most = MAX_REPOSITORIES as u64;
         let stores: Vec<MapStore> = (1..=most + 2).map(|number| surveyed(cache.path(), number, number)).collect();
         assert!(!old.folder().exists() && stores[0].folder().exists());
         surveyed(cache.path(), 1_000, 0);
         let is_there = |store: &&MapStore| store.folder().exists();
         assert_eq!(stores.iter().filter(is_there).count() as u64, most);
-        assert!(stores[..MOST_REPOSITORIES].iter().all(|store| is_there(&store)), "the oldest go");
-        // Who is there already removes nobody.
+        assert!(stores[..MAX_REPOSITORIES].iter().all(|store| is_there(&store)), "the oldest go");
+        // Storing into an existing folder removes no other repository.
         surveyed(cache.path(), 1_000, 0);
         assert_eq!(stores.iter().filter(is_there).count() as u64, most);
     }

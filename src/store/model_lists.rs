@@ -1,4 +1,4 @@
-//! The lists of models that the user had fetched, one file for each kind of list.
+//! Model lists that the user fetched, one file for each kind of list.
 
 use std::fs;
 use std::io::Write as _;
@@ -8,7 +8,7 @@ use super::database::make_folder;
 use super::error::StoreError;
 use rhumb_llm::models::{ListKind, ModelList};
 
-/// No list that we wrote is larger, in bytes.
+/// Maximum size of a list in bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 fn folder(cache: &Path) -> PathBuf {
@@ -19,7 +19,7 @@ fn path(cache: &Path, kind: ListKind) -> PathBuf {
     folder(cache).join(format!("{}.tsv", kind.name()))
 }
 
-/// The lists below the user's cache folder; a damaged one counts as absent.
+/// The lists in the cache folder. A damaged one counts as missing.
 pub fn model_lists(cache: &Path) -> Vec<ModelList> {
     ListKind::ALL
         .into_iter()
@@ -33,10 +33,10 @@ fn read(path: &Path) -> Option<ModelList> {
     ModelList::decode(&fs::read_to_string(path).ok()?)
 }
 
-/// Keeps a list below the user's cache folder, in place of an older one of its kind.
+/// Stores a list in the cache folder and replaces an older one of its kind.
 ///
 /// # Errors
-/// The folder or the file cannot be written. The older one is still there then.
+/// The folder or the file cannot be written. The older list is kept then.
 pub fn keep_model_list(cache: &Path, list: &ModelList) -> Result<(), StoreError> {
     let folder = folder(cache);
     make_folder(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;

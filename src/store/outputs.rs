@@ -1,4 +1,4 @@
-//! Long outputs, kept whole: what was sent of them is an excerpt, and the rest can be opened.
+//! Long outputs, stored completely: requests contain excerpts, and the whole can be opened.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -8,13 +8,13 @@ use std::time::SystemTime;
 use super::StoreError;
 use super::database::make_folder;
 
-/// Outputs that are kept; the oldest go first.
-const KEPT: usize = 100;
-/// Bytes of all that are kept. The newest is kept whatever its size.
-const KEPT_BYTES: u64 = 256 * 1024 * 1024;
+/// Maximum number of outputs; the oldest are deleted first.
+const MAX_OUTPUTS: usize = 100;
+/// Maximum size of all outputs in bytes. The newest is kept whatever its size.
+const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Keeps a text below the user's folder for state, in a file that only the user can read; its path. `what` becomes part of the
-/// name, as far as it can.
+/// Stores a text in the state folder, in a file that only the user can read, and returns its path. `what` becomes part of the
+/// name, as far as possible.
 ///
 /// # Errors
 /// The folder or the file cannot be written.
@@ -24,10 +24,10 @@ pub fn keep_output(state: &Path, what: &str, text: &str) -> Result<PathBuf, Stor
     Ok(path)
 }
 
-/// An empty file for a text that is still to come, in the place of those of [`keep_output`].
+/// Creates an empty file for a text that is still to come, in the folder of [`keep_output`].
 ///
 /// # Errors
-/// The folder or the file cannot be made.
+/// The folder or the file cannot be created.
 pub fn output_file(state: &Path, what: &str) -> Result<(PathBuf, File), StoreError> {
     let folder = state.join("outputs");
     make_folder(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
@@ -42,7 +42,7 @@ pub fn output_file(state: &Path, what: &str) -> Result<(PathBuf, File), StoreErr
     Ok((path, file))
 }
 
-/// Deletes the oldest files beyond what is kept. What cannot be deleted stays.
+/// Deletes the oldest files beyond the limits. Files that cannot be deleted stay.
 fn drop_old(folder: &Path, newest: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
@@ -57,7 +57,7 @@ fn drop_old(folder: &Path, newest: &Path) {
     let mut bytes = 0;
     for (at, (_, size, path)) in files.into_iter().enumerate() {
         bytes += size;
-        if at + 1 >= KEPT || bytes > KEPT_BYTES {
+        if at + 1 >= MAX_OUTPUTS || bytes > MAX_TOTAL_BYTES {
             fs::remove_file(path).ok();
         }
     }
@@ -85,10 +85,10 @@ mod tests {
     #[test]
     fn the_oldest_outputs_go() {
         let state = tempfile::tempdir().unwrap();
-        for number in 0..KEPT + 5 {
+        for number in 0..MAX_OUTPUTS + 5 {
             keep_output(state.path(), "run", &number.to_string()).unwrap();
         }
-        assert_eq!(fs::read_dir(state.path().join("outputs")).unwrap().count(), KEPT);
+        assert_eq!(fs::read_dir(state.path().join("outputs")).unwrap().count(), MAX_OUTPUTS);
     }
 
     #[test]

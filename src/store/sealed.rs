@@ -1,4 +1,4 @@
-//! Sealed files: sections of words and bytes behind a header that tells whose they are and whether they are whole.
+//! Sealed files: sections of words and bytes after a header with the kind of the file and checksums.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -7,40 +7,40 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The first words of a file; read with the bytes in another order they are something else.
+/// The magic number of a file. With another byte order it reads as another number.
 const MAGIC: [u32; 2] = [0x7268_756d, 0x6220_0001];
-/// Most sections of a file.
-const SECTIONS: usize = 4;
-/// Words of the header: magic, kind, length of each section in bytes and its checksum, both in halves, and the checksum
-/// of all that.
-const HEADER: usize = 2 + 1 + SECTIONS * 4 + 2;
+/// Maximum number of sections.
+const MAX_SECTIONS: usize = 4;
+/// The words of the header: magic, kind, length in bytes and checksum of each section, both in halves, and the checksum of the
+/// header.
+const HEADER_WORDS: usize = 2 + 1 + MAX_SECTIONS * 4 + 2;
 
-/// A sealed file that is open, with the lengths of its sections.
+/// An open sealed file with the lengths of its sections.
 #[derive(Debug)]
 pub(super) struct Sealed {
     file: File,
-    lengths: [u64; SECTIONS],
-    checksums: [u64; SECTIONS],
+    lengths: [u64; MAX_SECTIONS],
+    checksums: [u64; MAX_SECTIONS],
 }
 
 impl Sealed {
-    /// Opens a file of that kind; `None` when there is none, or it is another one, or its header is damaged.
+    /// Opens a file of a kind; `None` if it is missing, of another kind, or has a damaged header.
     pub(super) fn open(path: &Path, kind: u32) -> Option<Self> {
         let mut file = File::open(path).ok()?;
-        let mut header = [0u32; HEADER];
+        let mut header = [0u32; HEADER_WORDS];
         file.read_exact(bytemuck::cast_slice_mut(&mut header)).ok()?;
-        let (content, seal) = header.split_at(HEADER - 2);
+        let (content, seal) = header.split_at(HEADER_WORDS - 2);
         if content[..2] != MAGIC || content[2] != kind || wide(seal) != xxh3_64(bytemuck::cast_slice(content)) {
             return None;
         }
         let section = |at: usize| &content[3 + at * 4..];
         let lengths = std::array::from_fn(|at| wide(section(at)));
         let checksums = std::array::from_fn(|at| wide(&section(at)[2..]));
-        let size = lengths.iter().try_fold((HEADER * 4) as u64, |sum, length| sum.checked_add(*length))?;
+        let size = lengths.iter().try_fold((HEADER_WORDS * 4) as u64, |sum, length| sum.checked_add(*length))?;
         (file.metadata().ok()?.len() == size).then_some(Self { file, lengths, checksums })
     }
 
-    /// Reads a section as words; `None` when it is damaged.
+    /// Reads a section as words; `None` if it is damaged.
     pub(super) fn words(&mut self, section: usize) -> Option<Vec<u32>> {
         let length = usize::try_from(*self.lengths.get(section)?).ok()?;
         let mut words = vec![0u32; length / 4];
@@ -48,7 +48,7 @@ impl Sealed {
         Some(words)
     }
 
-    /// Reads a section as text; `None` when it is damaged.
+    /// Reads a section as text; `None` if it is damaged.
     pub(super) fn text(&mut self, section: usize) -> Option<String> {
         let mut bytes = vec![0u8; usize::try_from(*self.lengths.get(section)?).ok()?];
         self.read(section, &mut bytes)?;
@@ -56,17 +56,17 @@ impl Sealed {
     }
 
     fn read(&mut self, section: usize, bytes: &mut [u8]) -> Option<()> {
-        let start = self.lengths.get(..section)?.iter().sum::<u64>() + (HEADER * 4) as u64;
+        let start = self.lengths.get(..section)?.iter().sum::<u64>() + (HEADER_WORDS * 4) as u64;
         self.file.seek(SeekFrom::Start(start)).ok()?;
         self.file.read_exact(bytes).ok()?;
         (xxh3_64(bytes) == self.checksums[section]).then_some(())
     }
 }
 
-/// Writes a file of that kind beside its place and moves it there whole.
-pub(super) fn write(path: &Path, kind: u32, sections: [&[u8]; SECTIONS]) -> io::Result<()> {
+/// Writes a file of a kind under a temporary name and renames it.
+pub(super) fn write(path: &Path, kind: u32, sections: [&[u8]; MAX_SECTIONS]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut header = Vec::with_capacity(HEADER);
+    let mut header = Vec::with_capacity(HEADER_WORDS);
     header.extend(MAGIC);
     header.push(kind);
     for section in sections {
@@ -79,17 +79,17 @@ pub(super) fn write(path: &Path, kind: u32, sections: [&[u8]; SECTIONS]) -> io::
     for section in sections {
         file.write_all(section)?;
     }
-    // The store is made anew when it is lost, so it is not worth waiting for the disk.
+    // A lost store is made again, so the file is not synced.
     file.into_inner().map_err(io::IntoInnerError::into_error)?.persist(path)?;
     Ok(())
 }
 
-/// A number of 64 bits as two words, the lower half first.
+/// A 64-bit number as two words, the lower half first.
 pub(super) fn halves(number: u64) -> [u32; 2] {
     [number as u32, (number >> 32) as u32]
 }
 
-/// The number in the first two words; 0 when there are not as many.
+/// The number in the first two words; 0 if there are fewer.
 pub(super) fn wide(words: &[u32]) -> u64 {
     words.first_chunk::<2>().map_or(0, |[low, high]| u64::from(*low) | u64::from(*high) << 32)
 }

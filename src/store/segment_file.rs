@@ -1,4 +1,4 @@
-//! Segments of the index on disk, each with the keys of the contents that its records were made from.
+//! Segments of the index on disk, each with the keys of the contents of its records.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,36 +10,36 @@ use super::sealed::{self, Sealed, halves, wide};
 use rhumb_index::repo_map::Segment;
 
 const KIND: u32 = 1;
-/// Sections of the file.
+/// The sections of the file.
 const KEYS: usize = 0;
 const WORDS: usize = 1;
 const TEXT: usize = 2;
 const TERMS: usize = 3;
 
-/// A content and the way it is read, as one number: two files of one key have the same record.
+/// A hash of a content and of the way it is parsed: files with the same key have the same record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentKey(pub u128);
 
 /// A segment with the keys of its records.
 #[derive(Debug, Clone)]
 pub struct StoredSegment {
-    /// By record.
+    /// The keys, by record.
     pub keys: Arc<Vec<ContentKey>>,
     /// The records.
     pub segment: Arc<Segment>,
-    /// Whether the store has it.
+    /// Whether it is stored.
     pub stored: bool,
-    /// Its terms, where they are to be stored and not needed otherwise.
+    /// The terms, if they must be stored and are not needed otherwise.
     pub spare_terms: Option<Arc<Vec<u32>>>,
 }
 
 impl StoredSegment {
-    /// A segment that is not stored yet. There is a key for each record.
+    /// A segment that is not stored yet, with a key for each record.
     pub fn new(segment: Segment, keys: Vec<ContentKey>) -> Self {
         Self { keys: Arc::new(keys), segment: Arc::new(segment), stored: false, spare_terms: None }
     }
 
-    /// What tells it from others: segments of the same keys are the same.
+    /// The id: segments with the same keys are equal.
     pub(super) fn id(&self) -> u64 {
         xxh3_64(bytemuck::cast_slice(&key_words(&self.keys)))
     }
@@ -53,7 +53,7 @@ impl StoredSegment {
         sealed::write(path, KIND, sections).map_err(|source| StoreError::Write { path: path.to_owned(), source })
     }
 
-    /// Reads the segment at `path`, with its terms or without; `None` when it is damaged or was made by another version.
+    /// Reads the segment at `path`, with or without its terms; `None` if it is damaged or from another version.
     pub(super) fn read(path: &Path, with_terms: bool) -> Option<Self> {
         let mut file = Sealed::open(path, KIND)?;
         let keys: Vec<ContentKey> = file.words(KEYS)?.as_chunks::<4>().0.iter().map(key).collect();
@@ -69,7 +69,7 @@ impl StoredSegment {
         })
     }
 
-    /// Whether its terms are at hand.
+    /// Whether its terms are loaded.
     pub(super) fn is_whole(&self) -> bool {
         self.segment.has_terms() || self.spare_terms.is_some()
     }

@@ -1,4 +1,4 @@
-//! What lay where at the last survey of a root: its files with their stamps, and the record of each.
+//! The result of the last survey of a root: its files with their stamps, and the record of each.
 
 use std::path::Path;
 
@@ -7,25 +7,25 @@ use super::sealed::{self, Sealed, halves, wide};
 use rhumb_index::repo_map::RecordId;
 
 const KIND: u32 = 2;
-/// Words of a file: where its path ends, its stamp in halves, segment and record.
-const FILE: usize = 5;
+/// The fields of a file: the end of its path, its stamp in halves, segment and record.
+const FILE_WORDS: usize = 5;
 const NONE: u32 = u32::MAX;
 
-/// A file as it was surveyed.
+/// A surveyed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownFile {
-    /// Path relative to the root, with `/`.
+    /// The path, relative to the root, with `/`.
     pub path: String,
-    /// Changes whenever the file does; 0 when that is not certain.
+    /// The stamp, which changes with the file; 0 if that is not certain.
     pub stamp: u64,
-    /// Its record, if it has one.
+    /// The record, if it has one.
     pub record: Option<RecordId>,
 }
 
-/// The files of a root, in path order, and the segments that their records are in.
+/// The files of a root, sorted by path, and the segments with their records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tree {
-    /// The ids of the segments, by the number that the records give.
+    /// The ids of the segments, indexed by the numbers in records.
     pub segments: Vec<u64>,
     /// The files.
     pub files: Vec<KnownFile>,
@@ -47,14 +47,14 @@ impl Tree {
             .map_err(|source| StoreError::Write { path: path.to_owned(), source })
     }
 
-    /// Reads the tree at `path`; `None` when it is damaged.
+    /// Reads the tree at `path`; `None` if it is damaged.
     pub(super) fn read(path: &Path) -> Option<Self> {
         let mut file = Sealed::open(path, KIND)?;
         let (words, text) = (file.words(0)?, file.text(1)?);
         let (count, rest) = words.split_first()?;
         let (segments, files) = rest.split_at_checked((*count as usize).checked_mul(2)?)?;
         let mut start = 0;
-        let files = files.as_chunks::<FILE>().0.iter().map(|&[end, low, high, segment, record]| {
+        let files = files.as_chunks::<FILE_WORDS>().0.iter().map(|&[end, low, high, segment, record]| {
             let path = text.get(start..end as usize)?.to_owned();
             start = end as usize;
             let record = (segment != NONE).then_some(RecordId { segment, record });

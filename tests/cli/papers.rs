@@ -8,7 +8,7 @@ use std::process::{Command as Program, Stdio};
 
 const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
 
-/// Every command that is not hidden, with the words that lead to it: `["rhumb", "bench", "map"]`.
+/// Every command that is not hidden, with the words that lead to it: `["rhumb", "sessions", "export"]`.
 fn commands() -> Vec<(Vec<String>, clap::Command)> {
     fn add(command: &clap::Command, above: &[String], all: &mut Vec<(Vec<String>, clap::Command)>) {
         let words = [above, &[command.get_name().to_owned()]].concat();
@@ -86,9 +86,9 @@ fn shells_complete_with_them() {
         assert!(well && err.is_empty(), "{err}");
         let words: Vec<&str> = out.lines().filter_map(|line| line.split('\t').next()).collect();
         assert_eq!(words, ["man", "map"]);
-        let line = "source $argv[1]; complete -C 'rhumb bench refactor build --min'";
+        let line = "source $argv[1]; complete -C 'rhumb sessions export --js'";
         let (well, out, err) = said(Program::new("fish").args(["--no-config", "-c", line]).arg(file("fish")));
-        assert!(well && err.is_empty() && out.starts_with("--min-nodes\t"), "{out}{err}");
+        assert!(well && err.is_empty() && out.starts_with("--json\t"), "{out}{err}");
     }
     if has("zsh") {
         // Completing needs a terminal there; that it is read without complaint is what can be seen here.

@@ -214,7 +214,7 @@ fn a_state_folder_of_another_user_is_refused_and_their_cache_not_read() {
     repo.file("reply.md", &good());
     for args in [
         &["apply", "--yes", "reply.md"][..],
-        &["edit", "-m", "x", "--file", "harbour.py", "--yes", "--recite", "reply.md"],
+        &["edit", "-m", "x", "--file", "harbour.py", "--yes"],
         &["undo"],
         &["trust"],
         &["sessions"],

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod attacks;
+pub mod command;
 pub mod embedding_server;
 pub mod escapes;
 #[cfg(unix)]

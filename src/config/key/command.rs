@@ -1,4 +1,4 @@
-//! A key that a command of the user prints: `pass show …`, `op read …` and the like.
+//! Keys that a command of the user prints: `pass show …`, `op read …` and the like.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -10,26 +10,26 @@ use secrecy::SecretString;
 use crate::config::ConfigError;
 use rhumb_text::sanitize;
 
-/// How long a command may take. Long enough for a person to unlock a store in another window.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+/// Time limit of a command. Long enough for a person to unlock a password store in another window.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How often to look whether it has ended.
-const POLL: Duration = Duration::from_millis(10);
+/// Polling interval for the end of the command.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How long what it has printed may still be on its way when it has ended.
-const GRACE: Duration = Duration::from_millis(200);
+/// How long to wait for remaining output after the end of the command.
+const OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Most that is read of what it prints, in bytes.
-const MOST: usize = 64 * 1024;
+/// Maximum output that is read, in bytes.
+const MAX_OUTPUT_BYTES: usize = 64 * 1024;
 
-/// Most that is told of what it complains, in characters.
-const COMPLAINT: usize = 400;
+/// Maximum length of an error message of the command, in characters.
+const MAX_ERROR_CHARS: usize = 400;
 
-/// Runs a command line, without a shell, and takes the first line that it prints as the key.
+/// Runs a command line without a shell. The first line of its output is the key.
 ///
 /// # Errors
-/// It cannot be started, takes too long, fails, or prints nothing that could be a key. What it prints to standard output is in
-/// no message.
+/// The command cannot be started, takes too long, fails, or prints no valid key. Error messages never contain its standard
+/// output.
 pub(super) fn key_printed_by(line: &str, patience: Duration) -> Result<SecretString, ConfigError> {
     let wrong = |message: String| ConfigError::KeyCommand { command: line.to_owned(), message };
     let words = shell_words::split(line).map_err(|error| wrong(error.to_string()))?;
@@ -39,7 +39,7 @@ pub(super) fn key_printed_by(line: &str, patience: Duration) -> Result<SecretStr
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // Not in the repository, where a relative entry of PATH could name a program of its own.
+        // Not run in the repository, where a relative entry of PATH could name another program.
         .current_dir(std::env::home_dir().filter(|home| home.is_dir()).unwrap_or_else(std::env::temp_dir))
         .spawn()
         .map_err(|error| wrong(format!("cannot start {program}: {error}")))?;
@@ -60,7 +60,7 @@ pub(super) fn key_printed_by(line: &str, patience: Duration) -> Result<SecretStr
     Ok(SecretString::from(key))
 }
 
-/// Reads a pipe to its end on a thread of its own, so that no full pipe stops the command.
+/// Reads a pipe to its end in a thread, so that the command is not blocked by a full pipe.
 fn collected(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     if let Some(pipe) = pipe {
@@ -69,25 +69,25 @@ fn collected(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     receiver
 }
 
-/// Passes the beginning of what comes on, and reads the rest, too.
+/// Sends the beginning of the output to the receiver and discards the rest.
 fn pass_on(mut pipe: impl Read, sender: &Sender<Vec<u8>>) {
     let mut bytes = [0; 4096];
     let mut passed = 0;
     while let Ok(read @ 1..) = pipe.read(&mut bytes) {
-        let new = bytes.get(..read.min(MOST - passed)).unwrap_or_default();
+        let new = bytes.get(..read.min(MAX_OUTPUT_BYTES - passed)).unwrap_or_default();
         passed += new.len();
-        // Nobody may be left to hear of it.
+        // The receiver may be gone.
         drop(sender.send(new.to_vec()));
     }
 }
 
-/// What came of a pipe by now. Its end is not waited for: a child of the command, such as an agent that stays, may hold it open.
+/// The output so far. The end of the pipe is not awaited, because a child of the command, such as an agent, may keep it open.
 fn so_far(pipe: &Receiver<Vec<u8>>) -> Vec<u8> {
-    let pieces = std::iter::from_fn(|| pipe.recv_timeout(GRACE).ok().filter(|piece| !piece.is_empty()));
+    let pieces = std::iter::from_fn(|| pipe.recv_timeout(OUTPUT_TIMEOUT).ok().filter(|piece| !piece.is_empty()));
     pieces.flatten().collect()
 }
 
-/// Waits for the end; `None` when patience ends first, and the command with it.
+/// Waits for the end of the command; kills it at the time limit and returns `None`.
 fn wait(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     loop {
@@ -99,13 +99,13 @@ fn wait(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>>
             child.wait()?;
             return Ok(None);
         }
-        std::thread::sleep(POLL);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// What the command said of its failure, harmless for the terminal and short.
+/// The beginning of the error output, without control characters.
 fn complaint(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    let text: String = text.trim().chars().take(COMPLAINT).collect();
+    let text: String = text.trim().chars().take(MAX_ERROR_CHARS).collect();
     if text.is_empty() { text } else { format!(": {}", sanitize::visible(&text)) }
 }

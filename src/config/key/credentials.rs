@@ -1,4 +1,4 @@
-//! The credentials file: a key for each host.
+//! The credentials file, with a key for each host.
 //!
 //! ```toml
 //! ["api.example.com"]
@@ -15,10 +15,10 @@ use super::{host, secret_file};
 use crate::config::ConfigError;
 use crate::config::layer::line_of;
 
-/// The key that belongs to `url`, and the name of its entry; `None` when there is no such file or entry.
+/// The key for `url` and the name of its entry; `None` if there is no such file or entry.
 ///
 /// # Errors
-/// The file can be read by others or not at all, or is not of that shape. No message quotes it.
+/// The file can be read by others, cannot be read, or is malformed. Error messages never quote it.
 pub(super) fn find(path: &Path, url: &Url) -> Result<Option<(String, SecretString)>, ConfigError> {
     let Some(text) = secret_file(path)? else {
         return Ok(None);
@@ -27,7 +27,7 @@ pub(super) fn find(path: &Path, url: &Url) -> Result<Option<(String, SecretStrin
         path: path.display().to_string(),
         message: format!("line {}: {message}", line_of(&text, at)),
     };
-    // Neither the parser's own words nor a piece of the file are told: they may hold a key.
+    // The error of the parser is not included, because it may quote a key.
     let table = DeTable::parse(&text)
         .map_err(|error| wrong(error.span().map_or(0, |span| span.start), "this is not TOML"))?
         .into_inner();
@@ -48,11 +48,11 @@ pub(super) fn find(path: &Path, url: &Url) -> Result<Option<(String, SecretStrin
     Ok(found)
 }
 
-/// The text of the file with `key` for `url`: in the entry that [`find`] reads for it, else in a new one at the end. Nothing else of
-/// the text changes.
+/// The text of the file with `key` for `url`, in the entry that [`find`] reads, else in a new entry at the end. Everything else
+/// is preserved.
 ///
 /// # Errors
-/// The text is not TOML; the line, 1-based.
+/// The text is not TOML. The error is the line, 1-based.
 pub(super) fn with_key(text: &str, url: &Url, entry: &str, key: &SecretString) -> Result<String, usize> {
     let written = toml::Value::from(key.expose_secret()).to_string();
     let line = |error: &toml::de::Error| line_of(text, error.span().map_or(0, |span| span.start));

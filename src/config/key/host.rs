@@ -1,12 +1,12 @@
-//! Which address a name in the credentials file means.
+//! Matches entries of the credentials file with addresses.
 
 use std::net::IpAddr;
 
 use url::{Host, Url};
 
-/// Whether a key that belongs to `entry` may go to `url`. An entry is a host (`api.example.com`), which means https on its
-/// usual port, or any port of this machine; a host with a port; or a whole origin (`http://10.0.0.7:8000`), the only way to
-/// have a key sent unencrypted to another machine.
+/// Whether the key of `entry` may be sent to `url`. An entry is a host (`api.example.com`), which means https on the default
+/// port, or any port of this machine; a host with a port; or an origin (`http://10.0.0.7:8000`), which is the only way to send
+/// a key unencrypted to another machine.
 pub(super) fn belongs(entry: &str, url: &Url) -> bool {
     let entry = entry.trim();
     let spelt_out = entry.contains("://");
@@ -18,23 +18,23 @@ pub(super) fn belongs(entry: &str, url: &Url) -> bool {
     if spelt_out {
         return named.scheme() == url.scheme() && named.port_or_known_default() == url.port_or_known_default();
     }
-    // An address at its scheme's usual port shows none.
+    // The default port of a scheme is not part of an address.
     let any_port = is_this_machine(url) && named.port().is_none();
     is_private(url) && (any_port || named.port_or_known_default() == url.port_or_known_default())
 }
 
-/// The entry for an address: the shortest name that [`belongs`] takes for it. `None` for an address without a host.
+/// The shortest entry for an address that [`belongs`] accepts; `None` for an address without a host.
 pub(super) fn entry_for(url: &Url) -> Option<String> {
     let host = url.host_str()?;
     Some(match url.port() {
         _ if !is_private(url) => url.origin().ascii_serialization(),
-        // On this machine each server has a key of its own.
+        // On this machine each port has its own entry.
         Some(port) => format!("{host}:{port}"),
         None => host.to_owned(),
     })
 }
 
-/// Whether nobody between here and there can read what is sent.
+/// Whether the connection is encrypted or stays on this machine.
 pub(super) fn is_private(url: &Url) -> bool {
     url.scheme() == "https" || is_this_machine(url)
 }

@@ -1,4 +1,4 @@
-//! The system's keyring: one entry for each host, under the name of this program.
+//! The keyring of the system, with one entry for each host under the name of this program.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,32 +9,32 @@ use crate::config::ConfigError;
 
 /// A store of keys by host.
 pub trait Keyring: fmt::Debug + Send + Sync {
-    /// The key of a host, if there is one.
+    /// Reads the key of a host.
     ///
     /// # Errors
-    /// The store is there and cannot be read.
+    /// The store exists and cannot be read.
     fn key(&self, host: &str) -> Result<Option<SecretString>, ConfigError>;
 
-    /// Stores the key of a host. `false` where the system has no store of keys.
+    /// Stores the key of a host. Returns `false` if the system has no keyring.
     ///
     /// # Errors
-    /// The store is there and cannot be written.
+    /// The store exists and cannot be written.
     fn store(&self, host: &str, key: &SecretString) -> Result<bool, ConfigError>;
 }
 
-/// The keyring of this system, where the program is built with it.
+/// The keyring of this system, if the program is built with it.
 #[cfg(not(feature = "keyring"))]
 pub fn keyring_of_system() -> Option<Arc<dyn Keyring>> {
     None
 }
 
-/// The keyring of this system, where the program is built with it.
+/// The keyring of this system, if the program is built with it.
 #[cfg(feature = "keyring")]
 pub fn keyring_of_system() -> Option<Arc<dyn Keyring>> {
     Some(Arc::new(OfSystem))
 }
 
-/// The keyring of the desktop: entries of the service `rhumb`, the host in place of the user's name.
+/// The keyring of the desktop: entries of the service `rhumb`, with the host as user name.
 #[cfg(feature = "keyring")]
 #[derive(Debug)]
 struct OfSystem;
@@ -45,7 +45,7 @@ impl Keyring for OfSystem {
         use ::keyring::v1::{Entry, Error};
         match Entry::new("rhumb", host).and_then(|entry| entry.get_password()) {
             Ok(key) => Ok(Some(SecretString::from(key.trim())).filter(|_| !key.trim().is_empty())),
-            // A machine without a keyring, as most servers are, has no keys in it.
+            // Most servers have no keyring.
             Err(Error::NoEntry | Error::NoDefaultStore) => Ok(None),
             Err(error) => Err(ConfigError::Keyring { message: error.to_string() }),
         }

@@ -1,5 +1,5 @@
-//! Keys: where one is found for an address, that it goes nowhere else, and where a new one is stored. Never from a flag (which
-//! `ps` shows), never from the repository.
+//! API keys: where the key of an address is found, that it is sent nowhere else, and where a new key is stored. Keys are never
+//! read from flags, which `ps` shows, and never from the repository.
 
 mod command;
 mod credentials;
@@ -22,30 +22,30 @@ pub use keyring::{Keyring, keyring_of_system};
 use rhumb_llm::KeySource;
 pub use search::{KeySearch, KeyedProvider, SearchedPlace};
 
-/// The key that is meant for this program, and goes to the address that the user configured.
-const OWN: &str = "RHUMB_API_KEY";
+/// The variable with the key of the configured address.
+const OWN_KEY_VARIABLE: &str = "RHUMB_API_KEY";
 
-/// An address that a key is looked for, and what the user bound to it.
+/// An address that needs a key, and the sources that the user bound to it.
 #[derive(Debug, Clone)]
 pub(super) struct Claim<'a> {
     /// The address.
     pub(super) url: &'a Url,
-    /// It is the one address that the user configured, which the keys without a host are for.
+    /// Whether the user configured this address, so that keys without a host may be sent there.
     pub(super) is_own: bool,
-    /// Variables whose key belongs there.
+    /// Variables with its key.
     pub(super) variables: Vec<&'a str>,
-    /// A command line whose key belongs there.
+    /// The command that prints its key.
     pub(super) command: Option<&'a str>,
 }
 
-/// Everywhere that keys are looked for. Its `Debug` shows none.
+/// All sources of keys. The `Debug` output contains no key.
 #[derive(Clone, Default)]
 pub struct Keys {
     variables: BTreeMap<String, SecretString>,
     credentials: Option<PathBuf>,
     file: Option<PathBuf>,
     keyring: Option<Arc<dyn Keyring>>,
-    /// What commands printed: each is run once at most.
+    /// The output of commands. Each command runs at most once.
     printed: Arc<Mutex<BTreeMap<String, SecretString>>>,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Debug for Keys {
 }
 
 impl Keys {
-    /// The places of this user. `env` looks a variable up; of those with keys the presets' own are taken, and `more`.
+    /// The sources of this user. `env` reads a variable; the variables of presets and of `more` are read.
     pub(super) fn new<'n>(
         env: &dyn Fn(&str) -> Option<String>,
         paths: Option<&Paths>,
@@ -64,7 +64,7 @@ impl Keys {
         more: impl Iterator<Item = &'n str>,
     ) -> Self {
         let known = PRESETS.iter().flat_map(|preset| preset.key_variables.iter().copied());
-        let variables = known.chain([OWN]).chain(more).filter_map(|name| {
+        let variables = known.chain([OWN_KEY_VARIABLE]).chain(more).filter_map(|name| {
             let key = env(name).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty())?;
             Some((name.to_owned(), SecretString::from(key)))
         });
@@ -77,22 +77,22 @@ impl Keys {
         }
     }
 
-    /// The variables that hold keys, with what they hold: for what must not pass them on, and must not show them.
+    /// The variables that contain keys, with their values, so that they can be masked and not inherited.
     pub fn variables(&self) -> impl Iterator<Item = (&str, &SecretString)> {
         self.variables.iter().map(|(name, key)| (name.as_str(), key))
     }
 
-    /// Whether a variable holds a key.
+    /// Whether a variable contains a key.
     pub(super) fn has_variable(&self, name: &str) -> bool {
         self.variables.contains_key(name)
     }
 
-    /// Where the key of an address would come from. Runs nothing; the keyring is asked last but for the user's commands.
+    /// The source of the key of an address. Runs no command.
     ///
     /// # Errors
-    /// A file with keys can be read by others, or not at all.
+    /// A file with keys can be read by others, or cannot be read.
     pub(super) fn source(&self, claim: &Claim<'_>) -> Result<Option<KeySource>, ConfigError> {
-        let own = claim.is_own.then_some(OWN);
+        let own = claim.is_own.then_some(OWN_KEY_VARIABLE);
         if let Some(name) = own.iter().chain(&claim.variables).find(|name| self.has_variable(name)) {
             return Ok(Some(KeySource::Variable((*name).to_owned())));
         }
@@ -116,11 +116,11 @@ impl Keys {
         }
     }
 
-    /// Where the key of an address is looked for, for a message that there is none: `A is not set, and FILE has no entry
+    /// Where the key of an address was searched, for a message that there is none: `A is not set, and FILE has no entry
     /// ["api.example.com"]`.
     pub(super) fn places(&self, claim: &Claim<'_>) -> String {
         let variables: Vec<&str> =
-            claim.is_own.then_some(OWN).into_iter().chain(claim.variables.iter().copied()).collect();
+            claim.is_own.then_some(OWN_KEY_VARIABLE).into_iter().chain(claim.variables.iter().copied()).collect();
         let verb = if variables.len() == 1 { "is" } else { "are" };
         let mut places = format!("{} {verb} not set", variables.join(" and "));
         let host = claim.url.host_str().unwrap_or_default();
@@ -133,10 +133,10 @@ impl Keys {
         places
     }
 
-    /// The key of an address, if there is one, and where it came from. May run a command of the user, once.
+    /// The key of an address and its source. May run a command of the user, once.
     ///
     /// # Errors
-    /// As [`Keys::source`], or the command failed.
+    /// As [`Keys::source`], or the command fails.
     pub(super) fn find(&self, claim: &Claim<'_>) -> Result<Option<(SecretString, KeySource)>, ConfigError> {
         let Some(source) = self.source(claim)? else {
             return Ok(None);
@@ -156,23 +156,23 @@ impl Keys {
         if let Some(key) = printed.get(line) {
             return Ok(key.clone());
         }
-        let key = command::key_printed_by(line, command::PATIENCE)?;
+        let key = command::key_printed_by(line, command::TIMEOUT)?;
         printed.insert(line.to_owned(), key.clone());
         Ok(key)
     }
 }
 
-/// The key in a file that holds nothing else.
+/// The key in a file that contains only the key.
 fn key_of_file(path: &Path) -> Result<Option<SecretString>, ConfigError> {
     let text = secret_file(path)?;
     let key = text.as_deref().map(str::trim).filter(|key| !key.is_empty());
     Ok(key.map(SecretString::from))
 }
 
-/// The text of a file with secrets; `None` when there is no such file.
+/// The text of a file with secrets; `None` if there is no such file.
 ///
 /// # Errors
-/// Others than its owner could read it, or nobody can.
+/// The file can be read by others than its owner, or cannot be read.
 fn secret_file(path: &Path) -> Result<Option<String>, ConfigError> {
     let name = path.display().to_string();
     let metadata = match std::fs::metadata(path) {
@@ -184,7 +184,7 @@ fn secret_file(path: &Path) -> Result<Option<String>, ConfigError> {
         return Err(ConfigError::KeyExposed { path: name });
     }
     if !metadata.is_file() {
-        // A pipe would be waited for without an end.
+        // Reading a pipe could block.
         let cause = std::io::Error::other("it is no plain file");
         return Err(ConfigError::Unreadable { path: name, cause });
     }

@@ -1,31 +1,31 @@
-//! Which keys there are and which could be entered, for a screen that connects a model. Nothing here shows a key.
+//! Available keys and possible keys, for the dialog that connects a model. No key is shown.
 
 use secrecy::SecretString;
 use url::Url;
 
-use super::{OWN, host, secret_file};
+use super::{OWN_KEY_VARIABLE, host, secret_file};
 use crate::config::provider::PRESETS;
 use crate::config::route::Candidate;
 use crate::config::{ConfigError, Settings};
 use rhumb_llm::models::Api;
 use rhumb_llm::{Endpoint, KeySource};
 
-/// A provider that takes a key.
+/// A provider with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyedProvider {
-    /// Its name before the `/` of `NAME/model`.
+    /// The name before the `/` of `NAME/model`.
     pub name: String,
-    /// The host that the key goes to.
+    /// The host to which the key is sent.
     pub host: String,
-    /// Variables that were looked for, in order.
+    /// The variables that were searched, in order.
     pub variables: Vec<String>,
-    /// Where a key was found.
+    /// The source of the key, if one was found.
     pub found: Option<KeySource>,
-    /// The model that is asked when none is named; empty where there is none.
+    /// The default model; empty without one.
     pub default_model: String,
 }
 
-/// A place other than a variable where keys were looked for.
+/// A source of keys other than a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchedPlace {
     /// A file, or the keyring.
@@ -34,19 +34,19 @@ pub struct SearchedPlace {
     pub state: String,
 }
 
-/// Everywhere that keys were looked for.
+/// The result of a search for keys.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KeySearch {
-    /// The providers that take a key, in the order in which they are preferred.
+    /// The providers with a key, in order of preference.
     pub providers: Vec<KeyedProvider>,
     /// Files and the keyring.
     pub places: Vec<SearchedPlace>,
-    /// Where a key that is entered is stored, in a few words.
+    /// Where an entered key is stored, in a few words.
     pub storage: String,
 }
 
 impl Settings {
-    /// Looks for keys, without running a command and without reading one out.
+    /// Searches for keys without running a command or reading a key.
     pub fn key_search(&self) -> KeySearch {
         let providers = self.keyed().iter().filter_map(|candidate| self.keyed_provider(candidate)).collect();
         let files = [&self.keys.credentials, &self.keys.file];
@@ -73,17 +73,17 @@ impl Settings {
         KeySearch { providers, places, storage }
     }
 
-    /// The endpoint of a provider with that key, to check the key. `None` where there is no such provider.
+    /// The endpoint of a provider with this key, for checking the key; `None` if there is no such provider.
     pub fn endpoint_with_key(&self, provider: &str, key: &SecretString) -> Option<Endpoint> {
         let keyed = self.keyed();
         let candidate = keyed.iter().find(|candidate| candidate.name == provider)?;
         Some(self.opened(candidate, String::new(), Some(key.clone()), None))
     }
 
-    /// Stores the key of a provider, and says where.
+    /// Stores the key of a provider. Returns where, in words.
     ///
     /// # Errors
-    /// There is no such provider, or no place for the key.
+    /// There is no such provider, or the key cannot be stored.
     pub fn store_key(&self, provider: &str, key: &SecretString) -> Result<KeySource, ConfigError> {
         let unknown = || ConfigError::KeyNotStored { why: format!("there is no provider {provider}") };
         let keyed = self.keyed();
@@ -92,7 +92,7 @@ impl Settings {
         self.keys.store(&url, key)
     }
 
-    /// The providers that take a key. An address that the settings name for everything is the only one.
+    /// The providers with a key. If the settings have an address, it is the only one.
     fn keyed(&self) -> Vec<Candidate<'_>> {
         if let Some(base_url) = &self.base_url {
             return vec![self.at(base_url)];
@@ -109,12 +109,12 @@ impl Settings {
     fn keyed_provider(&self, candidate: &Candidate<'_>) -> Option<KeyedProvider> {
         let url = Url::parse(candidate.base_url.trim()).ok()?;
         let claim = self.claim(candidate, &url);
-        let own = claim.is_own.then_some(OWN);
+        let own = claim.is_own.then_some(OWN_KEY_VARIABLE);
         Some(KeyedProvider {
             name: candidate.name.clone(),
             host: host::entry_for(&url)?,
             variables: own.into_iter().chain(claim.variables.iter().copied()).map(str::to_owned).collect(),
-            // A file that cannot be read is among the places.
+            // A file that cannot be read is listed among the places.
             found: self.keys.source(&claim).unwrap_or_default(),
             default_model: candidate.preset.and_then(|preset| preset.default_model).unwrap_or_default().to_owned(),
         })

@@ -1,4 +1,4 @@
-//! Storing a key that the user entered: in the system's keyring where there is one, else in the credentials file.
+//! Stores a key that the user entered: in the keyring if there is one, else in the credentials file.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -14,19 +14,19 @@ use crate::config::paths::owner_if_another;
 use crate::config::trust::private_folder;
 
 /// Maximum length of a key, in bytes. A longer text was pasted by mistake.
-const MAX_KEY: usize = 4096;
+const MAX_KEY_BYTES: usize = 4096;
 
 impl Keys {
-    /// Stores the key of an address, and says where. A key that the credentials file has for the address is replaced there, because
-    /// that file is read before the keyring.
+    /// Stores the key of an address and returns where. A key in the credentials file is replaced there, because that file is
+    /// read before the keyring.
     ///
     /// # Errors
-    /// The text is no key, or neither place can be written. No message quotes the key.
+    /// The text is not a valid key, or it cannot be stored. Error messages never quote it.
     pub(crate) fn store(&self, url: &Url, key: &SecretString) -> Result<KeySource, ConfigError> {
         let failed = |why: &str| ConfigError::KeyNotStored { why: why.to_owned() };
         let entry = host::entry_for(url).ok_or_else(|| failed("the address has no host"))?;
         let text = key.expose_secret();
-        if text.is_empty() || text.len() > MAX_KEY || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        if text.is_empty() || text.len() > MAX_KEY_BYTES || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
             return Err(failed("a key is one word without spaces"));
         }
         let in_file = self.credentials.as_deref().map(|path| credentials::find(path, url)).transpose()?.flatten();
@@ -44,8 +44,8 @@ impl Keys {
     }
 }
 
-/// Writes a key into the credentials file, which only its owner can read. The file is replaced as a whole, so that a crash leaves the
-/// old one or the new one.
+/// Writes a key to the credentials file, which only its owner can read. The file is replaced as a whole, so that a crash leaves
+/// either the old or the new one.
 fn write_key(path: &Path, url: &Url, entry: &str, key: &SecretString) -> Result<(), ConfigError> {
     let shown = path.display().to_string();
     let failed = |why: String| ConfigError::KeyNotStored { why };
@@ -66,14 +66,14 @@ fn write_key(path: &Path, url: &Url, entry: &str, key: &SecretString) -> Result<
         path: shown.clone(),
         message: format!("line {line}: this is not TOML"),
     })?;
-    // A temporary file is readable and writable for its owner alone from the beginning.
+    // A temporary file is accessible only for its owner.
     let mut draft = tempfile::NamedTempFile::new_in(folder).map_err(unwritable)?;
     draft.write_all(new.as_bytes()).and_then(|()| draft.as_file().sync_all()).map_err(unwritable)?;
     draft.persist(path).map_err(|error| unwritable(error.error))?;
     Ok(())
 }
 
-/// Takes a folder that others can write to from them: they could put another file in the place of the one with the keys.
+/// Removes write permission of others from a folder, so that they cannot replace the file.
 #[cfg(unix)]
 fn keep_others_out(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;

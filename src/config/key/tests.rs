@@ -6,7 +6,7 @@ use super::*;
 
 const CANARY: &str = "sk-canary-0123456789";
 
-/// A folder of settings with files that `mode` protects.
+/// A configuration folder with files of this `mode`.
 struct Home {
     folder: tempfile::TempDir,
     paths: Paths,
@@ -29,7 +29,7 @@ fn keys(vars: &[(&str, &str)], paths: Option<&Paths>) -> Keys {
     Keys::new(&env, paths, None, [].into_iter())
 }
 
-/// What an address may be sent.
+/// The key that may be sent to an address.
 #[derive(Clone, Copy, Default)]
 struct Bound<'a> {
     own: bool,
@@ -237,7 +237,7 @@ fn a_key_is_stored_through_no_link_and_in_no_file_that_is_damaged_or_exposed() {
     }
 }
 
-/// A keyring that takes keys.
+/// A keyring that can be written.
 #[derive(Debug, Default)]
 struct Ring(std::sync::Mutex<Vec<String>>);
 

@@ -1,5 +1,5 @@
-//! The layers of settings: the user's file, the repository's, those of the folders down to where the user stands, the environment,
-//! and flags. The later wins; lists add up.
+//! The layers of settings, in ascending precedence: the file of the user, the files of the repository from the root down to the
+//! current folder, environment variables, and flags. Lists are concatenated.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,56 +15,56 @@ use super::{ConfigError, Overrides, Paths, aider, conventions};
 use rhumb_text::sanitize;
 use rhumb_workspace::is_secret_name;
 
-/// The name of a settings file, wherever it lies.
+/// The name of settings files.
 const FILE: &str = "rhumb.toml";
 
-/// Most of a settings file that is read, in bytes.
-const LARGEST: u64 = 256 * 1024;
+/// Maximum size of a settings file in bytes.
+const MAX_FILE_BYTES: u64 = 256 * 1024;
 
-/// Where the user works.
+/// The repository and the current folder.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
-    /// The root of the repository, without links.
+pub struct WorkingDirs<'a> {
+    /// The root of the repository, with symbolic links resolved.
     pub root: &'a Path,
-    /// The folder that the user stands in.
+    /// The current folder.
     pub here: &'a Path,
 }
 
-/// Everything that settings are made of.
+/// The inputs of [`Settings::load`](super::Settings::load).
 pub struct Sources<'a> {
-    /// What flags say.
+    /// The flags.
     pub flags: Overrides,
-    /// Looks an environment variable up.
+    /// Reads an environment variable.
     pub env: &'a dyn Fn(&str) -> Option<String>,
-    /// The user's folders; `None` where there is no home.
+    /// The folders of the user; `None` without a home folder.
     pub paths: Option<&'a Paths>,
-    /// Where the repository's own files are looked for; nowhere if `None`.
-    pub place: Option<Place<'a>>,
+    /// The repository whose files are read; `None` reads none.
+    pub dirs: Option<WorkingDirs<'a>>,
 }
 
-/// What is said of each setting, and by whom.
+/// The values of all settings, with their origins.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
-    /// By name; of the values of one setting, the last counts.
+    /// The values by name, in ascending precedence.
     entries: BTreeMap<String, Vec<Entry>>,
-    /// Values of the repository that count once they are approved, with their origin.
+    /// Values of the repository that wait for an approval, with their origins.
     pub waiting: Vec<(Proposed, Origin)>,
-    /// What else to tell, and what to do about it.
+    /// Messages, each with a hint.
     pub notes: Vec<(String, String)>,
-    /// What is told only to who asks for the settings: what other programs' files say that has no meaning here.
+    /// Remarks that are shown only with the settings: values in files of other programs that have no counterpart.
     pub remarks: Vec<String>,
     /// The settings files that were read.
     pub files: Vec<PathBuf>,
-    /// Files with conventions, relative to the root.
+    /// Convention files, relative to the root.
     pub conventions: Vec<String>,
 }
 
 impl Layers {
-    /// Reads all of them.
+    /// Reads all layers.
     ///
     /// # Errors
-    /// The user's own file, a variable or a flag is wrong: better told at the start than ignored. What is wrong in files of the
-    /// repository is among the notes, and left out.
+    /// The file of the user, a variable or a flag is wrong. Mistakes in files of the repository become notes instead, and these
+    /// values are left out.
     pub fn read(sources: &Sources<'_>) -> Result<Self, ConfigError> {
         let mut layers = Self::default();
         let mut problems = Vec::new();
@@ -74,7 +74,7 @@ impl Layers {
         if !problems.is_empty() {
             return Err(ConfigError::Wrong { problems });
         }
-        if let Some(place) = sources.place {
+        if let Some(place) = sources.dirs {
             let approvals = Approvals::read(sources.paths);
             let folders = folders(place);
             for folder in &folders {
@@ -87,13 +87,13 @@ impl Layers {
         for (flag, name, text) in sources.flags.texts() {
             layers.said(name, &text, Origin::Flag(flag))?;
         }
-        if let Some(place) = sources.place {
+        if let Some(place) = sources.dirs {
             layers.look_for_files(place.root);
         }
         Ok(layers)
     }
 
-    /// The user's own file, or the one of before; and, below it, what another program's file says.
+    /// Reads the file of the user, or its former name, and with lower precedence the file of aider in the home folder.
     fn user(&mut self, paths: &Paths, problems: &mut Vec<Problem>) -> Result<(), ConfigError> {
         let theirs = paths.home.join(aider::FILE);
         if let Ok(Some(text)) = foreign(&theirs) {
@@ -124,7 +124,7 @@ impl Layers {
         Ok(())
     }
 
-    /// The file of that name in a folder of the repository.
+    /// Reads the file `name` in a folder of the repository.
     fn repository(&mut self, folder: &Path, root: &Path, approvals: &Approvals, name: &str, parse: ParseForeign) {
         let path = folder.join(name);
         if self.files.contains(&path) {
@@ -142,7 +142,7 @@ impl Layers {
         entries.into_iter().for_each(|entry| self.offered(entry, &path, below, approvals));
     }
 
-    /// A value of the repository: taken, refused, or kept waiting.
+    /// Takes, refuses, or defers a value of the repository.
     pub(super) fn offered(&mut self, mut entry: Entry, file: &Path, below: &Path, approvals: &Approvals) {
         let Some(setting) = entry.setting() else { return };
         if setting.trust == Trust::User || names_a_key(&entry) {
@@ -169,12 +169,12 @@ impl Layers {
         self.push(entry);
     }
 
-    /// What the user's own file says of a setting.
+    /// The value of a setting in the file of the user.
     fn said_by_user(&self, name: &str) -> Option<&Value> {
         Some(&self.entries.get(name)?.iter().rev().find(|entry| !is_foreign(entry))?.value)
     }
 
-    /// Notes which files with conventions there are.
+    /// Finds the convention files.
     fn look_for_conventions(&mut self, root: &Path, folders: &[PathBuf]) {
         let (found, long) = conventions::found(root, folders);
         self.conventions = found;
@@ -186,13 +186,13 @@ impl Layers {
         }
     }
 
-    /// Takes from `read` what is no file of the repository. The user may well name files that only some repositories have.
+    /// Removes from `read` what is not a file of the repository. The user may list files that only some repositories have.
     fn look_for_files(&mut self, root: &Path) {
         for entry in self.entries.get_mut("read").into_iter().flatten() {
             let Value::Array(items) = &mut entry.value else { continue };
             let is_there = |path: &str| {
                 let real = file_below(root, &root.join(path)).filter(|_| !leaves(path));
-                // Who names a file with secrets may want it; a link with another name only hides that.
+                // A file with secrets may be named explicitly, but not through a link with another name.
                 real.is_some_and(|real| is_secret_name(path) || !is_secret_name(&real.to_string_lossy()))
             };
             let (there, gone) = std::mem::take(items).into_iter().partition(|item| item.as_str().is_some_and(is_there));
@@ -205,7 +205,7 @@ impl Layers {
 
     fn environment(&mut self, env: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
         let var = |name: &str| env(name).filter(|value| !value.trim().is_empty());
-        // The address that other programs share stands below the one that is meant for this one.
+        // The variables of other programs have a lower precedence than RHUMB_BASE_URL.
         let shared = ["OPENAI_BASE_URL", "OPENAI_API_BASE"].into_iter().find_map(|name| Some((name, var(name)?)));
         if let Some((name, url)) = shared {
             self.said("base_url", &url, Origin::Variable(name.into()))?;
@@ -220,8 +220,8 @@ impl Layers {
         Ok(())
     }
 
-    /// What a variable or a flag says. An address is taken as it is: whoever opens a connection to it tells what is wrong with
-    /// it, and the app is of use without.
+    /// Adds the value of a variable or flag. A malformed address is accepted here: the error is reported when it is used, and
+    /// the app is useful without a provider.
     fn said(&mut self, name: &'static str, text: &str, origin: Origin) -> Result<(), ConfigError> {
         let kind = super::setting(name).map_or(Kind::Text, |setting| setting.kind);
         let kind = if kind == Kind::Url { Kind::Text } else { kind };
@@ -241,7 +241,7 @@ impl Layers {
         self.entries.entry(entry.name.clone()).or_default().push(entry);
     }
 
-    /// Every entry that counts: the last of each setting, all of a list.
+    /// Every effective entry: the last one of each setting, and all of a list.
     pub fn effective(&self) -> impl Iterator<Item = &Entry> {
         self.entries.values().flat_map(|entries| {
             let is_list = entries.last().is_some_and(|entry| entry.value.is_array());
@@ -250,36 +250,49 @@ impl Layers {
         })
     }
 
-    /// The entry of a setting that counts.
+    /// The effective entry of a setting.
     pub(super) fn top(&self, name: &str) -> Option<&Entry> {
         self.entries.get(name)?.last()
     }
 
-    /// Where the value of a setting comes from, if somebody set it; of an entry of a table, its name with a dot (`keys.send`).
+    /// The origin of a value that is set. The name of a table entry is `keys.send`.
     pub fn origin(&self, name: &str) -> Option<&Origin> {
         Some(&self.top(name)?.origin)
     }
 
-    /// The tables of the user's own below `kind`, by name.
+    /// The named tables of a setting, such as `[providers.NAME]`, by name.
     pub(super) fn tables<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a Entry)> {
         let named = move |name: &'a str| name.strip_prefix(kind)?.strip_prefix('.');
         self.entries.iter().filter_map(move |(name, entries)| Some((named(name)?, entries.last()?)))
     }
 
+    /// The value of a setting, or its default in [`SETTINGS`].
+    fn value(&self, name: &str) -> Option<Value> {
+        if let Some(entry) = self.top(name) {
+            return Some(entry.value.clone());
+        }
+        let default = super::setting(name)?.default;
+        format!("default = {default}").parse::<toml::Table>().ok()?.remove("default")
+    }
+
+    /// The value of a setting with a text.
     pub(super) fn text(&self, name: &str) -> Option<String> {
-        self.top(name)?.value.as_str().map(str::to_owned)
+        self.value(name)?.as_str().map(str::to_owned)
     }
 
-    pub(super) fn whole(&self, name: &str) -> Option<usize> {
-        usize::try_from(self.top(name)?.value.as_integer()?).ok()
+    /// The value of a setting with a whole number, if it fits the type.
+    pub(super) fn whole<N: TryFrom<i64>>(&self, name: &str) -> Option<N> {
+        self.value(name)?.as_integer()?.try_into().ok()
     }
 
+    /// The value of a setting with a number.
     pub(super) fn number(&self, name: &str) -> Option<f64> {
-        self.top(name)?.value.as_float()
+        self.value(name)?.as_float()
     }
 
-    pub(super) fn switch(&self, name: &str) -> Option<bool> {
-        self.top(name)?.value.as_bool()
+    /// The value of a switch.
+    pub(super) fn switch(&self, name: &str) -> bool {
+        self.value(name).is_some_and(|value| value == Value::Boolean(true))
     }
 
     pub(super) fn list(&self, name: &str) -> Vec<String> {
@@ -288,13 +301,13 @@ impl Layers {
         items.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// Whether a setting has its value from the repository.
+    /// Whether the value of a setting comes from the repository.
     pub fn is_foreign(&self, name: &str) -> bool {
         self.top(name).is_some_and(is_foreign)
     }
 }
 
-/// Reads the text of a repository's file, notes what is wrong with it, and gives what it says.
+/// Parses a settings file of the repository, adds notes about mistakes, and returns the entries.
 type ParseForeign = fn(&mut Layers, &str, &str) -> Vec<Entry>;
 
 fn own_file(layers: &mut Layers, within: &str, text: &str) -> Vec<Entry> {
@@ -310,8 +323,8 @@ fn aider_file(layers: &mut Layers, within: &str, text: &str) -> Vec<Entry> {
     entries
 }
 
-/// The root and the folders below it down to where the user stands.
-fn folders(place: Place<'_>) -> Vec<PathBuf> {
+/// The root and all folders from there to the current one.
+fn folders(place: WorkingDirs<'_>) -> Vec<PathBuf> {
     let below = place.here.strip_prefix(place.root).unwrap_or(Path::new(""));
     let mut folder = place.root.to_owned();
     let mut all = vec![folder.clone()];
@@ -322,14 +335,13 @@ fn folders(place: Place<'_>) -> Vec<PathBuf> {
     all
 }
 
-/// Whether a provider of the repository says where its key comes from.
+/// Whether a provider table says where its key comes from.
 fn names_a_key(entry: &Entry) -> bool {
     let table = entry.value.as_table().filter(|_| entry.name.starts_with("providers."));
     table.is_some_and(|table| table.contains_key("key_env") || table.contains_key("key_command"))
 }
 
-/// Makes the items of a list relative to the root, drops files to read that are not in it or that are nobody's to send unasked,
-/// and says which.
+/// Makes the items of a list relative to the root. Returns why items were dropped: files outside of the root, or with secrets.
 fn settle(value: &mut Value, name: &str, below: &Path) -> Vec<String> {
     let Value::Array(items) = value else { return Vec::new() };
     let mut dropped = Vec::new();
@@ -353,7 +365,7 @@ fn settle(value: &mut Value, name: &str, below: &Path) -> Vec<String> {
     dropped
 }
 
-/// Whether a value turns off what it is the setting of.
+/// Whether a value turns its setting off.
 fn is_off(value: &Value) -> bool {
     match value {
         Value::Boolean(on) => !on,
@@ -362,12 +374,12 @@ fn is_off(value: &Value) -> bool {
     }
 }
 
-/// Whether a path is written as one that may lie outside of the root.
+/// Whether a path may be outside of the root, as it is written.
 fn leaves(path: &str) -> bool {
     path.starts_with(['/', '~', '\\']) || path.split(['/', '\\']).any(|part| part == "..")
 }
 
-/// A pattern of `.gitignore`, written in the folder `below`, as it is written at the root.
+/// Converts a pattern of `.gitignore` from the folder `below` to the root.
 fn glob_below(below: &str, pattern: &str) -> String {
     let (not, pattern) = pattern.strip_prefix('!').map_or(("", pattern), |rest| ("!", rest));
     let anchored = pattern.trim_end_matches('/').contains('/');
@@ -375,13 +387,12 @@ fn glob_below(below: &str, pattern: &str) -> String {
     format!("{not}/{below}/{deep}{}", pattern.trim_start_matches('/'))
 }
 
-/// The file that `path` is or leads to, if it lies below `root`: a link may lead to another file of the repository, as when two
-/// tools want two names, and nowhere else.
+/// Resolves a path to a file below `root`; `None` if it is outside or not a file.
 pub(super) fn file_below(root: &Path, path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().filter(|real| real.starts_with(root) && real.is_file())
 }
 
-/// The text of the user's file; `None` when there is none.
+/// The text of a file of the user; `None` if there is none.
 fn readable(path: &Path) -> Result<Option<String>, ConfigError> {
     match plain_text(path) {
         Ok(text) => Ok(Some(text)),
@@ -390,23 +401,22 @@ fn readable(path: &Path) -> Result<Option<String>, ConfigError> {
     }
 }
 
-/// The text of a file that the user keeps, often as a link into a folder of their own: a plain file of sensible size. A pipe
-/// would be waited for without an end.
+/// The text of a file of the user, which may be a symbolic link. Only regular files are read, because a pipe could block.
 ///
 /// # Errors
-/// It is something else, too large, not UTF-8, or cannot be read.
+/// The file is not a regular file, too large, not UTF-8, or cannot be read.
 pub fn plain_text(path: &Path) -> std::io::Result<String> {
     let meta = fs::metadata(path)?;
     if !meta.is_file() {
         return Err(std::io::Error::other("it is no plain file"));
     }
-    if meta.len() > LARGEST {
-        return Err(std::io::Error::other(format!("it is larger than {} KiB", LARGEST / 1024)));
+    if meta.len() > MAX_FILE_BYTES {
+        return Err(std::io::Error::other(format!("it is larger than {} KiB", MAX_FILE_BYTES / 1024)));
     }
     fs::read_to_string(path)
 }
 
-/// The text of a file that anybody may have written: a plain file of sensible size and no link, which could lead anywhere.
+/// The text of an untrusted file: a regular file of limited size and not a symbolic link.
 pub(super) fn foreign(path: &Path) -> Result<Option<String>, String> {
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -418,8 +428,8 @@ pub(super) fn foreign(path: &Path) -> Result<Option<String>, String> {
     if !meta.is_file() {
         return Err("it is no plain file".into());
     }
-    if meta.len() > LARGEST {
-        return Err(format!("it is larger than {} KiB", LARGEST / 1024));
+    if meta.len() > MAX_FILE_BYTES {
+        return Err(format!("it is larger than {} KiB", MAX_FILE_BYTES / 1024));
     }
     fs::read_to_string(path).map(Some).map_err(|error| error.to_string())
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::config::{SETTINGS, Setting, Settings};
 
-/// A home and a repository, both temporary.
+/// A temporary home folder and repository.
 struct World {
     folder: tempfile::TempDir,
     paths: Paths,
@@ -37,7 +37,7 @@ impl World {
     fn try_load(&self, vars: &[(&str, &str)], flags: Overrides) -> Result<Settings, ConfigError> {
         let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         let (root, here) = (self.path("repo"), self.path("repo/deep/er"));
-        let place = Some(Place { root: &root, here: &here });
+        let place = Some(WorkingDirs { root: &root, here: &here });
         Settings::load(&Sources { flags, env: &env, paths: Some(&self.paths), place })
     }
 
@@ -126,7 +126,7 @@ fn what_runs_sends_or_costs_waits_for_an_approval_of_exactly_that_value() {
     let settings = world.load();
     assert_eq!((settings.test_cmd.as_deref(), settings.base_url.as_deref()), (Some("make"), None));
     assert_eq!(settings.layers.waiting.len(), all.len() - 1);
-    // Another value, or another file with the same one, asks again.
+    // Another value or another file needs a new approval.
     world.file("repo/rhumb.toml", "test_cmd = \"make clean\"\n");
     assert_eq!(world.load().test_cmd, None);
     world.file("repo/rhumb.toml", "").file("repo/deep/rhumb.toml", "test_cmd = \"make\"\n");
@@ -145,13 +145,13 @@ fn a_repository_turns_no_switch_that_the_user_has_set() {
                 ("repo/deep/er/rhumb.toml", &format!("{name} = {}\n", !own)),
             ]);
             let settings = world.load();
-            assert_eq!(settings.layers.switch(name), Some(own), "{name}");
-            // On again is a question, off again is none.
+            assert_eq!(settings.layers.switch(name), own, "{name}");
+            // Turning it on needs an approval, turning it off does not.
             let waiting = settings.layers.waiting.iter().filter(|(proposed, _)| proposed.value == (!own).to_string());
             assert_eq!(waiting.count(), if *trust == Trust::Asks || !own { 2 } else { 0 }, "{name}");
             let Some((proposed, _)) = settings.layers.waiting.last() else { continue };
             Approvals::read(Some(&world.paths)).approve(proposed.clone()).unwrap();
-            assert_eq!(world.load().layers.switch(name), Some(!own), "{name}");
+            assert_eq!(world.load().layers.switch(name), !own, "{name}");
         }
     }
     let off = [("map_tokens", "0", "4096"), ("notify", "\"none\"", "\"bell\"")];
@@ -236,7 +236,7 @@ fn a_link_a_pipe_and_a_huge_file_are_not_read() {
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     assert!(world.load().notes()[0].0.contains("no plain file"));
     fs::remove_file(&path).unwrap();
-    fs::write(&path, "#".repeat(LARGEST as usize + 1)).unwrap();
+    fs::write(&path, "#".repeat(MAX_FILE_BYTES as usize + 1)).unwrap();
     assert!(world.load().notes()[0].0.contains("larger"));
 }
 

@@ -8,13 +8,8 @@ use clap::{Args as ClapArgs, ValueEnum};
 use crate::config::More;
 use crate::context::Mode;
 
-mod bench;
 mod papers;
 
-pub use bench::{
-    BenchArgs, BenchCommand, BuildRefactorArgs, CompareBenchArgs, ContextBenchArgs, EditsBenchArgs, ExercisesBenchArgs,
-    GradeRefactorArgs, MapBenchArgs, QuestionBenchArgs, RefactorCommand, RunBenchArgs, RunRefactorArgs,
-};
 pub use papers::{CompletionsArgs, ManArgs, VersionArgs};
 
 /// How a map is written.
@@ -398,12 +393,6 @@ pub struct EditArgs {
     /// Print events as JSON lines
     #[arg(long)]
     pub json: bool,
-    /// Take the text of this file for every answer, and ask nobody: for benchmarks of the program itself
-    #[arg(long, hide = true, value_name = "FILE")]
-    pub recite: Option<PathBuf>,
-    /// Keep nothing of this turn but the files that it writes, and end with the program that began it: for benchmarks
-    #[arg(long, hide = true)]
-    pub keep_nothing: bool,
 }
 
 impl EditArgs {

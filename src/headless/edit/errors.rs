@@ -1,6 +1,7 @@
 //! Why there is no answer, or no complete one: as an error with an exit code for people, and in a word for programs.
 
 use crate::error::{ErrorKind, UserError};
+use crate::headless::event::FailedFor;
 use crate::session::AskError;
 use rhumb_llm::{Completion, Finish, LlmError};
 
@@ -16,13 +17,13 @@ pub(in crate::headless) fn error_kind(error: &AskError) -> ErrorKind {
     }
 }
 
-/// The cause in the JSON event `failed`: `window`, `output`, `money`, `file` or `provider`.
-pub(super) fn cause(error: &AskError) -> &'static str {
+/// The cause in the JSON event `failed`.
+pub(super) fn cause(error: &AskError) -> FailedFor {
     match error {
-        AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }) => "window",
-        AskError::Unsent(_) => "money",
-        AskError::Unreadable(_) => "file",
-        AskError::Provider(_) | AskError::Unfinished(_) => "provider",
+        AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }) => FailedFor::Window,
+        AskError::Unsent(_) => FailedFor::Money,
+        AskError::Unreadable(_) => FailedFor::File,
+        AskError::Provider(_) | AskError::Unfinished(_) => FailedFor::Provider,
     }
 }
 
@@ -46,11 +47,11 @@ pub(super) fn incomplete(
     reply: &str,
     consequence: &str,
     capped: bool,
-) -> Option<(&'static str, UserError)> {
+) -> Option<(FailedFor, UserError)> {
     let (cause, hint) = match completion.finish {
-        Finish::Length if capped => ("money", "ask for less at once, or raise spending_cap"),
-        Finish::Length => ("output", completion.finish.hint()),
-        _ => ("provider", completion.finish.hint()),
+        Finish::Length if capped => (FailedFor::Money, "ask for less at once, or raise spending_cap"),
+        Finish::Length => (FailedFor::Output, completion.finish.hint()),
+        _ => (FailedFor::Provider, completion.finish.hint()),
     };
     let (text, hint) = match completion.finish.incomplete_reason() {
         Some(reason) => (format!("the reply is incomplete{consequence}: {reason}"), hint),

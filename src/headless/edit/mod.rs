@@ -22,14 +22,14 @@ use crate::context::Mode;
 use crate::error::{ErrorKind, UserError};
 use crate::session::runner::{Line, Outfit, Runner, editor_line, unsendable};
 use crate::session::{ChatFile, Connection, Failure, ModeRules, Session, SessionStart, uncounted};
-use rhumb_workspace::{Root, process};
+use rhumb_workspace::Root;
 
 use errors::UNREADABLE;
 pub(in crate::headless) use errors::error_kind;
 use one_shot::OneShot;
 use out::Out;
 pub use request::Words;
-use request::{check_ready, offline, provider, request, scripted};
+use request::{check_ready, offline, provider, request};
 use with_output::with_output;
 
 /// Runs the request. The exit code is 0 when everything was applied, 1 when some edits were refused or there was no edit.
@@ -37,16 +37,36 @@ use with_output::with_output;
 /// # Errors
 /// No provider is configured, the request does not fit, the provider fails, the reply is incomplete, or a file cannot be written.
 pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, UserError> {
+    edit_with(root, settings, args, EditOptions::default())
+}
+
+/// What a program that calls [`edit_with`] decides beyond the settings and flags.
+#[derive(Default)]
+pub struct EditOptions {
+    /// Answers instead of the model of the settings.
+    pub client: Option<Line>,
+    /// Parses every file anew and keeps nothing of the repository in the cache folder.
+    pub no_cache: bool,
+}
+
+/// As [`edit`], with other options than the command has.
+///
+/// # Errors
+/// As [`edit`].
+pub fn edit_with(
+    root: &Root,
+    settings: Settings,
+    args: &EditArgs,
+    options: EditOptions,
+) -> Result<u8, UserError> {
     let message = request(args)?;
-    if args.keep_nothing {
-        process::end_with_parent();
-    }
+    let settings = if options.no_cache { Settings { cache_folder: None, ..settings } } else { settings };
     let (outfit, notes) = Outfit::of_user(adjusted(settings, args));
     notes.iter().for_each(|note| advise(&note.message, &note.hint));
     let output = with_output(args, &outfit)?;
-    let line = match &args.recite {
+    let line = match options.client {
         _ if args.show_prompt => offline(&outfit),
-        Some(file) => scripted(file)?,
+        Some(client) => client,
         None => provider(&outfit)?,
     };
     if !args.show_prompt {
@@ -70,9 +90,6 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
     result
 }
 
-/// The context window of a scripted model, in tokens: no file of a benchmark exceeds it.
-const SCRIPTED_WINDOW: usize = 1 << 24;
-
 /// The settings with the flags applied.
 fn adjusted(mut settings: Settings, args: &EditArgs) -> Settings {
     let choice = |yes: bool, no: bool, set: bool| (set || yes) && !no;
@@ -80,12 +97,6 @@ fn adjusted(mut settings: Settings, args: &EditArgs) -> Settings {
     settings.test = choice(args.test, args.no_test, settings.test);
     if let Some(more) = args.codebase_more {
         settings.codebase.more = More::from(more);
-    }
-    if args.recite.is_some() {
-        settings.context_window = Some(SCRIPTED_WINDOW);
-    }
-    if args.keep_nothing {
-        settings.state_folder = None;
     }
     if args.show_prompt {
         // Nothing is sent: no helping model is asked, and no server of embeddings.

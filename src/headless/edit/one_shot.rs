@@ -2,15 +2,15 @@
 
 use std::io::Write as _;
 
-use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::errors::{cause, incomplete, user_error};
 use super::out::Out;
 use super::{EditArgs, print};
 use crate::error::{ErrorKind, UserError};
+use crate::headless::event::{HunkEvent, TurnEvent};
 use crate::headless::plain::{Signal, Signals};
-use crate::headless::report::{as_diff, ask_each, outcome_json, outcome_line, warn_of_faults, yes_or_no};
+use crate::headless::report::{as_diff, ask_each, outcome_line, warn_of_faults, yes_or_no};
 use crate::headless::undo::may_go_unrecorded;
 use crate::headless::{advise, complain};
 use crate::session::runner::{Line, Runner};
@@ -308,7 +308,7 @@ impl<'a> OneShot<'a> {
             Report::Git(GitReport::Committed(committed)) => self.committed(committed),
             Report::Ran(report) => self.ran(report),
             Report::Codebase(CodebaseReport::Status { step, .. }) => {
-                self.out.event("status", json!({"text": step.to_string()}))
+                self.out.event(&TurnEvent::Status { text: step.to_string() })
             }
             Report::Codebase(CodebaseReport::Found { found, .. }) => self.out.passages(&found.places),
             _ => Ok(()),
@@ -344,7 +344,7 @@ impl<'a> OneShot<'a> {
         };
         self.has_failed = failed.is_some();
         let Some((cause, error)) = failed else { return Ok(()) };
-        self.out.event("failed", json!({"why": cause}))?;
+        self.out.event(&TurnEvent::Failed { why: cause })?;
         let follows = self.proposal.is_some() || !self.outcome.written.paths.is_empty();
         if follows {
             advise(&error.message, &error.hint);
@@ -371,7 +371,7 @@ impl<'a> OneShot<'a> {
             complain(&format!("the model is asked again, round {round} of {of}"));
             let looks_up = self.session.turn.as_ref().is_some_and(|turn| turn.asks_codebase());
             if !looks_up {
-                self.out.event("again", json!({"round": round, "of": of, "text": text}))?;
+                self.out.event(&TurnEvent::Again { round, of, text })?;
             }
         }
         Ok(())
@@ -424,7 +424,7 @@ impl<'a> OneShot<'a> {
             return Err(UserError::new(ErrorKind::Incomplete, text, hint));
         }
         for (index, outcome) in proposal.outcomes.iter().enumerate() {
-            self.out.event("hunk", outcome_json(outcome, &proposal))?;
+            self.out.event(&TurnEvent::Hunk(HunkEvent::new(outcome, &proposal)))?;
             if !self.out.json {
                 complain(&outcome_line(index + 1, outcome, &proposal));
             }
@@ -522,7 +522,7 @@ impl<'a> OneShot<'a> {
                 if !self.out.json {
                     complain(&format!("$ {line}"));
                 }
-                self.out.event("check_began", json!({"line": line}))
+                self.out.event(&TurnEvent::CheckBegan { line: line.clone() })
             }
             RunReport::Said { live, .. } => {
                 if !self.out.json {
@@ -538,14 +538,17 @@ impl<'a> OneShot<'a> {
             RunReport::Done { outcome, .. } => {
                 self.outcome.check_failed = outcome.failed;
                 let text = outcome.shared.as_ref().map(|shared| shared.text.clone());
-                let event = json!({
-                    "failed": outcome.failed, "stopped": outcome.stopped, "checks": outcome.checks, "text": text,
-                });
+                let event = TurnEvent::Checked {
+                    failed: outcome.failed,
+                    stopped: outcome.stopped,
+                    checks: outcome.checks.clone(),
+                    text,
+                };
                 if let Some(number) = self.outcome.stopped_by.filter(|_| outcome.stopped) {
                     complain("the checks were stopped");
                     self.outcome.leaving = Some(BY_SIGNAL + number);
                 }
-                self.out.event("checked", event)
+                self.out.event(&event)
             }
         }
     }

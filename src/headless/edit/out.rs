@@ -4,11 +4,10 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
 use super::show_prompt::{prompt_json, summary};
 use crate::context::{PassagePlace, Prompt, PromptSecret};
 use crate::error::UserError;
+use crate::headless::event::{FileEvent, NotWrittenEvent, PassageEvent, SecretEvent, TurnEvent};
 use crate::headless::{complain, print_exactly, print_json};
 use crate::session::{AskEvent, WriteSummary, Written};
 use rhumb_llm::StreamEvent;
@@ -60,7 +59,7 @@ impl Out {
         if !is_new {
             return Ok(());
         }
-        self.event("retrying", json!({"attempt": attempt, "seconds": wait.as_secs_f64(), "reason": reason}))
+        self.event(&TurnEvent::Retrying { attempt, seconds: wait.as_secs_f64(), reason: reason.to_owned() })
     }
 
     /// Takes the line of a wait away, if there is one: the wait is over.
@@ -74,7 +73,7 @@ impl Out {
 
     /// Text of the answer as it arrives.
     pub(crate) fn text(&self, text: &str) -> Result<(), UserError> {
-        if self.json { self.event("text", json!({"text": text})) } else { print_exactly(text) }
+        if self.json { self.event(&TurnEvent::Text { text: text.to_owned() }) } else { print_exactly(text) }
     }
 
     /// What happens while `model` is asked. What the session puts into the transcript is not printed here for people.
@@ -91,55 +90,60 @@ impl Out {
                     if *continues { Default::default() } else { (&prompt.trimmed[..], &prompt.secrets[..]) };
                 let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
                 left_out.iter().for_each(|what| complain(&format!("left out, because it does not fit: {what}")));
-                let request = json!({
-                    "model": model, "tokens": tokens, "exact": prompt.exact, "left_out": left_out,
-                    "secrets": secrets_json(secrets), "prices": prices,
-                });
-                self.event("request", request)
+                self.event(&TurnEvent::Request {
+                    model: model.to_owned(),
+                    tokens: *tokens,
+                    exact: prompt.exact,
+                    left_out,
+                    secrets: secret_events(secrets),
+                    prices: *prices,
+                })
             }
             AskEvent::Stream(StreamEvent::Text(text)) => self.text(text),
-            AskEvent::Stream(StreamEvent::Reasoning(text)) => self.event("reasoning", json!({"text": text})),
-            AskEvent::Stream(StreamEvent::Retract) => self.event("take_back", json!({})),
+            AskEvent::Stream(StreamEvent::Reasoning(text)) => self.event(&TurnEvent::Reasoning { text: text.clone() }),
+            AskEvent::Stream(StreamEvent::Retract) => self.event(&TurnEvent::TakeBack {}),
             AskEvent::Stream(StreamEvent::Usage(usage)) => {
-                self.event("usage", json!({"input": usage.input, "output": usage.output, "cached": usage.cached}))
+                self.event(&TurnEvent::Usage { input: usage.input, output: usage.output, cached: usage.cached })
             }
             AskEvent::Stream(StreamEvent::Retrying { attempt, wait, reason }) => {
                 self.count_down(*attempt, *wait, reason)
             }
             AskEvent::Shrunk { time, of, limit } => {
-                self.event("shrunk", json!({"time": time, "of": of, "limit": limit}))
+                self.event(&TurnEvent::Shrunk { time: *time, of: *of, limit: *limit })
             }
             AskEvent::Continuing { time, of } => {
                 complain(&format!(
                     "the answer reached the output limit; the model continues it, part {time} of at most {of}"
                 ));
-                self.event("continuing", json!({"time": time, "of": of}))
+                self.event(&TurnEvent::Continuing { time: *time, of: *of })
             }
             AskEvent::Editor { model, .. } => {
                 complain(&format!("the plan goes to {model}"));
-                self.event("editor", json!({"model": model}))
+                self.event(&TurnEvent::Editor { model: model.clone() })
             }
-            AskEvent::DoubtfulSeam => self.event("doubtful_seam", json!({})),
-            AskEvent::PastTheCap => self.event("past_the_cap", json!({})),
-            AskEvent::CutByCap => self.event("cut_by_cap", json!({})),
+            AskEvent::DoubtfulSeam => self.event(&TurnEvent::DoubtfulSeam {}),
+            AskEvent::PastTheCap => self.event(&TurnEvent::PastTheCap {}),
+            AskEvent::CutByCap => self.event(&TurnEvent::CutByCap {}),
             AskEvent::Spent(spent) => {
                 let cost = spent.model.prices.map(|prices| prices.cost(spent.tokens));
                 if let Some(cost) = cost.filter(|_| !self.json) {
                     complain(&format!("{} tokens in, {} out: {cost}", spent.tokens.input(), spent.tokens.output));
                 }
                 let cost = cost.map(Dollars::as_f64);
-                self.event("spent", json!({"tokens": spent.tokens, "estimated": spent.estimated, "cost": cost}))
+                self.event(&TurnEvent::Spent { tokens: spent.tokens, estimated: spent.estimated, cost })
             }
         }
     }
 
     /// The passages that a question about the repository found.
     pub(crate) fn passages(&self, places: &[PassagePlace]) -> Result<(), UserError> {
-        let passage = |place: &PassagePlace| {
-            let symbol = place.anchor.as_ref().map(|anchor| &anchor.symbol);
-            json!({"path": place.path, "start_line": place.line, "end_line": place.end_line, "symbol": symbol})
+        let passage = |place: &PassagePlace| PassageEvent {
+            path: place.path.clone(),
+            start_line: place.line,
+            end_line: place.end_line,
+            symbol: place.anchor.as_ref().map(|anchor| anchor.symbol.clone()),
         };
-        self.event("passages", json!({"passages": places.iter().map(passage).collect::<Vec<_>>()}))
+        self.event(&TurnEvent::Passages { passages: places.iter().map(passage).collect() })
     }
 
     /// A command of a check has ended.
@@ -154,19 +158,12 @@ impl Out {
         if !self.json {
             complain(&format!("{command}: {words}, {seconds} s"));
         }
-        let code: Value = if let End::Exit(code) = end { json!(code) } else { Value::Null };
-        self.event("check_ended", json!({"line": command, "end": words, "exit": code, "seconds": seconds}))
+        let exit = if let End::Exit(code) = end { Some(code) } else { None };
+        self.event(&TurnEvent::CheckEnded { line: command.to_owned(), end: words, exit, seconds: seconds as f64 })
     }
 
-    pub(crate) fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
-        if !self.json {
-            return Ok(());
-        }
-        let mut event = json!({"event": kind});
-        if let (Some(event), Value::Object(fields)) = (event.as_object_mut(), fields) {
-            event.extend(fields);
-        }
-        print_json(&event)
+    pub(crate) fn event(&self, event: &TurnEvent) -> Result<(), UserError> {
+        if self.json { print_json(event) } else { Ok(()) }
     }
 
     /// A request that is about to be sent.
@@ -177,38 +174,39 @@ impl Out {
                 summary(model, prompt)
             ));
         }
-        if self.prompts { self.event("prompt", prompt_json(prompt)) } else { Ok(()) }
+        if self.prompts { self.event(&TurnEvent::Prompt(prompt_json(prompt))) } else { Ok(()) }
     }
 
     pub(crate) fn diff(&self, diff: &str) -> Result<(), UserError> {
-        if self.json { self.event("diff", json!({"text": diff})) } else { print_exactly(diff) }
+        if self.json { self.event(&TurnEvent::Diff { text: diff.to_owned() }) } else { print_exactly(diff) }
     }
 
     /// The end of it all: every file that was written, and the last commit.
     pub(crate) fn done(&self, written: &Written) -> Result<(), UserError> {
-        self.event("done", json!({"written": written.paths, "commit": written.commit}))
+        self.event(&TurnEvent::Done { written: written.paths.clone(), commit: written.commit.clone() })
     }
 
     /// What was written, and what was not.
     pub(crate) fn written(&self, written: &Written, summary: &WriteSummary) -> Result<(), UserError> {
-        let counted = |(path, hunks): (&String, &usize)| json!({"path": path, "hunks": hunks});
-        let files: Vec<Value> = summary.written.iter().map(|(path, hunks, _)| counted((path, hunks))).collect();
-        let left = summary.left.iter().map(|left| {
-            let files: Vec<Value> = left.files.iter().map(|(path, hunks)| counted((path, hunks))).collect();
-            json!({"reason": left.reason.name(), "files": files})
+        let file = |path: &String, hunks: usize| FileEvent { path: path.clone(), hunks };
+        let not_written = summary.left.iter().map(|left| NotWrittenEvent {
+            reason: left.reason.name().to_owned(),
+            files: left.files.iter().map(|(path, hunks)| file(path, *hunks)).collect(),
         });
-        let left: Vec<Value> = left.collect();
-        let commit = &written.commit;
-        let event = json!({"written": written.paths, "commit": commit, "files": files, "not_written": left});
-        self.event("written", event)
+        self.event(&TurnEvent::Written {
+            written: written.paths.clone(),
+            commit: written.commit.clone(),
+            files: summary.written.iter().map(|(path, hunks, _)| file(path, *hunks)).collect(),
+            not_written: not_written.collect(),
+        })
     }
 }
 
-/// What looks like keys in a request, for programs.
-pub(super) fn secrets_json(secrets: &[PromptSecret]) -> Vec<Value> {
-    let json = |secret: &PromptSecret| {
+/// What looks like secrets in a request, for programs.
+pub(super) fn secret_events(secrets: &[PromptSecret]) -> Vec<SecretEvent> {
+    let event = |secret: &PromptSecret| {
         let PromptSecret { place, line, kind, masked, .. } = secret;
-        json!({"place": place, "line": line, "kind": kind, "masked": masked})
+        SecretEvent { place: place.clone(), line: *line, kind: (*kind).to_owned(), masked: *masked }
     };
-    secrets.iter().map(json).collect()
+    secrets.iter().map(event).collect()
 }

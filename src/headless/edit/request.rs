@@ -1,6 +1,5 @@
 //! The request of `rhumb edit` and `rhumb ask`: what the words of the command line mean, and which model is asked.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, path_under, read_input};
 use crate::session::runner::{Line, Outfit, connect, facts};
-use rhumb_llm::{LlmError, ScriptedProvider, ScriptedReply};
+use rhumb_llm::{LlmError, ScriptedProvider};
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
@@ -128,15 +127,6 @@ fn unconfigured(outfit: &Outfit) -> UserError {
     let hint = "Set the key of a provider, such as ANTHROPIC_API_KEY or OPENAI_API_KEY; or name a server with --base-url and \
                 --model, and put its key, if it needs one, into RHUMB_API_KEY. rhumb doctor shows what was found.";
     UserError::new(ErrorKind::Usage, text, hint)
-}
-
-/// A model that answers with the text of a file.
-///
-/// # Errors
-/// The file cannot be read.
-pub(super) fn scripted(file: &Path) -> Result<Line, UserError> {
-    let reply = ScriptedReply { match_words: Vec::new(), reply: read_input(file)? };
-    Ok(Line::new(Arc::new(ScriptedProvider::new(vec![reply], Duration::ZERO)), "recital".to_owned()))
 }
 
 /// The model of the settings, for a request that is shown and never sent: no provider is needed.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::one_shot::OneShot;
-use super::out::secrets_json;
+use super::out::secret_events;
 use super::{UNREADABLE, advise, print, print_json, unsendable};
 use crate::context::{Chunk, Prompt};
 use crate::error::{ErrorKind, UserError};
@@ -58,7 +58,7 @@ pub(super) fn prompt_json(prompt: &Prompt) -> Value {
         "exact": prompt.exact,
         "max_input": prompt.window.max_input(),
         "trimmed": prompt.trimmed.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "secrets": secrets_json(&prompt.secrets),
+        "secrets": secret_events(&prompt.secrets),
         "chunks": prompt.chunks.iter().map(chunk_json).collect::<Vec<_>>(),
         "messages": prompt.messages.iter().map(message_json).collect::<Vec<_>>(),
     })

@@ -6,9 +6,9 @@ mod syntax;
 
 use serde_json::{Value, json};
 
-pub(crate) use ask::is_editing;
+use super::event::HunkEvent;
 pub use ask::{ask_each, yes_or_no};
-use rhumb_edit::review::path_with_link_target;
+use rhumb_edit::review::led;
 use rhumb_edit::{FileChange, Outcome, Proposal, Status};
 use rhumb_text::diff;
 use rhumb_text::sanitize;
@@ -17,7 +17,7 @@ pub use syntax::warn_of_faults;
 /// The proposal as `rhumb apply --json` prints it.
 pub fn as_json(proposal: &Proposal) -> Value {
     json!({
-        "hunks": proposal.outcomes.iter().map(|outcome| outcome_json(outcome, proposal)).collect::<Vec<_>>(),
+        "hunks": proposal.outcomes.iter().map(|outcome| HunkEvent::new(outcome, proposal)).collect::<Vec<_>>(),
         "files": proposal.files.iter().map(|file| file_json(proposal, &file.path)).collect::<Vec<_>>(),
     })
 }
@@ -25,30 +25,6 @@ pub fn as_json(proposal: &Proposal) -> Value {
 fn file_json(proposal: &Proposal, path: &str) -> Value {
     let applied = proposal.outcomes.iter().filter(|outcome| outcome.path == path && outcome.status == Status::Applied);
     json!({"path": path, "hunks": applied.count()})
-}
-
-/// One edit of a reply.
-pub fn outcome_json(outcome: &Outcome, proposal: &Proposal) -> Value {
-    let applied = outcome.status == Status::Applied;
-    let candidates = outcome.candidates.iter();
-    let mut told = json!({
-        "path": outcome.path,
-        "format": outcome.format.to_string(),
-        "status": if applied { "applied" } else { "refused" },
-        "strategy": outcome.strategy.map(|strategy| strategy.to_string()).unwrap_or_default(),
-        "confidence": f64::from(outcome.confidence),
-        "lines": outcome.lines.map(|(first, last)| json!([first, last])),
-        "reason": outcome.reason,
-        "candidates": candidates
-            .map(|place| json!({"line": place.line, "similarity": f64::from(place.similarity)}))
-            .collect::<Vec<_>>(),
-        "nearest": outcome.nearest.iter().map(|near| json!({"line": near.line, "text": near.text})).collect::<Vec<_>>(),
-        "flags": outcome.flags.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    });
-    if let Some(stored) = proposal.links.get(&outcome.path) {
-        told["stored_at"] = json!(stored);
-    }
-    told
 }
 
 /// The proposal as a unified diff.
@@ -72,7 +48,7 @@ fn file_diff(path: &str, change: &FileChange, base: Option<&str>, proposed: Opti
 /// One line for an edit, for people.
 pub fn outcome_line(number: usize, outcome: &Outcome, proposal: &Proposal) -> String {
     let stored = proposal.links.get(&outcome.path).map(String::as_str);
-    let path = path_with_link_target(&outcome.path, stored);
+    let path = led(&outcome.path, stored);
     let path = sanitize::visible_line(&path);
     match outcome.status {
         Status::Applied => {

@@ -1,4 +1,4 @@
-//! What can go wrong with the sessions' database. None of it touches the user's files.
+//! Errors of the session database. None of them affects the user's files.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,33 +7,33 @@ use rusqlite::ErrorCode;
 
 use crate::store::database::{code, is_damage};
 
-/// Why sessions cannot be kept or found.
+/// An error of the session database.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionsError {
-    /// The folder or a lock in it cannot be made.
+    /// The folder or a lock file cannot be created.
     #[error("{} cannot be used: {source}", path.display())]
     Folder {
         /// The folder or file.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         source: io::Error,
     },
-    /// A newer version of the program has changed the form of the database.
+    /// The database has a newer schema.
     #[error("{} was written by a newer rhumb (form {found}; this one knows {known})", path.display())]
     Newer {
         /// The database.
         path: PathBuf,
-        /// Its form.
+        /// Its schema version.
         found: i64,
-        /// The newest form that this program knows.
+        /// The schema version of this program.
         known: i64,
     },
-    /// The database refuses.
+    /// A database operation failed.
     #[error("{}: {source}", path.display())]
     Database {
         /// The database.
         path: PathBuf,
-        /// What it said.
+        /// The cause.
         source: rusqlite::Error,
     },
     /// There is no such session.
@@ -45,18 +45,18 @@ pub enum SessionsError {
 }
 
 impl SessionsError {
-    /// Whether the database is damaged, or no database at all.
+    /// Whether the database is damaged, or not a database.
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Database { source, .. } if is_damage(source))
     }
 
-    /// Whether another process holds the database and trying again is all that is needed.
+    /// Whether another process has locked the database, so that the operation can be tried again.
     pub fn is_busy(&self) -> bool {
         let Self::Database { source, .. } = self else { return false };
         matches!(code(source), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
     }
 
-    /// What to do about it.
+    /// What to do next.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Newer { .. } => "The file stays as it is. Update rhumb to keep sessions here again.",

@@ -1,4 +1,4 @@
-//! Finding sessions: the newest, one by its name or number, or all that a query matches.
+//! Finds sessions: the newest, one by name or number, or all that match a query.
 
 use rusqlite::Row;
 
@@ -8,26 +8,26 @@ use super::error::SessionsError;
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionLine {
-    /// Its number.
+    /// The number.
     pub number: i64,
-    /// The session that it began as a part of.
+    /// The session from which it was branched.
     pub parent: Option<i64>,
-    /// What the user calls it; empty for nothing.
+    /// The name; empty without one.
     pub name: String,
-    /// The first line of its first message; empty where nothing was sent yet.
+    /// The first line of the first message; empty without one.
     pub opening: String,
-    /// How many messages of the user it holds.
+    /// The number of messages of the user.
     pub messages: usize,
-    /// When it began, in local time: `2026-11-22 08:40`.
+    /// The creation time, in local time: `2026-11-22 08:40`.
     pub begun: String,
-    /// When it last changed, in local time.
+    /// The time of the last change, in local time.
     pub changed: String,
-    /// Whether some process has it open now.
+    /// Whether a process has it open.
     pub live: bool,
 }
 
 impl SessionLine {
-    /// What to call it: its name, else how it began.
+    /// The name, or else the first message.
     pub fn title(&self) -> &str {
         match (self.name.as_str(), self.opening.as_str()) {
             ("", "") => "(nothing sent yet)",
@@ -36,25 +36,25 @@ impl SessionLine {
         }
     }
 
-    /// Whether every word of a query stands in its name, its first message or its dates.
+    /// Whether the name, the first message or the dates contain every word of a query.
     fn matches(&self, query: &str) -> bool {
         let text = format!("{} {} {} {}", self.name, self.opening, self.begun, self.changed).to_lowercase();
         query.to_lowercase().split_whitespace().all(|word| text.contains(word))
     }
 }
 
-/// What a word for a session led to.
+/// The result of looking up a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
-    /// This one.
+    /// Exactly one session.
     One(i64),
-    /// Several could be meant.
+    /// Several sessions.
     Several(Vec<SessionLine>),
-    /// None.
+    /// No session.
     None,
 }
 
-/// Sessions in which nothing was said, that have no name and no draft, are on no list. The time zone is that of the machine.
+/// Sessions without messages, name and draft are not listed. The time zone is that of the machine.
 const LINES: &str = "
     SELECT number, parent, name, opening, messages,
            strftime('%Y-%m-%d %H:%M', begun / 1000, 'unixepoch', 'localtime'),
@@ -64,10 +64,10 @@ const LINES: &str = "
     ORDER BY changed DESC, number DESC";
 
 impl SessionStore {
-    /// The sessions that a query matches, the one that changed last first; all of them for an empty query.
+    /// The sessions that match a query, last changed first; all for an empty query.
     ///
     /// # Errors
-    /// The database refuses.
+    /// A database operation fails.
     pub fn list(&self, query: &str) -> Result<Vec<SessionLine>, SessionsError> {
         let read = || {
             let mut statement = self.database.prepare(LINES)?;
@@ -79,11 +79,11 @@ impl SessionStore {
         Ok(lines)
     }
 
-    /// The session that `word` means: a number, a whole name, or words that match one session alone. Of several with that name
-    /// the one that changed last.
+    /// The session that `word` identifies: a number, a whole name, or words that match only one session. Of several with the
+    /// same name, the one that changed last.
     ///
     /// # Errors
-    /// The database refuses.
+    /// A database operation fails.
     pub fn find(&self, word: &str) -> Result<Found, SessionsError> {
         let word = word.trim();
         let lines = self.list("")?;
@@ -93,7 +93,7 @@ impl SessionStore {
         if let Some(line) = exact.filter(|_| !word.is_empty()) {
             return Ok(Found::One(line.number));
         }
-        // A number that is none of theirs must not lead to the sessions of a date with that digit.
+        // An unknown number must not match the dates of sessions.
         if number.is_some() {
             return Ok(Found::None);
         }
@@ -105,10 +105,10 @@ impl SessionStore {
         })
     }
 
-    /// The session that changed last, other than `except`.
+    /// The session that changed last, except `except`.
     ///
     /// # Errors
-    /// The database refuses.
+    /// A database operation fails.
     pub fn newest(&self, except: Option<i64>) -> Result<Option<i64>, SessionsError> {
         Ok(self.list("")?.iter().map(|line| line.number).find(|number| Some(*number) != except))
     }

@@ -1,4 +1,4 @@
-//! Which sessions are open somewhere: a lock of the system for each, so that a process that was killed holds none.
+//! Open sessions: each has a lock file, whose lock the system releases when the process ends.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::SessionsError;
 use crate::store::database::private_file;
 
-/// A session that this process has open. It is let go when this is dropped, or by the end of the process.
+/// The lock of a session that this process has open. It is released on drop and at the end of the process.
 #[derive(Debug)]
 pub struct Live {
     path: PathBuf,
@@ -15,7 +15,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Takes the lock of a session; `None` while another has it.
+    /// Locks a session; `None` if another process has it open.
     pub(super) fn take(folder: &Path, number: i64) -> Result<Option<Self>, SessionsError> {
         let path = file(folder, number);
         loop {
@@ -26,7 +26,8 @@ impl Live {
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
-            // Whoever had it may have taken the file away between our two steps: then we hold a lock that nobody sees.
+            // The previous owner may have removed the file between opening and locking. Then the lock is on a file that others
+            // do not see.
             if is_at(&lock, &path).map_err(failed)? {
                 return Ok(Some(Self { path, _lock: lock }));
             }
@@ -36,12 +37,12 @@ impl Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        // A lock left behind is only an empty file, which the next owner uses.
+        // A file that remains is empty, and the next owner uses it.
         fs::remove_file(&self.path).ok();
     }
 }
 
-/// Whether somebody has the session open.
+/// Whether a process has the session open.
 pub(super) fn is_taken(folder: &Path, number: i64) -> bool {
     let Ok(lock) = File::open(file(folder, number)) else { return false };
     matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
@@ -64,6 +65,6 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> io::Result<bool> {
-    // A file that is open cannot be taken away there.
+    // An open file cannot be removed on this system.
     Ok(true)
 }

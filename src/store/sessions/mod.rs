@@ -1,8 +1,8 @@
-//! Sessions as they happen: one database for each root, below the user's state folder and never in the work tree.
+//! Saved sessions: one database for each root in the state folder, never in the work tree.
 //!
-//! A session is a row, its transcript a row for each entry, and everything else of it a named part. What an entry or a part says
-//! is text that the session itself understands; here it only has to come back as it was. Beside the database lies a lock for
-//! each session that somebody has open: the system lets go of it when that process dies, however it dies.
+//! A session is a row, each entry of its transcript is a row, and everything else is a named part. Entries and parts are texts
+//! whose format is defined by the session. Each open session has a lock file next to the database, whose lock the system
+//! releases when the process ends.
 
 mod error;
 mod list;
@@ -31,7 +31,7 @@ pub struct SessionStore {
     database: Connection,
 }
 
-/// The folder of the sessions of a root, below the user's `state` folder.
+/// The folder of the sessions of a root in the `state` folder.
 pub fn sessions_folder(state: &Path, root: &Path) -> PathBuf {
     let name = root.file_name().unwrap_or(OsStr::new("root")).to_string_lossy();
     let plain: String = name.chars().take(40).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
@@ -40,20 +40,20 @@ pub fn sessions_folder(state: &Path, root: &Path) -> PathBuf {
 }
 
 impl SessionStore {
-    /// The file of the database.
+    /// The path of the database.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens a session for this process alone; `None` while another one has it open.
+    /// Locks a session for this process; `None` if another process has it open.
     ///
     /// # Errors
-    /// The lock cannot be made.
+    /// The lock file cannot be created.
     pub fn hold(&self, number: i64) -> Result<Option<Live>, SessionsError> {
         Live::take(&self.folder, number)
     }
 
-    /// Whether some process has that session open.
+    /// Whether a process has the session open.
     pub fn is_live(&self, number: i64) -> bool {
         live::is_taken(&self.folder, number)
     }

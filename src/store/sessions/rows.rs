@@ -1,4 +1,4 @@
-//! Writing a session bit by bit, and reading it whole.
+//! Writes changes of sessions, and reads sessions.
 
 use std::collections::BTreeMap;
 
@@ -8,34 +8,34 @@ use super::error::SessionsError;
 use super::live::Live;
 use super::{SessionStore, now};
 
-/// Inputs that are kept for the history; the oldest go first.
-const INPUTS: i64 = 2_000;
+/// Maximum number of inputs in the history; the oldest are removed.
+const MAX_INPUTS: i64 = 2_000;
 
-/// What has changed in a session since it was last written.
+/// The changes of a session since it was last written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionChange {
-    /// What the user calls it, if that has changed.
+    /// The name, if it changed.
     pub name: Option<String>,
-    /// Its first message, if that has changed.
+    /// The first message, if it changed.
     pub opening: Option<String>,
-    /// How many messages of the user it holds.
+    /// The number of messages of the user.
     pub messages: usize,
-    /// Entries that are new or others now, by their place in the transcript.
+    /// New or changed entries, by their position in the transcript.
     pub entries: Vec<(usize, String)>,
-    /// How many entries there are: later ones are gone.
+    /// The number of entries. Later entries are deleted.
     pub length: usize,
-    /// Parts that have changed; an empty one is gone.
+    /// Changed parts. An empty part is deleted.
     pub parts: Vec<(&'static str, String)>,
 }
 
-/// A session as it was written.
+/// A saved session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredSession {
-    /// Its number.
+    /// The number.
     pub number: i64,
-    /// The session that it began as a part of.
+    /// The session from which it was branched.
     pub parent: Option<i64>,
-    /// What the user calls it; empty for nothing.
+    /// The name; empty without one.
     pub name: String,
     /// The transcript.
     pub entries: Vec<String>,
@@ -44,10 +44,10 @@ pub struct StoredSession {
 }
 
 impl SessionStore {
-    /// Begins a session, which nobody else can open meanwhile: its number, and the hold on it.
+    /// Creates a session and locks it. Returns its number and the lock.
     ///
     /// # Errors
-    /// The database or the folder refuses.
+    /// A database operation fails, or the lock file cannot be created.
     pub fn begin(&mut self, parent: Option<i64>) -> Result<(i64, Live), SessionsError> {
         let (folder, path) = (self.folder.clone(), self.path.clone());
         let sql = |source| SessionsError::Database { path: path.clone(), source };
@@ -56,7 +56,7 @@ impl SessionStore {
         let row = "INSERT INTO sessions (parent, begun, changed) VALUES (?1, ?2, ?2)";
         transaction.execute(row, params![parent, at]).map_err(sql)?;
         let number = transaction.last_insert_rowid();
-        // Before anybody can see the row. A number is never given twice, so nobody else can have the lock.
+        // Locked before the row is visible. A number is never reused, so the lock is free.
         let source = || std::io::Error::other("the lock of a new session is taken");
         let live = Live::take(&folder, number)?
             .ok_or_else(|| SessionsError::Folder { path: folder.clone(), source: source() })?;
@@ -64,10 +64,10 @@ impl SessionStore {
         Ok((number, live))
     }
 
-    /// Writes a change, all of it or nothing, and what was typed since the last one.
+    /// Writes changes and new inputs in one transaction.
     ///
     /// # Errors
-    /// The database refuses, or the session is gone.
+    /// A database operation fails, or the session was deleted.
     pub fn change(
         &mut self,
         number: Option<i64>,
@@ -86,22 +86,22 @@ impl SessionStore {
         }
     }
 
-    /// Reads a session; `None` if there is no such.
+    /// Reads a session; `None` if it does not exist.
     ///
     /// # Errors
-    /// The database refuses.
+    /// A database operation fails.
     pub fn load(&mut self, number: i64) -> Result<Option<StoredSession>, SessionsError> {
         let path = self.path.clone();
         let sql = |source| SessionsError::Database { path: path.clone(), source };
-        // One transaction: what is read belongs together even if somebody writes meanwhile.
+        // One transaction, so that the parts are consistent while another process writes.
         let transaction = self.database.transaction().map_err(sql)?;
         read(&transaction, number).map_err(sql)
     }
 
-    /// Reads parts of a session without its transcript, so that a long one costs nothing.
+    /// Reads parts of a session without its transcript, which may be long.
     ///
     /// # Errors
-    /// The database refuses.
+    /// A database operation fails.
     pub fn parts(&self, number: i64, names: &[&str]) -> Result<StoredSession, SessionsError> {
         let read = || {
             let mut part = self.database.prepare("SELECT body FROM parts WHERE session = ? AND name = ?")?;
@@ -115,30 +115,30 @@ impl SessionStore {
         read().map_err(|source| self.failed(source))
     }
 
-    /// Deletes a session that nobody has open. False if there is none, or somebody has.
+    /// Deletes a session that is not open. Returns `false` if it does not exist or is open.
     ///
     /// # Errors
-    /// The database refuses.
+    /// A database operation fails.
     pub fn delete(&mut self, number: i64) -> Result<bool, SessionsError> {
         let Some(_live) = self.hold(number)? else { return Ok(false) };
         let gone = self.database.execute("DELETE FROM sessions WHERE number = ?1", [number]);
         gone.map(|rows| rows > 0).map_err(|source| self.failed(source))
     }
 
-    /// Calls a session that nobody has open something else. False if there is none, or somebody has.
+    /// Renames a session that is not open. Returns `false` if it does not exist or is open.
     ///
     /// # Errors
-    /// The database refuses.
+    /// A database operation fails.
     pub fn rename(&mut self, number: i64, name: &str) -> Result<bool, SessionsError> {
         let Some(_live) = self.hold(number)? else { return Ok(false) };
         let named = self.database.execute("UPDATE sessions SET name = ?2 WHERE number = ?1", params![number, name]);
         named.map(|rows| rows > 0).map_err(|source| self.failed(source))
     }
 
-    /// What was typed lately in all sessions, the oldest first; nothing twice.
+    /// The latest inputs of all sessions without repetition, oldest first.
     ///
     /// # Errors
-    /// The database refuses.
+    /// A database operation fails.
     pub fn inputs(&self) -> Result<Vec<String>, SessionsError> {
         let read = || {
             let newest = "SELECT body FROM inputs GROUP BY body ORDER BY max(number)";
@@ -149,12 +149,12 @@ impl SessionStore {
     }
 }
 
-/// A transaction that writes. Beginning it as such waits for others; becoming one later would fail instead.
+/// A write transaction. It waits for other writers at its start; upgrading a read transaction would fail instead.
 fn immediate(database: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
     database.transaction_with_behavior(TransactionBehavior::Immediate)
 }
 
-/// Whether the session was there to be written.
+/// Whether the session exists.
 fn write(transaction: &Transaction<'_>, number: i64, change: &SessionChange) -> rusqlite::Result<bool> {
     let row = "UPDATE sessions SET name = coalesce(?2, name), opening = coalesce(?3, opening), messages = ?4, \
                changed = ?5 WHERE number = ?1";
@@ -191,7 +191,7 @@ fn remember(transaction: &Transaction<'_>, inputs: &[String]) -> rusqlite::Resul
         input.execute(params![body, now()])?;
     }
     let old = "DELETE FROM inputs WHERE number <= (SELECT max(number) FROM inputs) - ?";
-    transaction.execute(old, [INPUTS]).map(drop)
+    transaction.execute(old, [MAX_INPUTS]).map(drop)
 }
 
 fn read(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<Option<StoredSession>> {

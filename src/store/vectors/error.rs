@@ -1,11 +1,11 @@
-//! What can go wrong with the vectors' database. None of it loses more than the time, or the money, to embed again.
+//! Errors of the vector database. None of them loses more than the cost of computing vectors again.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::store::database::is_damage;
 
-/// Why vectors cannot be kept or found.
+/// An error of the vector database.
 #[derive(Debug, thiserror::Error)]
 pub enum VectorsError {
     /// The folder or a file in it cannot be used.
@@ -13,46 +13,46 @@ pub enum VectorsError {
     Folder {
         /// The folder or file.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         source: io::Error,
     },
-    /// A newer version of the program has changed the form of the database.
+    /// The database has a newer schema.
     #[error("{} was written by a newer rhumb (form {found}; this one knows {known})", path.display())]
     Newer {
         /// The database.
         path: PathBuf,
-        /// Its form.
+        /// Its schema version.
         found: i64,
-        /// The newest form that this program knows.
+        /// The schema version of this program.
         known: i64,
     },
-    /// The database refuses.
+    /// A database operation failed.
     #[error("{}: {source}", path.display())]
     Database {
         /// The database.
         path: PathBuf,
-        /// What it said.
+        /// The cause.
         source: rusqlite::Error,
     },
-    /// A model makes vectors of another form than before.
+    /// A model gives vectors with other dimensions than before.
     #[error("{identity} now makes vectors of {found} numbers; those that are kept have {known}")]
     Dims {
         /// The identity of the model.
         identity: String,
-        /// The numbers of a vector before.
+        /// The dimensions before.
         known: usize,
-        /// The numbers of one now.
+        /// The dimensions now.
         found: usize,
     },
 }
 
 impl VectorsError {
-    /// Whether the database is damaged, or no database at all.
+    /// Whether the database is damaged, or not a database.
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Database { source, .. } if is_damage(source))
     }
 
-    /// What to do about it.
+    /// What to do next.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Newer { .. } => "Update rhumb, or delete that file: it can be made again.",

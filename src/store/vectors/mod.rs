@@ -1,9 +1,9 @@
-//! Vectors of texts, kept so that no text is embedded twice: one database for each repository, below the user's cache folder.
+//! Vectors of texts, stored so that no text is embedded twice: one database for each repository in the cache folder.
 //!
-//! A vector is found by the hash of its text and the identity of the model that made it, so an edit, a branch or another worktree
-//! costs only what is new, and vectors of two models never meet. They are written in batches, each whole or not at all: whoever
-//! is killed loses one. Texts that nobody has asked for in a month are let go. The database also remembers where the user
-//! agreed to send texts to.
+//! A vector is identified by the hash of its text and the identity of its model, so that an edit, a branch or another worktree
+//! needs only new vectors, and vectors of different models are never mixed. Vectors are written in batches, each in one
+//! transaction. Texts that were not used for a month are removed. The database also records to which servers the user agreed to
+//! send texts.
 
 mod error;
 #[cfg(test)]
@@ -20,19 +20,20 @@ pub use error::VectorsError;
 use super::database::{self, check, connection, form, make_folder, move_aside, private_file};
 use rhumb_index::retrieval::QuantizedVector;
 
-/// The form of the database that this program writes; SQLite keeps the number for us.
-const FORM: i64 = 1;
-/// A larger database is not read through for damage when it is opened; damage then shows where it is met. In bytes.
-const CHECKED: u64 = 16 * 1024 * 1024;
-/// Its file.
-const NAME: &str = "vectors.db";
-/// Days after which a text that nobody asked for is let go.
-const KEPT_DAYS: i64 = 30;
-/// That a text was asked for is written down again after so many days: every time would be a write for each search.
-const NOTED_DAYS: i64 = 7;
+/// The schema version, stored as `user_version`.
+const SCHEMA_VERSION: i64 = 1;
+/// Maximum size in bytes of a database that is checked completely when it is opened. Damage in a larger one is found when it is
+/// read.
+const MAX_CHECKED_BYTES: u64 = 16 * 1024 * 1024;
+/// The name of the file.
+const FILE_NAME: &str = "vectors.db";
+/// Days after which an unused text is removed.
+const MAX_UNUSED_DAYS: i64 = 30;
+/// Days after which the use of a text is recorded again, so that not every search writes.
+const USE_INTERVAL_DAYS: i64 = 7;
 
-/// The tables of form 1. The days are whole ones since 1970.
-const TABLES: &str = "
+/// The tables of schema version 1. Days are counted since 1970.
+const SCHEMA: &str = "
     CREATE TABLE models (
         number INTEGER PRIMARY KEY,
         identity TEXT NOT NULL UNIQUE,
@@ -50,7 +51,7 @@ const TABLES: &str = "
     ) WITHOUT ROWID;
 ";
 
-/// A text, by its hash.
+/// The hash of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TextKey([u8; 16]);
 
@@ -61,14 +62,14 @@ impl TextKey {
     }
 }
 
-/// What the database holds of one model.
+/// The vectors of one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelVectors {
     /// The identity of the model.
     pub identity: String,
-    /// Numbers of a vector.
+    /// The dimensions.
     pub dims: usize,
-    /// How many vectors there are.
+    /// The number of vectors.
     pub count: usize,
 }
 
@@ -80,67 +81,62 @@ pub struct VectorStore {
 }
 
 impl VectorStore {
-    /// Opens the database in `folder`, or begins one. Where a damaged one has gone, if there was one: what it held is made anew.
+    /// Opens the database in `folder`, or creates it. A damaged one is moved aside; its new path is returned.
     ///
     /// # Errors
-    /// The folder or the database cannot be used, or a newer program has written it.
+    /// The folder or the database cannot be used, or the database has a newer schema.
     pub fn open(folder: &Path) -> Result<(Self, Option<PathBuf>), VectorsError> {
-        Self::open_checked(folder, CHECKED)
+        Self::open_checked(folder, MAX_CHECKED_BYTES)
     }
 
-    /// [`VectorStore::open`] after damage was met: the database is read through, however large it is.
+    /// As [`VectorStore::open`], after damage was found: the database is checked completely, whatever its size.
     ///
     /// # Errors
-    /// As there.
+    /// As [`VectorStore::open`].
     pub fn reopen(folder: &Path) -> Result<(Self, Option<PathBuf>), VectorsError> {
         Self::open_checked(folder, u64::MAX)
     }
 
-    /// Opens the database in `folder` if there is one; a damaged one stays where it is.
+    /// Opens the database in `folder` if there is one. A damaged one is not moved.
     ///
     /// # Errors
     /// As [`VectorStore::open`].
     pub fn open_existing(folder: &Path) -> Result<Option<Self>, VectorsError> {
-        if folder.join(NAME).exists() { Self::connect(folder, 0).map(Some) } else { Ok(None) }
+        if folder.join(FILE_NAME).exists() { Self::connect(folder, 0).map(Some) } else { Ok(None) }
     }
 
-    /// The file of the database in `folder`, whether it is there or not.
+    /// The path of the database in `folder`, even if it does not exist.
     pub fn path_in(folder: &Path) -> PathBuf {
-        folder.join(NAME)
+        folder.join(FILE_NAME)
     }
 
-    /// Bytes on the disk of the database in `folder`.
+    /// The size of the database in `folder` in bytes.
     pub fn size_in(folder: &Path) -> u64 {
-        database::size(folder, NAME)
+        database::size(folder, FILE_NAME)
     }
 
-    /// Deletes the database in `folder` with what the user agreed to; `false` where there is none.
+    /// Deletes the database in `folder` with the recorded agreements; `false` if there is none.
     ///
     /// # Errors
     /// One of its files cannot be deleted.
     pub fn delete(folder: &Path) -> Result<bool, VectorsError> {
-        if !folder.join(NAME).exists() {
+        if !folder.join(FILE_NAME).exists() {
             return Ok(false);
         }
         let _gate = gate(folder)?;
-        database::remove(folder, NAME).map_err(unusable)?;
+        database::remove(folder, FILE_NAME).map_err(unusable)?;
         Ok(true)
     }
 
-    /// What is known of these texts by that model, in their order, and notes that somebody asked for them.
+    /// The stored vectors of these texts for a model, in order. Records that the texts were used.
     ///
     /// # Errors
-    /// The database refuses.
+    /// A database operation fails.
     pub fn rows(&mut self, identity: &str, texts: &[TextKey]) -> Result<Vec<Option<QuantizedVector>>, VectorsError> {
         self.rows_on(identity, texts, today())
     }
 
-    fn rows_on(
-        &mut self,
-        identity: &str,
-        texts: &[TextKey],
-        today: i64,
-    ) -> Result<Vec<Option<QuantizedVector>>, VectorsError> {
+    fn rows_on(&mut self, identity: &str, texts: &[TextKey], today: i64) -> Result<Vec<Option<QuantizedVector>>, VectorsError> {
         let Some((model, dims)) = self.model(identity)? else { return Ok(vec![None; texts.len()]) };
         let mut rows = Vec::with_capacity(texts.len());
         let mut stale = Vec::new();
@@ -150,12 +146,9 @@ impl VectorStore {
             for text in texts {
                 let found: Option<(Vec<u8>, i64)> =
                     select.query_row(params![model, text.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-                // A row that is none is embedded anew.
-                let row = found
-                    .as_ref()
-                    .and_then(|(bytes, _)| QuantizedVector::from_bytes(bytes))
-                    .filter(|row| row.dims() == dims);
-                if row.is_some() && found.is_some_and(|(_, seen)| seen <= today - NOTED_DAYS) {
+                // A malformed row is embedded again.
+                let row = found.as_ref().and_then(|(bytes, _)| QuantizedVector::from_bytes(bytes)).filter(|row| row.dims() == dims);
+                if row.is_some() && found.is_some_and(|(_, seen)| seen <= today - USE_INTERVAL_DAYS) {
                     stale.push(*text);
                 }
                 rows.push(row);
@@ -170,10 +163,10 @@ impl VectorStore {
         Ok(rows)
     }
 
-    /// Keeps vectors that a model made: all of them, or with an error none.
+    /// Stores vectors of a model: all of them, or none on an error.
     ///
     /// # Errors
-    /// They are not of as many numbers as those that the model made before, or the database refuses.
+    /// The vectors have other dimensions than those of the model before, or a database operation fails.
     pub fn keep(&mut self, identity: &str, rows: &[(TextKey, QuantizedVector)]) -> Result<(), VectorsError> {
         self.keep_on(identity, rows, today())
     }
@@ -189,7 +182,7 @@ impl VectorStore {
                 "INSERT OR IGNORE INTO models (identity, dims) VALUES (?, ?)",
                 params![identity, known as i64],
             )?;
-            // Another process may have been faster, with vectors of another form: then nothing of these is kept.
+            // Another process may have stored vectors with other dimensions meanwhile. Then none of these are stored.
             let (model, dims): (i64, usize) = transaction.query_row(
                 "SELECT number, dims FROM models WHERE identity = ?",
                 params![identity],
@@ -204,10 +197,10 @@ impl VectorStore {
         })
     }
 
-    /// Lets go of texts that nobody asked for in a month; how many.
+    /// Removes texts that were not used for a month, and returns their number.
     ///
     /// # Errors
-    /// The database refuses.
+    /// A database operation fails.
     pub fn sweep(&mut self) -> Result<usize, VectorsError> {
         self.sweep_on(today())
     }
@@ -215,17 +208,17 @@ impl VectorStore {
     fn sweep_on(&mut self, today: i64) -> Result<usize, VectorsError> {
         let mut gone = 0;
         self.write(|transaction| {
-            gone = transaction.execute("DELETE FROM vectors WHERE seen < ?", params![today - KEPT_DAYS])?;
+            gone = transaction.execute("DELETE FROM vectors WHERE seen < ?", params![today - MAX_UNUSED_DAYS])?;
             let unused = "DELETE FROM models WHERE number NOT IN (SELECT DISTINCT model FROM vectors)";
             transaction.execute(unused, []).map(drop)
         })?;
         Ok(gone)
     }
 
-    /// What there is of each model, in the order of their identities.
+    /// The models with their vectors, ordered by identity.
     ///
     /// # Errors
-    /// The database refuses.
+    /// A database operation fails.
     pub fn models(&self) -> Result<Vec<ModelVectors>, VectorsError> {
         let read = || {
             let sql =
@@ -239,10 +232,10 @@ impl VectorStore {
         read().map_err(|source| self.failed(source))
     }
 
-    /// Notes that the user agreed to send texts of this repository to `place`.
+    /// Records that the user agreed to send texts of this repository to `place`.
     ///
     /// # Errors
-    /// The database refuses.
+    /// A database operation fails.
     pub fn agree(&mut self, place: &str) -> Result<(), VectorsError> {
         self.write(|transaction| {
             transaction.execute("INSERT OR IGNORE INTO agreed (place) VALUES (?)", params![place]).map(drop)
@@ -252,13 +245,13 @@ impl VectorStore {
     /// Whether the user agreed to send texts of this repository to `place`.
     ///
     /// # Errors
-    /// The database refuses.
+    /// A database operation fails.
     pub fn has_agreed(&self, place: &str) -> Result<bool, VectorsError> {
         let read = || self.database.prepare("SELECT 1 FROM agreed WHERE place = ?")?.exists(params![place]);
         read().map_err(|source| self.failed(source))
     }
 
-    /// The number of a model, and the numbers of its vectors.
+    /// The row id of a model, and the dimensions of its vectors.
     fn model(&self, identity: &str) -> Result<Option<(i64, usize)>, VectorsError> {
         let sql = "SELECT number, dims FROM models WHERE identity = ?";
         let found =
@@ -266,7 +259,7 @@ impl VectorStore {
         found.map_err(|source| self.failed(source))
     }
 
-    /// Does all of `work` or nothing of it.
+    /// Performs `work` in one transaction.
     fn write(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>) -> Result<(), VectorsError> {
         let path = &self.path;
         let failed = |source| VectorsError::Database { path: path.clone(), source };
@@ -280,7 +273,7 @@ impl VectorStore {
         let _gate = gate(folder)?;
         match Self::connect(folder, checked) {
             Err(error) if error.is_damage() => {
-                let aside = move_aside(folder, NAME, seconds()).map_err(unusable)?;
+                let aside = move_aside(folder, FILE_NAME, seconds()).map_err(unusable)?;
                 Ok((Self::connect(folder, checked)?, Some(aside)))
             }
             opened => Ok((opened?, None)),
@@ -288,15 +281,15 @@ impl VectorStore {
     }
 
     fn connect(folder: &Path, checked: u64) -> Result<Self, VectorsError> {
-        let path = folder.join(NAME);
-        // SQLite gives the files beside it the same permissions.
+        let path = folder.join(FILE_NAME);
+        // SQLite gives its other files the same permissions.
         let size = private_file(&path).and_then(|file| file.metadata());
         let size = size.map_err(|source| unusable((path.clone(), source)))?.len();
         let sql = |source| VectorsError::Database { path: path.clone(), source };
         let mut database = connection(&path).map_err(sql)?;
         let found = form(&database).map_err(sql)?;
-        if found > FORM {
-            return Err(VectorsError::Newer { path, found, known: FORM });
+        if found > SCHEMA_VERSION {
+            return Err(VectorsError::Newer { path, found, known: SCHEMA_VERSION });
         }
         prepare(&mut database).map_err(sql)?;
         if size < checked {
@@ -310,31 +303,31 @@ impl VectorStore {
     }
 }
 
-/// Sets what every connection needs, and makes the tables where there are none.
+/// Configures a connection and creates missing tables.
 fn prepare(database: &mut Connection) -> rusqlite::Result<()> {
-    // A killed program loses nothing by this, and a power cut only the last moments.
+    // A killed process loses nothing, a power failure only the last transactions.
     database.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;")?;
-    if form(database)? == FORM {
+    if form(database)? == SCHEMA_VERSION {
         return Ok(());
     }
     let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have been faster.
+    // Another process may have created them meanwhile.
     if form(&transaction)? == 0 {
-        transaction.execute_batch(TABLES)?;
-        transaction.pragma_update(None, "user_version", FORM)?;
+        transaction.execute_batch(SCHEMA)?;
+        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     }
     transaction.commit()
 }
 
-/// Held by whoever opens or deletes the database: two that find the same damage must not both move it, the second would take what
-/// the first has begun.
+/// Locked while the database is opened or deleted: if two threads found the same damage, the second would move the new database
+/// of the first.
 fn gate(folder: &Path) -> Result<std::fs::File, VectorsError> {
     let path = folder.join("vectors.lock");
     let lock = private_file(&path).and_then(|file| file.lock().map(|()| file));
     lock.map_err(|source| unusable((path, source)))
 }
 
-/// A number of a row that counts something.
+/// A counting column.
 fn length(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<usize> {
     row.get::<_, i64>(column).map(|number| usize::try_from(number).unwrap_or(0))
 }
@@ -348,7 +341,7 @@ fn seconds() -> i64 {
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }
 
-/// Whole days since 1970.
+/// Days since 1970.
 fn today() -> i64 {
     seconds() / 86_400
 }

@@ -1,4 +1,4 @@
-//! Vectors that are kept and found again.
+//! Tests of storing and finding vectors.
 
 use std::fs;
 

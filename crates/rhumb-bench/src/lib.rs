@@ -1,0 +1,74 @@
+//! Benchmarks of rhumb that anyone can run: how good the program is, and what it costs.
+//!
+//! | command | module | question |
+//! |---|---|---|
+//! | `edits` | [`edits`] | how are replies applied, clean and with the defects that models produce? |
+//! | `context` | [`context`] | how much of what a commit changed does the repo map show? |
+//! | `questions` | [`questions`] | how well does the search answer questions about a repository? |
+//! | `map` | [`map`] | what does the repo map of a repository cost? |
+//! | `refactor` | [`refactor`] | does a model move a whole method, or leave out the middle? |
+//! | `exercises` | [`exercises`] | how well does a model program? |
+//! | `compare` | [`run`], [`performance`] | how do two runs differ? |
+//!
+//! This crate is a program of its own, so that the program of the user has no code for benchmarks. It calls the engines
+//! (`rhumb-edit`, `rhumb-index` …) and the library `rhumb` directly. Only a turn with a model runs in a separate process, see
+//! `run/turn.rs`. `benches/` holds the performance suite.
+
+mod args;
+pub mod context;
+pub mod edits;
+pub mod exercises;
+mod figure;
+pub mod map;
+pub mod performance;
+pub mod questions;
+pub mod refactor;
+pub mod run;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use rhumb::error::{ErrorKind, UserError};
+use rhumb_workspace::git::GitError;
+
+use args::{Args, BenchCommand};
+
+pub use figure::{CpuWatch, Figure, Unit, median};
+
+/// Reads the command line and runs the benchmark.
+pub fn main() -> ExitCode {
+    match start(&Args::parse().command) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            rhumb::headless::complain(&error.to_string());
+            ExitCode::from(error.kind.exit_code())
+        }
+    }
+}
+
+fn start(command: &BenchCommand) -> Result<u8, UserError> {
+    match command {
+        BenchCommand::Map(args) => map::command(args),
+        BenchCommand::Context(args) => context::command::context(args),
+        BenchCommand::Questions(args) => questions::command(args),
+        BenchCommand::Edits(args) => edits::command::edits(args),
+        BenchCommand::Refactor(args) => refactor::command::refactor(&args.command),
+        BenchCommand::Exercises(args) => exercises::command::exercises(args),
+        BenchCommand::Compare(args) => run::report::compare(args),
+        BenchCommand::Turn { request } => run::turn::perform(request),
+    }
+}
+
+/// A temporary folder, removed when it goes out of scope.
+fn scratch_folder() -> Result<tempfile::TempDir, UserError> {
+    tempfile::tempdir().map_err(|error| UserError::new(ErrorKind::Machine, error, "check the space in TMPDIR"))
+}
+
+/// The error for a repository or a commit that cannot be used.
+fn git_error(error: &dyn std::fmt::Display, source: &GitError) -> UserError {
+    let kind = match source {
+        GitError::NoRepository { .. } | GitError::NoCommit { .. } => ErrorKind::Usage,
+        _ => ErrorKind::Machine,
+    };
+    UserError::new(kind, error, source.hint())
+}
