@@ -156,7 +156,7 @@ mod tests {
                 ("RHUMB_EMBEDDINGS_URL", url),
             ];
             let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-            let sources = crate::config::Sources { flags: Default::default(), env: &env, paths: None, place: None };
+            let sources = crate::config::Sources { flags: Default::default(), env: &env, paths: None, dirs: None };
             Settings::load(&sources).unwrap().embeddings_endpoint().unwrap().unwrap().key.is_some()
         };
         assert!(key("https://chat.example/v2") && !key("https://vectors.example/v1"));

@@ -8,7 +8,7 @@ use rhumb_llm::models::Api;
 
 fn load(flags: Overrides, vars: &[(&str, &str)]) -> Settings {
     let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-    Settings::load(&Sources { flags, env: &env, paths: None, place: None }).unwrap()
+    Settings::load(&Sources { flags, env: &env, paths: None, dirs: None }).unwrap()
 }
 
 fn ask(model: &str, vars: &[(&str, &str)]) -> Option<Endpoint> {

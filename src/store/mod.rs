@@ -5,15 +5,15 @@
 //! the commit history (`history_file`); and the vectors of texts ([`vectors`]), a database. Files other than databases are
 //! replaced atomically and have a checksum: a damaged or foreign file counts as missing, and its content is made again. Fetched
 //! model lists (`model_lists`) are next to these folders. The state folder has calibrations of token counts
-//! (`calibration_file`), the layout (`desk_file`), long outputs (`outputs`) and sessions ([`sessions`]), which cannot be made
+//! (`calibration_file`), the layout (`layout_file`), long outputs (`outputs`) and sessions ([`sessions`]), which cannot be made
 //! again.
 
 mod calibration_file;
 mod counts_file;
 mod database;
-mod desk_file;
 mod error;
 mod history_file;
+mod layout_file;
 mod map_store;
 mod model_lists;
 mod outputs;
@@ -24,8 +24,8 @@ mod tree_file;
 pub mod vectors;
 
 pub use calibration_file::CalibrationFile;
-pub use desk_file::{Arrangement, ChosenLayout, DeskFile};
 pub use error::StoreError;
+pub use layout_file::{ChosenLayout, LayoutFile, SavedLayout};
 pub use map_store::{Loaded, MapStore};
 pub use model_lists::{keep_model_list, model_lists};
 pub use outputs::{keep_output, output_file};

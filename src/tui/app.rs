@@ -21,7 +21,7 @@ use super::theme::Theme;
 use super::theme::wardrobe::Wardrobe;
 use super::view::ViewCache;
 use super::widget::scroll::ListWindow;
-use crate::config::Face;
+use crate::config::DisplaySettings;
 use crate::session::{Citing, Clip, Connection, Effect, Entry, Question, Session, SurveyState};
 use rhumb_edit::review::HunkId;
 
@@ -132,7 +132,7 @@ pub struct App {
     /// The themes that there are, and which one suits which ground.
     pub wardrobe: Wardrobe,
     /// How it looks and feels otherwise, as the settings say.
-    pub face: Face,
+    pub display: DisplaySettings,
     /// The keys of every action.
     pub keys: KeyMap,
     /// Files that were read for a look at them.
@@ -201,7 +201,7 @@ impl App {
             review_inner: Rect::new(0, 0, 80, 24),
             theme,
             wardrobe: Wardrobe::default(),
-            face: Face::default(),
+            display: DisplaySettings::default(),
             keys: KeyMap::default(),
             previews: Previews::default(),
             root,

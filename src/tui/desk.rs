@@ -9,7 +9,7 @@ use super::app::App;
 use super::layout::{Borders, Places, Wish};
 use super::selection::{Press, Selection};
 use crate::config::LayoutChoice;
-use crate::store::{Arrangement, ChosenLayout};
+use crate::store::{ChosenLayout, SavedLayout};
 
 /// Two clicks on one place within this time are a double click.
 const DOUBLE: Duration = Duration::from_millis(400);
@@ -92,7 +92,7 @@ impl Desk {
     }
 
     /// Puts everything where it was kept; the layout to begin with, where the settings say `set`.
-    pub(super) fn arrange(&mut self, kept: Arrangement, set: LayoutChoice) -> LayoutChoice {
+    pub(super) fn arrange(&mut self, kept: SavedLayout, set: LayoutChoice) -> LayoutChoice {
         let own = kept.layout.filter(|layout| LayoutChoice::named(&layout.instead_of) == Some(set));
         (self.borders, self.set) = (kept.borders, set);
         self.chosen = own.and_then(|layout| LayoutChoice::named(&layout.chosen));
@@ -106,10 +106,10 @@ impl Desk {
     }
 
     /// How the panes are arranged, if that has to be kept.
-    pub(super) fn take_moved(&mut self) -> Option<Arrangement> {
+    pub(super) fn take_moved(&mut self) -> Option<SavedLayout> {
         let name = |layout: LayoutChoice| layout.name().to_owned();
         let layout = self.chosen.map(|chosen| ChosenLayout { chosen: name(chosen), instead_of: name(self.set) });
-        std::mem::take(&mut self.moved).then(|| Arrangement { borders: self.borders.clone(), layout })
+        std::mem::take(&mut self.moved).then(|| SavedLayout { borders: self.borders.clone(), layout })
     }
 }
 
@@ -124,7 +124,7 @@ impl App {
         Wish {
             focus: self.focus,
             reviewing: self.reviewing(),
-            layout: self.face.layout,
+            layout: self.display.layout,
             zoomed: self.desk.zoomed,
             borders: &self.desk.borders,
         }

@@ -27,7 +27,7 @@ use super::widget::picker::Ranked;
 use crate::config::Notify;
 use crate::session::runner::Runner;
 use crate::session::{Clip, Effect, GitOrder, Report};
-use crate::store::DeskFile;
+use crate::store::LayoutFile;
 use rhumb_workspace::process::named_editor;
 
 /// Reports taken in before the next look at the keyboard.
@@ -62,7 +62,7 @@ pub struct Left {
 pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) -> Runner) -> io::Result<Left> {
     // Before the terminal is taken: a signal in between would end the program without giving it back.
     let mut signals = Signals::listen()?;
-    let _ = terminal::mouse(start.face.mouse);
+    let _ = terminal::mouse(start.display.mouse);
     let (guard, mut screen) = Guard::take()?;
     let began = Instant::now();
     // Dropped after the other end of the channel: commands that are told to end must not wait for us to listen.
@@ -212,7 +212,7 @@ struct Stage {
     ground: Ground,
     notify: Notify,
     by_command: bool,
-    desk: Option<DeskFile>,
+    desk: Option<LayoutFile>,
     /// What is to be opened in the editor.
     to_edit: Option<Editing>,
     /// The terminal had another size since the last frame, if only for a moment.
@@ -300,7 +300,7 @@ impl Stage {
     /// What the app says of the mouse and the title becomes so.
     fn follow(&self) -> io::Result<()> {
         terminal::title(&self.app.window_title());
-        terminal::mouse(self.app.face.mouse)
+        terminal::mouse(self.app.display.mouse)
     }
 
     /// Does what the app asks for; an exit code when it wants to leave.

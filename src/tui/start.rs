@@ -7,9 +7,9 @@ use super::app::{App, Task, run};
 use super::terminal;
 use super::theme::wardrobe::Wish;
 use super::theme::{Theme, Themes};
-use crate::config::{Face, Notify};
+use crate::config::{DisplaySettings, Notify};
 use crate::session::SessionStart;
-use crate::store::DeskFile;
+use crate::store::LayoutFile;
 
 /// What the app starts with.
 pub struct Start {
@@ -24,9 +24,9 @@ pub struct Start {
     /// Where the user's own lie.
     pub themes_folder: Option<PathBuf>,
     /// How it looks and feels otherwise.
-    pub face: Face,
+    pub display: DisplaySettings,
     /// Where it is kept how the panes are arranged; `None` where nothing is.
-    pub desk: Option<DeskFile>,
+    pub desk: Option<LayoutFile>,
     /// How to tell that a turn has ended.
     pub notify: Notify,
     /// Whether a command tells it instead.
@@ -41,14 +41,14 @@ pub struct Start {
 pub(super) fn begin(start: &Start) -> (App, Vec<Task>) {
     let (session, effects) = start.session.begin();
     let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.session.root.clone());
-    app.face.clone_from(&start.face);
-    app.face.animations &= !reduced_motion(|name| std::env::var(name).ok());
-    let kept = start.desk.as_ref().map(DeskFile::read).unwrap_or_default();
-    app.face.layout = app.desk.arrange(kept, start.face.layout);
+    app.display.clone_from(&start.display);
+    app.display.animations &= !reduced_motion(|name| std::env::var(name).ok());
+    let kept = start.desk.as_ref().map(LayoutFile::read).unwrap_or_default();
+    app.display.layout = app.desk.arrange(kept, start.display.layout);
     let light = terminal::light_ground(|name| std::env::var(name).ok());
     app.furnish(start.themes.clone(), start.wish.clone(), light);
     app.welcome = start.is_first;
-    app.keys = KeyMap::with(&start.face.keys).0;
+    app.keys = KeyMap::with(&start.display.keys).0;
     app.composer.invite(app.keys.first(Action::Help));
     app.folder.clone_from(&start.session.folder);
     app.terminal = terminal::facts(|name| std::env::var(name).ok());

@@ -177,14 +177,14 @@ impl App {
 
     /// Whether the spinner turns on the screen.
     pub(super) fn spins(&self) -> bool {
-        self.face.animations && self.is_at_work() && !self.desk.places.panes.is_empty()
+        self.display.animations && self.is_at_work() && !self.desk.places.panes.is_empty()
     }
 }
 
 /// The spinner, and for how long already.
 fn busy(app: &App) -> String {
     let step = app.desk.now.as_millis() / u128::from(TICK);
-    let mark = if app.face.animations { SPINNER[usize::try_from(step % 4).unwrap_or(0)] } else { STILL };
+    let mark = if app.display.animations { SPINNER[usize::try_from(step % 4).unwrap_or(0)] } else { STILL };
     let seconds = app.desk.busy_since.map_or(0, |since| app.desk.now.saturating_sub(since).as_secs());
     match (seconds / 60, seconds % 60) {
         (0, seconds) if seconds < LONG => mark.to_owned(),
@@ -429,9 +429,9 @@ mod tests {
         assert!(line(&mut app, 120).contains(SPINNER[1]));
         app.desk.now = Duration::from_secs(61);
         assert!(line(&mut app, 120).contains("1 min 1 s"));
-        app.face.animations = false;
+        app.display.animations = false;
         assert!(!app.spins() && line(&mut app, 120).contains(STILL));
-        app.face.animations = true;
+        app.display.animations = true;
         line(&mut app, 39);
         assert!(!app.spins(), "not where nobody sees it");
     }

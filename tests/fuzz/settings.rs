@@ -10,7 +10,7 @@ use proptest::sample::Index;
 use proptest::strategy::Strategy;
 use proptest::test_runner::TestCaseError;
 use rhumb::config::{
-    Level, Origin, Overrides, Paths, Place, SETTINGS, Settings, Sources, Trust, default_file, setting,
+    Level, Origin, Overrides, Paths, SETTINGS, Settings, Sources, Trust, WorkingDirs, default_file, setting,
 };
 use rhumb::tui::action::{ACTIONS, KeyMap};
 use rhumb::tui::theme::{ColorDepth, Theme};
@@ -102,7 +102,7 @@ fn load(user: Option<&str>, foreign: &str, theirs: &str) -> Result<Settings, Str
         fs::create_dir_all(below(path).parent().unwrap()).unwrap();
         fs::write(below(path), text).unwrap();
     }
-    let place = Some(Place { root: &root, here: &root });
+    let place = Some(WorkingDirs { root: &root, here: &root });
     let paths = user.map(|_| &paths);
     let loaded = Settings::load(&Sources { flags: Overrides::default(), env: &|_| None, paths, place });
     loaded.map_err(|error| error.to_string())
@@ -129,7 +129,7 @@ proptest! {
         prop_assert!(settings.base_url.is_none() && settings.model.is_none());
         let leaves = |path: &String| path.split('/').any(|part| part == "..") || path.starts_with('/');
         prop_assert!(!settings.read.iter().any(leaves), "{:?}", settings.read);
-        KeyMap::with(&settings.face.keys);
+        KeyMap::with(&settings.display.keys);
     }
 
     #[test]

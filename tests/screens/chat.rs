@@ -121,7 +121,7 @@ fn a_message_that_is_asked_again_says_what_will_be_left_out() {
 fn the_keys_of_vi_show_their_mode() {
     shown("vi", |width, height| {
         let mut harness = Scene::harbour().open(width, height);
-        harness.app.face.composer_keys = ComposerKeys::Vi;
+        harness.app.display.composer_keys = ComposerKeys::Vi;
         harness.keys("type \"let equal lengths fit\" <Esc> b v b");
         harness
     });

@@ -114,13 +114,13 @@ const LAYOUTS: [LayoutChoice; 4] =
 fn every_pane_is_whole_at_every_size_in_every_layout() {
     let mut harness = review(120, 40);
     for layout in LAYOUTS {
-        harness.app.face.layout = layout;
+        harness.app.display.layout = layout;
         for focus in ["<Alt-1>", "<Alt-2>", "<Alt-3>", "<Alt-4>"] {
             harness.keys(focus);
             at_every_size(&format!("{layout:?} {focus}"), &mut harness);
         }
     }
-    harness.app.face.layout = LayoutChoice::Auto;
+    harness.app.display.layout = LayoutChoice::Auto;
     harness.resize(160, 48).keys("<Alt-z>");
     for focus in ["<Alt-1>", "<Alt-2>", "<Alt-3>", "<Alt-4>"] {
         harness.keys(focus);

@@ -72,12 +72,7 @@ pub struct EditOptions {
 ///
 /// # Errors
 /// As [`edit`].
-pub fn edit_with(
-    root: &Root,
-    settings: Settings,
-    args: &EditArgs,
-    options: EditOptions,
-) -> Result<u8, UserError> {
+pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: EditOptions) -> Result<u8, UserError> {
     let message = request(args)?;
     let (outfit, notes) = Outfit::of_user(with_flags(settings, args));
     notes.iter().for_each(|note| advise(&note.message, &note.hint));

@@ -33,9 +33,9 @@ impl App {
 
     /// Arranges the panes in the next way that there is.
     pub(crate) fn next_layout(&mut self) {
-        let mut round = LayoutChoice::ALL.into_iter().cycle().skip_while(|layout| *layout != self.face.layout);
+        let mut round = LayoutChoice::ALL.into_iter().cycle().skip_while(|layout| *layout != self.display.layout);
         let next = round.nth(1).unwrap_or_default();
-        self.face.layout = next;
+        self.display.layout = next;
         self.desk.choose_layout(next);
         self.desk.zoomed = false;
         let (columns, rows) = self.screen;
@@ -87,10 +87,10 @@ impl App {
 
     /// Lets the mouse count, or leaves it to the terminal.
     pub(crate) fn toggle_mouse(&mut self) {
-        self.face.mouse = !self.face.mouse;
+        self.display.mouse = !self.display.mouse;
         self.desk.held = None;
         let key = self.keys.first(Action::Mouse);
-        self.hint = if self.face.mouse {
+        self.hint = if self.display.mouse {
             format!(
                 "mouse on: a drag in the chat selects text, Shift-drag lets the terminal select; {key} turns it off"
             )
@@ -154,7 +154,7 @@ mod tests {
         let mut seen = Vec::new();
         for _ in 0..4 {
             press(&mut app, "Alt-l");
-            seen.push((app.face.layout, app.desk.places.panes.len()));
+            seen.push((app.display.layout, app.desk.places.panes.len()));
         }
         let expected = [LayoutChoice::Columns, LayoutChoice::Rows, LayoutChoice::Single, LayoutChoice::Auto];
         assert_eq!(seen, expected.into_iter().zip([4, 4, 1, 4]).collect::<Vec<_>>());

@@ -17,7 +17,7 @@ impl App {
     /// Takes in an event of the mouse.
     pub(crate) fn mouse(&mut self, event: MouseEvent) -> Vec<Task> {
         // What was on its way when the mouse was given back to the terminal.
-        if !self.face.mouse {
+        if !self.display.mouse {
             return Vec::new();
         }
         let (column, row) = (event.column, event.row);

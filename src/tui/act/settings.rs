@@ -145,21 +145,21 @@ impl App {
         let (word, on) = (value.as_str().unwrap_or_default(), value.as_bool().unwrap_or_default());
         let count = value.as_integer().and_then(|count| usize::try_from(count).ok());
         match name {
-            "layout" => self.face.layout = LayoutChoice::named(word).unwrap_or_default(),
+            "layout" => self.display.layout = LayoutChoice::named(word).unwrap_or_default(),
             "diff_view" => {
-                self.face.diff_view = match word {
+                self.display.diff_view = match word {
                     "unified" => DiffView::Unified,
                     "side-by-side" => DiffView::SideBySide,
                     _ => DiffView::Auto,
                 }
             }
             "composer_keys" => {
-                self.face.composer_keys = if word == "vi" { ComposerKeys::Vi } else { ComposerKeys::Emacs }
+                self.display.composer_keys = if word == "vi" { ComposerKeys::Vi } else { ComposerKeys::Emacs }
             }
-            "mouse" => self.face.mouse = on,
-            "animations" => self.face.animations = on,
-            "diff_words" => self.face.diff_words = on,
-            "fold_decided" => self.face.fold_decided = on,
+            "mouse" => self.display.mouse = on,
+            "animations" => self.display.animations = on,
+            "diff_words" => self.display.diff_words = on,
+            "fold_decided" => self.display.fold_decided = on,
             "suggest_commands" => self.session.processes.suggestions = on,
             "accept_plan" => self.session.rules.accept_plan = on,
             "edit_rounds" => self.session.edit_rounds = count?,
@@ -237,7 +237,7 @@ mod tests {
     fn enter_switches_for_this_session_and_the_list_stays() {
         let mut app = app(vec![row("diff_words", "true"), row("layout", "\"auto\"")]);
         press(&mut app, "Enter Down Enter");
-        assert!(!app.face.diff_words && app.face.layout == LayoutChoice::Columns);
+        assert!(!app.display.diff_words && app.display.layout == LayoutChoice::Columns);
         let Some(Overlay::Settings(list)) = &app.overlay else { panic!("the list") };
         assert_eq!(list.row("layout").unwrap().origin, "this session");
     }

@@ -118,7 +118,7 @@ impl App {
         let (width, height) = self.screen;
         let own = [("screen", format!("{width}×{height}")), ("theme", self.theme.name().to_owned())];
         let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
-        let (_, problems) = KeyMap::with(&self.face.keys);
+        let (_, problems) = KeyMap::with(&self.display.keys);
         let keys =
             problems.into_iter().map(|problem| (KEYS.to_owned(), format!("{}: {}.", problem.name, problem.text)));
         self.terminal.iter().cloned().chain(own).chain(keys).collect()

@@ -11,7 +11,7 @@ use crate::tui::composer::vi::{Mode, Outcome};
 impl App {
     /// Takes a key that means something to vi; `None` where the composer has other keys, or the key means nothing to it.
     pub(crate) fn vi_key(&mut self, name: &str, key: KeyEvent) -> Option<Vec<Task>> {
-        self.composer.set_vi(self.face.composer_keys == ComposerKeys::Vi);
+        self.composer.set_vi(self.display.composer_keys == ComposerKeys::Vi);
         let (mode, typed) = self.composer.vi_mode()?;
         let is_idle = mode == Mode::Normal && typed.is_empty();
         let upwards = matches!(name, "k" | "Up");
@@ -79,7 +79,7 @@ impl App {
 
     /// The mode of the composer's keys, for its edge; `None` where they have none.
     pub(crate) fn composer_mode(&self) -> Option<String> {
-        if self.face.composer_keys != ComposerKeys::Vi {
+        if self.display.composer_keys != ComposerKeys::Vi {
             return None;
         }
         let (mode, typed) = self.composer.vi_mode().unwrap_or_default();
@@ -101,7 +101,7 @@ mod tests {
         let (mut session, effects) = Session::start(Connection::None);
         session.remember_input("earlier");
         let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
-        app.face.composer_keys = ComposerKeys::Vi;
+        app.display.composer_keys = ComposerKeys::Vi;
         app
     }
 
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(press(&mut app, "x"), "ab");
         assert_eq!(press(&mut app, "u"), format!("a{paste}b"));
         assert_eq!(press(&mut app, "Alt-o"), format!("a{}b", paste.trim_end()));
-        app.face.composer_keys = ComposerKeys::Emacs;
+        app.display.composer_keys = ComposerKeys::Emacs;
         assert_eq!(press(&mut app, "!").matches('!').count(), 1);
     }
 }

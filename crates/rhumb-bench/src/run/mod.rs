@@ -538,7 +538,7 @@ mod tests {
         let of = |flag: Option<&str>, vars: &[(&str, &str)]| {
             let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
             let flags = Overrides { model: flag.map(str::to_owned), ..Overrides::default() };
-            of_a_turn(&Settings::load(&Sources { flags, env: &env, paths: None, place: None }).unwrap(), false)
+            of_a_turn(&Settings::load(&Sources { flags, env: &env, paths: None, dirs: None }).unwrap(), false)
         };
         let address = ("RHUMB_BASE_URL", "http://me:secret@127.0.0.1:1/v1");
         let by_flag = of(Some("m"), &[address]);

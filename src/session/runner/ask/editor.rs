@@ -68,7 +68,7 @@ mod tests {
 
     fn outfit(vars: &[(&str, &str)]) -> Outfit {
         let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        let sources = Sources { flags: Overrides::default(), env: &env, paths: None, place: None };
+        let sources = Sources { flags: Overrides::default(), env: &env, paths: None, dirs: None };
         Outfit::new(Settings::load(&sources).unwrap())
     }
 

@@ -165,7 +165,7 @@ mod tests {
         let paths = Paths { home: at(), config: at(), cache: at(), state: at() };
         let text = format!("[providers.quay]\nbase_url = \"{url}\"\nkey_env = \"QUAY_KEY\"\n");
         std::fs::write(paths.settings_file(), text).unwrap();
-        let sources = Sources { flags: Overrides::default(), env: &|_| None, paths: Some(&paths), place: None };
+        let sources = Sources { flags: Overrides::default(), env: &|_| None, paths: Some(&paths), dirs: None };
         Runner::new(Root::at(home).unwrap(), Outfit::new(Settings::load(&sources).unwrap()), None, reports)
     }
 
@@ -208,7 +208,7 @@ mod tests {
     fn only_a_provider_at_its_own_address_has_to_have_a_key() {
         let lacks = |vars: &[(&str, &str)], model: &str| {
             let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-            let sources = Sources { flags: Overrides::default(), env: &env, paths: None, place: None };
+            let sources = Sources { flags: Overrides::default(), env: &env, paths: None, dirs: None };
             let outfit = Outfit::new(Settings::load(&sources).unwrap());
             connect_model(&outfit, model).unwrap().and_then(|line| line.lacks_key_of)
         };

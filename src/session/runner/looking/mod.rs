@@ -295,7 +295,7 @@ mod tests {
 
     fn settings(vars: &[(&str, &str)]) -> Settings {
         let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        Settings::load(&Sources { flags: Overrides::default(), env: &env, paths: None, place: None }).unwrap()
+        Settings::load(&Sources { flags: Overrides::default(), env: &env, paths: None, dirs: None }).unwrap()
     }
 
     #[test]

@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn every_setting_has_a_row_with_its_value_and_where_that_comes_from() {
         let env = |name: &str| (name == "RHUMB_MAP_TOKENS").then(|| "1024".to_owned());
-        let sources = Sources { flags: Overrides::default(), env: &env, paths: None, place: None };
+        let sources = Sources { flags: Overrides::default(), env: &env, paths: None, dirs: None };
         let settings = Settings::load(&sources).unwrap();
         let chosen = [("thinking".to_owned(), "8000".to_owned())];
         let rows = setting_rows(&settings, Some(Path::new("/nowhere/rhumb.toml")), &chosen);

@@ -20,7 +20,7 @@ impl App {
         }
         let parts = parts(self, self.review_inner);
         let made = self.review.rows.made();
-        self.review.lay_out(&self.session.review, &self.face, parts.rows, parts.sides);
+        self.review.lay_out(&self.session.review, &self.display, parts.rows, parts.sides);
         if self.review.search.is_on() && self.review.rows.made() != made {
             self.review.search.look(&self.session.review, &self.review.rows);
         }

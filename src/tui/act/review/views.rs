@@ -33,7 +33,7 @@ impl App {
                 }
             }
             Action::ToggleWords => {
-                let words = !self.review.choice.words.unwrap_or(self.face.diff_words);
+                let words = !self.review.choice.words.unwrap_or(self.display.diff_words);
                 self.review.choice.words = Some(words);
                 self.hint = if words { "changed words are marked" } else { "changed words are not marked" }.into();
             }
@@ -95,7 +95,7 @@ impl App {
         let review = &self.session.review;
         let lines = isize::try_from(lines).unwrap_or(0);
         let before = above.then(|| id.hunk.checked_sub(1)).flatten().map(|hunk| HunkId { hunk, ..id });
-        let open_before = before.filter(|id| !self.review.is_folded(review, *id, self.face.fold_decided));
+        let open_before = before.filter(|id| !self.review.is_folded(review, *id, self.display.fold_decided));
         match open_before {
             Some(before) => self.review.widen(review, before, [0, lines]),
             None if above => self.review.widen(review, id, [lines, 0]),
@@ -111,7 +111,7 @@ impl App {
 
     fn fold_here(&mut self) {
         let review = &self.session.review;
-        let folded = |id: HunkId| self.review.is_folded(review, id, self.face.fold_decided);
+        let folded = |id: HunkId| self.review.is_folded(review, id, self.display.fold_decided);
         if let Some(id) = self.hunk_here() {
             let fold = !folded(id);
             self.review.fold(review, &[id], fold);
@@ -132,7 +132,7 @@ impl App {
             self.hint = "nothing is decided yet".into();
             return;
         }
-        let fold = !ids.iter().all(|id| self.review.is_folded(review, *id, self.face.fold_decided));
+        let fold = !ids.iter().all(|id| self.review.is_folded(review, *id, self.display.fold_decided));
         self.review.fold(review, &ids, fold);
         self.review.follow = Follow::Hunk;
         let what = if fold { "folded" } else { "open" };
@@ -154,7 +154,7 @@ impl App {
                 }
             },
         };
-        if self.review.is_folded(review, id, self.face.fold_decided) {
+        if self.review.is_folded(review, id, self.display.fold_decided) {
             self.hint = format!("the hunk is folded; {} opens it", self.keys.first(Action::OpenHere));
             return;
         }
@@ -269,7 +269,7 @@ impl App {
         let Some(row) = self.review.search.found.get(at).copied() else { return };
         self.review.search.current = Some(at);
         if let Some(id) = row.hunk()
-            && self.review.is_folded(&self.session.review, id, self.face.fold_decided)
+            && self.review.is_folded(&self.session.review, id, self.display.fold_decided)
         {
             self.review.fold(&self.session.review, &[id], false);
         }

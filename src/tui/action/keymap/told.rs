@@ -5,7 +5,7 @@ use crate::config::Settings;
 
 /// What of the table `[keys]` does not count or takes something away, each with its file and line and what to do.
 pub fn key_notes(settings: &Settings) -> Vec<(String, String)> {
-    let (_, problems) = KeyMap::with(&settings.face.keys);
+    let (_, problems) = KeyMap::with(&settings.display.keys);
     let told = |name: &str, text: &str| match settings.layers.origin(&format!("keys.{name}")) {
         Some(origin) => format!("{origin}: {text}{}", end(text)),
         None => format!("keys: {text}{}", end(text)),

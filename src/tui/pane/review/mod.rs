@@ -63,7 +63,7 @@ pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
     let pane = &app.review;
     let line = u16::from(pane.search.prompt.is_some() && inner.height > 1);
     let [body, prompt] = Layout::vertical([Constraint::Fill(1), Constraint::Length(line)]).areas(inner);
-    let wanted = pane.choice.sides.or(match app.face.diff_view {
+    let wanted = pane.choice.sides.or(match app.display.diff_view {
         DiffView::Auto => None,
         DiffView::Unified => Some(false),
         DiffView::SideBySide => Some(true),

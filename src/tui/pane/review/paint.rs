@@ -65,7 +65,7 @@ impl<'a> Painter<'a> {
     /// Paints for the app as it is.
     pub(super) fn new(app: &'a App) -> Self {
         let columns = app.review.rows.view().columns;
-        let words = app.review.choice.words.unwrap_or(app.face.diff_words);
+        let words = app.review.choice.words.unwrap_or(app.display.diff_words);
         Self { app, at: app.review.number(), columns, words, colors: None }
     }
 

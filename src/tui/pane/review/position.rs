@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use super::file_rows::{HunkPlan, Plan};
 use super::find::Search;
 use super::rows::{Row, Rows, View};
-use crate::config::Face;
+use crate::config::DisplaySettings;
 use rhumb_edit::review::{Decision, FileReview, HunkId, Review, ReviewHunk};
 
 /// Rows kept visible above and below the cursor while there are any.
@@ -100,11 +100,11 @@ impl ReviewPane {
     }
 
     /// Lays the rows out for a place on the screen. What is under the cursor stays under it.
-    pub(crate) fn lay_out(&mut self, review: &Review, face: &Face, area: Rect, sides: bool) {
+    pub(crate) fn lay_out(&mut self, review: &Review, display: &DisplaySettings, area: Rect, sides: bool) {
         self.area = area;
         let view = View { columns: area.width, sides };
         let (folds, context) = (&self.folds, &self.context);
-        let plan = |file: usize| plan(folds, context, review.files.get(file), face.fold_decided);
+        let plan = |file: usize| plan(folds, context, review.files.get(file), display.fold_decided);
         self.rows.refresh(review, view, plan);
         let number = self.rows.locate(self.at);
         self.put(number);

@@ -251,7 +251,7 @@ fn only_what_changed_is_made_anew() {
     assert_eq!(made(&desk), first + 1, "a decision folds one hunk: its file");
     desk.keys("p");
     assert!(made(&desk) <= first + 2);
-    desk.app.face.fold_decided = false;
+    desk.app.display.fold_decided = false;
     desk.draw();
     let before = made(&desk);
     desk.keys("y n y");

@@ -14,7 +14,7 @@ const LAYOUT: &str = "layout";
 
 /// The layout state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Arrangement {
+pub struct SavedLayout {
     /// The positions of moved borders in thousandths, by name.
     pub borders: BTreeMap<String, u16>,
     /// The chosen layout, if it differs from the settings.
@@ -32,18 +32,18 @@ pub struct ChosenLayout {
 
 /// The file in the state folder.
 #[derive(Debug, Clone)]
-pub struct DeskFile {
+pub struct LayoutFile {
     path: PathBuf,
 }
 
-impl DeskFile {
+impl LayoutFile {
     /// The file in the folder `state`.
     pub fn new(state: &Path) -> Self {
         Self { path: state.join("borders.toml") }
     }
 
     /// The stored state; the default if the file is missing or damaged.
-    pub fn read(&self) -> Arrangement {
+    pub fn read(&self) -> SavedLayout {
         let small = self.path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES);
         let text = small.then(|| std::fs::read_to_string(&self.path).ok()).flatten().unwrap_or_default();
         let table: toml::Table = toml::from_str(&text).unwrap_or_default();
@@ -54,14 +54,14 @@ impl DeskFile {
             Some(ChosenLayout { chosen: word("chosen")?, instead_of: word("instead-of")? })
         });
         let borders = table.iter().filter_map(|(name, value)| Some((name.clone(), share(value)?))).collect();
-        Arrangement { borders, layout }
+        SavedLayout { borders, layout }
     }
 
     /// Replaces the stored state.
     ///
     /// # Errors
     /// The folder or the file cannot be written.
-    pub fn write(&self, arrangement: &Arrangement) -> std::io::Result<()> {
+    pub fn write(&self, arrangement: &SavedLayout) -> std::io::Result<()> {
         let mut table: toml::Table =
             arrangement.borders.iter().map(|(name, share)| (name.clone(), i64::from(*share).into())).collect();
         if let Some(ChosenLayout { chosen, instead_of }) = &arrangement.layout {
@@ -85,11 +85,11 @@ mod tests {
     #[test]
     fn what_is_kept_comes_back_and_what_is_damaged_is_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let file = DeskFile::new(&folder.path().join("state"));
-        assert_eq!(file.read(), Arrangement::default());
+        let file = LayoutFile::new(&folder.path().join("state"));
+        assert_eq!(file.read(), SavedLayout::default());
         let borders = BTreeMap::from([("columns-chat".to_owned(), 612), ("rows-chat".to_owned(), 300)]);
         let layout = ChosenLayout { chosen: "rows".into(), instead_of: "auto".into() };
-        let arrangement = Arrangement { borders, layout: Some(layout) };
+        let arrangement = SavedLayout { borders, layout: Some(layout) };
         file.write(&arrangement).unwrap();
         assert_eq!(file.read(), arrangement);
         std::fs::write(&file.path, "columns-chat = 70000\nother = \"x\"\nrows = -3\nlayout = 7\n").unwrap();
@@ -97,6 +97,6 @@ mod tests {
         assert_eq!((clamped.borders.get("columns-chat"), clamped.borders.get("rows")), (Some(&1_000), Some(&0)));
         assert_eq!(clamped.layout, None);
         std::fs::write(&file.path, "columns-chat = ").unwrap();
-        assert_eq!(file.read(), Arrangement::default());
+        assert_eq!(file.read(), SavedLayout::default());
     }
 }
