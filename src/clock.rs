@@ -1,4 +1,4 @@
-//! The one place that reads a clock.
+//! The only module that reads clocks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rhumb_text::iso_date;
 
-/// Measures how long something takes.
+/// Measures elapsed time.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch(Instant);
 
@@ -22,7 +22,7 @@ impl Stopwatch {
     }
 }
 
-/// Tells how much time has passed since it was made. One that stands still is moved by hand.
+/// Tells the time since its creation. A manual clock is advanced by tests.
 #[derive(Debug, Clone)]
 pub struct Clock(Hands);
 
@@ -40,19 +40,19 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// A clock that stands still, for tests; copies of it move together.
+    /// A manual clock for tests. Its clones share the time.
     pub fn still() -> Self {
         Self(Hands::Still(Arc::default()))
     }
 
-    /// Moves it on, if it stands still.
+    /// Advances a manual clock.
     pub fn advance(&self, by: Duration) {
         if let Hands::Still(passed) = &self.0 {
             passed.fetch_add(u64::try_from(by.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
         }
     }
 
-    /// How much time has passed.
+    /// The time since the creation of the clock.
     pub fn passed(&self) -> Duration {
         match &self.0 {
             Hands::Running(start) => start.elapsed(),
@@ -61,7 +61,7 @@ impl Clock {
     }
 }
 
-/// Measures how much the processor works for this thread.
+/// Measures the processor time of this thread.
 #[derive(Debug, Clone, Copy)]
 pub struct ThreadWatch(Option<cpu_time::ThreadTime>);
 
@@ -71,19 +71,19 @@ impl ThreadWatch {
         Self(cpu_time::ThreadTime::try_now().ok())
     }
 
-    /// Milliseconds of processor time since the start; 0 where the system does not tell.
+    /// Milliseconds of processor time since the start; 0 if the system does not report it.
     pub fn ms(self) -> f64 {
         let spent = self.0.and_then(|start| start.try_elapsed().ok());
         spent.map_or(0.0, |spent| spent.as_secs_f64() * 1_000.0)
     }
 }
 
-/// Today in UTC as people write it to sort it: `2026-11-20`.
+/// Today in UTC, in ISO format: `2026-11-20`.
 pub fn today() -> String {
     days_ago(0)
 }
 
-/// The day so many days before today, in UTC.
+/// The date a number of days before today, in UTC.
 pub fn days_ago(days: u64) -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     iso_date((since.as_secs() / 86_400).saturating_sub(days))

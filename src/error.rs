@@ -1,15 +1,15 @@
-//! An error as the user of the command line sees it: what happened, what to do next, and the exit code.
+//! Errors for the user of the command line: what happened, what to do next, and the exit code.
 
 use std::fmt;
 
-/// What kind of failure, as the exit code tells scripts.
+/// The kind of an error, which determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// Bad input or usage: exit code 2.
     Usage,
-    /// This machine: files, git. Exit code 3.
+    /// An error of this machine, such as I/O or git: exit code 3.
     Machine,
-    /// The provider: authentication, rate limit, overflow, network. Exit code 4.
+    /// An error of the provider, such as authentication, rate limit, context overflow or network: exit code 4.
     Provider,
     /// The reply was incomplete; nothing was applied. Exit code 5.
     Incomplete,
@@ -27,19 +27,19 @@ impl ErrorKind {
     }
 }
 
-/// An error with the advice that goes with it.
+/// An error with a hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserError {
-    /// What kind.
+    /// The kind.
     pub kind: ErrorKind,
-    /// What happened, and to what.
+    /// What failed, and on what.
     pub message: String,
     /// What to do next; may be empty.
     pub hint: String,
 }
 
 impl UserError {
-    /// An error of that kind.
+    /// Creates an error.
     pub fn new(kind: ErrorKind, message: impl fmt::Display, hint: impl Into<String>) -> Self {
         Self { kind, message: message.to_string(), hint: hint.into() }
     }

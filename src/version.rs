@@ -1,39 +1,39 @@
-//! Which build of the program this is. `build.rs` finds it out.
+//! The build of the program, as determined by `build.rs`.
 
 use std::sync::LazyLock;
 
 use rhumb_text::iso_date;
 
-/// As it is written in Cargo.toml.
+/// The version in Cargo.toml.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A build of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Build {
-    /// The commit of its sources, as a hash. Changes that were not committed do not show. Unknown to debug builds.
+    /// The commit hash of its sources, without uncommitted changes. Unknown in debug builds.
     pub commit: Option<&'static str>,
-    /// The day of the sources, such as 2026-11-22, where the one who built it said so (`SOURCE_DATE_EPOCH`).
+    /// The day of the sources, such as 2026-11-22, if the build set `SOURCE_DATE_EPOCH`.
     pub date: Option<String>,
-    /// The compiler as it names itself.
+    /// The name and version of the compiler.
     pub compiler: &'static str,
-    /// The machine that it was built for, as the compiler calls it.
+    /// The target triple.
     pub target: &'static str,
     /// `release` or `debug`.
     pub profile: &'static str,
-    /// The features of Cargo.toml that it has, with commas between.
+    /// The enabled features of Cargo.toml, separated by commas.
     pub features: &'static str,
 }
 
-/// What stands where `build.rs` found nothing out.
+/// The value for what `build.rs` could not determine.
 const UNKNOWN: &str = "unknown";
 
-/// Letters of a hash that are enough to find a commit.
+/// Length of an abbreviated hash in characters.
 const SHORT_HASH: usize = 10;
 
 const SECONDS_OF_A_DAY: u64 = 86_400;
 
 impl Build {
-    /// This one.
+    /// The current build.
     pub fn this() -> Self {
         let known = |text: &'static str| (text != UNKNOWN).then_some(text);
         Self {
@@ -46,13 +46,13 @@ impl Build {
         }
     }
 
-    /// In a few words: `0.1.0 (0123456789, release)`.
+    /// Short form: `0.1.0 (0123456789, release)`.
     pub fn short(&self) -> String {
         let about: Vec<&str> = self.short_commit().into_iter().chain([self.profile]).collect();
         format!("{VERSION} ({})", about.join(", "))
     }
 
-    /// In one line: `0.1.0 (0123456789 2026-11-22)`, as far as that is known.
+    /// One line: `0.1.0 (0123456789 2026-11-22)`, as far as known.
     fn line(&self) -> String {
         let about: Vec<&str> = self.short_commit().into_iter().chain(self.date.as_deref()).collect();
         if about.is_empty() { VERSION.to_owned() } else { format!("{VERSION} ({})", about.join(" ")) }
@@ -62,7 +62,7 @@ impl Build {
         self.commit.map(|commit| commit.get(..SHORT_HASH).unwrap_or(commit))
     }
 
-    /// The version, and a line for each thing that can be told of the build.
+    /// The version, and a line for each property of the build.
     fn lines(&self) -> String {
         let date = self.date.as_deref().unwrap_or(UNKNOWN);
         format!(

@@ -1,4 +1,4 @@
-//! Opening the app: on the user's repository, or on the demo's.
+//! Starts the full-screen app, on the user's repository or on the demo.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,12 +29,12 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
     let settings = &outfit.settings;
     tell_key_command(settings);
     let (mut request, mut lacking) = (ConnectRequest::default(), None);
-    // A wrong address is told in the app: map, context and review work without a model.
+    // A malformed address is reported in the app: map, context and review work without a model.
     let line = connect(&outfit).unwrap_or_else(|error| {
         notices.push((format!("No model is connected: {error}."), error.hint()));
         None
     });
-    // A provider that takes no request without a key is asked for nothing until there is one.
+    // Without a key, nothing is requested from a provider that needs one.
     let line = match line {
         Some(Line { lacks_key_of: Some(provider), .. }) => {
             let model = settings.model.clone().unwrap_or_default();
@@ -110,7 +110,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
     }
 }
 
-/// What the settings say of modes and of what somebody names.
+/// The settings of modes and mentions.
 fn mode_rules(settings: &Settings) -> ModeRules {
     ModeRules {
         add_mentions: settings.add_mentions,
@@ -121,8 +121,8 @@ fn mode_rules(settings: &Settings) -> ModeRules {
     }
 }
 
-/// Whether this user has never started the app before; from now on they have. Where that cannot be noted, nobody is welcomed again
-/// and again.
+/// Whether this is the first start of the app for this user; records that it is not the next time. If that cannot be recorded,
+/// it is not a first start.
 fn is_first_start(state: &std::path::Path) -> bool {
     let mut folder = std::fs::DirBuilder::new();
     folder.recursive(true);
@@ -131,7 +131,7 @@ fn is_first_start(state: &std::path::Path) -> bool {
     folder.create(state).and_then(|()| std::fs::File::create_new(state.join("welcomed"))).is_ok()
 }
 
-/// Says that the user's own command is run for the key: it may take its time, or ask for something, before there is a screen.
+/// Prints that the key command is run, which may take time or prompt before the screen is set up.
 fn tell_key_command(settings: &Settings) {
     let endpoint = settings.endpoint_without_key(settings.model.as_deref().unwrap_or_default());
     let source = endpoint.ok().flatten().and_then(|endpoint| endpoint.key_source);
@@ -140,7 +140,7 @@ fn tell_key_command(settings: &Settings) {
     }
 }
 
-/// Opens the app on a copy of the sample repository, with recorded replies.
+/// Starts the app on a copy of the sample repository, with recorded replies.
 pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &PictureArgs) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
         UserError::new(ErrorKind::Machine, format!("the sample cannot be copied: {error}"), "check the space in TMPDIR")
@@ -163,7 +163,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
     let wish = wish(&settings);
     let start = Start {
         theme: match picture.svg {
-            // A file has all colours, whatever the terminal has.
+            // A file has true colours, whatever the terminal supports.
             Some(_) => themed(&themes, &wish, false, ColorDepth::True)?,
             None => theme(&themes, &wish)?,
         },
@@ -176,7 +176,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
         notify_by_command: false,
         is_first: false,
         test_panic: false,
-        // Recorded replies do not learn, nor do they wait for files: no rounds, no additions.
+        // Recorded replies cannot react: no edit rounds, no mentions.
         session: SessionStart {
             connection: Connection::Demo,
             root: "demo".to_owned(),
@@ -198,7 +198,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
         ..settings
     };
     let (outfit, line) = (Outfit::new(settings), Some(Line::new(provider, "demo".into())));
-    // The folder lives as long as the app.
+    // The folder must exist as long as the app runs.
     if let Some(file) = &picture.svg {
         return draw(start, picture, file, |reports| Runner::new(root, outfit, line, reports));
     }
@@ -230,7 +230,7 @@ fn draw(
     Ok(0)
 }
 
-/// What a terminal that is gone answers to a write.
+/// The error of writing to a closed terminal.
 const EIO: i32 = 5;
 
 fn run(start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u8, UserError> {
@@ -241,11 +241,11 @@ fn run(start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
     let left = runtime.block_on(tui::run(start, |reports| Runner::new(root, outfit, line, reports)));
     let left = match left {
-        // The window was closed; there is nobody left to tell.
+        // The terminal is closed, so nothing can be reported.
         Err(error) if error.raw_os_error() == Some(EIO) => Ok(Left { code: 128 + 1, ..Left::default() }),
         left => left.map_err(machine),
     };
-    // Whatever still reads or ranks in the background must not hold up leaving.
+    // Background work must not delay the exit.
     runtime.shutdown_background();
     let left = left?;
     if !left.farewell.is_empty() {
@@ -254,7 +254,7 @@ fn run(start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u
     Ok(left.code)
 }
 
-/// The themes that there are, and where the user's own lie.
+/// The themes, and the folder of the user's own.
 fn themes() -> (Themes, Option<PathBuf>) {
     let folder = Paths::of_user().map(|paths| paths.themes_folder());
     (folder.as_deref().map(Themes::read).unwrap_or_default(), folder)
@@ -265,8 +265,8 @@ fn wish(settings: &Settings) -> Wish {
     Wish { always: settings.theme.clone(), light: face.theme_light.clone(), dark: face.theme_dark.clone() }
 }
 
-/// The theme to begin with. One that a repository names and that there is not, and a file of the user that is wrong, are told
-/// and keep nobody out.
+/// The initial theme. An unknown theme in the settings of a repository and a malformed theme file are reported, and the app
+/// starts anyway.
 fn chosen_theme(
     settings: &Settings,
     themes: &Themes,
@@ -279,13 +279,13 @@ fn chosen_theme(
             notices.push((format!("{}.", error.message), error.hint));
             theme(themes, &Wish::default())
         }
-        // The app tells of every file that is wrong.
+        // The app reports every malformed file.
         Err(_) if !themes.faults().is_empty() && themes.has(worn(wish)) => theme(themes, &Wish::default()),
         chosen => chosen,
     }
 }
 
-/// The theme that is wished for, as far as the environment tells the ground.
+/// The configured theme, as far as the background is known from the environment.
 fn worn(wish: &Wish) -> &str {
     let env = |name: &str| std::env::var(name).ok();
     wish.on(tui::light_ground(env), tui::color_depth(env))
@@ -293,7 +293,7 @@ fn worn(wish: &Wish) -> &str {
 
 fn theme(themes: &Themes, wish: &Wish) -> Result<Theme, UserError> {
     let depth = tui::color_depth(|name| std::env::var(name).ok());
-    // Without colours any theme will do, and none can fail.
+    // Without colours the theme does not matter.
     if depth == ColorDepth::None && *wish == Wish::default() {
         return Theme::builtin("rhumb-dark", depth).or_else(|_| Ok(Theme::plain(depth)));
     }

@@ -1,12 +1,12 @@
-//! What can be typed on the command line. The help texts here are the manual of the flags.
+//! The command line. The help texts are the manual of the flags.
 
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::headless::{
-    ApplyArgs, AskArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, IndexArgs, ManArgs, MapArgs,
-    ModelsArgs, SearchArgs, SessionsArgs, TrustArgs, VersionArgs,
+    ApplyArgs, AskArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, IndexArgs, ManArgs, MapArgs, ModelsArgs,
+    SearchArgs, SessionsArgs, TrustArgs, VersionArgs,
 };
 use crate::session::WhichSession;
 use crate::tui::Scene;
@@ -99,7 +99,7 @@ fn scene(name: &str) -> Result<Scene, String> {
     found.ok_or_else(|| format!("the screens are {}", Scene::ALL.map(|(name, _)| name).join(", ")))
 }
 
-/// Within what a screen can be; far larger ones would be of no use to anybody.
+/// Limited to the sizes of real screens.
 fn size(text: &str) -> Result<(u16, u16), String> {
     let parse = |side: &str| side.parse::<u16>().ok().filter(|side| (10..=500).contains(side));
     let sides = text.split_once(['x', '×']).and_then(|(width, height)| Some((parse(width)?, parse(height)?)));
@@ -159,7 +159,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether it reads the files of a repository and sees to no write that was interrupted.
+    /// Whether the command reads the repository without recovering interrupted writes.
     pub(super) fn only_reads(&self) -> bool {
         match self {
             Self::Map(_) | Self::Search(_) | Self::Index(_) | Self::Sessions(_) | Self::Doctor(_) => true,
@@ -170,7 +170,7 @@ impl Command {
         }
     }
 
-    /// As it is typed.
+    /// The name of the command.
     fn name(&self) -> &'static str {
         match self {
             Self::Demo { .. } => "demo",
@@ -195,7 +195,7 @@ impl Command {
 }
 
 impl Args {
-    /// The earlier session that is to be gone on with.
+    /// The session to resume.
     pub(super) fn wanted(&self) -> Option<WhichSession> {
         self.resume.clone().map(WhichSession::Named).or(self.go_on.then_some(WhichSession::Newest))
     }
@@ -211,8 +211,8 @@ impl Args {
         line + " --continue"
     }
 
-    /// A flag of the app that stands before a command which has no use for it, and the command. It must not be ignored:
-    /// whoever types it expects something of it.
+    /// A flag of the app before a command that does not use it, and the name of the command. It is an error, because ignoring
+    /// it would be misleading.
     pub(super) fn misplaced(&self) -> Option<(&'static str, &'static str)> {
         let command = self.command.as_ref()?;
         let takes_files = matches!(command, Command::Apply(_) | Command::Edit(_) | Command::Ask(_));

@@ -1,4 +1,4 @@
-//! The command line: what can be typed, and starting what was meant.
+//! Parses the command line and starts the command.
 
 mod app;
 mod args;
@@ -12,13 +12,13 @@ use clap::{CommandFactory as _, Parser as _};
 
 pub use args::{Args, Command, ProviderArgs};
 
-use crate::config::{Overrides, Paths, WorkingDirs, Settings, Sources};
+use crate::config::{Overrides, Paths, Settings, Sources, WorkingDirs};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{self, Words};
 use rhumb_text::{nearest, sanitize};
 use rhumb_workspace::{Direction, Root, WorkspaceError};
 
-/// Reads the command line and does what it says.
+/// Parses the command line and runs the command.
 pub fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
@@ -33,14 +33,14 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Prints what is wrong with the command line, or the help that it asks for; the exit code. An argument may be the name of a file
-/// that somebody else chose, and is quoted.
+/// Prints an error of the command line, or its help. Returns the exit code. An argument may be an untrusted file name, so
+/// control characters are made visible.
 fn misread(error: &clap::Error) -> u8 {
     let is_harmless = |argument: &std::ffi::OsStr| {
         let argument = argument.to_string_lossy();
         sanitize::visible_line(&argument) == argument
     };
-    // What cannot be printed does not matter here: the exit code tells.
+    // If printing fails, the exit code still reports the error.
     let _ = if std::env::args_os().all(|argument| is_harmless(&argument)) {
         error.print()
     } else {
@@ -68,7 +68,7 @@ fn start(args: Args) -> Result<u8, UserError> {
             let (root, settings) = with_settings(root, overrides(&args.provider))?;
             app::open(&root, settings, &Args { files, ..args }, draft)
         }
-        // The sample needs none of the user's settings, so none of them can spoil it.
+        // The demo does not depend on the user's settings.
         Some(Command::Demo { speed, theme, plain, picture }) => {
             let settings = Settings { theme: theme.or(args.provider.theme), ..Settings::default() };
             app::demo(settings, speed, args.plain || plain, &picture)
@@ -106,7 +106,7 @@ fn start(args: Args) -> Result<u8, UserError> {
         Some(Command::Undo) => undo(&root(&args.root)?, &args.provider, Direction::Undo),
         Some(Command::Redo) => undo(&root(&args.root)?, &args.provider, Direction::Redo),
         Some(Command::Config(config)) => {
-            // What needs no settings works while they are wrong.
+            // These work even if the settings are wrong.
             if config.default || config.path {
                 return headless::config_files(&root(&args.root)?, &config);
             }
@@ -153,19 +153,19 @@ fn start(args: Args) -> Result<u8, UserError> {
     }
 }
 
-/// What the app starts with: files of the chat, and the draft of a message.
+/// The initial state of the app: files of the chat, and the draft of a message.
 #[derive(Debug, PartialEq, Eq)]
 struct Opening {
     files: Vec<String>,
     draft: String,
 }
 
-/// What the words of the command line mean to the app. Files that exist are files of the chat; all from the first to the last
-/// other word is the draft.
+/// Interprets the words of the command line. Existing files are files of the chat; all words from the first to the last other
+/// word are the draft.
 fn opening(root: &Root, args: &Args) -> Result<Opening, UserError> {
     let path = |name: &String| root.path().join(headless::path_under(root, name));
     let exists = |name: &String| path(name).symlink_metadata().is_ok();
-    // Among words, the name of a folder is a word: `fix the tests`.
+    // Among other words, the name of a folder is a word: `fix the tests`.
     let all_exist = args.named.iter().all(exists);
     let is_file = |name: &String| exists(name) && (all_exist || !path(name).is_dir());
     let files = args.files.iter().chain(args.named.iter().filter(|name| is_file(name))).cloned().collect();
@@ -178,7 +178,7 @@ fn opening(root: &Root, args: &Args) -> Result<Opening, UserError> {
     Ok(Opening { files, draft: words.join(" ") })
 }
 
-/// A single word that resembles a command or a path is a slip of the fingers, sooner than a message.
+/// Reports a single word that resembles a command or a path, which is probably a typing error.
 fn check_spelling(word: &str, may_be_command: bool) -> Result<(), UserError> {
     if word.contains(char::is_whitespace) {
         return Ok(());
@@ -201,7 +201,7 @@ fn check_spelling(word: &str, may_be_command: bool) -> Result<(), UserError> {
     Ok(())
 }
 
-/// The root at `dir`, or else the one around the current folder. Files of rhumb itself are no part of any root.
+/// The root at `dir`, or else the one around the current folder. Files of rhumb itself are excluded from every root.
 ///
 /// # Errors
 /// The folder does not exist or cannot be opened.
@@ -237,13 +237,13 @@ fn undo(root: &Root, provider: &ProviderArgs, direction: Direction) -> Result<u8
     headless::undo(root, &load_settings(overrides(provider), Some(root))?, direction)
 }
 
-/// The settings for a root, and the root without what they hide.
+/// The settings for a root, and the root without the files that they ignore.
 fn with_settings(root: Root, flags: Overrides) -> Result<(Root, Settings), UserError> {
     let settings = load_settings(flags, Some(&root))?;
     Ok((root.ignoring(&settings.ignore), settings))
 }
 
-/// Refuses a state folder of another user: it would say what is approved, what was written and what was said.
+/// Fails if the state folder belongs to another user, because its approvals, journal and sessions are trusted.
 fn own_state(paths: Option<&Paths>) -> Result<(), UserError> {
     let Some((folder, owner)) = paths.and_then(Paths::of_another) else { return Ok(()) };
     let message =
@@ -252,7 +252,7 @@ fn own_state(paths: Option<&Paths>) -> Result<(), UserError> {
     Err(UserError::new(ErrorKind::Machine, message, hint))
 }
 
-/// The settings of the user with those of the flags, of the environment and, with a root, of that repository.
+/// The settings of the user, combined with flags, environment and, with a root, the files of that repository.
 ///
 /// # Errors
 /// A setting is wrong, or the state folder belongs to another user.
@@ -264,7 +264,7 @@ pub fn load_settings(flags: Overrides, root: Option<&Root>) -> Result<Settings, 
         flags,
         env: &|name| std::env::var(name).ok(),
         paths: paths.as_ref(),
-        dirs: root.map(|root| WorkingDirs { root: root.path(), here: &here }),
+        dirs: root.map(|root| WorkingDirs { root: root.path(), current: &here }),
     };
     Settings::load(&sources).map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))
 }

@@ -1,4 +1,4 @@
-//! Opening the conversation in lines: where it is asked for, or where the terminal can do no more.
+//! Starts the line UI: on request, or if the terminal supports nothing else.
 
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{PlainStart, plain};
@@ -6,23 +6,23 @@ use crate::session::runner::{Line, Outfit, Runner};
 use crate::tui::{self, Start};
 use rhumb_workspace::{Root, RootKind};
 
-/// Why the conversation is held in lines.
+/// Why the line UI is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Plain {
-    /// Somebody asked for it.
+    /// The user requested it.
     Asked,
-    /// The terminal says that it can move no cursor.
+    /// The terminal cannot move the cursor.
     Dumb,
 }
 
 impl Plain {
-    /// Whether it is to be held in lines, and why.
+    /// Whether the line UI is used, and why.
     pub(super) fn wanted(asked: bool, env: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let is_dumb = || env("TERM").is_some_and(|term| term == "dumb");
         if asked { Some(Self::Asked) } else { is_dumb().then_some(Self::Dumb) }
     }
 
-    /// Holds it.
+    /// Runs the line UI.
     pub(super) fn run(self, start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u8, UserError> {
         let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
         let start = PlainStart {
@@ -33,7 +33,7 @@ impl Plain {
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
         let code = runtime.block_on(plain(start, |reports| Runner::new(root, outfit, line, reports))).map_err(machine);
-        // Whatever still reads or ranks in the background must not hold up leaving.
+        // Background work must not delay the exit.
         runtime.shutdown_background();
         code
     }

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use saphyr_parser::{Event, Parser, Span};
 use toml::Value;
 
-use super::layer::{Entry, Level, Origin};
 use super::setting::{Kind, setting};
+use super::settings_file::{Entry, Level, Origin};
 use super::value::read;
 
 /// The name of the file.

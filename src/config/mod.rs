@@ -8,41 +8,37 @@
 //! user. Opening a repository therefore runs, sends and writes nothing.
 
 mod aider;
-mod codebase;
 mod conventions;
 mod custom_commands;
-mod default_file;
+mod edit_file;
 mod embeddings;
 mod endpoint;
-mod face;
-mod keep;
 mod key;
-mod layer;
 mod layers;
 mod paths;
 mod provider;
+mod render;
 mod route;
 mod setting;
 mod settings;
-mod shown;
+mod settings_file;
 mod trust;
 mod value;
-mod voice;
 
-pub use codebase::{CodebaseSettings, More};
 pub use custom_commands::{CommandFile, REPOSITORY_COMMANDS, command_files};
-pub use default_file::{default_file, settings_table};
+pub use edit_file::{changed, keep_setting, setting_line, typed_value};
 pub use embeddings::{Consent, Embeddings, EmbeddingsSource};
-pub use face::{ComposerKeys, DiffView, DisplaySettings, LayoutChoice};
-pub use keep::{changed, keep_setting, setting_line, typed_value};
 pub use key::{KeySearch, KeyedProvider, Keyring, Keys, SearchedPlace, keyring_of_system};
-pub use layer::{Entry, Level, Origin, Problem};
-pub use layers::{Layers, Place, Sources, plain_text};
+pub use layers::{Layers, Sources, WorkingDirs, plain_text};
 pub use paths::Paths;
 pub use provider::{PRESETS, Preset, ProviderEntry, Providers, preset};
+pub use render::{default_file, settings_table, settings_text};
 pub use setting::{EFFORTS, Kind, PROVIDER_FIELDS, SETTINGS, Setting, Trust, setting};
-pub use settings::{Attribution, Notify, Overrides, Settings, UndoCommit};
-pub use shown::settings_text;
+pub use settings::{
+    Attribution, CodebaseSettings, ComposerKeys, DiffView, DisplaySettings, LayoutChoice, More, Notify, Overrides,
+    Settings, UndoCommit,
+};
+pub use settings_file::{Entry, Level, Origin, Problem};
 pub use trust::{Approvals, Proposed};
 pub use value::written;
 

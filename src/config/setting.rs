@@ -3,7 +3,7 @@
 
 use self::Kind::{Command, List, Number, OneOf, Switch, Tables, Text, Thinking, Url, Whole};
 use self::Trust::{Asks, Inert, User};
-use super::codebase::More;
+use super::settings::More;
 
 /// One setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

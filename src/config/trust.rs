@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 
-use super::layer::{Entry, Origin};
+use super::settings_file::{Entry, Origin};
 use super::value::{dotted, written};
 use super::{ConfigError, Paths};
 
@@ -62,7 +62,8 @@ impl Approvals {
     /// Reads the approvals. An unreadable or damaged file approves nothing.
     pub fn read(paths: Option<&Paths>) -> Self {
         let file = paths.map(Paths::approvals_file);
-        let small = |path: &&PathBuf| std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_FILE_BYTES);
+        let small =
+            |path: &&PathBuf| std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_FILE_BYTES);
         let text = file.as_ref().filter(small).and_then(|path| std::fs::read_to_string(path).ok());
         let approved = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         Self { file, approved }

@@ -1,17 +1,17 @@
-//! The demo's material: a small sample repository and the recorded replies that its scripted model gives.
+//! The material of the demo: a small sample repository and the recorded replies of its scripted model.
 //!
-//! The sample is a Python package of tide tables with a fault that can be seen (a forecast stops one step early) and
-//! things still missing. The first reply mends it, and hides one hunk that a careful reviewer refuses.
+//! The sample is a Python package of tide tables with a visible fault (a forecast ends one step early) and missing features.
+//! The first reply fixes the fault, and contains one hunk that a careful reviewer rejects.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The draft that the demo's composer starts with; it asks for what the first of [`replies`] answers.
+/// The initial draft of the demo; the first of [`replies`] answers it.
 pub const FIRST_MESSAGE: &str = "Forecasts compute the same heights again and again: add a small cache. \
 And fix the off-by-one in `heights`, the last sample is missing.";
 
-/// The files that are in the demo's chat from the start: those that the first of [`replies`] changes.
+/// The initial files of the chat: those that the first of [`replies`] changes.
 pub const FIRST_FILES: &[&str] = &["tidewatch/forecast.py", "tidewatch/cli.py", "tests/test_forecast.py"];
 
 const FILES: &[(&str, &str)] = &[
@@ -29,16 +29,16 @@ const FILES: &[(&str, &str)] = &[
     ("tidewatch/table.py", include_str!("sample/tidewatch/table.py")),
 ];
 
-/// The files of the sample repository: path below its root, with `/`, and text. Sorted by path.
+/// The files of the sample repository: path, relative to its root, with `/`, and text. Sorted by path.
 pub fn files() -> &'static [(&'static str, &'static str)] {
     FILES
 }
 
-/// Writes the sample repository's files below `into`, which is made if it is missing.
+/// Writes the files of the sample repository to `into`, which is created if it is missing.
 ///
 /// # Errors
-/// Fails with the path in the message when a folder or file cannot be made. A file that is already there is an error
-/// too: the demo never writes over anyone's work.
+/// A folder or file cannot be created; the message has its path. An existing file is an error, because the demo never
+/// overwrites files.
 pub fn unpack(into: &Path) -> io::Result<()> {
     for (name, text) in FILES {
         let path = into.join(name);
@@ -55,8 +55,8 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 
-/// The recorded replies, each with the words that a message must all hold for it (in lower case). They are tried in
-/// order; the last one, which changes no file, also answers whatever none of them matches.
+/// The recorded replies, each with the words (in lower case) that a message must contain. They are tried in order; the last
+/// one, which changes no file, answers every other message.
 pub fn replies() -> Vec<(Vec<&'static str>, &'static str)> {
     vec![
         (vec!["cache", "off-by-one"], include_str!("replies/cache.md")),
@@ -70,7 +70,7 @@ pub fn replies() -> Vec<(Vec<&'static str>, &'static str)> {
 mod tests {
     use super::*;
 
-    /// The quotes of a recorded reply: path, text to find, text to put there.
+    /// The edits of a recorded reply: path, search text, replacement.
     fn quotes(reply: &str) -> Vec<(String, String, String)> {
         let lines: Vec<&str> = reply.lines().collect();
         let mut found = Vec::new();
@@ -88,7 +88,7 @@ mod tests {
         files().iter().find(|(name, _)| *name == path).map(|(_, text)| *text)
     }
 
-    /// Where `quote` stands in `text` as whole lines.
+    /// The position of `quote` in `text` as whole lines.
     fn places(text: &str, quote: &str) -> usize {
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
         starts.filter(|at| text[*at..].starts_with(quote)).count()

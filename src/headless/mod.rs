@@ -26,8 +26,8 @@ use std::io::{IsTerminal as _, Read as _, Write as _};
 
 pub use apply::apply;
 pub use args::{
-    ApplyArgs, AskArgs, AskMode, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, IndexArgs,
-    ManArgs, MapArgs, ModelsArgs, SearchArgs, SessionsArgs, SessionsCommand, StyleArg, TrustArgs, VersionArgs,
+    ApplyArgs, AskArgs, AskMode, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, IndexArgs, ManArgs,
+    MapArgs, ModelsArgs, SearchArgs, SessionsArgs, SessionsCommand, StyleArg, TrustArgs, VersionArgs,
 };
 pub use completions::completions;
 pub use config::{config, config_files};

@@ -1,18 +1,18 @@
-//! What can go wrong when a message is spoken.
+//! Errors of recording and transcribing speech.
 
-/// A message could not be recorded or written down. No text of these errors holds the key.
+/// Why a message could not be recorded or transcribed. No error contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpeechError {
-    /// No program that records is there.
+    /// No recording program is installed.
     #[error("there is no program that records sound: looked for {}", .looked_for.join(", "))]
     NoRecorder {
         /// The programs.
         looked_for: Vec<String>,
     },
-    /// The command of the settings is no command line.
+    /// The configured command is malformed.
     #[error("voice_cmd is no command line: {reason}")]
     BadCommand {
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// The recorder cannot be started.
@@ -20,7 +20,7 @@ pub enum SpeechError {
     NotStarted {
         /// The program.
         program: String,
-        /// Why.
+        /// The cause.
         cause: String,
     },
     /// The recorder failed.
@@ -28,25 +28,25 @@ pub enum SpeechError {
     Failed {
         /// The program.
         program: String,
-        /// What it said.
+        /// Its error output.
         said: String,
     },
-    /// What the recorder printed is no sound that could be sent.
+    /// The output of the recorder is not a supported audio format.
     #[error("what {program} printed is no sound in a form that is known")]
     NoSound {
         /// The program.
         program: String,
     },
-    /// No model is named that writes speech down.
+    /// No transcription model is configured.
     #[error("no model is named that writes speech down")]
     NoModel,
-    /// The provider does not do that.
+    /// The provider has no transcription API.
     #[error("{provider} has no endpoint that writes speech down")]
     NoEndpoint {
         /// The provider.
         provider: String,
     },
-    /// The address of the endpoint is none.
+    /// The address of the endpoint is malformed.
     #[error("{url:?} is no address of an API")]
     BadAddress {
         /// The address, without a password.
@@ -55,33 +55,33 @@ pub enum SpeechError {
     /// The key cannot be sent.
     #[error("the key holds characters that cannot be sent")]
     BadKey,
-    /// Nobody answers.
+    /// The connection failed.
     #[error("cannot connect to {url}: {cause}")]
     Connect {
         /// The address.
         url: String,
-        /// The innermost cause.
+        /// The innermost source.
         cause: String,
     },
-    /// The answer broke off or took too long.
+    /// The connection was lost or timed out.
     #[error("{url} did not answer: {cause}")]
     NoAnswer {
         /// The address.
         url: String,
-        /// Why.
+        /// The cause.
         cause: String,
     },
-    /// The server says no.
+    /// The server answered with an error status.
     #[error("{url} refused the recording (status {status}){}", if .message.is_empty() { String::new() } else { format!(": {}", .message) })]
     Refused {
         /// The address.
         url: String,
         /// HTTP status.
         status: u16,
-        /// The server's words.
+        /// The message of the server.
         message: String,
     },
-    /// What came holds no words.
+    /// The response has no text.
     #[error("{url} does not answer like a transcription API")]
     NoText {
         /// The address.

@@ -1,7 +1,7 @@
-//! What was spoken: recorded by a program of the system, and written down by a model.
+//! Speech input: recorded by a program of the system, and transcribed by a model.
 //!
-//! The recorder is a program that prints sound, so nothing of the sound system is linked in, and what is recorded stays in
-//! memory. It goes to one place alone: the transcription endpoint that the settings name, with the key that belongs there.
+//! The recorder is a program that writes audio to its output, so no audio library is linked, and the recording stays in memory.
+//! It is sent only to the transcription endpoint of the settings, with the key of that endpoint.
 
 mod error;
 mod recorder;

@@ -1,4 +1,4 @@
-//! The program that records: the one of the settings, or the first that is there of those that desktops come with.
+//! Runs the recording program: the configured one, or the first installed one of those that desktops come with.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -12,40 +12,40 @@ use super::error::SpeechError;
 use super::sound::Sound;
 use rhumb_text::sanitize;
 
-/// The longest recording, in seconds.
+/// Maximum length of a recording in seconds.
 pub const MAX_SECONDS: f32 = 600.0;
-/// The largest, in bytes; OpenAI takes 25 MB in all.
+/// Maximum size in bytes; OpenAI accepts 25 MB in total.
 const MAX_BYTES: usize = 24_500_000;
-/// How long a recorder may take to end when it is told to.
-const GRACE: Duration = Duration::from_secs(2);
-/// Bytes that are read at once: an eighth of a second of sound as the recorders below make it.
-const PIECE: usize = 4_096;
-/// The most that is told of what a recorder complains, in bytes.
-const COMPLAINT: u64 = 400;
+/// How long a recorder may take to end after SIGTERM.
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
+/// Number of bytes that are read at once: an eighth of a second with the recorders below.
+const READ_BYTES: usize = 4_096;
+/// Maximum length of an error message of a recorder, in bytes.
+const MAX_ERROR_BYTES: u64 = 400;
 
-/// A command that prints sound until it is told to stop.
+/// A command that writes audio until it is stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorder {
     /// The program.
     pub program: String,
-    /// Its arguments.
+    /// The arguments.
     pub arguments: Vec<String>,
 }
 
-/// What is known while it records.
+/// The progress of a recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heard {
-    /// How loud it was just now, from 0 to 1; `None` where that cannot be told.
+    /// The current level, from 0 to 1; `None` if unknown.
     pub level: Option<f32>,
-    /// Seconds so far.
+    /// The length so far in seconds.
     pub seconds: f32,
 }
 
-/// The command that records: `configured`, a command line of the user's settings, or what `is_there`. Speech needs one channel
-/// of 16,000 samples a second; models are trained on nothing else.
+/// The recording command: `configured`, or the first installed program. Speech recognition uses one channel with 16,000 samples
+/// per second.
 ///
 /// # Errors
-/// There is none.
+/// There is no such program.
 pub fn recorder(configured: Option<&str>, os: &str, is_there: &dyn Fn(&str) -> bool) -> Result<Recorder, SpeechError> {
     if let Some(line) = configured {
         let bad = |reason: String| SpeechError::BadCommand { reason };
@@ -71,11 +71,11 @@ pub fn recorder(configured: Option<&str>, os: &str, is_there: &dyn Fn(&str) -> b
     Ok(Recorder { program: (*program).to_owned(), arguments })
 }
 
-/// Records until `stop`, until the recorder ends by itself, or up to the limits; `heard` is told how it goes. The second of the
-/// pair is the limit that was reached, if one was. Dropping the future ends the recorder.
+/// Records until `stop`, the end of the recorder, or a limit. `heard` is called with the progress. Also returns the limit that
+/// was reached, if any. Dropping the future ends the recorder.
 ///
 /// # Errors
-/// It cannot be started, or recorded nothing.
+/// The recorder cannot be started, or recorded nothing.
 pub async fn record(
     recorder: &Recorder,
     stop: &CancellationToken,
@@ -93,35 +93,35 @@ pub async fn record(
         limit = listen(&mut out, &mut sound, started, heard) => limit,
     };
     interrupt(&mut child);
-    // What it still has in hand belongs to the last word.
+    // Buffered audio belongs to the recording.
     let rest = async {
-        let mut piece = [0; PIECE];
+        let mut piece = [0; READ_BYTES];
         while let Ok(read @ 1..) = out.read(&mut piece).await {
             if sound.len() < MAX_BYTES {
                 sound.push(piece.get(..read).unwrap_or_default());
             }
         }
     };
-    timeout(GRACE, rest).await.ok();
-    if timeout(GRACE, child.wait()).await.is_err() {
+    timeout(STOP_TIMEOUT, rest).await.ok();
+    if timeout(STOP_TIMEOUT, child.wait()).await.is_err() {
         child.kill().await.ok();
     }
     if sound.is_empty() {
-        // Whoever inherited the pipe may hold it open.
-        let said = timeout(GRACE, complaint).await.ok().and_then(Result::ok).unwrap_or_default();
+        // Another process may have inherited the pipe.
+        let said = timeout(STOP_TIMEOUT, complaint).await.ok().and_then(Result::ok).unwrap_or_default();
         return Err(SpeechError::Failed { program, said });
     }
     Ok((sound, limit))
 }
 
-/// Listens until the recorder ends or a limit is reached, which it tells.
+/// Reads until the recorder ends or a limit is reached, which is returned.
 async fn listen(
     out: &mut (impl AsyncRead + Unpin),
     sound: &mut Sound,
     started: Instant,
     heard: &(dyn Fn(Heard) + Sync),
 ) -> Option<String> {
-    let mut piece = [0; PIECE];
+    let mut piece = [0; READ_BYTES];
     while let Ok(read @ 1..) = out.read(&mut piece).await {
         let level = sound.push(piece.get(..read).unwrap_or_default());
         let seconds = sound.seconds().unwrap_or_else(|| started.elapsed().as_secs_f32());
@@ -129,7 +129,7 @@ async fn listen(
         if seconds >= MAX_SECONDS {
             return Some(format!("{} minutes", MAX_SECONDS / 60.0));
         }
-        if sound.len() + PIECE > MAX_BYTES {
+        if sound.len() + READ_BYTES > MAX_BYTES {
             return Some(format!("{:.1} MB", MAX_BYTES as f64 / 1e6));
         }
     }
@@ -142,19 +142,19 @@ fn start(recorder: &Recorder) -> std::io::Result<Child> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // Not in the repository, where a relative entry of PATH could name a program of its own.
+        // Not run in the repository, where a relative entry of PATH could name another program.
         .current_dir(std::env::home_dir().filter(|home| home.is_dir()).unwrap_or_else(std::env::temp_dir))
         .kill_on_drop(true)
         .spawn()
 }
 
-/// Tells the recorder to stop, so that it writes what it still has. All of them take SIGTERM as they take Ctrl-C, and unlike
-/// SIGINT no shell has it ignored in what it starts in the background.
+/// Asks the recorder to stop, so that it writes buffered audio. All recorders handle SIGTERM, and shells do not ignore it for
+/// background processes as they do SIGINT.
 #[cfg(unix)]
 fn interrupt(child: &mut Child) {
     let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
     if let Some(id) = id {
-        // It may have ended by itself.
+        // It may have ended already.
         rustix::process::kill_process(id, rustix::process::Signal::TERM).ok();
     }
 }
@@ -165,11 +165,11 @@ fn interrupt(child: &mut Child) {
     child.start_kill().ok();
 }
 
-/// The beginning of what the recorder complains, in one line. All of it is read, so that no full pipe stops it.
+/// The beginning of the error output in one line. All of it is read, so that a full pipe does not block the recorder.
 async fn complaint(pipe: Option<impl AsyncRead + Unpin>) -> String {
     let Some(mut pipe) = pipe else { return String::new() };
     let mut said = Vec::new();
-    (&mut pipe).take(COMPLAINT).read_to_end(&mut said).await.ok();
+    (&mut pipe).take(MAX_ERROR_BYTES).read_to_end(&mut said).await.ok();
     tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await.ok();
     let text = String::from_utf8_lossy(&said);
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

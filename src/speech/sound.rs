@@ -1,9 +1,9 @@
-//! A recording as it grows: how loud it is, how long, and as a file that can be sent.
+//! A growing recording: its level, its length, and the file to send.
 
-/// The quietest level that the meter shows, in decibels below full scale.
-const FLOOR: f64 = -60.0;
+/// The lowest level of the meter, in decibels below full scale.
+const FLOOR_DB: f64 = -60.0;
 
-/// How samples are written.
+/// The sample format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sample {
     /// Unsigned bytes.
@@ -41,15 +41,15 @@ impl Sample {
     }
 }
 
-/// The head of a WAV file.
+/// The header of a WAV file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Wave {
     sample: Sample,
-    /// Bytes of one moment, all channels together.
+    /// Bytes of a frame, of all channels.
     frame: usize,
-    /// Moments in a second.
+    /// Frames per second.
     rate: u32,
-    /// Where the sound begins.
+    /// The offset of the audio data.
     data: usize,
 }
 
@@ -58,12 +58,12 @@ struct Wave {
 pub struct Sound {
     bytes: Vec<u8>,
     wave: Option<Wave>,
-    /// How far the level was measured.
+    /// The offset up to which the level was measured.
     measured: usize,
 }
 
 impl Sound {
-    /// Takes in what the recorder printed. How loud that was, from 0 to 1, where it is sound in a WAV file.
+    /// Appends output of the recorder. Returns its level from 0 to 1 if it is audio in a WAV file.
     pub fn push(&mut self, bytes: &[u8]) -> Option<f32> {
         self.bytes.extend_from_slice(bytes);
         if self.wave.is_none() {
@@ -80,25 +80,25 @@ impl Sound {
         Some(level(new, sample))
     }
 
-    /// Bytes so far.
+    /// The size so far in bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether nothing was recorded: no byte, or only the head of a WAV file.
+    /// Whether nothing was recorded: no byte, or only the header of a WAV file.
     pub fn is_empty(&self) -> bool {
         self.bytes.len() <= self.wave.map_or(0, |wave| wave.data + wave.frame)
     }
 
-    /// Seconds of sound, where the recording tells.
+    /// The length in seconds, if known.
     pub fn seconds(&self) -> Option<f32> {
         let wave = self.wave?;
         let moments = self.bytes.len().saturating_sub(wave.data) / wave.frame;
         Some(moments as f32 / wave.rate as f32)
     }
 
-    /// The recording as a file, with the name that says what it is; `None` if it is no sound that is known. A recorder that is
-    /// stopped cannot go back and write how long its WAV file became: that is put right.
+    /// The recording as a file with a name for its format; `None` if the format is unknown. A stopped recorder cannot write the
+    /// size into the header of a WAV file, so the header is corrected.
     pub fn into_file(mut self) -> Option<(&'static str, Vec<u8>)> {
         let Some(wave) = self.wave else { return Some((name_of(&self.bytes)?, self.bytes)) };
         let sound = (self.bytes.len() - wave.data) / wave.frame * wave.frame;
@@ -114,15 +114,15 @@ impl Sound {
     }
 }
 
-/// How loud samples are: their root mean square in decibels, the floor at 0 and full scale at 1.
+/// The level of samples: their root mean square in decibels, scaled from 0 at the lowest level to 1 at full scale.
 fn level(bytes: &[u8], sample: Sample) -> f32 {
     let squares: f64 = bytes.chunks_exact(sample.bytes()).map(|bytes| sample.value(bytes).powi(2)).sum();
     let mean = (squares / (bytes.len() / sample.bytes()).max(1) as f64).sqrt();
     let decibels = 20.0 * mean.max(1e-9).log10();
-    ((decibels - FLOOR) / -FLOOR).clamp(0.0, 1.0) as f32
+    ((decibels - FLOOR_DB) / -FLOOR_DB).clamp(0.0, 1.0) as f32
 }
 
-/// The head of the WAV file that begins so, once all of it is there.
+/// The header of a WAV file, once it is complete.
 fn wave(bytes: &[u8]) -> Option<Wave> {
     if bytes.get(..4)? != b"RIFF" || bytes.get(8..12)? != b"WAVE" {
         return None;
@@ -139,16 +139,16 @@ fn wave(bytes: &[u8]) -> Option<Wave> {
             b"fmt " => format = Some(sample_format(bytes.get(body..body + 16)?)?),
             _ => {}
         }
-        // Parts begin at even places.
+        // Chunks begin at even offsets.
         at = body.checked_add(size)?.checked_add(size % 2)?;
     }
 }
 
-/// How samples are written, the bytes of a moment, and moments in a second.
+/// The sample format, the bytes of a frame, and the frames per second.
 fn sample_format(head: &[u8]) -> Option<(Sample, usize, u32)> {
     let [kind, _, channels, _, a, b, c, d, ..] = *head else { return None };
     let bits = *head.get(14)?;
-    // 0xfffe says that more follows, which for these widths is what one expects.
+    // 0xfffe (extensible) has the expected format for these widths.
     let sample = match (kind, bits) {
         (1 | 0xfe, 8) => Sample::U8,
         (1 | 0xfe, 16) => Sample::I16,
@@ -161,7 +161,7 @@ fn sample_format(head: &[u8]) -> Option<(Sample, usize, u32)> {
     (channels > 0 && rate > 0).then(|| (sample, usize::from(channels) * sample.bytes(), rate))
 }
 
-/// The name for a file that begins so, by which servers tell what it is.
+/// The file name for this format, by which servers recognize it.
 fn name_of(bytes: &[u8]) -> Option<&'static str> {
     let starts = |magic: &[u8]| bytes.starts_with(magic);
     if starts(b"RIFF") {
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A WAV file as a recorder begins it: the sizes say more than will ever come.
+    /// A WAV file as a recorder begins it: the sizes in the header are too large.
     fn head(channels: u8) -> Vec<u8> {
         let mut bytes = b"RIFF\xff\xff\xff\x7fWAVEfmt \x10\0\0\0\x01\0".to_vec();
         bytes.extend([channels, 0, 0x80, 0x3e, 0, 0, 0, 0x7d, 0, 0, 2 * channels, 0, 16, 0]);

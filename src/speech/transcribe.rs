@@ -1,4 +1,4 @@
-//! Having a recording written down by a server with OpenAI's `/audio/transcriptions`.
+//! Transcribes a recording with a server that has OpenAI's `/audio/transcriptions`.
 
 use std::error::Error as _;
 use std::net::IpAddr;
@@ -15,21 +15,21 @@ use rhumb_llm::models::Api;
 use rhumb_llm::{Endpoint, redacted_url};
 use rhumb_text::sanitize;
 
-/// How long a connection may take.
-const CONNECT: Duration = Duration::from_secs(10);
-/// How long writing down may take: ten minutes of speech on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(300);
-/// No answer is larger, in bytes.
-const MOST: usize = 1_000_000;
-/// The most that is told of a refusal, in characters.
-const COMPLAINT: usize = 300;
-/// Headers that can carry a key.
+/// Timeout of the connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Timeout of the transcription: ten minutes of speech on a slow machine.
+const TIMEOUT: Duration = Duration::from_secs(300);
+/// Maximum size of a response in bytes.
+const MAX_RESPONSE_BYTES: usize = 1_000_000;
+/// Maximum length of an error message of the server, in characters.
+const MAX_ERROR_CHARS: usize = 300;
+/// Headers that may contain a key.
 const KEY_HEADERS: [&str; 4] = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
 
-/// The words of a recording. `language` is the one that is spoken, if it is known. Dropping the future ends it.
+/// Transcribes a recording. `language` is the spoken language, if known. Dropping the future cancels the request.
 ///
 /// # Errors
-/// The endpoint is none, nobody answers, or it refuses.
+/// The endpoint is malformed, the connection fails, or the server refuses.
 pub async fn transcribe(endpoint: &Endpoint, sound: Sound, language: Option<&str>) -> Result<String, SpeechError> {
     let url = address(endpoint)?;
     let shown = redacted_url(url.as_str());
@@ -49,19 +49,19 @@ pub async fn transcribe(endpoint: &Endpoint, sound: Sound, language: Option<&str
     };
     let late = |_| SpeechError::NoAnswer {
         url: shown.clone(),
-        cause: format!("it took longer than {} s", PATIENCE.as_secs()),
+        cause: format!("it took longer than {} s", TIMEOUT.as_secs()),
     };
-    let (status, body) = tokio::time::timeout(PATIENCE, answer).await.map_err(late)??;
+    let (status, body) = tokio::time::timeout(TIMEOUT, answer).await.map_err(late)??;
     words(status, &body, &shown, endpoint.key.as_ref())
 }
 
-/// Status and beginning of the body of an answer.
+/// The status and the beginning of the body of a response.
 async fn read(mut response: reqwest::Response, shown: &str) -> Result<(u16, Vec<u8>), SpeechError> {
     let (status, mut body) = (response.status().as_u16(), Vec::new());
     let broken = |error: reqwest::Error| SpeechError::NoAnswer { url: shown.to_owned(), cause: cause(&error) };
     while let Some(chunk) = response.chunk().await.map_err(broken)? {
         body.extend_from_slice(&chunk);
-        if body.len() > MOST {
+        if body.len() > MAX_RESPONSE_BYTES {
             return Err(SpeechError::NoText { url: shown.to_owned() });
         }
     }
@@ -73,19 +73,19 @@ fn words(status: u16, body: &[u8], shown: &str, key: Option<&SecretString>) -> R
     if !(200..300).contains(&status) {
         let error = json.get("error").unwrap_or(&json);
         let said = error.get("message").or(json.get("detail")).unwrap_or(error).as_str().unwrap_or_default();
-        // Some servers repeat the key that they refuse.
+        // Some servers repeat a refused key.
         let hidden = match key.map(|key| key.expose_secret().trim()).filter(|key| !key.is_empty()) {
             Some(key) => said.replace(key, "•••"),
             None => said.to_owned(),
         };
-        let message = sanitize::visible_line(&hidden).chars().take(COMPLAINT).collect();
+        let message = sanitize::visible_line(&hidden).chars().take(MAX_ERROR_CHARS).collect();
         return Err(SpeechError::Refused { url: shown.to_owned(), status, message });
     }
     let text = json.get("text").and_then(Value::as_str).map(str::to_owned);
     text.ok_or_else(|| SpeechError::NoText { url: shown.to_owned() })
 }
 
-/// The address of the transcriptions beside that of the chat.
+/// The address of transcriptions, derived from that of the chat.
 fn address(endpoint: &Endpoint) -> Result<Url, SpeechError> {
     if !matches!(endpoint.api, Api::Chat | Api::Responses) {
         return Err(SpeechError::NoEndpoint { provider: endpoint.provider.clone() });
@@ -104,7 +104,7 @@ fn address(endpoint: &Endpoint) -> Result<Url, SpeechError> {
     Ok(url)
 }
 
-/// The user's headers, and the key in the one that it belongs into.
+/// The configured headers, and the key in its header.
 fn headers(endpoint: &Endpoint) -> Result<HeaderMap, SpeechError> {
     let mut headers = HeaderMap::new();
     let own =
@@ -120,7 +120,7 @@ fn headers(endpoint: &Endpoint) -> Result<HeaderMap, SpeechError> {
     for (name, value) in endpoint.headers.iter().filter(|(_, value)| !value.trim().is_empty()) {
         headers.insert(header_name(name.trim())?, secret(value.trim())?);
     }
-    // Ours, whatever theirs is for the chat.
+    // The content type is ours, whatever is configured for the chat.
     headers.remove(CONTENT_TYPE);
     Ok(headers)
 }
@@ -135,9 +135,9 @@ fn secret(value: &str) -> Result<HeaderValue, SpeechError> {
     Ok(value)
 }
 
-/// A form of several parts: its content type and its body.
+/// A multipart form: its content type and its body.
 fn form(fields: &[(&str, &str)], name: &str, file: &[u8]) -> (String, Vec<u8>) {
-    // Nothing in a recording can be foreseen to hold this.
+    // Random, so that the recording cannot contain it.
     let border = format!("rhumb-{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
     let mut body = Vec::with_capacity(file.len() + 1_000);
     for (field, value) in fields {
@@ -155,14 +155,14 @@ fn form(fields: &[(&str, &str)], name: &str, file: &[u8]) -> (String, Vec<u8>) {
     (format!("multipart/form-data; boundary={border}"), body)
 }
 
-/// A client that follows no redirects, so that the key goes to one place alone, and reaches this machine without a proxy.
+/// A client that follows no redirects, so that the key is sent only to the endpoint, and uses no proxy for this machine.
 fn client(url: &Url) -> Result<reqwest::Client, reqwest::Error> {
-    // Fails if a provider is installed already, which is as good.
+    // Fails if a provider is already installed, which is fine.
     rustls::crypto::ring::default_provider().install_default().ok();
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("rhumb/", env!("CARGO_PKG_VERSION")))
         .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT);
+        .connect_timeout(CONNECT_TIMEOUT);
     let is_here = match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback(),
@@ -173,13 +173,13 @@ fn client(url: &Url) -> Result<reqwest::Client, reqwest::Error> {
         builder = builder.no_proxy();
     }
     if is_here && url.scheme() == "http" {
-        // Saves reading the system's certificates, which takes a while and fails where there are none.
+        // Not needed for http, and reading the system's certificates takes time and fails without any.
         builder = builder.tls_certs_only([]);
     }
     builder.build()
 }
 
-/// The innermost cause of an error, which says most.
+/// The innermost source of an error, which is the most specific.
 fn cause(error: &reqwest::Error) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(source) = inner.source() {

@@ -11,9 +11,9 @@
 mod calibration_file;
 mod counts_file;
 mod database;
-mod layout_file;
 mod error;
 mod history_file;
+mod layout_file;
 mod map_store;
 mod model_lists;
 mod outputs;
@@ -24,8 +24,8 @@ mod tree_file;
 pub mod vectors;
 
 pub use calibration_file::CalibrationFile;
-pub use layout_file::{SavedLayout, ChosenLayout, LayoutFile};
 pub use error::StoreError;
+pub use layout_file::{ChosenLayout, LayoutFile, SavedLayout};
 pub use map_store::{Loaded, MapStore};
 pub use model_lists::{keep_model_list, model_lists};
 pub use outputs::{keep_output, output_file};

@@ -9,7 +9,7 @@ use super::app::App;
 use super::layout::{Borders, Places, Wish};
 use super::selection::{Press, Selection};
 use crate::config::LayoutChoice;
-use crate::store::{SavedLayout, ChosenLayout};
+use crate::store::{ChosenLayout, SavedLayout};
 
 /// Two clicks on one place within this time are a double click.
 const DOUBLE: Duration = Duration::from_millis(400);

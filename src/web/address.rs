@@ -1,13 +1,13 @@
-//! The address of a page: checked before anything is asked, shown without what may be secret.
+//! Addresses of pages: checked before a request, and shown without secrets.
 
 use url::Url;
 
 use super::error::WebError;
 
-/// The address that somebody typed, if it is one of a page. `example.com/x` means https, `localhost:3000` plain http.
+/// Parses a typed address of a page. `example.com/x` means https, `localhost:3000` plain http.
 ///
 /// # Errors
-/// It is no address, of another scheme than http or https, or holds a user or a password.
+/// The text is not an address, has another scheme than http or https, or contains a user or password.
 pub fn page_url(typed: &str) -> Result<Url, WebError> {
     let typed = typed.trim().trim_start_matches('@');
     let invalid = |reason: &str| WebError::NotAnAddress { url: shown_page_url(typed), reason: reason.to_owned() };
@@ -26,7 +26,7 @@ pub fn page_url(typed: &str) -> Result<Url, WebError> {
     checked(url)
 }
 
-/// The same address where it may be asked.
+/// Checks an address of a page.
 ///
 /// # Errors
 /// As [`page_url`].
@@ -45,7 +45,7 @@ pub(super) fn checked(mut url: Url) -> Result<Url, WebError> {
     Ok(url)
 }
 
-/// Whether a host without a scheme is this very machine, whose servers mostly have no certificate.
+/// Whether a host without a scheme is this machine, where servers rarely have certificates.
 fn is_here(typed: &str) -> bool {
     let host = typed.split(['/', '?', '#']).next().unwrap_or_default();
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name).to_ascii_lowercase();
@@ -59,16 +59,16 @@ fn has_scheme(text: &str) -> bool {
     after.starts_with("//") || (word && before != "localhost" && !after.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// The address for the eye: no user and no password.
+/// The address for display, without user and password.
 pub(super) fn shown(url: &Url) -> String {
     let mut url = url.clone();
-    // Both fail only for addresses that have no place for them.
+    // Both fail only for addresses that cannot have them.
     url.set_username("").ok();
     url.set_password(None).ok();
     url.into()
 }
 
-/// What was typed as an address, for the eye: nothing that stands before an `@` in its host.
+/// A typed address for display, without anything before an `@` in its host.
 pub fn shown_page_url(typed: &str) -> String {
     if let Ok(url) = Url::parse(typed) {
         return shown(&url);

@@ -1,4 +1,4 @@
-//! From the bytes of an answer to a page: what kind it is, and its text.
+//! Converts the body of a response to a page: its kind and its text.
 
 use std::sync::Arc;
 
@@ -7,62 +7,62 @@ use super::error::WebError;
 use super::markdown::{Converted, to_markdown};
 use rhumb_tokens::image_type;
 
-/// An answer as it came.
+/// A response.
 #[derive(Debug, Clone)]
 pub(super) struct Raw {
-    /// Where it came from, for the eye.
+    /// The address, for display.
     pub(super) url: String,
-    /// The header; empty if there was none.
+    /// The content type; empty without the header.
     pub(super) content_type: String,
-    /// The body, decompressed.
+    /// The decompressed body.
     pub(super) bytes: Vec<u8>,
 }
 
-/// What was fetched.
+/// A fetched page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fetched {
     /// A text.
     Page(Page),
-    /// A picture that models take.
+    /// An image of a type that models accept.
     Picture(Picture),
 }
 
-/// A text of the web.
+/// The text of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Where it was in the end, after redirects.
+    /// The final address, after redirects.
     pub url: String,
-    /// Its title; empty if it has none.
+    /// The title; empty without one.
     pub title: String,
-    /// Its text, Markdown where it was HTML. Nothing in it is invisible or drives a terminal.
+    /// The text, converted to Markdown if it was HTML, without invisible and control characters.
     pub text: String,
 }
 
-/// A picture of the web.
+/// An image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// Where it was in the end.
+    /// The final address.
     pub url: String,
-    /// `image/png` and the like.
+    /// The media type: `image/png` and the like.
     pub media_type: &'static str,
-    /// The file.
+    /// The bytes of the file.
     pub bytes: Arc<[u8]>,
 }
 
-/// How the body of a type is read.
+/// How the body of a content type is converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Html,
     Text,
     Binary,
-    /// The type does not tell.
+    /// Unknown.
     Unsaid,
 }
 
-/// The page in an answer. A picture is known by its bytes, whatever the header says.
+/// Converts a response to a page. An image is recognized by its bytes, whatever the content type.
 ///
 /// # Errors
-/// It is no text, or has none.
+/// The response is not a text, or has no text.
 pub(super) fn read_body(raw: Raw) -> Result<Fetched, WebError> {
     let Raw { url, content_type, bytes } = raw;
     if let Some(media_type) = image_type(&bytes) {
@@ -117,8 +117,8 @@ fn looks_like_html(bytes: &[u8]) -> bool {
     start.starts_with("<!doctype html") || start.starts_with("<html")
 }
 
-/// The text without what a reader would not see: control characters, direction overrides, tags and zero-width spaces. They
-/// could hide words from the developer that the model reads.
+/// Removes characters that are not visible: control characters, direction overrides, tags and zero-width spaces. They could
+/// hide text from the user that the model reads.
 fn harmless(text: &str) -> String {
     let hidden = |c: char| {
         matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{206f}' | '\u{202a}'..='\u{202e}' | '\u{feff}')

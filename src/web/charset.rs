@@ -1,24 +1,24 @@
-//! The characters of a page: as its header says, as it says itself, or as they look.
+//! Decodes a page, by its header, its own declaration, or detection.
 
 use encoding_rs::{Encoding, UTF_8};
 
-/// How far into a page it may say what its characters are; the standard has the same number.
-const PRESCAN: usize = 1_024;
+/// Number of bytes in which a page may declare its encoding, as in the HTML standard.
+const PRESCAN_BYTES: usize = 1_024;
 
-/// The text of `bytes`. `content_type` is the header as it came.
+/// Decodes `bytes`. `content_type` is the value of the header.
 pub(super) fn decoded(bytes: &[u8], content_type: &str) -> String {
     let said = named_in(content_type).or_else(|| named_in(&beginning(bytes)));
-    // A byte order mark wins over everything, as in browsers.
+    // A byte order mark has the highest precedence, as in browsers.
     let (text, _, _) = said.unwrap_or_else(|| guessed(bytes)).decode(bytes);
     text.into_owned()
 }
 
 fn beginning(bytes: &[u8]) -> String {
-    let bytes = bytes.get(..bytes.len().min(PRESCAN)).unwrap_or_default();
+    let bytes = bytes.get(..bytes.len().min(PRESCAN_BYTES)).unwrap_or_default();
     bytes.iter().map(|byte| char::from(*byte)).collect()
 }
 
-/// The encoding after the first `charset=` or `encoding=` of a text.
+/// The encoding after the first `charset=` or `encoding=` in a text.
 fn named_in(text: &str) -> Option<&'static Encoding> {
     let lower = text.to_ascii_lowercase();
     ["charset", "encoding"].iter().find_map(|word| {

@@ -1,35 +1,35 @@
-//! Why a page did not come, in words.
+//! Errors of fetching pages.
 
 use super::resolve::NearHost;
 
-/// A page could not be had.
+/// Why a page could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebError {
-    /// The address is none of a page.
+    /// The text is not the address of a page.
     #[error("{url:?} is not fetched: {reason}")]
     NotAnAddress {
-        /// The address, without a password.
+        /// The address, without password.
         url: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The way leads to a machine that is not on the open internet, which nobody has allowed yet.
+    /// The address or a redirect leads to a machine that is not on the public internet and is not allowed.
     #[error("{url} leads to {}", .host.place())]
     Near {
-        /// The address of this step.
+        /// The address of this request.
         url: String,
         /// The machine.
         host: NearHost,
     },
-    /// The name has no address.
+    /// The host name cannot be resolved.
     #[error("{host} was not found: {cause}")]
     Unresolved {
-        /// The name.
+        /// The host name.
         host: String,
-        /// What the system says.
+        /// The error of the system.
         cause: String,
     },
-    /// Nobody answers there.
+    /// The connection failed.
     #[error("cannot connect to {url}: {cause}")]
     Connect {
         /// The address.
@@ -37,7 +37,7 @@ pub enum WebError {
         /// The innermost cause.
         cause: String,
     },
-    /// The server says no.
+    /// The server answered with an error status.
     #[error("{url} answers with status {status}")]
     Status {
         /// The address.
@@ -45,31 +45,31 @@ pub enum WebError {
         /// HTTP status.
         status: u16,
     },
-    /// One page sends to the next for too long.
+    /// There are too many redirects.
     #[error("{url} leads on and on: more than {limit} redirects")]
     Redirects {
-        /// The address at the beginning.
+        /// The first address.
         url: String,
-        /// How many are followed.
+        /// The maximum number of redirects.
         limit: usize,
     },
-    /// A redirect leads nowhere.
+    /// A redirect has an invalid target.
     #[error("{url} leads on to something that is not fetched: {reason}")]
     BadRedirect {
-        /// The address that sends on.
+        /// The address with the redirect.
         url: String,
-        /// What is wrong with where it sends.
+        /// The reason.
         reason: String,
     },
-    /// A redirect gives the encryption up.
+    /// A redirect leads from https to http.
     #[error("{url} leads from https to {to}, unencrypted")]
     Downgrade {
-        /// The address that sends on.
+        /// The address with the redirect.
         url: String,
-        /// Where it sends.
+        /// The target.
         to: String,
     },
-    /// The connection broke in the middle.
+    /// The connection was lost.
     #[error("the connection to {url} broke: {cause}")]
     Broken {
         /// The address.
@@ -77,7 +77,7 @@ pub enum WebError {
         /// The innermost cause.
         cause: String,
     },
-    /// It is larger than is read.
+    /// The page is too large.
     #[error("{url} is larger than {} MB", .limit / 1_000_000)]
     TooLarge {
         /// The address.
@@ -85,36 +85,36 @@ pub enum WebError {
         /// The limit in bytes.
         limit: usize,
     },
-    /// It took too long.
+    /// The request timed out.
     #[error("{url} {}", if *.silent { format!("sent nothing for {seconds} s") } else { format!("took longer than {seconds} s") })]
     Late {
         /// The address.
         url: String,
-        /// Seconds that were waited.
+        /// The time limit in seconds.
         seconds: u64,
-        /// Nothing came at all in that time.
+        /// Whether no data arrived in that time.
         silent: bool,
     },
-    /// It is neither a text nor a picture.
+    /// The page is neither a text nor an image.
     #[error("{url} is no text: {kind}")]
     NotText {
         /// The address.
         url: String,
-        /// What it is.
+        /// The content type.
         kind: String,
     },
-    /// It holds no text.
+    /// The page has no text.
     #[error("there is no text at {url}")]
     Empty {
         /// The address.
         url: String,
     },
-    /// It could not be turned into Markdown.
+    /// The page could not be converted to Markdown.
     #[error("the page at {url} cannot be read: {reason}")]
     Unreadable {
         /// The address.
         url: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

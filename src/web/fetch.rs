@@ -1,4 +1,4 @@
-//! The way to a page: hop by hop, each looked at before it is made, and no further than the limits.
+//! Fetches a page: each redirect is checked before it is followed, and size and time are limited.
 
 use std::error::Error as _;
 use std::net::SocketAddr;
@@ -15,16 +15,16 @@ use super::body::{Fetched, Raw, read_body};
 use super::error::WebError;
 use super::resolve::{NearHost, resolve};
 
-/// How far a fetch may go.
+/// The limits of a fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a page, after decompression.
+    /// Maximum size of a page after decompression, in bytes.
     pub bytes: usize,
-    /// For all of it.
+    /// Time limit of the whole fetch.
     pub total: Duration,
-    /// Without a byte.
+    /// Time limit without data.
     pub idle: Duration,
-    /// Redirects that are followed.
+    /// Maximum number of redirects.
     pub redirects: usize,
 }
 
@@ -34,11 +34,11 @@ impl Default for Limits {
     }
 }
 
-/// Gets the page at `url`. Machines that are not on the open internet must be in `allowed`. `progress` is told the bytes so
-/// far. Dropping the future ends it.
+/// Fetches the page at `url`. Machines that are not on the public internet must be in `allowed`. `progress` is called with the
+/// bytes so far. Dropping the future cancels the fetch.
 ///
 /// # Errors
-/// The address may not be asked, nobody answers, or what comes is too large, too slow or no text.
+/// The address is not allowed, the connection fails, or the response is too large, too slow or not a text.
 pub async fn fetch_page(
     url: &Url,
     allowed: &[NearHost],
@@ -47,7 +47,7 @@ pub async fn fetch_page(
 ) -> Result<Fetched, WebError> {
     let late = |_| WebError::Late { url: shown(url), seconds: limits.total.as_secs(), silent: false };
     let raw = timeout(limits.total, follow(url, allowed, limits, progress)).await.map_err(late)??;
-    // Markdown is made on a thread that may take its time; it has a limit of its own.
+    // The conversion to Markdown may block and has its own time limit.
     let address = raw.url.clone();
     let read = tokio::task::spawn_blocking(move || read_body(raw)).await;
     read.unwrap_or_else(|error| Err(WebError::Unreadable { url: address, reason: error.to_string() }))
@@ -71,7 +71,7 @@ async fn follow(
     Err(WebError::Redirects { url: shown(url), limit: limits.redirects })
 }
 
-/// Where the answer sends on, if it does.
+/// The target of a redirect.
 fn next(at: &Url, response: &reqwest::Response) -> Result<Option<Url>, WebError> {
     let status = response.status();
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
@@ -103,10 +103,10 @@ async fn ask(url: &Url, addresses: Vec<SocketAddr>, limits: Limits) -> Result<re
     sent.map_err(silent)?.map_err(unreachable)
 }
 
-/// A client for one hop: it can connect to these addresses and to nothing else, follows nothing and remembers nothing. No
-/// proxy is used, which would look the name up itself.
+/// A client for one request: it can connect only to these addresses, follows no redirects and has no cookies. No proxy is used,
+/// because a proxy would resolve the name itself.
 fn client(url: &Url, addresses: Vec<SocketAddr>, limits: Limits) -> Result<reqwest::Client, reqwest::Error> {
-    // Fails if a provider is installed already, which is as good.
+    // Fails if a provider is already installed, which is fine.
     rustls::crypto::ring::default_provider().install_default().ok();
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("rhumb/", env!("CARGO_PKG_VERSION")))
@@ -116,13 +116,13 @@ fn client(url: &Url, addresses: Vec<SocketAddr>, limits: Limits) -> Result<reqwe
         .connect_timeout(limits.idle)
         .dns_resolver(Arc::new(Pinned(addresses)));
     if url.scheme() == "http" {
-        // Saves reading the system's certificates, which takes a while and fails where there are none.
+        // Not needed for http, and reading the system's certificates takes time and fails without any.
         builder = builder.tls_certs_only([]);
     }
     builder.build()
 }
 
-/// Knows the addresses that were looked at, and looks up no other.
+/// Resolves the host to the checked addresses, and no other host.
 struct Pinned(Vec<SocketAddr>);
 
 impl Resolve for Pinned {
@@ -132,7 +132,7 @@ impl Resolve for Pinned {
     }
 }
 
-/// Reads what comes, up to the limits.
+/// Reads the body, up to the limits.
 async fn read(
     url: &Url,
     mut response: reqwest::Response,
@@ -160,12 +160,12 @@ async fn read(
     Ok(Raw { url: shown(url), content_type, bytes })
 }
 
-/// The innermost cause of an error, which says most.
+/// The innermost source of an error, which is the most specific.
 fn cause(error: &reqwest::Error) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(source) = inner.source() {
         inner = source;
     }
-    // A source of its own says nothing of the address; the outermost would repeat it.
+    // The outermost error would repeat the address.
     if error.source().is_some() { inner.to_string() } else { "no more is known".to_owned() }
 }

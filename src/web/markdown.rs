@@ -1,5 +1,5 @@
-//! HTML as Markdown: the title and the main text, with headings, lists, code, tables and links; nothing of what only a
-//! browser needs.
+//! Converts HTML to Markdown: the title and the main text, with headings, lists, code, tables and links, without parts that
+//! only a browser needs.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -14,60 +14,60 @@ use url::Url;
 use super::tables::is_sane;
 use super::tree::tree;
 
-/// What nobody reads: scripts, ornaments, menus and forms.
-const DROPPED: [&str; 24] = [
+/// Elements that are skipped: scripts, ornaments, menus and forms.
+const SKIPPED_ELEMENTS: [&str; 24] = [
     "script", "style", "noscript", "template", "nav", "svg", "canvas", "iframe", "object", "embed", "audio", "video",
     "form", "button", "input", "select", "textarea", "footer", "aside", "dialog", "map", "math", "link", "meta",
 ];
 
-/// The stack for walking a tree, in bytes: some 64 kB for each of its levels, which is many times what is needed.
-const STACK: usize = 32 * 1024 * 1024;
-/// Levels of lists and quotes that indent their lines. Each adds to every line within; deeper ones add nothing any more.
-const INDENTS: usize = 8;
-/// How long making Markdown may take. Pages take milliseconds; what is made to take long takes for ever.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// Stack size of the thread that walks the tree, in bytes: about 64 kB for each level, much more than needed.
+const STACK_BYTES: usize = 32 * 1024 * 1024;
+/// Maximum number of nested lists and quotes that indent their lines. Deeper levels add no indentation.
+const MAX_INDENT_LEVELS: usize = 8;
+/// Time limit of the conversion. Pages take milliseconds; malicious pages may take forever.
+const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// A main part that is shorter is taken only if it is a good part of the page, …
-const SHORT: usize = 400;
-/// … at least one in so many characters.
-const SHARE: usize = 4;
+/// Minimum length of a main part in characters, unless it is a large share of the page, …
+const MIN_MAIN_CHARS: usize = 400;
+/// … at least one part in this number.
+const MIN_MAIN_SHARE: usize = 4;
 
 /// A page as Markdown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Converted {
-    /// Its title; may be empty.
+    /// The title; may be empty.
     pub(super) title: String,
-    /// Its text.
+    /// The text.
     pub(super) text: String,
 }
 
-/// `html` as Markdown; links are made whole from `base`. An error says why it cannot be.
+/// Converts `html` to Markdown. Links are resolved against `base`. The error is the reason.
 pub(super) fn to_markdown(html: String, base: &str) -> Result<Converted, String> {
     let base = Url::parse(base).ok();
     let given_up = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = sync_channel(1);
     let seen = Arc::clone(&given_up);
     let work = move || drop(sender.send(convert(&html, base, &seen)));
-    std::thread::Builder::new().stack_size(STACK).spawn(work).map_err(|error| error.to_string())?;
-    match receiver.recv_timeout(PATIENCE) {
+    std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work).map_err(|error| error.to_string())?;
+    match receiver.recv_timeout(TIMEOUT) {
         Ok(converted) => Ok(converted),
         Err(RecvTimeoutError::Timeout) => {
-            // The thread sees it and ends, too.
+            // The thread checks the flag and ends.
             given_up.store(true, Ordering::Relaxed);
-            Err(format!("it is still not done after {} s", PATIENCE.as_secs()))
+            Err(format!("it is still not done after {} s", TIMEOUT.as_secs()))
         }
         Err(RecvTimeoutError::Disconnected) => Err("its HTML is broken beyond help".into()),
     }
 }
 
-/// What was met while walking the page.
+/// The parts of a page that were found.
 #[derive(Default)]
 struct Met {
     title: String,
-    /// The longest of the main parts.
+    /// The longest main part.
     main: String,
     articles: usize,
-    /// The first of them.
+    /// The first one.
     article: String,
 }
 
@@ -79,7 +79,7 @@ fn convert(html: &str, base: Option<Url>, given_up: &Arc<AtomicBool>) -> Convert
     let all = converter(&met, base, given_up).tree_to_markdown(&tree);
     let Met { title, main, articles, article } =
         std::mem::take(&mut *met.lock().unwrap_or_else(PoisonError::into_inner));
-    let is_main = |part: &&String| part.len() >= SHORT || part.len() * SHARE >= all.len();
+    let is_main = |part: &&String| part.len() >= MIN_MAIN_CHARS || part.len() * MIN_MAIN_SHARE >= all.len();
     let longest = Some(&main).filter(is_main).filter(|main| !main.is_empty());
     let only = Some(&article).filter(|_| articles == 1).filter(is_main);
     let text = longest.or(only).unwrap_or(&all);
@@ -115,7 +115,7 @@ fn converter(met: &Arc<Mutex<Met>>, base: Option<Url>, given_up: &Arc<AtomicBool
     };
     HtmlToMarkdown::builder()
         .options(options)
-        .skip_tags(DROPPED.to_vec())
+        .skip_tags(SKIPPED_ELEMENTS.to_vec())
         .add_handler(vec!["title"], title)
         .add_handler(vec!["main"], keep(keep_main))
         .add_handler(vec!["article"], keep(keep_article))
@@ -145,7 +145,7 @@ fn keep_article(met: &mut Met, part: &str) {
     }
 }
 
-/// What indents its lines does so to [`INDENTS`] levels of it; nothing is in it any more when nobody waits.
+/// Indents lines up to [`MAX_INDENT_LEVELS`] levels. Gives no text after the conversion was cancelled.
 fn indenting(given_up: &Arc<AtomicBool>) -> impl Fn(&dyn Handlers, Element<'_>) -> Option<HandlerResult> + use<> {
     let (given_up, level) = (Arc::clone(given_up), AtomicUsize::new(0));
     move |handlers: &dyn Handlers, element: Element<'_>| {
@@ -155,7 +155,7 @@ fn indenting(given_up: &Arc<AtomicBool>) -> impl Fn(&dyn Handlers, Element<'_>) 
         // A list and its items indent once.
         let step = usize::from(matches!(element.tag, "li" | "blockquote"));
         let above = level.fetch_add(step, Ordering::Relaxed);
-        let result = match above < INDENTS {
+        let result = match above < MAX_INDENT_LEVELS {
             true => handlers.fallback(element),
             false => Some(HandlerResult::from(format!("\n{}\n", handlers.walk_children(element.node).content.trim()))),
         };
@@ -168,13 +168,13 @@ fn attribute(element: &Element<'_>, name: &str) -> Option<String> {
     element.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| attribute.value.to_string())
 }
 
-/// A picture is the words that stand for it.
+/// An image is replaced by its alternative text.
 fn picture(element: &Element<'_>) -> Option<HandlerResult> {
     let alt = attribute(element, "alt").map(|alt| one_line(&alt)).filter(|alt| !alt.is_empty())?;
     Some(format!("[picture: {alt}]").into())
 }
 
-/// A link with its whole address; its text alone where it leads nowhere that could be read.
+/// A link with its absolute address; only its text if it has no usable target.
 fn link(inner: &str, href: Option<&str>, base: Option<&Url>) -> String {
     let text = inner.trim();
     let target = href.filter(|href| !href.trim_start().starts_with('#')).and_then(|href| match base {
@@ -183,7 +183,7 @@ fn link(inner: &str, href: Option<&str>, base: Option<&Url>) -> String {
     });
     let target = target.filter(|url| matches!(url.scheme(), "http" | "https" | "mailto"));
     match target {
-        // The sign beside a heading, and links around whole blocks, are no use as links.
+        // Anchors of headings and links around whole blocks are not useful as links.
         Some(_) if text.is_empty() || matches!(text, "¶" | "#" | "§" | "🔗") => String::new(),
         Some(url) if !text.contains("\n\n") => {
             let (before, after) = (leading_space(inner), trailing_space(inner));
@@ -205,7 +205,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Without spaces at the ends of lines, and with one blank line at a time.
+/// Removes trailing spaces and repeated blank lines.
 fn tidy(text: &str) -> String {
     let mut tidy = String::with_capacity(text.len());
     let mut blank = true;
@@ -220,7 +220,7 @@ fn tidy(text: &str) -> String {
     tidy
 }
 
-/// The text between the tags, for pages whose tree is too deep to be walked.
+/// The text between the tags, for pages whose tree is too deep.
 fn without_tags(html: &str) -> String {
     let mut text = String::new();
     for piece in html.split('<') {
@@ -236,7 +236,7 @@ fn without_tags(html: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::DEEPEST;
+    use super::super::tree::MAX_DEPTH;
     use super::*;
     use proptest::prelude::*;
 
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn what_indents_and_pads_makes_no_page_of_gigabytes() {
         for open in ["<blockquote>", "<ul><li>", "<ol start=2147483647><li>", "<main>", "<article>"] {
-            let page = format!("{}{}deep water", open.repeat(DEEPEST / 4), "a<br>".repeat(20_000));
+            let page = format!("{}{}deep water", open.repeat(MAX_DEPTH / 4), "a<br>".repeat(20_000));
             let text = markdown(&page).text;
             assert!(text.contains("deep water") && text.len() < 25 * page.len(), "{open}: {}", text.len());
         }

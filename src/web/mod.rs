@@ -1,9 +1,8 @@
-//! Pages of the web, fetched because the developer asked for them.
+//! Fetches web pages that the user requested.
 //!
-//! A page is the one thing that rhumb reads from a place that nobody vouches for. So the way there is narrow: http and https
-//! alone; names are looked up here, and whatever does not lead to the open internet is asked about first, at every redirect
-//! anew; the connection goes to the very address that was looked at; no key, no cookie and no password goes along; and size
-//! and time are limited. What comes back is text, Markdown for HTML, or a picture.
+//! Web pages are untrusted, so access is restricted: only http and https; names are resolved here, and a target outside of the
+//! public internet needs an approval, also at every redirect; the connection is made to the checked address; no key, cookie or
+//! password is sent; size and time are limited. The result is a text, Markdown for HTML, or an image.
 
 mod address;
 mod body;

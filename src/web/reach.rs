@@ -1,32 +1,31 @@
-//! How far an address of the internet protocol reaches: to the open internet, or to what only this machine and its
-//! neighbours can see.
+//! Classifies IP addresses: public internet, or reachable only from this machine or its networks.
 //!
-//! Sources: the IANA registries of special-purpose addresses for IPv4 and IPv6, and the documented addresses of the metadata
-//! services of the large clouds, which hand out credentials to whoever asks from within.
+//! Sources: the IANA registries of special-purpose IPv4 and IPv6 addresses, and the documented addresses of the metadata
+//! services of large clouds, which hand out credentials to local requests.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Where an address leads.
+/// The scope of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// The open internet.
+    /// The public internet.
     Public,
     /// This machine.
     Loopback,
     /// A private network, unique local addresses of IPv6 included.
     Private,
-    /// What is on the same wire.
+    /// Link-local addresses.
     LinkLocal,
-    /// The network of a provider behind a shared address (100.64.0.0/10).
+    /// Shared address space of a provider (100.64.0.0/10).
     Shared,
-    /// The service that tells a cloud's machine its credentials.
+    /// The metadata service of a cloud, which hands out credentials.
     Metadata,
-    /// Many machines at once.
+    /// Multicast.
     Multicast,
-    /// No machine in particular (0.0.0.0, ::), which mostly means this one.
+    /// Unspecified addresses (0.0.0.0, ::), which usually mean this machine.
     Unspecified,
-    /// Kept for documentation, measurements or the future.
+    /// Reserved for documentation, benchmarks or future use.
     Reserved,
 }
 
@@ -46,7 +45,7 @@ impl fmt::Display for Reach {
     }
 }
 
-/// Where `address` leads. IPv4 in the clothes of IPv6 is looked at as what it is.
+/// The scope of `address`. An IPv6 address that contains an IPv4 address is classified as that address.
 pub fn reach(address: IpAddr) -> Reach {
     match address {
         IpAddr::V4(address) => reach_v4(address),
@@ -88,7 +87,7 @@ fn reach_v6(address: Ipv6Addr) -> Reach {
     }
 }
 
-/// The IPv4 address that one of IPv6 stands for: mapped, compatible, translated (NAT64) or tunnelled (6to4).
+/// The IPv4 address in an IPv6 address: mapped, compatible, translated (NAT64) or tunnelled (6to4).
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let v4 = |high: u16, low: u16| {
         let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());

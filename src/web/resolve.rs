@@ -1,5 +1,5 @@
-//! From a host to the addresses that a connection may go to. Looked up once, by us: the connection goes to what was
-//! looked at, so that a name cannot mean another machine a moment later.
+//! Resolves a host to the addresses that a connection may use. A name is resolved once, and the connection goes to the checked
+//! addresses, so that the name cannot change its meaning in between (DNS rebinding).
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,20 +9,19 @@ use super::address::shown;
 use super::error::WebError;
 use super::reach::{Reach, reach};
 
-/// A machine that is not on the open internet: its name and port, and the addresses that it has. An approval holds for
-/// exactly these.
+/// A machine that is not on the public internet: its name, port and addresses. An approval is for exactly these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearHost {
-    /// The name as in the address, in lower case.
+    /// The host name in lower case.
     pub host: String,
     /// The port.
     pub port: u16,
-    /// Where it leads, as far as that is not the open internet.
+    /// Its addresses that are not public.
     pub addresses: Vec<IpAddr>,
 }
 
 impl NearHost {
-    /// Which machine it is and how far it reaches, in words: `localhost:80 (127.0.0.1), which is this machine`.
+    /// A description: `localhost:80 (127.0.0.1), which is this machine`.
     pub fn place(&self) -> String {
         let addresses: Vec<String> = self.addresses.iter().map(ToString::to_string).collect();
         let addresses = addresses.join(", ");
@@ -35,10 +34,10 @@ impl NearHost {
     }
 }
 
-/// Where a connection for `url` may go.
+/// The addresses for a connection to `url`.
 ///
 /// # Errors
-/// The name has no address, or one that is neither public nor in `allowed`.
+/// The name cannot be resolved, or an address is neither public nor in `allowed`.
 pub(super) async fn resolve(url: &Url, allowed: &[NearHost]) -> Result<Vec<SocketAddr>, WebError> {
     let found = look_up(url).await?;
     let near: Vec<IpAddr> = found.iter().map(SocketAddr::ip).filter(|ip| reach(*ip) != Reach::Public).collect();

@@ -1,17 +1,17 @@
-//! How large a table becomes as text: each cell is as wide as the widest of its column, so that one long cell makes every row long.
+//! Estimates the size of a table as text: each cell is as wide as its column, so that one long cell makes every row long.
 
 use std::rc::Rc;
 
 use htmd::Node;
 use markup5ever_rcdom::NodeData;
 
-/// Bytes of a table as text, at most; of a larger one the cells are given one after the other.
-const MOST: usize = 4_000_000;
+/// Maximum size of a table as text in bytes. The cells of a larger one are written one after the other.
+const MAX_TABLE_BYTES: usize = 4_000_000;
 
-/// Bytes around a cell.
-const BORDER: usize = 3;
+/// Additional bytes of a cell.
+const CELL_BORDER_BYTES: usize = 3;
 
-/// Whether a table with all columns as wide as they become stays within [`MOST`], roughly.
+/// Whether a table stays within [`MAX_TABLE_BYTES`], approximately.
 pub(super) fn is_sane(table: &Rc<Node>) -> bool {
     let (mut rows, mut widths) = (0usize, Vec::<usize>::new());
     let mut ahead = vec![Rc::clone(table)];
@@ -23,7 +23,7 @@ pub(super) fn is_sane(table: &Rc<Node>) -> bool {
         let mut column = 0;
         for child in node.children.borrow().iter() {
             if named(child, &["td", "th"]) {
-                let width = BORDER + weight(child);
+                let width = CELL_BORDER_BYTES + weight(child);
                 match widths.get_mut(column) {
                     Some(widest) => *widest = width.max(*widest),
                     None => widths.push(width),
@@ -35,10 +35,10 @@ pub(super) fn is_sane(table: &Rc<Node>) -> bool {
         }
         rows += 1;
     }
-    widths.iter().sum::<usize>().saturating_mul(rows) <= MOST
+    widths.iter().sum::<usize>().saturating_mul(rows) <= MAX_TABLE_BYTES
 }
 
-/// Bytes of the texts and attributes in a node.
+/// The size of the texts and attributes in a node, in bytes.
 fn weight(node: &Rc<Node>) -> usize {
     let (mut bytes, mut ahead) = (0, vec![Rc::clone(node)]);
     while let Some(node) = ahead.pop() {

@@ -1,8 +1,8 @@
-//! The tree of a page, within bounds that the page does not choose.
+//! Parses HTML into a tree of limited depth and size.
 //!
-//! Whoever walks a tree by calling itself must know how deep it is, and what a parser makes of a page is not to be guessed from its
-//! text: end tags stand in comments, and one open tag can be opened anew for every paragraph. So the tree itself is measured. The page
-//! goes to the parser in pieces; where too much comes of them, or nobody waits any more, the rest is not read.
+//! A recursive walk needs a tree of limited depth, and the depth cannot be predicted from the text: end tags may be in
+//! comments, and one unclosed tag can be reopened for every paragraph. So the tree itself is measured. The page is parsed in
+//! pieces; if the tree becomes too large, or the conversion is cancelled, the rest is not parsed.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -15,24 +15,24 @@ use html5ever::tree_builder::{TreeBuilderOpts, TreeSink};
 use html5ever::{Attribute, ExpandedName, ParseOpts, QualName, parse_document};
 use markup5ever_rcdom::RcDom;
 
-/// The deepest nesting that is walked as a tree. Browsers themselves go no deeper, and no page that people write comes near it.
-pub(super) const DEEPEST: usize = 512;
+/// Maximum depth of a tree. Browsers have a similar limit, and pages written by people are far below it.
+pub(super) const MAX_DEPTH: usize = 512;
 
-/// Elements and comments that a page may have; a page of the largest size that is read has some 200,000.
-pub(super) const MOST: usize = 500_000;
+/// Maximum number of elements and comments. A page of the maximum size has about 200,000.
+pub(super) const MAX_NODES: usize = 500_000;
 
-/// Bytes that the parser gets at a time: what a single piece can do is little.
-const PIECE: usize = 1024;
+/// Size of a piece for the parser in bytes. A single piece can add only little.
+const PIECE_BYTES: usize = 1024;
 
-/// The tree of `html`, at most [`DEEPEST`] levels deep and of at most [`MOST`] nodes without the texts. `None` if the page wants
-/// more, or where `given_up` says so.
+/// Parses `html` into a tree with at most [`MAX_DEPTH`] levels and [`MAX_NODES`] nodes without texts. `None` if the page
+/// exceeds them, or if `given_up` returns `true`.
 pub(super) fn tree(html: &str, given_up: &dyn Fn() -> bool) -> Option<Rc<Node>> {
-    // What is for browsers without scripts is mostly a note to get another browser.
+    // Content of `noscript` is usually a note to use another browser.
     let tree_builder = TreeBuilderOpts { scripting_enabled: true, ..TreeBuilderOpts::default() };
     let mut parser = parse_document(Measured::default(), ParseOpts { tree_builder, ..ParseOpts::default() });
     let (mut rest, too_much) = (html, parser.tokenizer.sink.sink.too_much());
     while !rest.is_empty() {
-        let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE.min(rest.len())));
+        let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE_BYTES.min(rest.len())));
         parser.process(StrTendril::from_slice(piece));
         if too_much.get() || given_up() {
             return None;
@@ -43,11 +43,11 @@ pub(super) fn tree(html: &str, given_up: &dyn Fn() -> bool) -> Option<Rc<Node>> 
     (!too_much.get() && is_shallow(&document)).then_some(document)
 }
 
-/// Whether a finished tree is within [`DEEPEST`]. It does not call itself.
+/// Whether a finished tree is within [`MAX_DEPTH`]. Not recursive.
 fn is_shallow(document: &Rc<Node>) -> bool {
     let mut ahead = vec![(Rc::clone(document), 0)];
     while let Some((node, depth)) = ahead.pop() {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return false;
         }
         ahead.extend(node.children.borrow().iter().map(|child| (Rc::clone(child), depth + 1)));
@@ -55,7 +55,7 @@ fn is_shallow(document: &Rc<Node>) -> bool {
     true
 }
 
-/// Builds a tree and notes when it becomes too large.
+/// Builds a tree and records when it becomes too large.
 #[derive(Default)]
 struct Measured {
     dom: RcDom,
@@ -70,15 +70,15 @@ impl Measured {
 
     fn one_more(&self) {
         self.nodes.set(self.nodes.get() + 1);
-        if self.nodes.get() > MOST {
+        if self.nodes.get() > MAX_NODES {
             self.too_much.set(true);
         }
     }
 
-    /// Something comes under this node.
+    /// A node is added to `parent`.
     fn grows(&self, under: &Rc<Node>) {
         let mut at = Rc::clone(under);
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             let parent = at.parent.take();
             at.parent.set(parent.clone());
             let Some(parent) = parent.and_then(|parent| parent.upgrade()) else { return };
@@ -88,7 +88,7 @@ impl Measured {
     }
 }
 
-/// What the tree is asked for goes on to it; only the measure is ours.
+/// Delegates to the inner sink and counts nodes.
 impl TreeSink for Measured {
     type Handle = Rc<Node>;
     type Output = Rc<Node>;
@@ -98,7 +98,7 @@ impl TreeSink for Measured {
         self.dom.document
     }
 
-    // Hardly a page is without mistakes, and nobody reads them.
+    // Almost all pages have errors, which are ignored.
     fn parse_error(&self, _: Cow<'static, str>) {}
 
     fn get_document(&self) -> Rc<Node> {
@@ -185,10 +185,10 @@ mod tests {
     fn a_tree_that_is_too_deep_or_too_large_is_none() {
         assert!(fits("<html><body><p>a<p>b<br><div>c</div></body></html>"));
         assert!(fits(&"<p><b>a</b></p>".repeat(50_000)), "it is long, but no deeper for that");
-        assert!(fits(&"<div>".repeat(DEEPEST - 10)));
-        assert!(!fits(&"<div>".repeat(DEEPEST + 10)));
-        assert!(!fits(&"<!>".repeat(MOST + 1)));
-        // Each paragraph opens all of them anew.
+        assert!(fits(&"<div>".repeat(MAX_DEPTH - 10)));
+        assert!(!fits(&"<div>".repeat(MAX_DEPTH + 10)));
+        assert!(!fits(&"<!>".repeat(MAX_NODES + 1)));
+        // Each paragraph reopens all of them.
         let bold: String = (0..400).map(|number| format!("<b id={number}>")).collect();
         assert!(!fits(&format!("<p>{bold}</p>{}", "<p>x</p>".repeat(20_000))));
     }

@@ -10,7 +10,7 @@ use proptest::sample::Index;
 use proptest::strategy::Strategy;
 use proptest::test_runner::TestCaseError;
 use rhumb::config::{
-    Level, Origin, Overrides, Paths, WorkingDirs, SETTINGS, Settings, Sources, Trust, default_file, setting,
+    Level, Origin, Overrides, Paths, SETTINGS, Settings, Sources, Trust, WorkingDirs, default_file, setting,
 };
 use rhumb::tui::action::{ACTIONS, KeyMap};
 use rhumb::tui::theme::{ColorDepth, Theme};

@@ -12,7 +12,7 @@ pub enum Unit {
     /// One figure over another of the same run.
     Ratio,
     /// A share, from 0 to 1.
-    Proportion,
+    Share,
     /// A count.
     Count,
 }
@@ -25,7 +25,7 @@ impl Unit {
             Self::WallMs => "ms",
             Self::Megabytes => "MB",
             Self::Ratio => "×",
-            Self::Proportion => "",
+            Self::Share => "",
             Self::Count => "",
         }
     }

@@ -136,7 +136,7 @@ impl Bench<'_> {
             ),
             Figure::new("rerank-cpu", "a map for a changed draft", rerank, Unit::CpuMs),
             Figure::new("large-extra-cpu", "a map of 8,192 tokens instead of 1,024", large - small, Unit::CpuMs),
-            Figure::new("fill", "part of a budget of 1,024 tokens that is used", fill, Unit::Proportion),
+            Figure::new("fill", "part of a budget of 1,024 tokens that is used", fill, Unit::Share),
             Figure::new("within-budget", "1 if no map is over its budget", f64::from(u8::from(within)), Unit::Count),
             Figure::new(
                 "same-map",
@@ -237,7 +237,7 @@ pub(crate) fn command(args: &MapBenchArgs) -> Result<u8, UserError> {
 fn line(figure: &Figure) -> String {
     let value = match figure.unit {
         Unit::Count => format!("{:.0}", figure.value),
-        Unit::Ratio | Unit::Proportion => format!("{:.3}", figure.value),
+        Unit::Ratio | Unit::Share => format!("{:.3}", figure.value),
         Unit::CpuMs | Unit::WallMs | Unit::Megabytes => format!("{:.1}", figure.value),
     };
     format!("{:<20} {value:>10} {:<7} {}\n", figure.name, figure.unit.as_str(), figure.meaning)

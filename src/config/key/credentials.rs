@@ -13,7 +13,7 @@ use url::Url;
 
 use super::{host, secret_file};
 use crate::config::ConfigError;
-use crate::config::layer::line_of;
+use crate::config::settings_file::line_of;
 
 /// The key for `url` and the name of its entry; `None` if there is no such file or entry.
 ///

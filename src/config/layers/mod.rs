@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use toml::Value;
 
-use super::layer::{Entry, Level, Origin, Problem, parse};
 use super::setting::{Kind, SETTINGS, Trust};
+use super::settings_file::{Entry, Level, Origin, Problem, parse};
 use super::trust::{Approvals, Proposed, is_foreign};
 use super::value::{dotted, read, written};
 use super::{ConfigError, Overrides, Paths, aider, conventions};
@@ -27,7 +27,7 @@ pub struct WorkingDirs<'a> {
     /// The root of the repository, with symbolic links resolved.
     pub root: &'a Path,
     /// The current folder.
-    pub here: &'a Path,
+    pub current: &'a Path,
 }
 
 /// The inputs of [`Settings::load`](super::Settings::load).
@@ -74,21 +74,21 @@ impl Layers {
         if !problems.is_empty() {
             return Err(ConfigError::Wrong { problems });
         }
-        if let Some(place) = sources.dirs {
+        if let Some(dirs) = sources.dirs {
             let approvals = Approvals::read(sources.paths);
-            let folders = folders(place);
+            let folders = folders(dirs);
             for folder in &folders {
-                layers.repository(folder, place.root, &approvals, aider::FILE, aider_file);
-                layers.repository(folder, place.root, &approvals, FILE, own_file);
+                layers.repository(folder, dirs.root, &approvals, aider::FILE, aider_file);
+                layers.repository(folder, dirs.root, &approvals, FILE, own_file);
             }
-            layers.look_for_conventions(place.root, &folders);
+            layers.look_for_conventions(dirs.root, &folders);
         }
         layers.environment(sources.env)?;
         for (flag, name, text) in sources.flags.texts() {
             layers.said(name, &text, Origin::Flag(flag))?;
         }
-        if let Some(place) = sources.dirs {
-            layers.look_for_files(place.root);
+        if let Some(dirs) = sources.dirs {
+            layers.look_for_files(dirs.root);
         }
         Ok(layers)
     }
@@ -324,9 +324,9 @@ fn aider_file(layers: &mut Layers, within: &str, text: &str) -> Vec<Entry> {
 }
 
 /// The root and all folders from there to the current one.
-fn folders(place: WorkingDirs<'_>) -> Vec<PathBuf> {
-    let below = place.here.strip_prefix(place.root).unwrap_or(Path::new(""));
-    let mut folder = place.root.to_owned();
+fn folders(dirs: WorkingDirs<'_>) -> Vec<PathBuf> {
+    let below = dirs.current.strip_prefix(dirs.root).unwrap_or(Path::new(""));
+    let mut folder = dirs.root.to_owned();
     let mut all = vec![folder.clone()];
     for part in below.components() {
         folder.push(part);

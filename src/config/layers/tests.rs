@@ -37,8 +37,8 @@ impl World {
     fn try_load(&self, vars: &[(&str, &str)], flags: Overrides) -> Result<Settings, ConfigError> {
         let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         let (root, here) = (self.path("repo"), self.path("repo/deep/er"));
-        let place = Some(WorkingDirs { root: &root, here: &here });
-        Settings::load(&Sources { flags, env: &env, paths: Some(&self.paths), place })
+        let dirs = Some(WorkingDirs { root: &root, current: &here });
+        Settings::load(&Sources { flags, env: &env, paths: Some(&self.paths), dirs })
     }
 
     fn load(&self) -> Settings {

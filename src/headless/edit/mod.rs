@@ -53,12 +53,7 @@ pub struct EditOptions {
 ///
 /// # Errors
 /// As [`edit`].
-pub fn edit_with(
-    root: &Root,
-    settings: Settings,
-    args: &EditArgs,
-    options: EditOptions,
-) -> Result<u8, UserError> {
+pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: EditOptions) -> Result<u8, UserError> {
     let message = request(args)?;
     let settings = if options.no_cache { Settings { cache_folder: None, ..settings } } else { settings };
     let (outfit, notes) = Outfit::of_user(adjusted(settings, args));

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use super::layer::{Level, line_of, parse};
 use super::layers::plain_text;
 use super::setting::{Kind, setting};
+use super::settings_file::{Level, line_of, parse};
 use super::trust::private_folder;
 use super::value::{read, written};
 
