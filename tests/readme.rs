@@ -259,7 +259,7 @@ fn code_in(text: &str) -> Vec<String> {
 
 #[test]
 fn files_that_the_papers_name_are_there() {
-    let folders = ["src/", "tests/", "docs/", "themes/", "queries/", "scripts/", "benches/", ".ci/"];
+    let folders = ["src/", "crates/", "tests/", "docs/", "themes/", "queries/", "scripts/", "benches/", ".ci/"];
     for name in ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/faults.md"] {
         let codes = code_in(&text_of(&root().join(name)));
         // Capitals stand for what differs; a word behind the path is an argument.
