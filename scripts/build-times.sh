@@ -16,7 +16,7 @@ touched=(
   "pane|src/tui/pane/welcome.rs|--lib tui::pane::welcome"
   "session|src/session/connecting.rs|--lib session::connecting"
   "edit location|src/edit/locate/by_hand.rs|--lib edit::locate::by_hand"
-  "ranking|src/repo_map/rank.rs|--lib repo_map::rank"
+  "ranking|crates/rhumb-index/src/repo_map/pagerank.rs|-p rhumb-index pagerank"
 )
 
 # time NAME COMMAND…: runs a command and prints how many seconds it took.

@@ -408,15 +408,9 @@ fn turn(text: &str) -> Result<Option<usize>, String> {
     }
 }
 
-/// Most letters that a typing mistake gets wrong.
-const NEAR: usize = 2;
-
-/// The command, or the one of `more`, that `name` is a misspelling of, if there is one.
+/// The command, or the one of `more`, that `name` probably misspells, if any.
 pub(super) fn nearest<'n>(name: &str, more: impl Iterator<Item = &'n str>) -> Option<String> {
-    let name = name.to_lowercase();
-    let distance = |other: &&str| strsim::damerau_levenshtein(other, &name);
-    let near = COMMANDS.iter().map(|info| info.name).chain(more).min_by_key(distance)?;
-    (distance(&near) <= NEAR && distance(&near) < near.len()).then(|| near.to_owned())
+    rhumb_text::nearest(name, COMMANDS.iter().map(|info| info.name).chain(more)).map(str::to_owned)
 }
 
 #[cfg(test)]
