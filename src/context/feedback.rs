@@ -242,7 +242,7 @@ mod tests {
 
     use super::*;
     use rhumb_edit::FileChange;
-    use rhumb_edit::review::{HunkId, CommentTarget};
+    use rhumb_edit::review::{CommentTarget, HunkId};
 
     fn review() -> Review {
         let (base, proposed) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::context::{FoundComment, Mode, PassagePlace, Prompt};
-use rhumb_edit::{Proposal, PendingChanges, SyntaxFault};
+use rhumb_edit::{PendingChanges, Proposal, SyntaxFault};
 use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
 use rhumb_index::retrieval::Related;
 use rhumb_llm::models::{Api, Dollars, Model};

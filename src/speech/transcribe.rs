@@ -47,10 +47,8 @@ pub async fn transcribe(endpoint: &Endpoint, sound: Sound, language: Option<&str
         })?;
         read(response, &shown).await
     };
-    let late = |_| SpeechError::NoAnswer {
-        url: shown.clone(),
-        cause: format!("it took longer than {} s", TIMEOUT.as_secs()),
-    };
+    let late =
+        |_| SpeechError::NoAnswer { url: shown.clone(), cause: format!("it took longer than {} s", TIMEOUT.as_secs()) };
     let (status, body) = tokio::time::timeout(TIMEOUT, answer).await.map_err(late)??;
     words(status, &body, &shown, endpoint.key.as_ref())
 }

@@ -11,8 +11,8 @@ use proptest::strategy::Strategy;
 use proptest::test_runner::TestCaseError;
 use proptest::{prop_assert, prop_assert_eq};
 use rhumb_edit::{
-    Change, EditFormat, EditStream, FileChange, FileProposal, Files, FormatChoice, LineKind, Outcome, ParsedReply,
-    Proposal, HeadingKind, Status, Strategy as How, parse, propose,
+    Change, EditFormat, EditStream, FileChange, FileProposal, Files, FormatChoice, HeadingKind, LineKind, Outcome,
+    ParsedReply, Proposal, Status, Strategy as How, parse, propose,
 };
 
 use crate::cases;
@@ -265,7 +265,8 @@ fn refusals_leave_no_trace(parsed: &ParsedReply, proposal: &Proposal, files: &Tr
     let escaped = parsed.edits.iter().any(|edit| edit.replacement().contains('&') || edit.quote().contains('&'));
     let refused = |outcome: &Outcome| outcome.status == Status::Refused;
     // Which file a sentence below a title means is told from all of the edits under that title.
-    let in_sentence = parsed.headings.iter().any(|heading| heading.kind == HeadingKind::Prose && heading.path.is_some());
+    let in_sentence =
+        parsed.headings.iter().any(|heading| heading.kind == HeadingKind::Prose && heading.path.is_some());
     if !whole || escaped || in_sentence || !proposal.outcomes.iter().any(refused) {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use super::harness::{Harness, Scene};
 use super::snapshot;
 use rhumb::tui::theme::{ColorDepth, Role, Theme};
-use rhumb_edit::review::{HunkId, CommentTarget};
+use rhumb_edit::review::{CommentTarget, HunkId};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (200, 60)];
 

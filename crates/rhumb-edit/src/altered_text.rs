@@ -1,9 +1,5 @@
-//! Replies that passed through something that escapes markup: `&lt;` where the model wrote `<`.
-// FROM locate/masks.rs
-// //! Lines that a model knows only with a mask in place of a key. Quoted to the letter they stand for the line of the file; any other
-// //! line with a mask would write it into the file, and is refused.
-// FROM lost_text.rs
-// //! Text that was lost on its way: bytes of a reply that were no UTF-8 have become U+FFFD, and would be written as that.
+//! Text that was altered between the file, the model and this program: HTML entities, masked keys, and bytes that
+//! were not UTF-8.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,18 +10,19 @@ use crate::locate::normalize::{self, LineClass};
 use crate::refusal::{Cause, Refusal};
 use crate::reply::{Change, Edit, Hunk, QuotedLine};
 
-/// The entities, and what they stand for. The ampersand comes last, so that nothing is decoded twice.
+/// The entities and their characters. The ampersand comes last, so that nothing is decoded twice.
 const ENTITIES: [(&str, &str); 3] = [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
 
-/// Extensions of files that write entities themselves.
+/// Extensions of files in which entities are usual.
 const MARKUP: [&str; 11] = ["astro", "ejs", "erb", "htm", "html", "jsx", "svelte", "svg", "tsx", "vue", "xml"];
 
-/// Tags of documentation that nobody writes with entities.
+/// Tags that documentation never writes with entities.
 const TAGS: [&str; 8] =
     ["&lt;p&gt;", "&lt;/", "&lt;br", "&lt;b&gt;", "&lt;li&gt;", "&lt;ul&gt;", "&lt;pre&gt;", "&lt;code&gt;"];
 
-/// Whether all that these edits say is escaped: there are entities, and none of the characters that they stand for.
-pub(crate) fn escapes(edits: &[Edit]) -> bool {
+/// Whether the text of these edits is HTML-escaped: it has entities, and none of the characters that they stand
+/// for.
+pub(crate) fn is_escaped(edits: &[Edit]) -> bool {
     let mut any = false;
     for edit in edits {
         let clean = match &edit.change {
@@ -46,9 +43,9 @@ pub(crate) fn escapes(edits: &[Edit]) -> bool {
     any
 }
 
-/// Whether the entities of `added` lines may well be meant: by the name of the file, because it has some, or because they
-/// stand in comments alone, as in the documentation of Java.
-pub(crate) fn may_be_meant<'l>(path: &str, text: &str, added: impl Iterator<Item = &'l str>) -> bool {
+/// Whether the entities of the `added` lines are meant: the file is markup or has entities, or they are in comments
+/// only, as in Javadoc.
+pub(crate) fn entities_are_meant<'l>(path: &str, text: &str, added: impl Iterator<Item = &'l str>) -> bool {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
     let tag = |line: &str| TAGS.iter().any(|tag| line.contains(tag));
     let mut escaped = added.filter(|line| has_entity(line));
@@ -57,7 +54,7 @@ pub(crate) fn may_be_meant<'l>(path: &str, text: &str, added: impl Iterator<Item
         || escaped.all(|line| normalize::class(line) == LineClass::Comment && !tag(line))
 }
 
-/// The hunk with its entities read as characters, if it has any and none of the characters themselves.
+/// The hunk with decoded entities, if it has entities and none of their characters.
 pub(crate) fn decoded(hunk: &Hunk) -> Option<Hunk> {
     let escaped =
         hunk.lines.iter().any(|line| has_entity(&line.text)) && !hunk.lines.iter().any(|line| has_raw(&line.text));
@@ -65,7 +62,7 @@ pub(crate) fn decoded(hunk: &Hunk) -> Option<Hunk> {
     escaped.then(|| Hunk { lines: hunk.lines.iter().map(line).collect(), ..hunk.clone() })
 }
 
-/// The text with entities read as characters.
+/// The text with decoded entities.
 pub(crate) fn decode(text: &str) -> String {
     ENTITIES.iter().fold(text.to_owned(), |text, (entity, character)| text.replace(entity, character))
 }
@@ -80,7 +77,8 @@ fn has_raw(text: &str) -> bool {
     text.contains(['<', '>']) || text.match_indices('&').any(|(at, _)| !entity(at))
 }
 
-/// The edit with the lines of `base` in place of those that quote them masked.
+/// The edit with the lines of `base` in place of their masked form. A masked line that is not a line of `base` is
+/// an error: the mask would be written into the file.
 pub(crate) fn unmasked<'e>(edit: &'e Edit, base: &str) -> Result<Cow<'e, Edit>, Refusal> {
     let is_masked = match &edit.change {
         Change::Hunk(readings) => readings.iter().flat_map(|hunk| &hunk.lines).any(|line| has_mask(&line.text)),
@@ -90,7 +88,7 @@ pub(crate) fn unmasked<'e>(edit: &'e Edit, base: &str) -> Result<Cow<'e, Edit>, 
     if !is_masked {
         return Ok(Cow::Borrowed(edit));
     }
-    let shown = Shown::of(base);
+    let shown = MaskedLines::of(base);
     let change = match &edit.change {
         Change::Hunk(readings) => Change::Hunk(readings.iter().map(|hunk| shown.hunk(hunk)).collect::<Result<_, _>>()?),
         Change::Whole(lines) => Change::Whole(lines.iter().map(|line| shown.line(line)).collect::<Result<_, _>>()?),
@@ -99,13 +97,13 @@ pub(crate) fn unmasked<'e>(edit: &'e Edit, base: &str) -> Result<Cow<'e, Edit>, 
     Ok(Cow::Owned(Edit { change, ..edit.clone() }))
 }
 
-/// The lines of a file that were sent masked, as they were sent, without their indentation.
-struct Shown<'t> {
-    /// None where several lines of the file look alike.
+/// The lines of a file with a masked key, by their masked form without indentation.
+struct MaskedLines<'t> {
+    /// `None` where several lines have the same masked form.
     lines: BTreeMap<String, Option<&'t str>>,
 }
 
-impl<'t> Shown<'t> {
+impl<'t> MaskedLines<'t> {
     fn of(base: &'t str) -> Self {
         let mut lines = BTreeMap::new();
         for (shown, line) in masked(base).lines().zip(base.lines()).filter(|(shown, line)| shown != line) {
@@ -131,8 +129,8 @@ impl<'t> Shown<'t> {
     }
 }
 
-/// Refuses an edit that puts more of these marks into a file than it quotes, or than `base` has where it replaces all of it. A file
-/// that has them can be edited around them.
+/// Refuses an edit that adds U+FFFD: it has more of them than its quote, or than `base` if it replaces the whole
+/// file. A file that has some can be edited around them.
 pub(crate) fn check(edit: &Edit, base: &str) -> Result<(), Refusal> {
     let marks = |text: &str| text.matches(char::REPLACEMENT_CHARACTER).count();
     let adds = |hunk: &Hunk| marks(&hunk.replacement()) > marks(&hunk.quote());
@@ -159,7 +157,7 @@ mod tests {
 
     #[test]
     fn markup_comments_and_files_with_entities_keep_them() {
-        let meant = |path: &str, text: &str, added: &str| may_be_meant(path, text, added.lines());
+        let meant = |path: &str, text: &str, added: &str| entities_are_meant(path, text, added.lines());
         assert!(
             meant("a/b.HTML", "", "&lt;") && meant("a.py", "x = '&lt;'", "&lt;") && !meant("a.py", "a < b", "c &lt; d")
         );

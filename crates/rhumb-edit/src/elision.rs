@@ -1,24 +1,22 @@
-//! Lines of a replacement that stand for code which they do not show, where that code would be lost.
-// FROM flags/omission.rs
-// //! Code that a hunk leaves out: a placeholder in its place, a body that became a comment or a stub, a few lines instead of
-// //! many.
-// //!
-// //! Models that tire write such hunks; people hardly ever do. Each rule was held against the commits of real projects, so
-// //! that all of them together speak up in about one hunk of five hundred.
+//! Placeholders for omitted code, such as `# ... existing code ...`, and hunks that omit code in another way.
+//!
+//! [`placeholder_for_code`] refuses an edit that would replace code with a placeholder. [`leaves_out`] only flags a
+//! hunk for the reviewer; it was tuned on commits of public repositories, of which it flags about one hunk in five
+//! hundred.
 
 use std::collections::BTreeSet;
 
 use crate::apply::whole_file;
 use crate::locate::normalize::{self, LineClass, normalize};
 
-/// Openers that start a comment in the languages we meet; longest first.
+/// Comment openers of the supported languages, longest first.
 const OPENERS: [&str; 9] = ["{/*", "<!--", "//", "/*", "--", "#", ";", "%", "*"];
-/// Closers of the same.
+/// Comment closers.
 const CLOSERS: [&str; 3] = ["*/}", "*/", "-->"];
-/// Words that say that something was left out; with one of these a comment needs no dots.
+/// Words that make a comment a placeholder without an ellipsis.
 const CORE: [&str; 10] =
     ["existing", "rest", "remaining", "remainder", "remains", "unchanged", "omitted", "same", "previous", "elided"];
-/// Words that may stand beside them in a placeholder.
+/// Further words that may occur in a placeholder.
 const FILLERS: [&str; 40] = [
     "code",
     "as",
@@ -62,7 +60,7 @@ const FILLERS: [&str; 40] = [
     "all",
 ];
 
-/// A comment's text without opener and closer, and whether it had an opener.
+/// The text of a comment without opener and closer, and whether there was an opener.
 fn uncommented(line: &str) -> (&str, bool) {
     let line = line.trim();
     let opener = OPENERS.iter().find(|opener| line.starts_with(**opener));
@@ -71,22 +69,22 @@ fn uncommented(line: &str) -> (&str, bool) {
     (text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '/' | '#' | '[' | ']')), opener.is_some())
 }
 
-/// How plainly a line says that code was left out.
+/// The kind of a placeholder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Elision {
     /// Only `...`, which is also an expression in some languages.
     Dots,
-    /// A comment with dots or with words like "rest unchanged".
+    /// A comment with an ellipsis or with words like "rest unchanged".
     Placeholder,
 }
 
-/// Whether the line as a whole stands for lines left out.
+/// Whether the whole line is a placeholder for omitted lines.
 pub(crate) fn elision(line: &str) -> Option<Elision> {
     let (text, comment) = uncommented(line);
     let dotted = text.starts_with("...") || text.starts_with('…');
     let words = text.trim_matches(|c: char| matches!(c, '.' | '…' | '(' | ')') || c.is_whitespace());
     if words.is_empty() {
-        // Dots within a block comment belong to an example or a list.
+        // An ellipsis within a block comment belongs to an example or a list.
         let comment_goes_on = line.trim_start().starts_with('*');
         return match (dotted, comment) {
             (true, true) if !comment_goes_on => Some(Elision::Placeholder),
@@ -105,9 +103,9 @@ pub(crate) fn elision(line: &str) -> Option<Elision> {
     (dotted || (comment && core)).then_some(Elision::Placeholder)
 }
 
-/// Whether a short comment, or a note in brackets, begins like one that stands for code: `existing try block`, `keep the
-/// rest of it`, `everything else as before`. Such words may also be about the code below them, so that a line of this
-/// kind is one only where code vanishes and none comes below it.
+/// Whether a short comment, or a note in brackets, may be a placeholder: `existing try block`, `keep the rest of
+/// it`, `everything else as before`. Such words may also describe the code below them, so that the line is a
+/// placeholder only if code is removed and none is added below it.
 pub(crate) fn may_elide(line: &str) -> bool {
     const BEGINNINGS: [&str; 13] =
         ["keep", "kept", "leave", "everything", "all", "other", "others", "as", "the", "your", "no", "and", "here"];
@@ -115,7 +113,7 @@ pub(crate) fn may_elide(line: &str) -> bool {
     let line = line.trim();
     let (text, comment) = uncommented(line);
     let wrapped = |open: char, close: char| line.starts_with(open) && line.ends_with(close);
-    let noted = (wrapped('[', ']') || wrapped('(', ')')) && text.contains(' ');
+    let commented = (wrapped('[', ']') || wrapped('(', ')')) && text.contains(' ');
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let core = words.iter().any(|word| CORE.contains(word)) || CHANGELESS.iter().any(|words| lower.contains(words));
@@ -123,10 +121,11 @@ pub(crate) fn may_elide(line: &str) -> bool {
     let foreign = words.iter().filter(|word| !CORE.contains(word) && !FILLERS.contains(word)).count();
     let ends = CHANGELESS.iter().any(|words| lower.ends_with(words)) && foreign <= 1;
     let heading = line.starts_with("##");
-    (comment || noted) && !heading && core && (begins || ends) && words.len() <= 9 && foreign <= 2
+    (comment || commented) && !heading && core && (begins || ends) && words.len() <= 9 && foreign <= 2
 }
 
-/// Whether the line speaks of code left out, in looser words than [`elision`]: for texts that claim to be complete.
+/// Whether the line mentions omitted code, in looser words than those of [`elision`]. For texts that claim to be
+/// complete.
 pub(crate) fn mentions_elision(line: &str) -> bool {
     if elision(line).is_some() {
         return true;
@@ -135,13 +134,13 @@ pub(crate) fn mentions_elision(line: &str) -> bool {
     let lower = text.to_lowercase();
     let dots = lower.contains("...") || lower.contains('…');
     let core = lower.split(|c: char| !c.is_alphanumeric()).any(|word| CORE.contains(&word));
-    // Long comments may well speak of "the same" and hold dots.
+    // Long comments may contain "the same" and an ellipsis without being placeholders.
     let short = lower.split_whitespace().count() <= 8;
     (comment && short && dots && core) || lower.starts_with("(unchanged") || lower.starts_with("(code omitted")
 }
 
-/// Whether a comment gives the reader the code to write, or says in dots that it is not shown: `TODO: implement`,
-/// `add your logic here`, `... copy the formatting code ...`.
+/// Whether a comment asks the reader to write code, or has an ellipsis at both ends: `TODO: implement`, `add your
+/// logic here`, `... copy the formatting code ...`.
 pub(crate) fn gives_homework(line: &str) -> bool {
     const TASKS: [&str; 9] = ["implement", "implementation", "add", "insert", "copy", "include", "put", "fill", "goes"];
     const OBJECTS: [&str; 6] = ["code", "logic", "implementation", "body", "method", "function"];
@@ -160,25 +159,26 @@ pub(crate) fn gives_homework(line: &str) -> bool {
     words.len() <= 12 && ((dotted(text) && ends && !text.trim_matches(dots).trim().is_empty()) || todo || here)
 }
 
-/// So many lines of code must vanish for a line in their place to be suspected.
-const CODE: usize = 2;
+/// Minimum number of removed lines of code for which an added line may be a placeholder.
+const MIN_LOST_CODE_LINES: usize = 2;
 
-/// Lines that go and lines that come in one place.
-pub(crate) struct Exchange<'a> {
+/// The removed and the added lines of one change.
+pub(crate) struct Replacement<'a> {
     pub(crate) removed: Vec<&'a str>,
-    /// Their positions on the new side, ascending.
+    /// Positions of the added lines on the new side, ascending.
     pub(crate) added: Vec<usize>,
 }
 
-/// The added line that stands for code which vanishes there: dots alone, or words such as `existing loop` with no new
-/// code below them. `new` is the whole new side; `is_known` tells lines of the file, which mean what they meant before.
-pub(crate) fn stand_in<'a>(
+/// The added line that is a placeholder for removed code: an ellipsis, or words such as `existing loop` without new
+/// code below them. `new` is the whole new side. Lines for which `is_known` is true are in the file already and
+/// keep their meaning.
+pub(crate) fn placeholder_for_code<'a>(
     new: &[&'a str],
-    exchanges: &[Exchange<'_>],
+    replacements: &[Replacement<'_>],
     is_known: impl Fn(&str) -> bool,
 ) -> Option<&'a str> {
     let text = |at: &usize| new.get(*at).copied();
-    let stands_in = |exchange: &Exchange<'_>| {
+    let stands_in = |exchange: &Replacement<'_>| {
         if !loses_code(exchange, new) {
             return None;
         }
@@ -189,11 +189,11 @@ pub(crate) fn stand_in<'a>(
         let last = solid.next_back().filter(|at| text(at).is_some_and(may_elide));
         dots.or(last).and_then(text).filter(|line| !is_known(line))
     };
-    exchanges.iter().find_map(stands_in)
+    replacements.iter().find_map(stands_in)
 }
 
-/// Whether a line is worth a closer look.
-pub(crate) fn is_suspect(line: &str) -> bool {
+/// Whether a line may be a placeholder.
+pub(crate) fn may_be_placeholder(line: &str) -> bool {
     is_dots(line) || may_elide(line)
 }
 
@@ -201,27 +201,27 @@ fn is_dots(line: &str) -> bool {
     matches!(line.trim(), "..." | "…")
 }
 
-/// Whether several lines of code go that come nowhere else.
-fn loses_code(exchange: &Exchange<'_>, new: &[&str]) -> bool {
-    let is_code = |line: &&&str| normalize::class(line) == LineClass::Code && normalize::is_telling(line);
+/// Whether several lines of code are removed that are not added elsewhere.
+fn loses_code(exchange: &Replacement<'_>, new: &[&str]) -> bool {
+    let is_code = |line: &&&str| normalize::class(line) == LineClass::Code && normalize::is_significant(line);
     let gone: Vec<_> = exchange.removed.iter().filter(is_code).map(|line| normalize(line)).collect();
-    if gone.len() < CODE {
+    if gone.len() < MIN_LOST_CODE_LINES {
         return false;
     }
     let come: BTreeSet<_> = new.iter().map(|line| normalize(line)).collect();
-    gone.iter().filter(|line| !come.contains(*line)).count() >= CODE
+    gone.iter().filter(|line| !come.contains(*line)).count() >= MIN_LOST_CODE_LINES
 }
 
-/// So many lines of code must go for a stub or a comment in their place to be worth a word.
-pub(crate) const BODY: usize = 3;
-/// Most lines of comment that stand for a body.
-const NOTE: usize = 2;
-/// Fewer lines of code may shrink to nothing without a word.
-const LARGE: usize = 20;
-/// So many times as many lines must go as come.
-const SHRINKAGE: usize = 10;
+/// Minimum number of removed lines of code for which a stub or a comment is flagged.
+pub(crate) const MIN_STUBBED_LINES: usize = 3;
+/// Maximum number of comment lines that count as a replacement of a body.
+const MAX_COMMENT_LINES: usize = 2;
+/// Minimum number of removed lines of code for which a much shorter replacement is flagged.
+const MIN_SHRUNK_LINES: usize = 20;
+/// A replacement is flagged if it has this many times fewer lines of code.
+const MIN_SHRINK_FACTOR: usize = 10;
 
-/// Lines of a text and what each is.
+/// The lines of a text and their classes.
 pub(crate) struct Lines<'a> {
     pub(crate) bodies: &'a [&'a str],
     pub(crate) classes: &'a [LineClass],
@@ -232,14 +232,14 @@ impl<'a> Lines<'a> {
         self.bodies.iter().zip(self.classes).filter(move |(_, of)| **of == class).map(|(body, _)| body.trim())
     }
 
-    /// Lines of code, without those that only open or close something.
+    /// The lines of code, without those that only have brackets.
     fn code(&self) -> impl Iterator<Item = &'a str> {
         self.of(LineClass::Code).filter(|line| line.chars().any(|c| c.is_alphanumeric() || c == '.' || c == '?'))
     }
 }
 
-/// Whether a hunk that puts `added` in the place of `removed` leaves code out. `is_known` tells lines that the file has
-/// already: what they stand for was left out before.
+/// Whether a hunk that replaces `removed` with `added` omits code. Placeholders for which `is_known` is true were
+/// in the file before.
 pub(crate) fn leaves_out(removed: &Lines<'_>, added: &Lines<'_>, is_known: impl Fn(&str) -> bool) -> bool {
     let loses = removed.code().nth(1).is_some();
     let elides = |line: &str| is_placeholder(line) || (loses && may_elide(line));
@@ -249,18 +249,20 @@ pub(crate) fn leaves_out(removed: &Lines<'_>, added: &Lines<'_>, is_known: impl 
         || is_shrunk(removed, added)
 }
 
-/// Whether a line stands for code which is not shown, such as `# ... existing code ...` or `// TODO: implement`.
+/// Whether a line is a placeholder for omitted code, such as `# ... existing code ...` or `// TODO: implement`.
 pub fn is_placeholder(line: &str) -> bool {
     mentions_elision(line) || gives_homework(line)
 }
 
-/// A whole body became a line that says that it is missing.
+/// Whether a body became a stub.
 fn is_stubbed(removed: &Lines<'_>, added: &Lines<'_>) -> bool {
     let mut code = added.code().peekable();
-    code.peek().is_some() && code.all(is_stub) && removed.code().filter(|line| !is_stub(line)).count() >= BODY
+    code.peek().is_some()
+        && code.all(is_stub)
+        && removed.code().filter(|line| !is_stub(line)).count() >= MIN_STUBBED_LINES
 }
 
-/// A statement that only says that there is none.
+/// Whether a statement is a stub.
 fn is_stub(line: &str) -> bool {
     const WHOLE: [&str; 6] = ["...", "…", "pass", "???", "undefined", "NotImplemented"];
     const STARTS: [&str; 10] = [
@@ -279,24 +281,26 @@ fn is_stub(line: &str) -> bool {
     WHOLE.contains(&line) || STARTS.iter().any(|start| line.starts_with(start))
 }
 
-/// Code became a comment or two.
+/// Whether code became one or two lines of comment.
 fn is_only_noted(removed: &Lines<'_>, added: &Lines<'_>) -> bool {
     let code: Vec<&str> = removed.code().collect();
-    if code.len() < BODY || added.code().next().is_some() {
+    if code.len() < MIN_STUBBED_LINES || added.code().next().is_some() {
         return false;
     }
-    let noted: Vec<&str> = removed.of(LineClass::Comment).collect();
+    let commented: Vec<&str> = removed.of(LineClass::Comment).collect();
     let words = |line: &str| line.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
-    // Code that was commented out is all there.
+    // Code that was commented out is not omitted.
     let is_code = |note: &str| code.iter().any(|line| words(line) == words(note));
     let notes: Vec<&str> = added.of(LineClass::Comment).filter(|note| !words(note).is_empty()).collect();
-    !notes.is_empty() && notes.len() <= NOTE && !notes.iter().any(|note| noted.contains(note) || is_code(note))
+    !notes.is_empty()
+        && notes.len() <= MAX_COMMENT_LINES
+        && !notes.iter().any(|note| commented.contains(note) || is_code(note))
 }
 
-/// Many lines of code became a few.
+/// Whether many lines of code became few.
 fn is_shrunk(removed: &Lines<'_>, added: &Lines<'_>) -> bool {
     let (gone, come) = (removed.code().count(), added.code().count());
-    gone >= LARGE && come > 0 && come * SHRINKAGE <= gone
+    gone >= MIN_SHRUNK_LINES && come > 0 && come * MIN_SHRINK_FACTOR <= gone
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! File names as models write them: in backticks, bold, as headings, in lists, with a colon behind.
 
-/// Names of files that have neither a dot nor a slash.
+/// Well-known names without a dot and without a slash.
 pub(crate) const BARE: [&str; 14] = [
     "Makefile",
     "Dockerfile",
@@ -34,7 +34,7 @@ const LABELS: [&str; 12] = [
     "create",
 ];
 
-/// Words that stand before the name of a file that is shown in full.
+/// Words before the name of a file that is shown in full.
 const ANNOUNCERS: [&str; 16] = [
     "updated",
     "modified",
@@ -54,7 +54,7 @@ const ANNOUNCERS: [&str; 16] = [
     "final",
 ];
 
-/// Extensions by which a word of a sentence is known to be a file and not, say, a field of a value.
+/// Extensions by which a word in a sentence is a file name and not, for example, a field access.
 const EXTENSIONS: [&str; 62] = [
     "bash", "bat", "c", "cc", "cfg", "clj", "cmake", "conf", "cpp", "cs", "css", "csv", "cts", "dart", "env", "ex",
     "exs", "go", "gradle", "graphql", "h", "hpp", "hs", "htm", "html", "ini", "java", "js", "json", "jsx", "kt",
@@ -62,13 +62,13 @@ const EXTENSIONS: [&str; 62] = [
     "rst", "scala", "scss", "sh", "sql", "svelte", "swift", "toml", "ts", "tsx", "txt", "vue", "yaml", "yml",
 ];
 
-/// Extensions of shell scripts: under such a name a shell fence is a file, otherwise it is commands to run.
+/// Extensions of shell scripts. A shell fence under such a name is a file; otherwise it has commands to run.
 const SCRIPTS: [&str; 8] = ["sh", "bash", "zsh", "fish", "ps1", "bat", "cmd", "ksh"];
 
-/// So many layers of decoration are taken off at most.
+/// Maximum number of layers of decoration that are removed.
 const MAX_LAYERS: usize = 16;
 
-/// Every way to read the line as a name: as it stands first, then with one layer of decoration less each.
+/// All readings of the line as a name: the line itself first, then with one layer of decoration less each.
 pub(crate) fn readings(line: &str) -> Vec<&str> {
     let mut readings = vec![line];
     let mut name = line;
@@ -79,12 +79,12 @@ pub(crate) fn readings(line: &str) -> Vec<&str> {
     readings
 }
 
-/// The name freed of Markdown and of words like `File:`.
+/// The name without Markdown and without words like `File:`.
 pub(crate) fn undecorated(line: &str) -> &str {
     readings(line).last().copied().unwrap_or(line)
 }
 
-/// Whether the line gives its name as a code span or after a label: what is inside is meant as one name.
+/// Whether the line marks its name as a code span or with a label, so that spaces belong to the name.
 pub(crate) fn is_marked(line: &str) -> bool {
     let layers = readings(line);
     let span = |layer: &&str| layer.len() > 2 && layer.starts_with('`') && layer.ends_with('`');
@@ -92,7 +92,7 @@ pub(crate) fn is_marked(line: &str) -> bool {
     !inner_ticks && layers.iter().any(|layer| span(layer) || labelled(layer).is_some())
 }
 
-/// The text without its outermost layer of decoration; `None` when there is none. Always shorter.
+/// The text without its outermost layer of decoration; `None` if it has none. Always shorter.
 fn peeled(name: &str) -> Option<&str> {
     let trimmed = name.trim();
     if trimmed.len() < name.len() {
@@ -114,7 +114,7 @@ fn peeled(name: &str) -> Option<&str> {
         .or_else(|| unplaced(name))
 }
 
-/// The name before a place in the file: `a.py:7`, `a.py:7-9`, `a.py#L7`.
+/// The name before a line number: `a.py:7`, `a.py:7-9`, `a.py#L7`.
 fn unplaced(name: &str) -> Option<&str> {
     let (path, place) = name.rsplit_once(':').or_else(|| name.rsplit_once("#L"))?;
     let is_place = place.starts_with(|c: char| c.is_ascii_digit())
@@ -122,12 +122,12 @@ fn unplaced(name: &str) -> Option<&str> {
     (is_place && path.contains('.')).then_some(path)
 }
 
-/// Whether the line is an item of a list.
+/// Whether the line is a list item.
 pub(crate) fn is_item(line: &str) -> bool {
     list_item(line.trim()).is_some()
 }
 
-/// What follows a bullet, a number (`1.`, `2)`) or the sign of a quotation.
+/// The text after a bullet, a number (`1.`, `2)`) or a block quote sign.
 fn list_item(name: &str) -> Option<&str> {
     let (mark, rest) = name.split_once(' ')?;
     let number = mark.strip_suffix(['.', ')']).unwrap_or_default();
@@ -155,21 +155,21 @@ fn linked(name: &str) -> Option<&str> {
     (target.ends_with(')') && !target.contains(' ')).then_some(text)
 }
 
-/// The text of a comment: the first line of a fence may name the file in the comment syntax of its language.
+/// The text of a comment: the first line of a fence may name the file in a comment.
 fn commented(name: &str) -> Option<&str> {
     let closed = |open: &str, close: &str| name.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
     let comment = name.strip_prefix("// ").or_else(|| name.strip_prefix("-- "));
     comment.or_else(|| closed("<!-- ", " -->")).or_else(|| closed("/* ", " */"))
 }
 
-/// `src/a.py (new file)`: what stands before the remark, if that is a path without spaces.
+/// The path in `src/a.py (new file)`, if it has no spaces.
 fn remarked(name: &str) -> Option<&str> {
     let (path, remark) = name.split_once(" (")?;
     let plain = path.trim_matches(['`', '*']);
     (remark.ends_with(')') && !plain.contains(char::is_whitespace) && is_word_path(plain)).then_some(path)
 }
 
-/// The name in the info string of a fence: alone, behind the language, or in quotes.
+/// The name in the info string of a fence: alone, after the language, or in quotes.
 pub(crate) fn in_info(info: &str) -> Option<String> {
     if let Some((_, rest)) = info.split_once("=\"")
         && let Some((quoted, _)) = rest.split_once('"')
@@ -189,7 +189,7 @@ pub(crate) fn in_info(info: &str) -> Option<String> {
     path.then(|| last.to_owned())
 }
 
-/// Whether a word without spaces has the form of a path: a slash or an extension, or a well-known name.
+/// Whether a word has the form of a path: a slash, an extension, or a well-known name.
 pub(crate) fn is_word_path(word: &str) -> bool {
     if BARE.contains(&word) {
         return true;
@@ -200,7 +200,7 @@ pub(crate) fn is_word_path(word: &str) -> bool {
     formed && !code && word.len() <= 255 && !word.ends_with('.') && word.chars().any(char::is_alphanumeric)
 }
 
-/// Whether the last part of the path ends like `.py`, or is a hidden file.
+/// Whether the last part of the path has an extension like `.py`, or is a hidden file.
 pub(crate) fn has_extension(path: &str) -> bool {
     let named = |extension: &str| {
         extension.len() <= 12
@@ -210,7 +210,7 @@ pub(crate) fn has_extension(path: &str) -> bool {
     base(path).rsplit_once('.').is_some_and(|(_, extension)| named(extension))
 }
 
-/// Whether the extension is one that files have and little else has.
+/// Whether the extension is a well-known one.
 pub(crate) fn knows_extension(path: &str) -> bool {
     let extension = base(path).rsplit_once('.').map(|(_, extension)| extension);
     extension.is_some_and(|extension| EXTENSIONS.contains(&extension.to_lowercase().as_str()))
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decoration_falls_off() {
+    fn decoration_is_removed() {
         for line in [
             "src/a.py",
             "src/a.py  ",

@@ -1,4 +1,4 @@
-//! The syntaxes in which a model may write its edits.
+//! The edit formats that models write.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -19,20 +19,20 @@ pub enum EditError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EditFormat {
-    /// Search/replace blocks, the path above the fence.
+    /// Search/replace blocks with the path above the fence.
     Diff,
-    /// Search/replace blocks, the path as the first line inside the fence.
+    /// Search/replace blocks with the path as the first line inside the fence.
     DiffFenced,
-    /// Unified diffs; their line numbers are not trusted.
+    /// Unified diffs. Their line numbers are not trusted.
     Udiff,
-    /// The complete new file in a fence, the path above it.
+    /// The complete new file in a fence with the path above it.
     Whole,
     /// `*** Begin Patch` … `*** End Patch` (V4A).
     Patch,
 }
 
 impl EditFormat {
-    /// Every format, in the order in which help lists them.
+    /// All formats, in the order of the help text.
     pub const ALL: [Self; 5] = [Self::Diff, Self::DiffFenced, Self::Udiff, Self::Whole, Self::Patch];
 
     /// The stable kebab-case name.
@@ -62,23 +62,24 @@ impl FromStr for EditFormat {
     }
 }
 
-/// Which formats a reply is read for.
+/// The formats that a reply is parsed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FormatChoice {
-    /// Find out from the reply; formats may be mixed.
+    /// Detect the formats. A reply may mix them.
     #[default]
     Auto,
-    /// Only this one. The two search/replace formats differ in where the path stands and are read alike.
+    /// Only this format. The two search/replace formats are parsed alike; they differ only in the place of the
+    /// path.
     Only(EditFormat),
 }
 
 impl FormatChoice {
-    /// Whether search/replace blocks are read.
+    /// Whether search/replace blocks are parsed.
     pub(crate) fn reads_search(self) -> bool {
         matches!(self, Self::Auto | Self::Only(EditFormat::Diff | EditFormat::DiffFenced))
     }
 
-    /// Whether edits of `format` are read.
+    /// Whether edits of `format` are parsed.
     pub(crate) fn reads(self, format: EditFormat) -> bool {
         self == Self::Auto || self == Self::Only(format)
     }

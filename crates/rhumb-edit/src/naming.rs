@@ -1,8 +1,7 @@
-//! From the headings of a reply to files. The files come first: a line that is the name of one is that name, however
-//! odd it looks. Only then do the looks of the line count.
-// FROM new_name.rs
-// //! New files under names that may not be meant so: a title, a phrase, the name of another file without its folder. Such a file is
-// //! a question to the reviewer.
+//! Which file an edit means, and whether the name of a new file is doubtful.
+//!
+//! A line above an edit that is the name of an existing file names that file, however odd it looks. Otherwise the
+//! form of the line decides.
 
 use std::collections::BTreeMap;
 
@@ -11,56 +10,56 @@ use rhumb_text::sanitize::visible_line;
 
 use crate::file_name;
 use crate::format::EditFormat;
-use crate::parse::heading::{Heading, Shape};
+use crate::parse::heading::{Heading, HeadingKind};
 use crate::path_index::{PathIndex, Resolution};
 use crate::refusal::{Cause, Refusal};
 use crate::reply::{Edit, ParsedReply};
 
-/// What is known of the file of an edit.
+/// The file of an edit, as far as its heading tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Named {
-    /// The path of a file that exists.
+pub(crate) enum FileRef {
+    /// The path of an existing file.
     File(String),
     /// A name as written, to be resolved.
     Written(String),
-    /// A sentence mentions one file, and it stands under the title of another.
-    Either {
-        /// What the sentence mentions.
+    /// A sentence mentions one file under a title that names another.
+    SentenceOrTitle {
+        /// The file in the sentence.
         said: String,
-        /// What the title says.
+        /// The file in the title.
         title: String,
-        /// Whether no other edit stands under the title.
+        /// Whether no other edit is under the title.
         is_own: bool,
     },
-    /// The line above the edit may be a name, but of no file; or it names several.
+    /// The line above the edit may be a file name but no such file exists, or it names several files.
     Unclear(String),
-    /// The reply does not say.
-    Nowhere,
+    /// The reply names no file.
+    Unnamed,
 }
 
-/// What the headings of a reply name.
+/// The files that the headings of a reply name.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
-    /// By the line itself.
-    own: Vec<Named>,
-    /// With the help of the earlier headings.
-    carried: Vec<Named>,
+pub(crate) struct HeadingNames {
+    /// By the heading itself.
+    own: Vec<FileRef>,
+    /// By the heading, or an earlier one that it refers to.
+    carried: Vec<FileRef>,
     /// The headings that mention another file than the title above them.
-    either: BTreeMap<usize, Named>,
+    either: BTreeMap<usize, FileRef>,
 }
 
-impl Names {
-    /// Looks all headings up. Headings refer to earlier ones only.
+impl HeadingNames {
+    /// Resolves all headings. A heading refers to earlier ones only.
     pub(crate) fn new(parsed: &ParsedReply, index: &PathIndex<'_>) -> Self {
         let headings = &parsed.headings;
         let mut names = Self::default();
         for (at, heading) in headings.iter().enumerate() {
             let earlier = heading.earlier.and_then(|at| names.carried.get(at)).cloned();
-            let earlier = earlier.unwrap_or(Named::Nowhere);
+            let earlier = earlier.unwrap_or(FileRef::Unnamed);
             let own = own(heading, &earlier, index);
-            if let (Shape::Prose, Named::Written(said), Some(title)) =
-                (heading.shape, &own, title_of(heading, headings))
-                && let Named::File(title_name) | Named::Written(title_name) = &earlier
+            if let (HeadingKind::Prose, FileRef::Written(said), Some(title)) =
+                (heading.kind, &own, title_of(heading, headings))
+                && let FileRef::File(title_name) | FileRef::Written(title_name) = &earlier
                 && title_name != said
             {
                 let is_other = |edit: &&Edit| {
@@ -70,98 +69,98 @@ impl Names {
                 };
                 let is_own = parsed.edits.iter().find(is_other).is_none();
                 let (said, title) = (said.clone(), title_name.clone());
-                names.either.insert(at, Named::Either { said, title, is_own });
+                names.either.insert(at, FileRef::SentenceOrTitle { said, title, is_own });
             }
-            let carried = if own == Named::Nowhere { earlier } else { own.clone() };
+            let carried = if own == FileRef::Unnamed { earlier } else { own.clone() };
             names.own.push(own);
             names.carried.push(carried);
         }
         names
     }
 
-    /// The file of the edit. A whole file never takes over the name of an earlier one.
-    pub(crate) fn of(&self, edit: &Edit) -> Named {
+    /// The file of the edit. A whole file never uses the name of an earlier heading.
+    pub(crate) fn of(&self, edit: &Edit) -> FileRef {
         let list = if edit.format == EditFormat::Whole { &self.own } else { &self.carried };
         match edit.heading {
             Some(at) if edit.format != EditFormat::Whole && self.either.contains_key(&at) => {
-                self.either.get(&at).cloned().unwrap_or(Named::Nowhere)
+                self.either.get(&at).cloned().unwrap_or(FileRef::Unnamed)
             }
-            Some(at) => list.get(at).cloned().unwrap_or(Named::Nowhere),
-            None => edit.path.clone().map_or(Named::Nowhere, Named::Written),
+            Some(at) => list.get(at).cloned().unwrap_or(FileRef::Unnamed),
+            None => edit.path.clone().map_or(FileRef::Unnamed, FileRef::Written),
         }
     }
 }
 
-/// The position of the line above a sentence, if that is a path alone on its line.
+/// The index of the title above a sentence, if that is a path on its own line.
 fn title_of(heading: &Heading, headings: &[Heading]) -> Option<usize> {
-    heading.earlier.filter(|at| headings.get(*at).is_some_and(|title| title.shape == Shape::Path))
+    heading.earlier.filter(|at| headings.get(*at).is_some_and(|title| title.kind == HeadingKind::Path))
 }
 
-fn own(heading: &Heading, earlier: &Named, index: &PathIndex<'_>) -> Named {
+fn own(heading: &Heading, earlier: &FileRef, index: &PathIndex<'_>) -> FileRef {
     let exact = |reading: &&str| index.exact(reading);
     let readings = file_name::readings(&heading.line);
     // As in the header of a diff.
     let sided = |reading: &&str| ["a/", "b/"].iter().find_map(|side| index.exact(reading.strip_prefix(side)?));
     if let Some(path) = readings.iter().find_map(exact).or_else(|| readings.iter().find_map(sided)) {
-        return Named::File(path);
+        return FileRef::File(path);
     }
     let plain = file_name::undecorated(&heading.line);
-    match heading.shape {
-        Shape::Path if is_doubtful_path(&heading.line, plain, index) => Named::Unclear(heading.line.clone()),
-        Shape::Path => heading.path.clone().map_or(Named::Nowhere, Named::Written),
-        Shape::Prose => mentioned(heading, earlier, index),
-        Shape::Doubtful => doubtful(heading, plain, index),
+    match heading.kind {
+        HeadingKind::Path if is_doubtful_path(&heading.line, plain, index) => FileRef::Unclear(heading.line.clone()),
+        HeadingKind::Path => heading.path.clone().map_or(FileRef::Unnamed, FileRef::Written),
+        HeadingKind::Prose => mentioned(heading, earlier, index),
+        HeadingKind::Uncertain => doubtful(heading, plain, index),
     }
 }
 
-/// `Pump class src/a.py`: no file, but its last word is one. It may be a sentence as well as a new name.
+/// `Pump class src/a.py`: not a file, but the last word is one. It may be a sentence or a new name.
 fn is_doubtful_path(line: &str, plain: &str, index: &PathIndex<'_>) -> bool {
     let last = plain.rsplit_once(char::is_whitespace).filter(|(head, _)| !head.contains('/'));
     !file_name::is_marked(line) && last.is_some_and(|(_, word)| index.exact(word).is_some())
 }
 
-/// The mentions that are files, or that could be nothing else.
+/// The mentions that are files or very likely mean one.
 fn meant<'a>(heading: &'a Heading, index: &PathIndex<'_>) -> Vec<&'a String> {
     let sure = |mention: &&String| index.exact(mention).is_some() || heading.is_file(mention);
     heading.mentions.iter().filter(sure).collect()
 }
 
-fn mentioned(heading: &Heading, earlier: &Named, index: &PathIndex<'_>) -> Named {
-    // A word of a name with spaces may well be a name too.
+fn mentioned(heading: &Heading, earlier: &FileRef, index: &PathIndex<'_>) -> FileRef {
+    // A word of a name with spaces may be a name too.
     match index.spaced_in(&heading.line).as_slice() {
         [] => {}
-        [only] => return Named::File(only.clone()),
-        _ => return Named::Unclear(heading.line.clone()),
+        [only] => return FileRef::File(only.clone()),
+        _ => return FileRef::Unclear(heading.line.clone()),
     }
     let meant = meant(heading, index);
     match meant.as_slice() {
-        [] => Named::Nowhere,
-        [only] => Named::Written((*only).clone()),
+        [] => FileRef::Unnamed,
+        [only] => FileRef::Written((*only).clone()),
         several => {
             let same = |mention: &&String| match earlier {
-                Named::File(path) | Named::Written(path) => {
+                FileRef::File(path) | FileRef::Written(path) => {
                     path == *mention || index.exact(mention).as_ref() == Some(path)
                 }
-                Named::Unclear(_) | Named::Nowhere | Named::Either { .. } => true,
+                FileRef::Unclear(_) | FileRef::Unnamed | FileRef::SentenceOrTitle { .. } => true,
             };
-            if several.iter().any(same) { Named::Nowhere } else { Named::Unclear(heading.line.clone()) }
+            if several.iter().any(same) { FileRef::Unnamed } else { FileRef::Unclear(heading.line.clone()) }
         }
     }
 }
 
-fn doubtful(heading: &Heading, plain: &str, index: &PathIndex<'_>) -> Named {
+fn doubtful(heading: &Heading, plain: &str, index: &PathIndex<'_>) -> FileRef {
     if !plain.contains(char::is_whitespace)
         && matches!(index.resolve(plain), Ok(Resolution::Guessed(_) | Resolution::Several(_)))
     {
-        return Named::Written(plain.to_owned());
+        return FileRef::Written(plain.to_owned());
     }
     if let [only] = index.spaced_in(&heading.line).as_slice() {
-        return Named::File(only.clone());
+        return FileRef::File(only.clone());
     }
     let mut files = heading.mentions.iter().filter_map(|mention| index.exact(mention));
     match (files.next(), files.next()) {
-        (Some(only), None) if meant(heading, index).len() == 1 => Named::File(only),
-        _ => Named::Unclear(heading.line.clone()),
+        (Some(only), None) if meant(heading, index).len() == 1 => FileRef::File(only),
+        _ => FileRef::Unclear(heading.line.clone()),
     }
 }
 
@@ -176,26 +175,26 @@ pub(crate) fn unclear(line: &str, index: &PathIndex<'_>) -> Refusal {
     Cause::UnclearFileName { line, plain: plain.to_owned(), may_be_new, similar }.into()
 }
 
-/// Decides on the fences that are whole files only if what stands above them names one: all the edits that count, in
-/// the order of the reply, with their names.
+/// All edits with their files, in the order of the reply. A fence that is only a whole file if its heading names a
+/// file is included if it does.
 pub(crate) fn edits_of<'a>(
     edits: &'a [Edit],
     fences: &'a [Edit],
-    names: &Names,
+    names: &HeadingNames,
     index: &PathIndex<'_>,
-) -> Vec<(&'a Edit, Named)> {
-    let mut all: Vec<(&Edit, Named)> = edits.iter().map(|edit| (edit, names.of(edit))).collect();
+) -> Vec<(&'a Edit, FileRef)> {
+    let mut all: Vec<(&Edit, FileRef)> = edits.iter().map(|edit| (edit, names.of(edit))).collect();
     let other = |edit: &&Edit| edit.format != EditFormat::Whole;
     let located: Vec<String> = edits.iter().filter(other).filter_map(|edit| path_of(&names.of(edit), index)).collect();
     let only_whole = !edits.is_empty() && !edits.iter().any(|edit| other(&edit));
     for fence in fences {
         let name = names.of(fence);
         let counts = match &name {
-            // A fence under the name of a file that is edited otherwise only illustrates.
-            Named::File(path) => !located.contains(path),
-            Named::Unclear(_) => only_whole,
-            // A sentence may mention a file; the fence below it is usually an example.
-            Named::Written(_) | Named::Either { .. } | Named::Nowhere => false,
+            // If a file is edited in another format, a fence under its name is an illustration.
+            FileRef::File(path) => !located.contains(path),
+            FileRef::Unclear(_) => only_whole,
+            // A fence below a sentence that mentions a file is usually an example.
+            FileRef::Written(_) | FileRef::SentenceOrTitle { .. } | FileRef::Unnamed => false,
         };
         if counts {
             all.push((fence, name));
@@ -205,18 +204,18 @@ pub(crate) fn edits_of<'a>(
     all
 }
 
-fn path_of(name: &Named, index: &PathIndex<'_>) -> Option<String> {
+fn path_of(name: &FileRef, index: &PathIndex<'_>) -> Option<String> {
     match name {
-        Named::File(path) => Some(path.clone()),
-        Named::Written(written) => match index.resolve(written) {
+        FileRef::File(path) => Some(path.clone()),
+        FileRef::Written(written) => match index.resolve(written) {
             Ok(Resolution::Exact(path) | Resolution::Guessed(path)) => Some(path),
             _ => None,
         },
-        Named::Unclear(_) | Named::Either { .. } | Named::Nowhere => None,
+        FileRef::Unclear(_) | FileRef::SentenceOrTitle { .. } | FileRef::Unnamed => None,
     }
 }
 
-/// Products, in lower case, whose names look like those of files.
+/// Product names, in lower case, that look like file names.
 const PRODUCTS: [&str; 22] = [
     "alpine.js",
     "angular.js",
@@ -242,7 +241,7 @@ const PRODUCTS: [&str; 22] = [
     "asp.net",
 ];
 
-/// Extensions of files beside those of the languages that are known.
+/// Extensions of files, in addition to those of known languages.
 const OTHER_EXTENSIONS: [&str; 21] = [
     "am",
     "bib",
@@ -267,13 +266,13 @@ const OTHER_EXTENSIONS: [&str; 21] = [
     "xml",
 ];
 
-/// Words, as titles have them, that announce an example.
+/// Titles of examples.
 const EXAMPLES: [&str; 5] = ["After", "Before", "Example", "Output", "Usage"];
 
 /// Folders of programs and scripts, whose names have no extension.
 const SCRIPT_FOLDERS: [&str; 6] = ["bin", "hooks", "sbin", "script", "scripts", "tools"];
 
-/// Files that most projects have at their root, and often in folders as well.
+/// Files that are usual at the root of a project, and in its folders.
 const AT_ROOT: [&str; 24] = [
     ".dockerignore",
     ".editorconfig",
@@ -301,7 +300,7 @@ const AT_ROOT: [&str; 24] = [
     "tsconfig.json",
 ];
 
-/// Files that folder after folder has.
+/// File names that occur in many folders.
 const IN_EVERY_FOLDER: [&str; 12] = [
     "__init__.py",
     "__main__.py",
@@ -317,9 +316,14 @@ const IN_EVERY_FOLDER: [&str; 12] = [
     "mod.rs",
 ];
 
-/// Why a file that an edit makes at `path` may not be meant; `None` where there is no reason to doubt it. A name that begins
-/// with `./`, or a line that says `new file`, is meant as it is.
-pub(crate) fn doubt(edit: &Edit, heading: Option<&Heading>, path: &str, index: &PathIndex<'_>) -> Option<String> {
+/// Why the new file of an edit at `path` may not be meant; `None` if there is no doubt. A name that begins with
+/// `./`, or a line with `new file`, is always meant.
+pub(crate) fn doubtful_name_note(
+    edit: &Edit,
+    heading: Option<&Heading>,
+    path: &str,
+    index: &PathIndex<'_>,
+) -> Option<String> {
     let line = heading.map_or("", |heading| heading.line.as_str());
     let written = heading
         .map_or_else(|| edit.path.as_deref().unwrap_or_default(), |heading| file_name::undecorated(&heading.line));
@@ -342,8 +346,7 @@ pub(crate) fn doubt(edit: &Edit, heading: Option<&Heading>, path: &str, index: &
     Some(format!("doubtful name: `{shown}` would be a new file, and there is {}{explicit}", others.join(", ")))
 }
 
-/// Whether white space in the path is that of a phrase: no folder of that name is there, and nothing marks where the name begins
-/// and ends.
+/// Whether the path has spaces because it is a phrase: it is not marked as a name, and no such folder exists.
 fn is_phrase(line: &str, path: &str, index: &PathIndex<'_>) -> bool {
     let spaced = |path: &str| path.contains(char::is_whitespace);
     let usual = match path.rsplit_once('/') {
@@ -353,11 +356,11 @@ fn is_phrase(line: &str, path: &str, index: &PathIndex<'_>) -> bool {
     spaced(path) && !file_name::is_marked(line) && !usual
 }
 
-/// Whether the name of a whole file may be that of a product, a function or a pair of words.
+/// Whether the name of a whole file may be that of a product, of a function, or two words with a slash.
 fn is_title(path: &str, index: &PathIndex<'_>) -> bool {
     let base = file_name::base(path);
     let extension = base.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, extension)| extension);
-    // `Dockerfile.dev` as well.
+    // Also `Dockerfile.dev`.
     let stem = base.split('.').next().unwrap_or(base);
     let well_known = file_name::BARE.contains(&stem) || AT_ROOT.contains(&base) || base.starts_with('.');
     match (path.rsplit_once('/'), extension) {
@@ -381,7 +384,7 @@ fn is_title(path: &str, index: &PathIndex<'_>) -> bool {
     }
 }
 
-/// The files of the same base name, where the new path seems to lack their folder or has one that is not there.
+/// The files with the same base name, if the new path lacks their folder or has an unknown folder.
 fn same_name_elsewhere(path: &str, index: &PathIndex<'_>) -> Vec<String> {
     let base = file_name::base(path);
     let usual = match path.split_once('/') {

@@ -1,4 +1,4 @@
-//! What became of each edit: the values that reviews, reports and the next message to the model are made of.
+//! The outcome of an edit. Reviews, reports and the next message to the model are made of it.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::format::EditFormat;
 
-/// Whether an edit found its place.
+/// Whether an edit was located.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// It is part of the proposed text.
+    /// The edit is part of the proposed text.
     Applied,
-    /// It is not; the reason says why.
+    /// The edit is refused; the reason says why.
     Refused,
 }
 
@@ -27,7 +27,7 @@ impl Status {
     }
 }
 
-/// How far the match was from exact.
+/// How exactly the quote matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
@@ -37,19 +37,19 @@ pub enum Strategy {
     Whitespace,
     /// The indentation differs.
     Indentation,
-    /// The quote leaves code out.
+    /// The quote has gaps.
     Elision,
-    /// Lines are misspelt, left out, or lack their plus sign.
+    /// Lines are misspelt, missing, or lack their plus sign.
     Fuzzy,
     /// A new file.
     Created,
     /// The whole text of the file.
     Whole,
-    /// The file goes.
+    /// The file is deleted.
     Deleted,
-    /// The file moves.
+    /// The file is renamed.
     Renamed,
-    /// The edit asks for nothing, or repeats an earlier one.
+    /// The edit changes nothing, or repeats an earlier one.
     Unchanged,
 }
 
@@ -81,41 +81,41 @@ impl fmt::Display for Strategy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flag {
-    /// It stands in for code that it does not show.
+    /// It omits code, or its quote has gaps.
     Elision,
-    /// It touches a file that is not in the chat.
+    /// Its file is not in the chat.
     OutsideChat,
-    /// The file says already what it asks for.
+    /// The file already has the change.
     AlreadyApplied,
-    /// The reply stopped before its end.
+    /// The reply stopped before the end of the edit.
     Incomplete,
-    /// It fits several places.
+    /// It fits several locations.
     Ambiguous,
-    /// Its path leaves the root or is protected.
+    /// Its path is outside the root or protected.
     OutsideRoot,
-    /// The same edit stands earlier in the reply.
+    /// The reply has the same edit before.
     Repeated,
-    /// The file has more syntax errors after the edit than before, and they are here.
+    /// It adds syntax errors to the file.
     SyntaxError,
-    /// The file is not the one named, but the only one that the name can mean.
+    /// The file was guessed from a name that is not its path.
     PathGuessed,
-    /// The file is made by a tool, kept by a package manager, or a copy of another project's.
+    /// The file is generated, kept by a package manager, or vendored.
     Generated,
-    /// The file is one that the rules of the repository ignore.
+    /// The repository ignores the file.
     Ignored,
-    /// The file changed on disk where it was to go.
+    /// The file changed on disk at the location of the edit.
     Conflict,
-    /// An editor holds the file, perhaps with changes that are not saved.
+    /// The file is open in an editor, perhaps with unsaved changes.
     OpenInEditor,
-    /// The system would not let the file be written.
+    /// The file cannot be written.
     ReadOnly,
-    /// The file has other names (hard links), which keep the old content.
+    /// The file has other hard links, which keep the old content.
     HardLinked,
-    /// Tools run or obey the file by themselves, with the next build, test run, install or push.
+    /// Tools run or obey the file automatically: with the next build, test run, install or push.
     RunsLater,
-    /// It names an address on the network that the file did not name.
+    /// It adds a network address that is not in the file.
     NewAddress,
-    /// The file would be new, and its name may not be meant as that of a new file.
+    /// It creates a file whose name may not be meant as a file name.
     DoubtfulName,
 }
 
@@ -151,104 +151,105 @@ impl fmt::Display for Flag {
     }
 }
 
-/// A place that a quote may mean.
+/// A possible location of a quote.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// First line, 1-based.
     pub line: usize,
-    /// How well the quote fits there, 0 to 1.
+    /// Similarity of the quote to the lines there, 0 to 1.
     pub similarity: f32,
 }
 
-/// Lines of a file, quoted.
+/// An excerpt of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excerpt {
-    /// The first of them, 1-based.
+    /// First line, 1-based.
     pub line: usize,
     /// The lines.
     pub text: String,
-    /// Whether the file shows them so only with edits that are not written.
+    /// Whether the file has these lines only with edits that are not written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_edits: bool,
 }
 
-/// Names an edit of a session: the answer that holds it, and its lines there.
+/// Identifies an edit of a session by its answer and its lines there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EditId {
-    /// Which answer of the session, 0-based.
+    /// Index of the answer in the session, 0-based.
     pub answer: usize,
     /// First and last line in the answer, 1-based, inclusive.
     pub lines: (usize, usize),
 }
 
-/// What became of one edit.
+/// The outcome of an edit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The resolved path, or the path as written when it could not be resolved.
+    /// The resolved path, or the path as written if it could not be resolved.
     pub path: String,
-    /// The format the edit was written in.
+    /// The format of the edit.
     pub format: EditFormat,
     /// Applied or refused.
     pub status: Status,
-    /// How it was located; absent when it was refused.
+    /// How the edit was located; `None` if it was refused.
     pub strategy: Option<Strategy>,
-    /// 1 for an exact match, lower the more had to be forgiven; 0 when refused.
+    /// 1 for an exact match, lower for a looser one; 0 if refused.
     pub confidence: f32,
-    /// First and last line of the place in the base, 1-based, inclusive; absent when it lies in added text.
+    /// First and last line of the location in the base, 1-based, inclusive; `None` if it is in added text.
     pub lines: Option<(usize, usize)>,
-    /// Why it was refused, written for the model; empty or a note when applied.
+    /// Why the edit was refused, written for the model. Empty or a note if it was applied.
     pub reason: String,
-    /// The places that it may have meant, best first.
+    /// Possible locations, most similar first.
     pub candidates: Vec<Candidate>,
-    /// What stands around the best of them, or around each if none is better, as the file was when it was tried.
+    /// Excerpts around the most similar location, or around each if several are equally similar, when the edit was
+    /// tried.
     pub nearest: Vec<Excerpt>,
     /// What a reviewer should know, sorted.
     pub flags: Vec<Flag>,
     /// The quoted text.
     pub quote: String,
-    /// The text meant to stand there.
+    /// The text that replaces it.
     pub replacement: String,
     /// First and last line in the reply, 1-based, inclusive.
     pub reply_lines: (usize, usize),
-    /// The edits of the session that this is about: one, or several where a conflict took the place of a hunk that they made
+    /// The edits of the session that this outcome is about: one, or several for a conflict of a hunk that they made
     /// together. Empty outside of a session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<EditId>,
 }
 
 impl Outcome {
-    /// Whether the edit may be behind a hunk of its file: it landed there, or nobody knows where.
-    pub fn is_behind(&self, hunk: &diff::Hunk) -> bool {
+    /// Whether the edit may have made a hunk of its file: it was applied there, or its location is unknown.
+    pub fn may_have_made(&self, hunk: &diff::Hunk) -> bool {
         self.status == Status::Applied && (self.lines.is_none() || self.touches(hunk))
     }
 
-    /// Whether a hunk of its file changes lines of the place, or adds some within or at its edges.
+    /// Whether a hunk of its file changes lines of the location, or adds lines within it or at its edges.
     pub fn touches(&self, hunk: &diff::Hunk) -> bool {
-        // The lines of an outcome count from 1 and both belong to it; a hunk that only adds stands between two lines.
+        // The lines of an outcome are 1-based and inclusive. A hunk that only adds lines is between two lines.
         let between = usize::from(hunk.base.is_empty());
         let touches = |(first, last)| hunk.base.start < last + between && first <= hunk.base.end + between;
         self.lines.is_some_and(touches)
     }
 
-    /// Whether it had a place, which a change on disk took.
+    /// Whether the edit lost its location to a change on disk.
     pub fn is_conflict(&self) -> bool {
         self.flags.contains(&Flag::Conflict)
     }
 
-    /// Whether it makes a file under a name that may not be meant as one: somebody has to accept it by itself.
-    pub fn is_doubtful(&self) -> bool {
+    /// Whether the edit creates a file with a doubtful name, which has to be accepted explicitly.
+    pub fn has_doubtful_name(&self) -> bool {
         self.status == Status::Applied && self.flags.contains(&Flag::DoubtfulName)
     }
 
-    /// Whether the edit was refused and its author should try again: the file does not say already what it asks for.
+    /// Whether the edit was refused and should be corrected. An edit that is already applied needs no correction.
     pub fn is_open(&self) -> bool {
         self.status == Status::Refused && !self.flags.contains(&Flag::AlreadyApplied)
     }
 }
 
-/// Where an edit landed.
+/// An applied edit and its location.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Landing {
+pub(crate) struct AppliedEdit {
     pub(crate) strategy: Strategy,
     pub(crate) confidence: f32,
     pub(crate) lines: Option<(usize, usize)>,
@@ -256,14 +257,14 @@ pub(crate) struct Landing {
     pub(crate) note: String,
 }
 
-impl Landing {
+impl AppliedEdit {
     pub(crate) fn new(strategy: Strategy, note: impl Into<String>) -> Self {
         Self { strategy, confidence: 1.0, lines: None, flags: Vec::new(), note: note.into() }
     }
 
-    /// The edit has been made already, by this reply.
+    /// The reply made the same edit before.
     pub(crate) fn repeated() -> Self {
-        let landing = Self::new(Strategy::Unchanged, "the same edit stands earlier in the reply");
-        Self { flags: vec![Flag::Repeated], ..landing }
+        let applied_edit = Self::new(Strategy::Unchanged, "the same edit stands earlier in the reply");
+        Self { flags: vec![Flag::Repeated], ..applied_edit }
     }
 }

@@ -1,5 +1,5 @@
-//! From a file name as a model writes it to a path under the root, or a refusal. Nothing outside the root and nothing
-//! inside `.git` is ever named.
+//! Resolves a file name as a model writes it to a path under the root. A path outside of the root or inside of
+//! `.git` is refused.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,21 +8,22 @@ use crate::locate::similarity::Probe;
 use crate::proposal::Files;
 use crate::refusal::PathError;
 
-/// Names this alike are offered when a name is unknown.
-const NEAR: f32 = 0.8;
-/// So many names are offered.
-const OFFERED: usize = 5;
+/// Minimum similarity of the paths that are suggested for an unknown name.
+const MIN_SUGGESTION_SIMILARITY: f32 = 0.8;
+/// Maximum number of suggested paths.
+const MAX_SIMILAR_PATHS: usize = 5;
 
-/// The files under the root, by path and by base name; those that are not listed by exact path alone.
+/// The files under the root by path and by base name. Files that are not listed are only found by exact path.
 pub struct PathIndex<'a> {
     files: &'a dyn Files,
-    /// The root as an absolute path with `/`, without a slash at the end.
+    /// The absolute path of the root with `/`, without a trailing slash.
     root: Option<String>,
-    /// Made when it is asked for: a reply that names all its files exactly needs none, and a large root takes long to list.
+    /// Listed on demand: a reply that names its files exactly does not need the list, which is slow for a large
+    /// root.
     listed: OnceCell<Listed>,
 }
 
-/// The files that are listed.
+/// The listed files.
 struct Listed {
     paths: BTreeSet<String>,
     by_base: BTreeMap<String, Vec<String>>,
@@ -30,16 +31,16 @@ struct Listed {
     spaced: Vec<String>,
 }
 
-/// What a name stands for.
+/// The meaning of a file name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolution {
     /// Exactly this file.
     Exact(String),
-    /// The only file that the name can mean: its last or its first parts differ.
+    /// The only file with this base name, or the only one that shares the end of the path.
     Guessed(String),
-    /// Several files that the name can mean.
+    /// Several files that the name may mean.
     Several(Vec<String>),
-    /// No file; a new one would have this path.
+    /// No file; a new file would have this path.
     Absent(String),
 }
 
@@ -65,9 +66,9 @@ impl<'a> PathIndex<'a> {
         self.listed.get_or_init(|| Listed::new(self.files.paths()))
     }
 
-    /// Whether the file exists, listed or not: a name that is exactly that of a file never means another one.
+    /// Whether the file exists, listed or not.
     pub fn contains(&self, path: &str) -> bool {
-        self.normalised(path).is_ok_and(|plain| plain == path) && self.files.stands(path)
+        self.without_common_lines(path).is_ok_and(|plain| plain == path) && self.files.exists(path)
     }
 
     /// All listed paths, ascending.
@@ -75,28 +76,28 @@ impl<'a> PathIndex<'a> {
         self.listed().paths.iter().map(String::as_str)
     }
 
-    /// Whether a listed file is in that folder, or in one below.
+    /// Whether a listed file is in the folder or below it.
     pub(crate) fn has_folder(&self, folder: &str) -> bool {
         let inside = format!("{folder}/");
         self.listed().paths.range(inside.clone()..).next().is_some_and(|known| known.starts_with(&inside))
     }
 
-    /// Listed files with that base name, a few at most.
+    /// Listed files with that base name, at most [`MAX_SIMILAR_PATHS`].
     pub(crate) fn of_base(&self, base: &str) -> Vec<String> {
         let all = self.listed().by_base.get(base).map(Vec::as_slice).unwrap_or_default();
-        all.iter().take(OFFERED).cloned().collect()
+        all.iter().take(MAX_SIMILAR_PATHS).cloned().collect()
     }
 
-    /// The file of exactly this name, nothing taken off but a leading `./` or the root.
+    /// The file with exactly this name, except for a leading `./` or the root.
     pub(crate) fn exact(&self, name: &str) -> Option<String> {
-        let plain = self.normalised(name).ok().filter(|_| self.contains(name));
+        let plain = self.without_common_lines(name).ok().filter(|_| self.contains(name));
         plain.map(|_| name.to_owned()).or_else(|| {
-            let path = self.normalised(&name.replace('\\', "/")).ok()?;
+            let path = self.without_common_lines(&name.replace('\\', "/")).ok()?;
             self.contains(&path).then_some(path)
         })
     }
 
-    /// The paths with white space that a sentence mentions, without those that are part of a longer one.
+    /// The paths with white space that occur in a line, without those that are part of a longer one.
     pub(crate) fn spaced_in(&self, line: &str) -> Vec<String> {
         if !line.contains(char::is_whitespace) {
             return Vec::new();
@@ -115,7 +116,7 @@ impl<'a> PathIndex<'a> {
         found.iter().filter(longest).map(|path| (*path).clone()).collect()
     }
 
-    /// Finds the file that `written` means. The error says why the name is not allowed.
+    /// Finds the file that `written` means. Fails if the name is not allowed.
     pub fn resolve(&self, written: &str) -> Result<Resolution, PathError> {
         if let Some(path) = self.exact(written) {
             return Ok(Resolution::Exact(path));
@@ -140,7 +141,7 @@ impl<'a> PathIndex<'a> {
         }
     }
 
-    /// The path that a new file of this name gets. The error says why there can be none.
+    /// The path of a new file with this name. Fails if there can be none.
     pub fn new_path(&self, written: &str) -> Result<String, PathError> {
         let path = self.bare(written)?;
         if self.has_folder(&path) {
@@ -153,22 +154,26 @@ impl<'a> PathIndex<'a> {
         }
     }
 
-    /// Known paths whose names are like `path`, likest first.
+    /// Listed paths that are similar to `path`, most similar first.
     pub fn near(&self, path: &str) -> Vec<String> {
         let probe = Probe::new(path);
-        let mut near: Vec<(f32, &String)> =
-            self.listed().paths.iter().filter_map(|known| Some((probe.likeness(known, NEAR)?, known))).collect();
+        let mut near: Vec<(f32, &String)> = self
+            .listed()
+            .paths
+            .iter()
+            .filter_map(|known| Some((probe.similarity(known, MIN_SUGGESTION_SIMILARITY)?, known)))
+            .collect();
         near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-        near.into_iter().take(OFFERED).map(|(_, path)| path.clone()).collect()
+        near.into_iter().take(MAX_SIMILAR_PATHS).map(|(_, path)| path.clone()).collect()
     }
 
-    /// The name without decoration as a relative path with `/` and without dots.
+    /// The name without decoration, as a relative path with `/` and without dots.
     fn bare(&self, written: &str) -> Result<String, PathError> {
-        self.normalised(&crate::file_name::undecorated(written).replace('\\', "/"))
+        self.without_common_lines(&crate::file_name::undecorated(written).replace('\\', "/"))
     }
 
-    /// The name, whose separators are `/`, as a relative path without dots.
-    fn normalised(&self, name: &str) -> Result<String, PathError> {
+    /// The name, with `/` as separator, as a relative path without dots.
+    fn without_common_lines(&self, name: &str) -> Result<String, PathError> {
         if name.is_empty() {
             return Err(PathError::Empty);
         }
@@ -193,7 +198,7 @@ impl<'a> PathIndex<'a> {
         if parts.iter().any(git) {
             return Err(PathError::InsideGit(name.to_owned()));
         }
-        // What was taken off may have hidden the letter of a drive.
+        // The removed parts may have hidden a drive letter.
         let drive =
             |part: &&str| part.as_bytes().get(1) == Some(&b':') && part.starts_with(|c: char| c.is_ascii_alphabetic());
         if parts.first().is_some_and(drive) {
@@ -202,7 +207,7 @@ impl<'a> PathIndex<'a> {
         if parts.is_empty() { Err(PathError::NoFile(name.to_owned())) } else { Ok(parts.join("/")) }
     }
 
-    /// The part below the root; `None` for a path that is absolute elsewhere.
+    /// The path below the root; `None` for an absolute path elsewhere.
     fn relative<'n>(&self, name: &'n str) -> Option<&'n str> {
         let mut chars = name.chars();
         let letter = chars.next().is_some_and(|c| c.is_ascii_alphabetic());
@@ -228,7 +233,7 @@ fn is_suffix(tail: &str, path: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A harbour with one file that is not listed.
+    /// A folder with one file that is not listed.
     struct Harbour;
 
     impl Files for Harbour {
@@ -237,7 +242,7 @@ mod tests {
             paths.map(str::to_owned).to_vec()
         }
 
-        fn stands(&self, path: &str) -> bool {
+        fn exists(&self, path: &str) -> bool {
             let odd = ["build/tide.py", "./build/tide.py", "src/../build/tide.py", "../tide.py"];
             odd.contains(&path) || self.paths().iter().any(|known| known == path)
         }

@@ -1,31 +1,31 @@
-//! What a reply asks for, before any file is looked at: one form for every edit format.
+//! The edits of a parsed reply, in one form for all formats. No file has been looked at yet.
 
 use crate::format::{EditFormat, FormatChoice};
 use crate::locate::line_diff::{self, Step};
-use crate::parse::heading::{Heading, Shape};
+use crate::parse::heading::{Heading, HeadingKind};
 
-/// A fence of at most this many lines below a sentence that names nothing is an example where other fences are whole files.
+/// Maximum number of lines of a fence, below a sentence without a name, that is an example among whole files.
 const MAX_EXAMPLE_LINES: usize = 12;
 
-/// What a line of a hunk asks for.
+/// What happens to a line of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LineKind {
-    /// Quoted, stays.
+    /// Quoted and kept.
     Keep,
-    /// Quoted, goes.
+    /// Quoted and removed.
     Delete,
-    /// New.
+    /// Added.
     Insert,
-    /// Stands for any number of lines that stay (`...` on both sides of a block).
+    /// Any number of kept lines (`...` on both sides of a block).
     Gap,
 }
 
-/// One line of a hunk, without its terminator.
+/// A line of a hunk, without terminator.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct QuotedLine {
     /// What happens to the line.
     pub kind: LineKind,
-    /// Its text as the model wrote it.
+    /// The text as the model wrote it.
     pub text: String,
 }
 
@@ -36,22 +36,22 @@ impl QuotedLine {
     }
 }
 
-/// One quoted place and what becomes of it.
+/// A quoted location and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hunk {
-    /// Its lines in order.
+    /// The lines in order.
     pub lines: Vec<QuotedLine>,
-    /// Headings that say in which scope the place is (`@@ class Gate`), outermost first. Hints, never proofs.
+    /// Scopes in the hunk heading (`@@ class Gate`), outermost first. Only used if the quote is ambiguous.
     pub scopes: Vec<String>,
-    /// Whether the text ends with a newline afterwards, where the hunk changes just that at the end of the file.
+    /// Whether the text has to end with a newline, if the hunk changes that.
     pub final_newline: Option<bool>,
-    /// The line (1-based) at which the quote begins, as the heading has it (`@@ -12,3 +12,4 @@`). Seldom right, and
-    /// heeded only between places that fit alike.
+    /// The line (1-based) of the hunk heading (`@@ -12,3 +12,4 @@`). It is rarely right, and is only used if the
+    /// quote is ambiguous.
     pub line: Option<usize>,
 }
 
 impl Hunk {
-    /// The hunk that turns one quoted text into another: their common lines are kept.
+    /// The hunk that replaces one quoted text with another. Common lines are kept.
     pub fn between(before: &[&str], after: &[&str]) -> Self {
         let mut lines = Vec::with_capacity(before.len().max(after.len()));
         let part = |side: &[&str], range: std::ops::Range<usize>, kind| -> Vec<QuotedLine> {
@@ -70,7 +70,7 @@ impl Hunk {
         Self { lines, ..Self::default() }
     }
 
-    /// Whether any line is added or removed.
+    /// Whether a line is added or removed.
     pub fn changes(&self) -> bool {
         self.lines.iter().any(|line| matches!(line.kind, LineKind::Insert | LineKind::Delete))
     }
@@ -100,74 +100,74 @@ impl Hunk {
     }
 }
 
-/// The substance of an edit.
+/// What an edit changes in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// A quoted place. Usually one reading; several when lines like `=======` in the code leave open where the quote
-    /// ends. In order of the length of the quote, shortest first.
+    /// A quoted location. Usually one reading; several if lines like `=======` in the code make it ambiguous where
+    /// the quote ends. Ordered by length of the quote, shortest first.
     Hunk(Vec<Hunk>),
-    /// The complete text of the file, line by line.
+    /// The complete text of the file, by line.
     Whole(Vec<String>),
-    /// Nothing inside the file (a deletion, a mere rename).
+    /// Nothing in the file (a deletion, a plain rename).
     Nothing,
 }
 
-/// What the edit does to the file as a whole.
+/// What an edit does to its file as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditAction {
-    /// Changes it; a whole-file edit or an empty quote also creates it.
+    /// Changes it. A whole file or an empty quote also creates it.
     Modify,
-    /// Creates it; it must not exist.
+    /// Creates it. It must not exist.
     Create,
-    /// Removes it.
+    /// Deletes it.
     Delete,
-    /// Changes it and moves it.
+    /// Changes and renames it.
     Rename {
         /// The new path, as written.
         to: String,
     },
-    /// Changes it under one of two names: the header of a diff gives different ones without saying that the file moves.
+    /// Changes it under one of two names: a diff header has different names without saying that the file is
+    /// renamed.
     EitherName {
         /// The second name, as written.
         to: String,
     },
 }
 
-/// One edit of a reply: one search/replace block, one hunk of a diff, one whole file.
+/// One edit of a reply: a search/replace block, a hunk of a diff, or a whole file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// The file name as far as the reply alone tells, freed of decoration and not yet resolved; absent when it gives
-    /// none.
+    /// The file name as far as the reply alone tells, without decoration and not resolved; `None` if there is none.
     pub path: Option<String>,
-    /// The line that stands where the name does, by its position among the reply's headings. The files say what it
-    /// means. Absent where the format itself gives the name.
+    /// Index of the heading of the edit in [`ParsedReply::headings`]. Which file it names depends on the existing
+    /// files. `None` if the format itself gives the name.
     pub heading: Option<usize>,
-    /// The format it was written in.
+    /// The format of the edit.
     pub format: EditFormat,
     /// What happens to the file.
     pub action: EditAction,
-    /// What happens in the file.
+    /// What changes in the file.
     pub change: Change,
     /// First and last line in the reply, 1-based, inclusive.
     pub reply_lines: (usize, usize),
-    /// False when the reply stopped before the edit was finished; such an edit is never applied.
+    /// `false` if the reply stopped before the end of the edit. Such an edit is never applied.
     pub complete: bool,
 }
 
 impl ParsedReply {
-    /// Takes a heading in that falls back on `earlier`; its position.
+    /// Adds a heading that falls back on `earlier`. Returns its index.
     pub(crate) fn add_heading(&mut self, heading: Heading, earlier: Option<usize>) -> usize {
         let said = earlier.and_then(|at| self.headings.get(at)).and_then(|heading| heading.path.clone());
         self.headings.push(Heading { path: heading.path.clone().or(said), earlier, ..heading });
         self.headings.len() - 1
     }
 
-    /// The name that a heading gives as far as the reply alone tells.
+    /// The name of a heading as far as the reply alone tells.
     pub(crate) fn path_of(&self, heading: Option<usize>) -> Option<String> {
         heading.and_then(|at| self.headings.get(at)).and_then(|heading| heading.path.clone())
     }
 
-    /// Where a reply edits a file by search block or diff, a plain fence under the same name only illustrates.
+    /// Removes whole files under the name of a file that is edited in another format: these are illustrations.
     pub(crate) fn drop_illustrations(&mut self) {
         let whole = |edit: &Edit| edit.format == EditFormat::Whole;
         let edited = self.edits.iter().filter(|edit| !whole(edit)).map(|edit| edit.path.clone());
@@ -175,8 +175,8 @@ impl ParsedReply {
         self.edits.retain(|edit| !whole(edit) || !edited.contains(&edit.path));
     }
 
-    /// A whole file without a name may be meant for the only file of the chat when it is the only whole file of the reply.
-    /// Among others it is refused, unless it is announced as an example.
+    /// Refuses whole files without a name, unless the reply has only one, which may mean the only file of the chat.
+    /// Announced examples are removed.
     pub(crate) fn refuse_unnamed(&mut self) {
         let is_whole = |edit: &Edit| edit.format == EditFormat::Whole;
         if self.edits.iter().filter(|edit| is_whole(edit)).count() < 2 {
@@ -188,13 +188,13 @@ impl ParsedReply {
         self.edits.retain(|edit| !unnamed(edit) || !heading(edit).is_some_and(Heading::illustrates));
         let few = |edit: &Edit| matches!(&edit.change, Change::Whole(lines) if lines.len() <= MAX_EXAMPLE_LINES);
         let example = |edit: &mut Edit| unnamed(edit) && few(edit) && heading(edit).is_some_and(Heading::names_nothing);
-        // They count if a file has the sentence for its name.
+        // They count if a file has the sentence as its name.
         self.fences.extend(self.edits.extract_if(.., example));
         for edit in self.edits.iter_mut().filter(|edit| unnamed(edit)) {
             let line = edit.heading.and_then(|at| self.headings.get(at)).map(|heading| heading.line.clone());
             let refused = Heading {
                 line: line.unwrap_or_default(),
-                shape: Shape::Doubtful,
+                kind: HeadingKind::Uncertain,
                 path: None,
                 mentions: Vec::new(),
                 earlier: None,
@@ -214,7 +214,7 @@ impl Edit {
         }
     }
 
-    /// Its lines, with what happens to each, for display.
+    /// The lines and what happens to each, for display.
     pub fn lines(&self) -> Vec<QuotedLine> {
         match &self.change {
             Change::Hunk(readings) => readings.first().map(|hunk| hunk.lines.clone()).unwrap_or_default(),
@@ -223,7 +223,8 @@ impl Edit {
         }
     }
 
-    /// How many lines it adds and removes as written. Lines that both sides of a search/replace block quote do not count.
+    /// The number of added and of removed lines as written. Lines on both sides of a search/replace block do not
+    /// count.
     pub fn line_counts(&self) -> (usize, usize) {
         let lines = self.lines();
         let of = |kind| lines.iter().filter(|line| line.kind == kind).count();
@@ -240,19 +241,19 @@ impl Edit {
     }
 }
 
-/// Everything a reply asks for.
+/// The parsed edits of a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ParsedReply {
-    /// The formats that it was read for.
+    /// The formats that it was parsed for.
     pub choice: FormatChoice,
-    /// Which answer of a session it is, 0-based; set by whoever knows.
+    /// The index of the answer in its session, 0-based; set by the caller.
     pub answer: Option<usize>,
     /// The edits in the order of the reply.
     pub edits: Vec<Edit>,
     /// The lines above (or first in) blocks and fences, in the order of the reply.
     pub headings: Vec<Heading>,
-    /// Fences that are whole files if the line above them turns out to be the name of one, and examples otherwise.
+    /// Fences that are whole files if their heading names a file, and examples otherwise.
     pub fences: Vec<Edit>,
-    /// The contents of shell fences: commands that the model suggests to run. Never run from here.
+    /// The contents of shell fences: commands that the model suggests. Nothing here runs them.
     pub suggested_commands: Vec<String>,
 }

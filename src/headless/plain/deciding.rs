@@ -6,7 +6,7 @@ use super::hunks::{self, body, heading, standing, summary};
 use super::words::{Word, parse};
 use crate::error::ErrorKind;
 use rhumb_edit::FileChange;
-use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, CommentTarget, ReviewHunk};
+use rhumb_edit::review::{CommentTarget, Composed, Decision, FileReview, HunkId, ReviewHunk};
 use rhumb_text::{count, lines};
 
 /// Lines of a proposal that are read out by themselves; of the hunks after them the headings are.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::report::marks;
-use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, CommentTarget, Review, ReviewHunk};
+use rhumb_edit::review::{CommentTarget, Decision, EditState, FileReview, HunkId, Review, ReviewHunk};
 use rhumb_edit::{FileChange, Outcome};
 use rhumb_text::{count, lines};
 
@@ -115,8 +115,11 @@ pub(super) fn body(review: &Review, id: HunkId, context: usize, numbered: bool) 
         for number in range {
             let line = texts.get(number).copied().unwrap_or_default();
             let index = if numbered { format!("line {}, ", at + 1) } else { String::new() };
-            let said =
-                if item.has_line_decisions() { format!(" ({})", decided(item.line_decision(at))) } else { String::new() };
+            let said = if item.has_line_decisions() {
+                format!(" ({})", decided(item.line_decision(at)))
+            } else {
+                String::new()
+            };
             told.push(format!("{index}{verb} {}{said}: {}", number + 1, spoken(line)));
             told.extend(item.comment(Some(at)).map(|text| format!("comment on that line: {text}")));
             at += 1;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rhumb_edit::review::{HunkId, CommentTarget, Review};
+use rhumb_edit::review::{CommentTarget, HunkId, Review};
 
 /// One thing that can be said.
 pub(super) struct WordInfo {
@@ -225,7 +225,9 @@ fn comment(rest: &str, review: &Review) -> Result<Word, String> {
     match lines(number, review, id) {
         Ok(range) => Ok(Word::Comment(CommentTarget::Line(id, range.start), text.trim().to_owned())),
         // A comment may begin with that word.
-        Err(_) if number.parse::<usize>().is_err() => Ok(Word::Comment(CommentTarget::Hunk(id), format!("line {after}"))),
+        Err(_) if number.parse::<usize>().is_err() => {
+            Ok(Word::Comment(CommentTarget::Hunk(id), format!("line {after}")))
+        }
         Err(error) => Err(error),
     }
 }

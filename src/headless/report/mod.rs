@@ -7,8 +7,9 @@ mod syntax;
 use serde_json::{Value, json};
 
 use super::event::HunkEvent;
+pub(crate) use ask::is_editing;
 pub use ask::{ask_each, yes_or_no};
-use rhumb_edit::review::led;
+use rhumb_edit::review::path_with_link_target;
 use rhumb_edit::{FileChange, Outcome, Proposal, Status};
 use rhumb_text::diff;
 use rhumb_text::sanitize;
@@ -48,7 +49,7 @@ fn file_diff(path: &str, change: &FileChange, base: Option<&str>, proposed: Opti
 /// One line for an edit, for people.
 pub fn outcome_line(number: usize, outcome: &Outcome, proposal: &Proposal) -> String {
     let stored = proposal.links.get(&outcome.path).map(String::as_str);
-    let path = led(&outcome.path, stored);
+    let path = path_with_link_target(&outcome.path, stored);
     let path = sanitize::visible_line(&path);
     match outcome.status {
         Status::Applied => {

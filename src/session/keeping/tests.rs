@@ -248,7 +248,7 @@ fn states(session: &Session) -> Vec<EditState> {
 
 #[test]
 fn an_edit_stands_the_same_after_a_restart() {
-    use EditState::{Accepted, Incomplete, Pending, Dismissed, Rejected, Repeated, Undone, Unplaced, Written};
+    use EditState::{Accepted, Dismissed, Incomplete, Pending, Rejected, Repeated, Undone, Unplaced, Written};
     let (mut session, mut disk) = (with_edits(), Disk::default());
     let mut stands = |session: &mut Session, wanted: [EditState; 5]| {
         assert_eq!(states(session), wanted);

@@ -7,7 +7,7 @@ use crate::session::state::{Connection, Session};
 use crate::session::transcript::Level;
 use crate::session::turn::Turn;
 use rhumb_edit::review::{EditState, Review};
-use rhumb_edit::{Outcome, Proposal, PendingChanges};
+use rhumb_edit::{Outcome, PendingChanges, Proposal};
 use rhumb_text::count;
 
 /// How far the model is with one request of the developer.

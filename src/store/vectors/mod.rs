@@ -136,7 +136,12 @@ impl VectorStore {
         self.rows_on(identity, texts, today())
     }
 
-    fn rows_on(&mut self, identity: &str, texts: &[TextKey], today: i64) -> Result<Vec<Option<QuantizedVector>>, VectorsError> {
+    fn rows_on(
+        &mut self,
+        identity: &str,
+        texts: &[TextKey],
+        today: i64,
+    ) -> Result<Vec<Option<QuantizedVector>>, VectorsError> {
         let Some((model, dims)) = self.model(identity)? else { return Ok(vec![None; texts.len()]) };
         let mut rows = Vec::with_capacity(texts.len());
         let mut stale = Vec::new();
@@ -147,7 +152,10 @@ impl VectorStore {
                 let found: Option<(Vec<u8>, i64)> =
                     select.query_row(params![model, text.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
                 // A malformed row is embedded again.
-                let row = found.as_ref().and_then(|(bytes, _)| QuantizedVector::from_bytes(bytes)).filter(|row| row.dims() == dims);
+                let row = found
+                    .as_ref()
+                    .and_then(|(bytes, _)| QuantizedVector::from_bytes(bytes))
+                    .filter(|row| row.dims() == dims);
                 if row.is_some() && found.is_some_and(|(_, seen)| seen <= today - USE_INTERVAL_DAYS) {
                     stale.push(*text);
                 }

@@ -11,7 +11,7 @@ use rhumb::context::fence_for;
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::complain;
 use rhumb_edit::is_placeholder;
-use rhumb_workspace::process::{CommandLine, End, CommandOutcome, Environment, SecretMask, RunRequest, StopHandle};
+use rhumb_workspace::process::{CommandLine, CommandOutcome, End, Environment, RunRequest, SecretMask, StopHandle};
 
 use crate::args::ExercisesBenchArgs;
 use crate::exercises::{Exercise, ExerciseError, TestRunner, enabled, exercises as find};

@@ -19,7 +19,9 @@ use rhumb::session::runner::Line;
 use rhumb_llm::models::{Dollars, Prices, Tokens};
 use rhumb_llm::{ScriptedProvider, ScriptedReply};
 use rhumb_tokens::estimate_of;
-use rhumb_workspace::process::{CommandLine, End, Environment, SecretMask, RunRequest, StopHandle, end_with_parent, run};
+use rhumb_workspace::process::{
+    CommandLine, End, Environment, RunRequest, SecretMask, StopHandle, end_with_parent, run,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::args::ModelArgs;

@@ -1,8 +1,7 @@
-//! A file as lines that keep their bytes, and its text while edits are applied one after another.
-// FROM compose/view.rs
-// //! The lines among which a quote is sought, and what they mean.
-// FROM compose/form.rs
-// //! Canonical forms of lines, each with a number: lines of one form are compared once, however often they occur.
+//! The lines of a file under edit. Unchanged lines keep their bytes.
+//!
+//! A [`Document`] has the lines of the base. An [`Item`] is a line of the edited file, and a [`View`] the lines in
+//! which a quote is searched. Normalized lines are interned by [`Forms`], so that equal lines are compared once.
 
 use std::cell::{OnceCell, Ref, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -11,22 +10,23 @@ use std::sync::Arc;
 
 use rhumb_text::lines::{self, LineEnding};
 
-use crate::locate::normalize::{self, LineClass, Traits, normalize};
+use crate::locate::normalize::{self, LineClass, LineTraits, normalize};
 use crate::locate::similarity::Probe;
 
 const BOM: char = '\u{feff}';
 
-/// The base text of a file, split.
+/// The base text of a file, split into lines.
 #[derive(Debug)]
 pub(crate) struct Document {
     base: Arc<str>,
-    /// Byte ranges of the lines: start, end of the body, end with terminator. A byte order mark is outside.
+    /// Byte ranges of the lines: start, end of the body, end with terminator. A byte order mark is not part of a
+    /// line.
     spans: Vec<(usize, usize, usize)>,
     ending: LineEnding,
     forms: Forms,
-    /// By line; made when an exact search does not do.
+    /// For each line, the number of its normalized form. Computed on the first search that is not verbatim.
     form_of: OnceCell<Vec<u32>>,
-    meaning: OnceCell<Meaning>,
+    line_index: OnceCell<LineIndex>,
 }
 
 /// A line of the file under edit.
@@ -39,7 +39,7 @@ pub(crate) enum Item {
 }
 
 impl Item {
-    /// The line of the base that it is, if it is one.
+    /// The line of the base, if it is one.
     pub(crate) fn old(&self) -> Option<usize> {
         match self {
             Self::Old(line) => Some(*line),
@@ -54,13 +54,13 @@ impl Document {
         let ending = LineEnding::dominant(&base);
         let mut spans = Vec::new();
         for line in lines::split(base.get(at..).unwrap_or_default()) {
-            // A lone carriage return at the end of the file is a character, not a terminator. Several before a newline are part of
-            // it: some tools write `\r\r\n`, and no model writes that for a new line.
+            // A lone carriage return at the end of the file is a character. Several before a newline are part of
+            // the terminator: some tools write `\r\r\n`, which no model does.
             let body = line.strip_suffix('\n').map_or(line, |body| body.trim_end_matches('\r'));
             spans.push((at, at + body.len(), at + line.len()));
             at += line.len();
         }
-        Self { base, spans, ending, forms: Forms::default(), form_of: OnceCell::new(), meaning: OnceCell::new() }
+        Self { base, spans, ending, forms: Forms::default(), form_of: OnceCell::new(), line_index: OnceCell::new() }
     }
 
     pub(crate) fn base(&self) -> &Arc<str> {
@@ -71,32 +71,32 @@ impl Document {
         (0..self.spans.len()).map(Item::Old).collect()
     }
 
-    /// What the lines of the base mean.
-    pub(crate) fn meaning(&self) -> &Meaning {
-        self.meaning.get_or_init(|| Meaning::new(self.form_of().to_vec(), &self.forms))
+    /// The index of the lines of the base.
+    pub(crate) fn line_index(&self) -> &LineIndex {
+        self.line_index.get_or_init(|| LineIndex::new(self.form_of().to_vec(), &self.forms))
     }
 
-    /// Number of lines of the base.
+    /// The number of lines of the base.
     pub(crate) fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// The body of a line of the base.
+    /// The text of a line of the base, without terminator.
     pub(crate) fn body(&self, line: usize) -> &str {
         self.spans.get(line).and_then(|(start, end, _)| self.base.get(*start..*end)).unwrap_or_default()
     }
 
-    /// The forms of the lines of this file and of those that edits add to it.
+    /// The normalized forms of the lines of this file and of those that edits add.
     pub(crate) fn forms(&self) -> &Forms {
         &self.forms
     }
 
-    /// By line of the base: its form.
+    /// For each line of the base, the number of its normalized form.
     pub(crate) fn form_of(&self) -> &[u32] {
         self.form_of.get_or_init(|| (0..self.spans.len()).map(|line| self.forms.number(self.body(line))).collect())
     }
 
-    /// The bodies of all lines of the base.
+    /// The texts of all lines of the base, without terminators.
     pub(crate) fn bodies(&self) -> Vec<&str> {
         (0..self.spans.len()).map(|line| self.body(line)).collect()
     }
@@ -105,8 +105,8 @@ impl Document {
         self.spans.get(line).and_then(|(_, end, full)| self.base.get(*end..*full)).unwrap_or_default()
     }
 
-    /// The text that the items make. Old lines keep their terminators. A new line gets that of the line that it replaces, or of
-    /// the line before it, or of the line after it. Whether the text ends with a newline stays as it was.
+    /// The text of the items. Lines of the base keep their terminators. An added line gets the terminator of the
+    /// line that it replaces, or else of a neighbour. The text ends with a newline if the base did.
     pub(crate) fn compose(&self, items: &[Item]) -> String {
         let closed = self.base.ends_with('\n') || self.spans.is_empty();
         let kept: BTreeSet<usize> = items.iter().filter_map(Item::old).collect();
@@ -121,7 +121,7 @@ impl Document {
                     next = line + 1;
                     (self.body(*line), self.terminator(*line))
                 }
-                // It replaces the next line of the base, unless that is kept.
+                // It replaces the next line of the base, unless that line is kept.
                 Item::New(body) if kept.contains(&next) => (body.as_str(), ""),
                 Item::New(body) => {
                     next += 1;
@@ -139,52 +139,52 @@ impl Document {
     }
 }
 
-/// Some lines of a file: as it was, or as the edits so far have left it.
+/// Lines in which a quote is searched: those of the base, or those of the edited file.
 pub(crate) struct View<'a> {
     document: &'a Document,
     /// `None` for all lines of the base.
     lines: Option<Vec<Line<'a>>>,
-    meaning: OnceCell<Meaning>,
+    line_index: OnceCell<LineIndex>,
 }
 
 /// A line of the view.
 #[derive(Debug, Clone, Copy)]
 struct Line<'a> {
     body: &'a str,
-    /// Its place in the base, 0-based; none for an added line.
+    /// The line of the base (0-based); `None` for an added line.
     base: Option<u32>,
 }
 
-/// What the lines mean, computed when an exact search does not do.
+/// The normalized forms and the classes of lines. Computed on the first search that is not verbatim.
 #[derive(Debug)]
-pub(crate) struct Meaning {
-    /// By line.
+pub(crate) struct LineIndex {
+    /// For each line, the number of its normalized form.
     forms: Vec<u32>,
     classes: Vec<LineClass>,
-    /// Lines by form: where those of each form begin in the list.
+    /// For each form, where its lines begin in `lines`.
     starts: Vec<u32>,
     lines: Vec<usize>,
 }
 
 impl<'a> View<'a> {
-    /// The file as it was.
+    /// The lines of the base.
     pub(crate) fn of_base(document: &'a Document) -> Self {
-        Self { document, lines: None, meaning: OnceCell::new() }
+        Self { document, lines: None, line_index: OnceCell::new() }
     }
 
-    /// The file as the edits so far have left it.
+    /// The lines of the edited file.
     pub(crate) fn of(document: &'a Document, items: &'a [Item]) -> Self {
         let line = |item: &'a Item| match item {
             Item::Old(line) => Line { body: document.body(*line), base: u32::try_from(*line).ok() },
             Item::New(body) => Line { body, base: None },
         };
-        Self { document, lines: Some(items.iter().map(line).collect()), meaning: OnceCell::new() }
+        Self { document, lines: Some(items.iter().map(line).collect()), line_index: OnceCell::new() }
     }
 
-    /// The lines `from..to` alone.
+    /// The lines `from..to` only.
     pub(crate) fn part(&self, from: usize, to: usize) -> Option<Self> {
         let lines = (from..to).map(|line| self.line(line)).collect::<Option<Vec<Line<'a>>>>();
-        lines.map(|lines| Self { document: self.document, lines: Some(lines), meaning: OnceCell::new() })
+        lines.map(|lines| Self { document: self.document, lines: Some(lines), line_index: OnceCell::new() })
     }
 
     fn line(&self, line: usize) -> Option<Line<'a>> {
@@ -212,45 +212,46 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether these lines stand at `at`, byte for byte.
+    /// Whether these lines are at `at`, byte for byte.
     pub(crate) fn has(&self, at: usize, bodies: &[&str]) -> bool {
         at.checked_add(bodies.len()).is_some_and(|end| end <= self.len())
             && (at..).zip(bodies).all(|(line, body)| self.body(line) == *body)
     }
 
-    /// The lines of this form, ascending.
+    /// The lines with this normalized text, ascending.
     pub(crate) fn places(&self, canonical: &str) -> &[usize] {
-        let meaning = self.meaning();
-        self.forms().find(canonical).map(|form| meaning.places(form)).unwrap_or_default()
+        let line_index = self.line_index();
+        self.forms().find(canonical).map(|form| line_index.places(form)).unwrap_or_default()
     }
 
-    /// The canonical form of a line.
-    pub(crate) fn canon(&self, line: usize) -> Rc<str> {
-        self.meaning().forms.get(line).map(|form| self.forms().text(*form)).unwrap_or_default()
+    /// The normalized text of a line.
+    pub(crate) fn normalized(&self, line: usize) -> Rc<str> {
+        self.line_index().forms.get(line).map(|form| self.forms().text(*form)).unwrap_or_default()
     }
 
-    /// What a line is.
+    /// The class of a line.
     pub(crate) fn class(&self, line: usize) -> LineClass {
-        self.meaning().classes.get(line).copied().unwrap_or(LineClass::Code)
+        self.line_index().classes.get(line).copied().unwrap_or(LineClass::Code)
     }
 
-    /// The lines in ascending `windows` whose forms are at least so much like `wanted`, with their likeness, ascending. Looks
-    /// closely at `budget` forms at most.
-    pub(crate) fn like(
+    /// The lines in ascending `windows` whose similarity to `wanted` is at least `minimum`, with their similarity,
+    /// ascending. Compares at most `budget` different lines.
+    pub(crate) fn similar_lines(
         &self,
         wanted: &str,
-        least: f32,
+        minimum: f32,
         windows: &[(usize, usize)],
         budget: &mut usize,
     ) -> Vec<(usize, f32)> {
-        let meaning = self.meaning();
-        let inside = windows.iter().flat_map(|(from, to)| meaning.forms.get(*from..*to).unwrap_or_default());
+        let line_index = self.line_index();
+        let inside = windows.iter().flat_map(|(from, to)| line_index.forms.get(*from..*to).unwrap_or_default());
         let mut inside: Vec<u32> = inside.copied().collect();
         inside.sort_unstable();
         inside.dedup();
-        let forms = self.forms().like(wanted, least, &inside, budget);
-        let lines =
-            forms.iter().flat_map(|(form, likeness)| meaning.places(*form).iter().map(|line| (*line, *likeness)));
+        let forms = self.forms().similar_lines(wanted, minimum, &inside, budget);
+        let lines = forms
+            .iter()
+            .flat_map(|(form, similarity)| line_index.places(*form).iter().map(|line| (*line, *similarity)));
         let in_window = |line: usize| windows.iter().any(|(from, to)| (*from..*to).contains(&line));
         let mut lines: Vec<(usize, f32)> = lines.filter(|(line, _)| in_window(*line)).collect();
         lines.sort_unstable_by_key(|(line, _)| *line);
@@ -261,20 +262,20 @@ impl<'a> View<'a> {
         self.document.forms()
     }
 
-    fn meaning(&self) -> &Meaning {
-        let Some(lines) = &self.lines else { return self.document.meaning() };
-        self.meaning.get_or_init(|| {
+    fn line_index(&self) -> &LineIndex {
+        let Some(lines) = &self.lines else { return self.document.line_index() };
+        self.line_index.get_or_init(|| {
             let known = self.document.form_of();
             let form = |line: &Line<'_>| {
                 let base = line.base.and_then(|base| known.get(base as usize)).copied();
                 base.unwrap_or_else(|| self.forms().number(line.body))
             };
-            Meaning::new(lines.iter().map(form).collect(), self.forms())
+            LineIndex::new(lines.iter().map(form).collect(), self.forms())
         })
     }
 }
 
-impl Meaning {
+impl LineIndex {
     pub(crate) fn new(forms: Vec<u32>, known: &Forms) -> Self {
         let mut starts = vec![0u32; known.len() + 1];
         for form in &forms {
@@ -309,10 +310,10 @@ impl Meaning {
     }
 }
 
-/// Lengths of characters by class, to tell strangers without comparing them.
-const CLASSES: usize = 32;
+/// Number of classes of characters in a [`Bag`].
+const CHAR_CLASSES: usize = 32;
 
-/// The forms that occur in a file under edit. Numbers only grow, so that they stay good while edits add lines.
+/// Interned normalized lines. Numbers are only added, so that they stay valid while edits add lines.
 #[derive(Debug, Default)]
 pub(crate) struct Forms(RefCell<Known>);
 
@@ -320,19 +321,19 @@ pub(crate) struct Forms(RefCell<Known>);
 struct Known {
     numbers: HashMap<Rc<str>, u32>,
     texts: Vec<Rc<str>>,
-    traits: Vec<Traits>,
+    traits: Vec<LineTraits>,
     bags: Vec<Bag>,
 }
 
-/// How many characters of each class a text has, and how many in all.
+/// The number of characters of each class, for a fast upper bound of the similarity.
 #[derive(Debug, Clone, Copy)]
 struct Bag {
-    counts: [u8; CLASSES],
+    counts: [u8; CHAR_CLASSES],
     chars: u32,
 }
 
 impl Forms {
-    /// The number of the form of a line, a new one if need be.
+    /// The number of the normalized form of a line. Adds the form if it is new.
     pub(crate) fn number(&self, line: &str) -> u32 {
         let text = normalize(line);
         let mut known = self.0.borrow_mut();
@@ -341,19 +342,19 @@ impl Forms {
         }
         let number = u32::try_from(known.texts.len()).unwrap_or(u32::MAX);
         let text: Rc<str> = Rc::from(&*text);
-        known.traits.push(Traits::of(&text));
+        known.traits.push(LineTraits::of(&text));
         known.bags.push(Bag::of(&text));
         known.texts.push(Rc::clone(&text));
         known.numbers.insert(text, number);
         number
     }
 
-    /// The number of a form that is known.
+    /// The number of a known form.
     pub(crate) fn find(&self, canonical: &str) -> Option<u32> {
         self.0.borrow().numbers.get(canonical).copied()
     }
 
-    /// How many there are.
+    /// The number of forms.
     pub(crate) fn len(&self) -> usize {
         self.0.borrow().texts.len()
     }
@@ -363,17 +364,24 @@ impl Forms {
         self.0.borrow().texts.get(number as usize).cloned().unwrap_or_default()
     }
 
-    /// What the forms are, by number.
-    pub(crate) fn traits(&self) -> Ref<'_, [Traits]> {
+    /// The properties of the forms, by number.
+    pub(crate) fn traits(&self) -> Ref<'_, [LineTraits]> {
         Ref::map(self.0.borrow(), |known| known.traits.as_slice())
     }
 
-    /// Those of `numbers` whose forms are at least so much like `wanted`, with their likeness. Looks closely at `budget` of them
-    /// at most.
-    pub(crate) fn like(&self, wanted: &str, least: f32, numbers: &[u32], budget: &mut usize) -> Vec<(u32, f32)> {
+    /// Those of `numbers` whose similarity to `wanted` is at least `minimum`, with their similarity. Compares at
+    /// most `budget` of them.
+    pub(crate) fn similar_lines(
+        &self,
+        wanted: &str,
+        minimum: f32,
+        numbers: &[u32],
+        budget: &mut usize,
+    ) -> Vec<(u32, f32)> {
         let (probe, bag) = (Probe::new(wanted), Bag::of(wanted));
         let known = self.0.borrow();
-        let near = |number: &&u32| known.bags.get(**number as usize).is_some_and(|other| bag.may_be_like(other, least));
+        let near =
+            |number: &&u32| known.bags.get(**number as usize).is_some_and(|other| bag.may_be_like(other, minimum));
         let mut found = Vec::new();
         for &number in numbers.iter().filter(near) {
             if *budget == 0 {
@@ -381,7 +389,7 @@ impl Forms {
             }
             *budget -= 1;
             let text = known.texts.get(number as usize).map_or("", |text| text);
-            found.extend(probe.likeness(text, least).map(|likeness| (number, likeness)));
+            found.extend(probe.similarity(text, minimum).map(|similarity| (number, similarity)));
         }
         found
     }
@@ -389,20 +397,20 @@ impl Forms {
 
 impl Bag {
     fn of(text: &str) -> Self {
-        let mut bag = Self { counts: [0; CLASSES], chars: 0 };
+        let mut bag = Self { counts: [0; CHAR_CLASSES], chars: 0 };
         for c in text.chars() {
             bag.chars = bag.chars.saturating_add(1);
-            if let Some(count) = bag.counts.get_mut(c as usize & (CLASSES - 1)) {
+            if let Some(count) = bag.counts.get_mut(c as usize & (CHAR_CLASSES - 1)) {
                 *count = count.saturating_add(1);
             }
         }
         bag
     }
 
-    /// Whether texts of these bags can be so alike: what they have in common is at most what is in both bags.
-    fn may_be_like(&self, other: &Self, least: f32) -> bool {
+    /// Whether texts with these bags can be that similar: they share at most the characters that are in both bags.
+    fn may_be_like(&self, other: &Self, minimum: f32) -> bool {
         let total = (self.chars + other.chars) as f32;
-        let allowed = (1.0 - least) * total;
+        let allowed = (1.0 - minimum) * total;
         if self.chars.abs_diff(other.chars) as f32 > allowed {
             return false;
         }
@@ -443,7 +451,7 @@ mod tests {
         assert_eq!(composed(&replaced), "a\r\nB\r\r\nC\nmore\nd\ne\n");
         let inserted = [new("first"), Item::Old(0), new("second"), Item::Old(1), Item::Old(2), new("x"), Item::Old(3)];
         assert_eq!(composed(&inserted), "first\r\na\r\nsecond\r\nb\r\r\nc\nx\nd\n");
-        // Nothing is left to be like.
+        // The base has no line whose terminator could be used.
         assert_eq!(Document::new("".into()).compose(&[new("a"), new("b")]), "a\nb\n");
         assert_eq!(Document::new("a\r\nb".into()).compose(&[new("c"), new("d"), new("e")]), "c\r\nd\r\ne");
     }
@@ -454,7 +462,7 @@ mod tests {
         let items = [Item::Old(0), Item::New("  b".into()), Item::New("a ".into()), Item::Old(1)];
         let view = View::of(&document, &items);
         assert_eq!((view.places("a"), view.places("b"), view.places("c")), (&[0, 2][..], &[1][..], &[][..]));
-        assert_eq!((&*view.canon(2), view.class(3), view.body(1)), ("a", LineClass::Comment, "  b"));
+        assert_eq!((&*view.normalized(2), view.class(3), view.body(1)), ("a", LineClass::Comment, "  b"));
         assert!(view.has(0, &["a", "  b"]) && !view.has(3, &["# b", ""]));
         assert_eq!(View::of_base(&document).places("a"), [0, 2]);
         assert_eq!(view.part(1, 4).map(|part| part.places("a").to_vec()), Some(vec![1]));
@@ -475,15 +483,15 @@ mod tests {
         for line in ["return self.readings.values()", "for mark of marks {", "x"] {
             forms.number(line);
         }
-        let found = forms.like("return self.reading.values()", 0.75, &[0, 1, 2], &mut 100);
+        let found = forms.similar_lines("return self.reading.values()", 0.75, &[0, 1, 2], &mut 100);
         assert_eq!(found.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0]);
     }
 
     proptest! {
         #[test]
-        fn a_bag_never_hides_what_is_alike(a in "[a-f ]{1,12}", b in "[a-f ]{1,12}", least in 0.5f32..0.95) {
-            let alike = Probe::new(&a).likeness(&b, least).is_some();
-            prop_assert!(!alike || Bag::of(&a).may_be_like(&Bag::of(&b), least));
+        fn a_bag_never_excludes_similar_texts(a in "[a-f ]{1,12}", b in "[a-f ]{1,12}", minimum in 0.5f32..0.95) {
+            let similar = Probe::new(&a).similarity(&b, minimum).is_some();
+            prop_assert!(!similar || Bag::of(&a).may_be_like(&Bag::of(&b), minimum));
         }
     }
 }

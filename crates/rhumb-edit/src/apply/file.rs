@@ -1,6 +1,7 @@
-//! One file while the edits of a reply are applied to it: made, changed, rewritten, deleted, moved.
-// FROM compose/mod.rs
-// //! Several edits of one file, one after another, each against the file as the earlier ones left it or as it was.
+//! One file while the edits of a reply are applied to it.
+//!
+//! [`OpenFile`] handles the file as a whole (created, rewritten, deleted, renamed), [`FileEdits`] its hunks. A hunk
+//! is located in the file as the earlier edits left it, or in the original file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,45 +13,45 @@ use rhumb_text::lines::{self, LineEnding};
 use super::document::{Document, Item, View};
 use super::whole_file;
 use crate::altered_text;
-use crate::locate::align::{self, MARGIN};
+use crate::locate::align::{self, MIN_MARGIN};
 use crate::locate::placement::Located;
-use crate::locate::{self, CHEAP};
-use crate::outcome::{Candidate, Flag, Landing, Strategy};
+use crate::locate::{self, MAX_CONFIDENT_COST};
+use crate::outcome::{AppliedEdit, Candidate, Flag, Strategy};
 use crate::parse::markers;
-use crate::proposal::{FileChange, FileProposal, Flexibility};
+use crate::proposal::{FileChange, FileProposal, Matching};
 use crate::refusal::{Cause, Refusal};
 use crate::reply::{Change, Hunk, LineKind, QuotedLine};
 
-/// The file as the edits so far leave it.
+/// A file with the edits applied so far.
 pub(crate) struct OpenFile {
     pub(crate) edits: FileEdits,
     pub(crate) exists: bool,
-    /// Whether all that was done to it was done by earlier replies, and is under review.
-    pub(crate) stands: bool,
+    /// Whether only earlier replies changed the file: their changes are pending.
+    pub(crate) only_pending: bool,
     pub(crate) deleted: bool,
     pub(crate) moved_to: Option<String>,
-    /// Whether the reply says nothing but what is escaped.
+    /// Whether the reply is HTML-escaped.
     pub(crate) escaped: bool,
-    /// Whether the text shall end with a newline, if an edit says so.
+    /// Whether the text has to end with a newline, if an edit says so.
     pub(crate) final_newline: Option<bool>,
 }
 
 impl OpenFile {
-    /// A file with changes that earlier replies proposed; `to` is where it moves.
-    pub(crate) fn standing(
+    /// A file with pending changes; `to` is its new path if it is renamed.
+    pub(crate) fn with_pending(
         file: &FileProposal,
         to: Option<String>,
-        noted: Vec<Range<usize>>,
-        flexibility: Flexibility,
+        commented: Vec<Range<usize>>,
+        matching: Matching,
     ) -> Self {
         let base: Arc<str> = file.base.clone().unwrap_or_default();
         let ends = |text: &str| text.ends_with('\n') || text.is_empty();
         let ends_so = file.proposed.as_deref().map(ends).filter(|ends_so| *ends_so != ends(&base));
         let proposed = file.proposed.clone().unwrap_or_else(|| base.clone());
         Self {
-            edits: FileEdits::standing(base, &proposed, noted, flexibility),
+            edits: FileEdits::with_pending(base, &proposed, commented, matching),
             exists: file.base.is_some(),
-            stands: true,
+            only_pending: true,
             deleted: file.proposed.is_none(),
             moved_to: to,
             escaped: false,
@@ -62,40 +63,46 @@ impl OpenFile {
         &mut self,
         path: &str,
         readings: &[Hunk],
-        forgiving: bool,
+        is_diff: bool,
         new: bool,
-    ) -> Result<Landing, Refusal> {
-        let landing = self.lines_of_hunk(path, readings, forgiving, new);
+    ) -> Result<AppliedEdit, Refusal> {
+        let applied_edit = self.lines_of_hunk(path, readings, is_diff, new);
         match readings {
-            [only] if only.final_newline.is_some() => self.ended(only, landing),
-            _ => landing,
+            [only] if only.final_newline.is_some() => self.ended(only, applied_edit),
+            _ => applied_edit,
         }
     }
 
-    /// A hunk that changes the newline at the end of the file, after its lines have been dealt with. They may have been as
-    /// they should be.
-    fn ended(&mut self, hunk: &Hunk, landing: Result<Landing, Refusal>) -> Result<Landing, Refusal> {
+    /// Applies a change of the newline at the end of the file, after the lines of the hunk were applied. These may
+    /// have been unchanged.
+    fn ended(&mut self, hunk: &Hunk, applied_edit: Result<AppliedEdit, Refusal>) -> Result<AppliedEdit, Refusal> {
         let base = self.edits.document().base();
         let was = base.ends_with('\n') || base.is_empty();
         let last_of = |text: &str| text.lines().next_back().map(str::to_owned);
         let is_end = last_of(&self.edits.compose()) == last_of(&hunk.replacement());
         if !is_end || hunk.final_newline == Some(was) {
-            return landing;
+            return applied_edit;
         }
-        let landing = match landing {
+        let applied_edit = match applied_edit {
             Err(refusal) if refusal.is(Flag::AlreadyApplied) && self.final_newline != hunk.final_newline => {
                 let last = self.edits.document().len();
-                Landing { lines: Some((last, last)), ..Landing::new(Strategy::Exact, "") }
+                AppliedEdit { lines: Some((last, last)), ..AppliedEdit::new(Strategy::Exact, "") }
             }
-            landing => landing?,
+            applied_edit => applied_edit?,
         };
         self.final_newline = hunk.final_newline;
-        Ok(landing)
+        Ok(applied_edit)
     }
 
-    fn lines_of_hunk(&mut self, path: &str, readings: &[Hunk], forgiving: bool, new: bool) -> Result<Landing, Refusal> {
+    fn lines_of_hunk(
+        &mut self,
+        path: &str,
+        readings: &[Hunk],
+        is_diff: bool,
+        new: bool,
+    ) -> Result<AppliedEdit, Refusal> {
         let creation = readings.iter().find(|hunk| !hunk.quotes());
-        if let Some(hunk) = creation.filter(|_| !self.exists && (self.stands || self.edits.items().is_empty())) {
+        if let Some(hunk) = creation.filter(|_| !self.exists && (self.only_pending || self.edits.items().is_empty())) {
             return Ok(self.create(hunk));
         }
         if !self.exists && self.edits.items().is_empty() {
@@ -107,42 +114,42 @@ impl OpenFile {
         if let Some(repeated) = readings.iter().find_map(|hunk| self.repeated(hunk)) {
             return Ok(repeated);
         }
-        let hunk = self.reading(path, readings, forgiving)?;
+        let hunk = self.reading(path, readings, is_diff)?;
         let unescaped =
-            altered_text::decoded(hunk).filter(|unescaped| self.reads_better(path, unescaped, hunk, forgiving));
-        self.edits.apply(unescaped.as_ref().unwrap_or(hunk), forgiving)
+            altered_text::decoded(hunk).filter(|unescaped| self.reads_better(path, unescaped, hunk, is_diff));
+        self.edits.apply(unescaped.as_ref().unwrap_or(hunk), is_diff)
     }
 
-    /// The outcome of a hunk that stands earlier in the reply.
-    fn repeated(&self, hunk: &Hunk) -> Option<Landing> {
+    /// The result of a hunk that occurs earlier in the reply.
+    fn repeated(&self, hunk: &Hunk) -> Option<AppliedEdit> {
         let unescaped = || altered_text::decoded(hunk).is_some_and(|hunk| self.edits.repeats(&hunk));
-        (self.edits.repeats(hunk) || unescaped()).then(Landing::repeated)
+        (self.edits.repeats(hunk) || unescaped()).then(AppliedEdit::repeated)
     }
 
-    /// Whether a hunk fits better with its entities read as characters. Where both fit alike, as entities stand among the
-    /// added lines alone, the rest of the reply and the file decide.
-    fn reads_better(&self, path: &str, unescaped: &Hunk, hunk: &Hunk, forgiving: bool) -> bool {
-        match (self.edits.cost(unescaped, forgiving), self.edits.cost(hunk, forgiving)) {
+    /// Whether a hunk fits better with decoded entities. If both fit equally, because only added lines have
+    /// entities, the rest of the reply and the file decide.
+    fn reads_better(&self, path: &str, unescaped: &Hunk, hunk: &Hunk, is_diff: bool) -> bool {
+        match (self.edits.cost(unescaped, is_diff), self.edits.cost(hunk, is_diff)) {
             (None, _) => false,
             (Some(_), None) => true,
             (Some(cost), Some(plain)) if (cost - plain).abs() > 1e-3 => cost < plain,
             _ => {
                 let added =
                     hunk.lines.iter().filter(|line| line.kind == LineKind::Insert).map(|line| line.text.as_str());
-                self.escaped && !altered_text::may_be_meant(path, self.edits.document().base(), added)
+                self.escaped && !altered_text::entities_are_meant(path, self.edits.document().base(), added)
             }
         }
     }
 
-    /// The reading whose quote is in the file: the longest exact one, else the one that fits clearly best.
-    fn reading<'h>(&self, path: &str, readings: &'h [Hunk], forgiving: bool) -> Result<&'h Hunk, Refusal> {
+    /// The reading of a block that is in the file: the longest exact one, or the one with a clear lead.
+    fn reading<'h>(&self, path: &str, readings: &'h [Hunk], is_diff: bool) -> Result<&'h Hunk, Refusal> {
         if let [only] = readings {
             return Ok(only);
         }
         let quoting = readings.iter().rev().filter(|hunk| hunk.quotes());
-        let cost = |hunk: &'h Hunk| Some((self.edits.cost(hunk, forgiving)?, hunk));
+        let cost = |hunk: &'h Hunk| Some((self.edits.cost(hunk, is_diff)?, hunk));
         let mut accepted: Vec<(f32, &Hunk)> = quoting.filter_map(cost).collect();
-        // A reading that leaves the divider in the file is the last resort.
+        // A reading that adds a divider to the file is the last resort.
         if accepted.iter().any(|(_, hunk)| !adds_divider(hunk)) {
             accepted.retain(|(_, hunk)| !adds_divider(hunk));
         } else if !accepted.is_empty() && !markers::is_document(path) {
@@ -154,25 +161,25 @@ impl OpenFile {
         accepted.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         match accepted.as_slice() {
             [(_, only)] | [(0.0, only), ..] => Ok(only),
-            [(best, hunk), (next, _), ..] if next - best >= MARGIN => Ok(hunk),
+            [(best, hunk), (next, _), ..] if next - best >= MIN_MARGIN => Ok(hunk),
             [] => Err(Cause::NoDividerFits.into()),
             _ => Err(Cause::AmbiguousDivider.into()),
         }
     }
 
-    fn create(&mut self, hunk: &Hunk) -> Landing {
+    fn create(&mut self, hunk: &Hunk) -> AppliedEdit {
         let text = hunk.replacement();
         self.edits.set_items(text.lines().map(|line| Item::New(line.to_owned())).collect());
         self.exists = false;
-        Landing::new(Strategy::Created, "")
+        AppliedEdit::new(Strategy::Created, "")
     }
 
-    /// An edit that quotes nothing fills an empty file and nothing else.
-    fn fill(&mut self, path: &str, hunk: Option<&Hunk>) -> Result<Landing, Refusal> {
+    /// An edit without quote can only fill an empty file.
+    fn fill(&mut self, path: &str, hunk: Option<&Hunk>) -> Result<AppliedEdit, Refusal> {
         let wanted = hunk.map(Hunk::replacement).unwrap_or_default();
         if self.edits.is_blank() {
             self.edits.set_items(wanted.lines().map(|line| Item::New(line.to_owned())).collect());
-            return Ok(Landing::new(Strategy::Whole, ""));
+            return Ok(AppliedEdit::new(Strategy::Whole, ""));
         }
         if self.edits.compose().trim_end().lines().eq(wanted.trim_end().lines()) {
             return Err(Cause::AlreadyApplied.into());
@@ -180,27 +187,33 @@ impl OpenFile {
         Err(Cause::QuotesNothing { path: path.to_owned() }.into())
     }
 
-    pub(crate) fn whole(&mut self, path: &str, lines: &[String], new: bool, asked: bool) -> Result<Landing, Refusal> {
-        if !self.exists && (self.stands || self.edits.items().is_empty()) {
+    pub(crate) fn whole(
+        &mut self,
+        path: &str,
+        lines: &[String],
+        new: bool,
+        asked: bool,
+    ) -> Result<AppliedEdit, Refusal> {
+        if !self.exists && (self.only_pending || self.edits.items().is_empty()) {
             let text: Vec<&str> = lines.iter().map(String::as_str).collect();
             whole_file::complete(&["..."], &text)?;
             self.edits.set_items(lines.iter().cloned().map(Item::New).collect());
-            return Ok(Landing::new(Strategy::Created, ""));
+            return Ok(AppliedEdit::new(Strategy::Created, ""));
         }
         if new {
             return Err(Cause::FileExists { path: path.to_owned() }.into());
         }
         let unescaped = self.unescaped(path, lines);
         let items = whole_file::merge(self.edits.document(), unescaped.as_deref().unwrap_or(lines), asked)?;
-        let mut landing = Landing::new(Strategy::Whole, "");
+        let mut applied_edit = AppliedEdit::new(Strategy::Whole, "");
         if whole_file::drops_tail(&items, self.edits.document().bodies().len()) {
-            landing.flags.push(Flag::Elision);
+            applied_edit.flags.push(Flag::Elision);
         }
         self.edits.set_items(items);
-        Ok(landing)
+        Ok(applied_edit)
     }
 
-    /// The lines with their entities read as characters, where that makes them more like the file.
+    /// The lines with decoded entities, if these are more similar to the file.
     fn unescaped(&self, path: &str, lines: &[String]) -> Option<Vec<String>> {
         if !self.escaped {
             return None;
@@ -213,11 +226,11 @@ impl OpenFile {
         };
         let (with, without) = (share(&unescaped), share(lines));
         let added = || lines.iter().map(String::as_str);
-        let meant = || altered_text::may_be_meant(path, self.edits.document().base(), added());
+        let meant = || altered_text::entities_are_meant(path, self.edits.document().base(), added());
         (with > without || (with == without && !meant())).then_some(unescaped)
     }
 
-    pub(crate) fn delete(&mut self, path: &str, change: &Change) -> Result<Landing, Refusal> {
+    pub(crate) fn delete(&mut self, path: &str, change: &Change) -> Result<AppliedEdit, Refusal> {
         if !self.exists {
             return Err(Cause::NoSuchFile { path: path.to_owned(), similar: Vec::new() }.into());
         }
@@ -231,7 +244,7 @@ impl OpenFile {
             }
         }
         self.deleted = true;
-        Ok(Landing::new(Strategy::Deleted, ""))
+        Ok(AppliedEdit::new(Strategy::Deleted, ""))
     }
 
     /// The text with all edits.
@@ -250,8 +263,8 @@ impl OpenFile {
         text
     }
 
-    /// A file that was deleted and is now made anew, as some write a replacement. Lines that it had keep their bytes.
-    pub(crate) fn remake(&mut self, change: &Change) -> Option<Result<Landing, Refusal>> {
+    /// Creates a file again that the reply deleted, as models do to replace it. Unchanged lines keep their bytes.
+    pub(crate) fn remake(&mut self, change: &Change) -> Option<Result<AppliedEdit, Refusal>> {
         let lines: Vec<String> = match change {
             Change::Whole(lines) => lines.clone(),
             Change::Hunk(readings) => {
@@ -266,7 +279,7 @@ impl OpenFile {
         let merged = whole_file::merge(self.edits.document(), &lines, true);
         self.edits.set_items(merged.unwrap_or_else(|_| lines.into_iter().map(Item::New).collect()));
         self.deleted = false;
-        Some(Ok(Landing::new(Strategy::Whole, "")))
+        Some(Ok(AppliedEdit::new(Strategy::Whole, "")))
     }
 
     pub(crate) fn proposal(self, path: String) -> Option<FileProposal> {
@@ -291,7 +304,7 @@ impl OpenFile {
     }
 }
 
-/// Whether each line like a divider among the added ones stands below a short text, as a heading of a docstring has it.
+/// Whether each added line that looks like a divider underlines a heading above it.
 fn underlines(hunk: &Hunk) -> bool {
     let added: Vec<&str> =
         hunk.lines.iter().filter(|line| line.kind == LineKind::Insert).map(|line| &*line.text).collect();
@@ -302,7 +315,7 @@ fn underlines(hunk: &Hunk) -> bool {
     added.iter().enumerate().filter(|(_, line)| markers::divider(line).is_some()).all(|(at, _)| heads(at))
 }
 
-/// Whether there are more lines like dividers among the added lines than among the removed ones.
+/// Whether the hunk adds more lines that look like dividers than it removes.
 fn adds_divider(hunk: &Hunk) -> bool {
     let count = |kind: LineKind| {
         let lines = hunk.lines.iter().filter(|line| line.kind == kind);
@@ -311,71 +324,78 @@ fn adds_divider(hunk: &Hunk) -> bool {
     count(LineKind::Insert) > count(LineKind::Delete)
 }
 
-/// By so much the original must fit better than the edited file to be preferred.
-const PREFERENCE: f32 = 0.2;
+/// Minimum difference in cost for which a location in the original file is preferred to one in the edited file.
+const MIN_ORIGINAL_LEAD: f32 = 0.2;
 
-/// A file under edit.
+/// The hunks of one file.
 #[derive(Debug)]
 pub(crate) struct FileEdits {
     document: Document,
-    flexibility: Flexibility,
+    matching: Matching,
     items: Vec<Item>,
     changed: bool,
     applied: BTreeSet<Vec<QuotedLine>>,
-    numbers: Numbers,
-    /// The lines as the replies before left them.
-    stood: Vec<Item>,
-    /// Lines of the base whose change the reviewer wants otherwise.
-    noted: Vec<Range<usize>>,
+    numbers: LineNumberTrust,
+    /// The lines before the current reply.
+    lines_before_reply: Vec<Item>,
+    /// Lines of the base with pending changes on which the reviewer commented.
+    commented: Vec<Range<usize>>,
 }
 
-/// What the line numbers in the headings of a reply have proved to be worth, where a quote told the place.
+/// Whether the line numbers of the hunk headings in this reply are reliable. Hunks that are located without them
+/// tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Numbers {
-    Untested,
+enum LineNumberTrust {
+    Unknown,
     Right,
     Wrong,
 }
 
-/// Which text the lines of a [`Located`] count.
-enum Against {
+/// The text in which a hunk was located.
+enum Target {
     Edited(Located),
     Original(Located),
 }
 
 impl FileEdits {
-    pub(crate) fn new(base: Arc<str>, flexibility: Flexibility) -> Self {
+    pub(crate) fn new(base: Arc<str>, matching: Matching) -> Self {
         let document = Document::new(base);
         let items = document.items();
         Self {
             document,
-            flexibility,
-            stood: items.clone(),
+            matching,
+            lines_before_reply: items.clone(),
             items,
             changed: false,
             applied: BTreeSet::new(),
-            numbers: Numbers::Untested,
-            noted: Vec::new(),
+            numbers: LineNumberTrust::Unknown,
+            commented: Vec::new(),
         }
     }
 
-    /// A file with the changes that earlier replies proposed; `noted` are lines of the base whose change the reviewer wants otherwise.
-    pub(crate) fn standing(base: Arc<str>, proposed: &str, noted: Vec<Range<usize>>, flexibility: Flexibility) -> Self {
-        let mut edits = Self::new(base, flexibility);
+    /// A file with pending changes. `commented` are the lines of the base with changes on which the reviewer
+    /// commented.
+    pub(crate) fn with_pending(
+        base: Arc<str>,
+        proposed: &str,
+        commented: Vec<Range<usize>>,
+        matching: Matching,
+    ) -> Self {
+        let mut edits = Self::new(base, matching);
         edits.items = pending_items(&edits.document, proposed);
-        edits.changed = edits.items != edits.stood;
-        (edits.stood, edits.noted) = (edits.items.clone(), noted);
+        edits.changed = edits.items != edits.lines_before_reply;
+        (edits.lines_before_reply, edits.commented) = (edits.items.clone(), commented);
         edits
     }
 
-    /// Takes up another reply, whose line numbers are to be tested anew.
-    pub(crate) fn take_up(&mut self) {
-        self.numbers = Numbers::Untested;
-        self.stood.clone_from(&self.items);
+    /// Begins another reply. Its line numbers are tested anew.
+    pub(crate) fn begin_reply(&mut self) {
+        self.numbers = LineNumberTrust::Unknown;
+        self.lines_before_reply.clone_from(&self.items);
     }
 
-    /// Leaves out all edits so far.
-    pub(crate) fn start_again(&mut self) {
+    /// Discards all edits.
+    pub(crate) fn reset(&mut self) {
         self.items = self.document.items();
         self.changed = false;
     }
@@ -389,18 +409,18 @@ impl FileEdits {
         self.document.compose(&self.items)
     }
 
-    /// Whether nothing but white space is left.
+    /// Whether the text has only white space.
     pub(crate) fn is_blank(&self) -> bool {
         View::of(&self.document, &self.items).bodies().all(|line| line.trim().is_empty())
     }
 
-    /// Replaces everything.
+    /// Replaces all lines.
     pub(crate) fn set_items(&mut self, items: Vec<Item>) {
         self.items = items;
         self.changed = true;
     }
 
-    /// Whether no edit has landed.
+    /// Whether no edit was applied.
     pub(crate) fn untouched(&self) -> bool {
         !self.changed
     }
@@ -410,78 +430,79 @@ impl FileEdits {
         &self.items
     }
 
-    /// The cost of the place that `hunk` would take, if it would be accepted.
-    pub(crate) fn cost(&self, hunk: &Hunk, forgiving: bool) -> Option<f32> {
-        match self.find(hunk, forgiving).ok()? {
-            Against::Edited(located) | Against::Original(located) => Some(located.cost),
+    /// The cost of the location that `hunk` would get; `None` if it is refused.
+    pub(crate) fn cost(&self, hunk: &Hunk, is_diff: bool) -> Option<f32> {
+        match self.find(hunk, is_diff).ok()? {
+            Target::Edited(located) | Target::Original(located) => Some(located.cost),
         }
     }
 
     /// Applies one hunk.
-    pub(crate) fn apply(&mut self, hunk: &Hunk, forgiving: bool) -> Result<Landing, Refusal> {
+    pub(crate) fn apply(&mut self, hunk: &Hunk, is_diff: bool) -> Result<AppliedEdit, Refusal> {
         if self.repeats(hunk) {
-            return Ok(Landing::repeated());
+            return Ok(AppliedEdit::repeated());
         }
-        let against = match self.find(hunk, forgiving) {
-            Err(refusal) if refusal.is(Flag::AlreadyApplied) && self.fitted_before(hunk, forgiving) => {
-                return Ok(Landing::repeated());
+        let against = match self.find(hunk, is_diff) {
+            Err(refusal) if refusal.is(Flag::AlreadyApplied) && self.fits_original(hunk, is_diff) => {
+                return Ok(AppliedEdit::repeated());
             }
             found => found?,
         };
-        let landing = self.land(hunk, against, forgiving)?;
-        if let (Some(number), Some((first, _))) = (hunk.line, landing.lines) {
-            let right = number == first && self.numbers != Numbers::Wrong;
-            self.numbers = if right { Numbers::Right } else { Numbers::Wrong };
+        let applied_edit = self.apply_located(hunk, against, is_diff)?;
+        if let (Some(number), Some((first, _))) = (hunk.line, applied_edit.lines) {
+            let right = number == first && self.numbers != LineNumberTrust::Wrong;
+            self.numbers = if right { LineNumberTrust::Right } else { LineNumberTrust::Wrong };
         }
-        Ok(landing)
+        Ok(applied_edit)
     }
 
-    /// Applies a hunk that fits several places at the line of its number, if all other numbers of the reply are right and
-    /// no other edit has come near. Nobody counts lines right by chance: such a reply has seen them.
-    pub(crate) fn apply_by_number(&mut self, hunk: &Hunk, forgiving: bool) -> Option<Landing> {
-        let line = hunk.line.filter(|_| self.numbers == Numbers::Right)?.checked_sub(1)?;
+    /// Applies an ambiguous hunk at the line number of its heading, if all other numbers of the reply are right and
+    /// no other edit is near. Models do not guess several numbers right, so this reply was made with them.
+    pub(crate) fn apply_by_number(&mut self, hunk: &Hunk, is_diff: bool) -> Option<AppliedEdit> {
+        let line = hunk.line.filter(|_| self.numbers == LineNumberTrust::Right)?.checked_sub(1)?;
         let base = View::of_base(&self.document);
-        let located = locate::locate_at(&base, line, hunk, forgiving, self.flexibility)?;
-        let shift = self.shift_of(&located)?;
-        self.land(hunk, Against::Edited(located.shifted(shift)), forgiving).ok()
+        let located = locate::locate_at(&base, line, hunk, is_diff, self.matching)?;
+        let shift = self.shift(&located)?;
+        self.apply_located(hunk, Target::Edited(located.shifted(shift)), is_diff).ok()
     }
 
-    /// Applies a hunk at its place.
-    fn land(&mut self, hunk: &Hunk, against: Against, forgiving: bool) -> Result<Landing, Refusal> {
+    /// Applies a hunk at its location.
+    fn apply_located(&mut self, hunk: &Hunk, against: Target, is_diff: bool) -> Result<AppliedEdit, Refusal> {
         if !hunk.changes()
-            && let Some(fate) = self.context_only(&against)
+            && let Some(result) = self.context_only(&against)
         {
-            return fate;
+            return result;
         }
         let (items, located, lines) = match against {
-            Against::Edited(located) => {
+            Target::Edited(located) => {
                 let lines = self.base_lines(&located);
                 (self.edited(&located), located, lines)
             }
-            Against::Original(located) => {
-                let lines = located.met.first().zip(located.met.last()).map(|(first, last)| (first + 1, last + 1));
+            Target::Original(located) => {
+                let lines =
+                    located.matched.first().zip(located.matched.last()).map(|(first, last)| (first + 1, last + 1));
                 (self.merged(&located)?, located, lines)
             }
         };
         if self.same_text(&items) {
-            let repeats = self.fitted_before(hunk, forgiving) && located.strategy != Strategy::Exact;
-            return if repeats { Ok(Landing::repeated()) } else { Err(Cause::AlreadyApplied.into()) };
+            let repeats = self.fits_original(hunk, is_diff) && located.strategy != Strategy::Exact;
+            return if repeats { Ok(AppliedEdit::repeated()) } else { Err(Cause::AlreadyApplied.into()) };
         }
         self.items = items;
         self.changed = true;
         self.applied.insert(hunk.lines.clone());
         let flags = if located.strategy == Strategy::Elision { vec![Flag::Elision] } else { Vec::new() };
         let (strategy, confidence) = (located.strategy, located.confidence);
-        Ok(Landing { strategy, confidence, lines, flags, note: String::new() })
+        Ok(AppliedEdit { strategy, confidence, lines, flags, note: String::new() })
     }
 
-    /// Whether the very same hunk has been applied.
+    /// Whether the same hunk was applied before.
     pub(crate) fn repeats(&self, hunk: &Hunk) -> bool {
         self.applied.contains(&hunk.lines)
     }
 
-    /// Whether a quote that fitted several places of the original to the letter still has more than one, or none, of which
-    /// no edit has removed a line. What is added between its lines makes a place no other.
+    /// Whether a quote that is verbatim in several places of the original file is still ambiguous: not exactly one
+    /// of them has all its lines. Lines added in between do not matter.
     fn leaves_open(&self, refusal: &Refusal, hunk: &Hunk) -> bool {
         let alive: BTreeSet<usize> = self.items.iter().filter_map(Item::old).collect();
         let quoted = hunk.lines.iter().filter(|line| line.kind != LineKind::Insert).count();
@@ -490,73 +511,74 @@ impl FileEdits {
         exact && refusal.candidates.iter().filter(stands).count() != 1
     }
 
-    /// Whether a hunk that changes nothing now would have changed the file before the other edits of this reply: it says
-    /// the same as one of them, in other words.
-    fn fitted_before(&self, hunk: &Hunk, forgiving: bool) -> bool {
-        self.changed && locate::locate(&View::of_base(&self.document), hunk, forgiving, self.flexibility).is_ok()
+    /// Whether a hunk that changes nothing now would have changed the original file. Then it repeats another edit
+    /// of this reply.
+    fn fits_original(&self, hunk: &Hunk, is_diff: bool) -> bool {
+        self.changed && locate::locate(&View::of_base(&self.document), hunk, is_diff, self.matching).is_ok()
     }
 
-    /// A hunk without plus or minus asks for nothing, if the file has it. If it is exact but for lines that the file
-    /// has not, those lack their plus sign: `None`, go on.
-    fn context_only(&self, against: &Against) -> Option<Result<Landing, Refusal>> {
-        let (Against::Edited(located) | Against::Original(located)) = against;
+    /// The result of a hunk without added or removed lines. `None` if the hunk is exact except for lines that the
+    /// file does not have: these lost their plus sign.
+    fn context_only(&self, against: &Target) -> Option<Result<AppliedEdit, Refusal>> {
+        let (Target::Edited(located) | Target::Original(located)) = against;
         if located.strategy == Strategy::Exact {
-            let mut landing = Landing::new(Strategy::Unchanged, "the edit adds and removes nothing");
-            landing.lines = self.base_lines(located);
-            return Some(Ok(landing));
+            let mut applied_edit = AppliedEdit::new(Strategy::Unchanged, "the edit adds and removes nothing");
+            applied_edit.lines = self.base_lines(located);
+            return Some(Ok(applied_edit));
         }
         let added = located.inserts.values().map(Vec::len).sum::<usize>() as f32;
-        if added > 0.0 && located.cost < added * align::MISS_PLUS + PREFERENCE {
+        if added > 0.0 && located.cost < added * align::MISSING_PLUS_COST + MIN_ORIGINAL_LEAD {
             return None;
         }
         Some(Err(Cause::ContextOnly.into()))
     }
 
-    fn find(&self, hunk: &Hunk, forgiving: bool) -> Result<Against, Refusal> {
-        let locate = |view: &View<'_>| locate::locate(view, hunk, forgiving, self.flexibility);
+    fn find(&self, hunk: &Hunk, is_diff: bool) -> Result<Target, Refusal> {
+        let locate = |view: &View<'_>| locate::locate(view, hunk, is_diff, self.matching);
         let original = locate(&View::of_base(&self.document));
         if let Ok(located) = &original
-            && (located.cost <= CHEAP || located.complete)
-            && let Some(shift) = self.shift_of(located)
+            && (located.cost <= MAX_CONFIDENT_COST || located.complete)
+            && let Some(shift) = self.shift(located)
         {
-            return Ok(Against::Edited(located.shifted(shift)));
+            return Ok(Target::Edited(located.shifted(shift)));
         }
         if let Ok(located) = &original
-            && self.is_noted(located)
-            && self.without_what_stood(located).is_some()
+            && self.is_commented(located)
+            && self.without_pending(located).is_some()
         {
-            return original.map(Against::Original);
+            return original.map(Target::Original);
         }
         if !self.changed {
-            return original.map(Against::Edited);
+            return original.map(Target::Edited);
         }
         if let Err(refusal) = &original
             && refusal.is(Flag::Ambiguous)
             && self.leaves_open(refusal, hunk)
         {
-            return original.map(Against::Edited);
+            return original.map(Target::Edited);
         }
         let edited = locate(&View::of(&self.document, &self.items));
         let doubtful = match &edited {
-            Ok(located) => located.cost > CHEAP,
+            Ok(located) => located.cost > MAX_CONFIDENT_COST,
             Err(refusal) => refusal.is_not_found() && !refusal.is(Flag::AlreadyApplied),
         };
         if doubtful
             && let Ok(original) = original
-            && edited.as_ref().map_or(true, |edited| original.cost < edited.cost - PREFERENCE)
+            && edited.as_ref().map_or(true, |edited| original.cost < edited.cost - MIN_ORIGINAL_LEAD)
         {
-            return Ok(Against::Original(original));
+            return Ok(Target::Original(original));
         }
-        edited.map(Against::Edited)
+        edited.map(Target::Edited)
     }
 
-    /// By how many lines a place in the original has moved, if no edit has touched it or the lines around it.
-    fn shift_of(&self, located: &Located) -> Option<isize> {
+    /// The number of lines by which a location in the original file has moved, if no edit touched it or the lines
+    /// around it.
+    fn shift(&self, located: &Located) -> Option<isize> {
         let (first, last) = located.span()?;
         let (from, to) = (first.saturating_sub(1), (last + 1).min(self.document.len().checked_sub(1)?));
         let at = self.items.iter().position(|item| *item == Item::Old(from))?;
         let window = self.items.get(at..=at + (to - from))?;
-        // Where the original begins or ends, so must the edited file.
+        // Where the original begins or ends, the edited file has to begin or end too.
         let begins = from > 0 || at == 0;
         let ends = to + 1 < self.document.len() || at + window.len() == self.items.len();
         let same = begins && ends && window.iter().zip(from..).all(|(item, line)| *item == Item::Old(line));
@@ -576,22 +598,24 @@ impl FileEdits {
         items
     }
 
-    /// Whether the reviewer wants a change at that place otherwise.
-    fn is_noted(&self, located: &Located) -> bool {
+    /// Whether the location has a change on which the reviewer commented.
+    fn is_commented(&self, located: &Located) -> bool {
         let span = located.span();
-        let within =
-            |noted: &Range<usize>| span.is_some_and(|(first, last)| first <= noted.start && noted.end <= last + 1);
-        self.noted.iter().any(within)
+        let within = |commented: &Range<usize>| {
+            span.is_some_and(|(first, last)| first <= commented.start && commented.end <= last + 1)
+        };
+        self.commented.iter().any(within)
     }
 
-    /// The lines without what earlier replies proposed at a place of the original that an edit of this one fits to the letter, or
-    /// nearly so; `None` if that reaches beyond the place, or this reply has edited there.
-    fn without_what_stood(&self, located: &Located) -> Option<Vec<Item>> {
-        let lines = || located.met.iter().chain(&located.deletes).copied();
-        let (first, last) = lines().min().zip(lines().max()).filter(|_| located.complete && located.cost <= CHEAP)?;
+    /// The lines without the pending changes at a location in the original file that the edit fits exactly or
+    /// nearly so. `None` if a pending change reaches beyond the location, or this reply edited there.
+    fn without_pending(&self, located: &Located) -> Option<Vec<Item>> {
+        let lines = || located.matched.iter().chain(&located.deletes).copied();
+        let (first, last) =
+            lines().min().zip(lines().max()).filter(|_| located.complete && located.cost <= MAX_CONFIDENT_COST)?;
         let region = |items: &[Item]| pending_region(items, first, last, self.document.len());
-        let (now, before) = (region(&self.items)?, region(&self.stood)?);
-        if self.items.get(now.clone())? != self.stood.get(before)? {
+        let (now, before) = (region(&self.items)?, region(&self.lines_before_reply)?);
+        if self.items.get(now.clone())? != self.lines_before_reply.get(before)? {
             return None;
         }
         let mut items = self.items.clone();
@@ -599,12 +623,12 @@ impl FileEdits {
         Some(items)
     }
 
-    /// Applies a place in the original to the edited file. What an earlier edit of the reply removed cannot be removed again; what
-    /// an earlier reply proposed there gives way.
+    /// Applies a location in the original file to the edited file. Lines that an earlier edit of this reply removed
+    /// cannot be removed again; pending changes at the location are replaced.
     fn merged(&self, located: &Located) -> Result<Vec<Item>, Refusal> {
         let alive: BTreeSet<usize> = self.items.iter().filter_map(Item::old).collect();
         let meets = !located.deletes.is_subset(&alive);
-        let instead = (meets || self.is_noted(located)).then(|| self.without_what_stood(located)).flatten();
+        let instead = (meets || self.is_commented(located)).then(|| self.without_pending(located)).flatten();
         if meets && instead.is_none() {
             return Err(Cause::ChangedByOther.into());
         }
@@ -639,9 +663,9 @@ impl FileEdits {
         items.len() == self.items.len() && items.iter().zip(&self.items).all(same)
     }
 
-    /// First and last line of the base that the quote met, 1-based.
+    /// First and last line of the base that the quote matched, 1-based.
     fn base_lines(&self, located: &Located) -> Option<(usize, usize)> {
-        let lines = located.met.iter().filter_map(|at| match self.items.get(*at) {
+        let lines = located.matched.iter().filter_map(|at| match self.items.get(*at) {
             Some(Item::Old(line)) => Some(line + 1),
             _ => None,
         });
@@ -654,7 +678,7 @@ fn new_lines(inserts: &BTreeMap<usize, Vec<String>>, line: usize) -> impl Iterat
     inserts.get(&line).into_iter().flatten().cloned().map(Item::New)
 }
 
-/// The lines of a document with the changes to `proposed`.
+/// The lines of a document after its change to `proposed`.
 fn pending_items(document: &Document, proposed: &str) -> Vec<Item> {
     let new = Document::new(proposed.into());
     let (old_lines, new_lines) = (lines::split(document.base()), lines::split(proposed));
@@ -669,8 +693,8 @@ fn pending_items(document: &Document, proposed: &str) -> Vec<Item> {
     items
 }
 
-/// Where the lines `first` to `last` of a document (0-based) of `count` lines stand among `items`, with all that is there in the place
-/// of those that are gone; `None` if lines beside them are gone with them.
+/// The range of `items` for the lines `first` to `last` (0-based) of a document with `count` lines, including what
+/// replaced them. `None` if a line next to them was replaced with them.
 fn pending_region(items: &[Item], first: usize, last: usize, count: usize) -> Option<Range<usize>> {
     let place = |wanted: &dyn Fn(usize) -> bool| items.iter().position(|item| item.old().is_some_and(wanted));
     let start = match place(&|line| line == first) {
@@ -695,7 +719,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_stands_is_lines_that_went_and_lines_that_came() {
+    fn a_pending_change_is_removed_and_added_lines() {
         let document = Document::new("a\nb\nc\n".into());
         assert_eq!(pending_items(&document, "a\nB\nB2\nc\n"), [Item::Old(0), new("B"), new("B2"), Item::Old(2)]);
         assert_eq!(pending_items(&document, "a\nb\nc"), [Item::Old(0), Item::Old(1), new("c")]);

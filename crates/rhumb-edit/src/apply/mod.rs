@@ -1,4 +1,4 @@
-//! The files while the edits of a reply are applied to them one by one.
+//! Applies the edits of a reply to files in memory, one after another, and finds the file of each edit.
 
 pub(crate) mod document;
 pub(crate) mod file;
@@ -12,51 +12,51 @@ use crate::altered_text;
 use crate::format::{EditFormat, FormatChoice};
 use crate::locate::similarity::Probe;
 use crate::locate::suggest;
-use crate::naming::{self, Named};
-use crate::outcome::{Excerpt, Flag, Landing, Strategy};
+use crate::naming::{self, FileRef};
+use crate::outcome::{AppliedEdit, Excerpt, Flag, Strategy};
 use crate::path_index::{PathIndex, Resolution};
-use crate::proposal::{FileChange, FileProposal, Files, Flexibility, StandingFile};
+use crate::proposal::{FileChange, FileProposal, Files, Matching, PendingFile};
 use crate::refusal::{Cause, Refusal};
 use crate::reply::{Change, Edit, EditAction, Hunk};
 use file::{FileEdits, OpenFile};
 
-/// So many files are tried when the name leaves open which is meant.
-const MAX_TRIED: usize = 50;
+/// Maximum number of files in which an edit is tried when its file name is ambiguous.
+const MAX_TRIED_FILES: usize = 50;
 
-/// So many places are quoted when none is better than the others.
+/// Maximum number of excerpts in the refusal of an ambiguous edit.
 const MAX_EXCERPTS: usize = 3;
 
 /// Maximum number of files that a refusal lists.
 const MAX_LISTED_FILES: usize = 5;
 
-/// What became of an edit: the file it is about, if that is known, and whether it landed.
-type Fate = (Option<String>, Result<Landing, Refusal>);
+/// The result of an edit, with its file if that is known.
+type EditResult = (Option<String>, Result<AppliedEdit, Refusal>);
 
-/// All files that the edits have touched or looked at.
+/// The files that the edits have touched or read.
 pub(crate) struct Draft<'a> {
     files: &'a dyn Files,
-    flexibility: Flexibility,
-    /// Whether the reply says nothing but what is escaped.
+    matching: Matching,
+    /// Whether the reply is HTML-escaped.
     escaped: bool,
-    /// Whether the reply was to consist of whole files.
+    /// Whether the model was asked for whole files.
     asked_whole: bool,
     index: PathIndex<'a>,
     open: BTreeMap<String, OpenFile>,
-    /// New path to old path of moved files.
+    /// New path to old path of renamed files.
     moved: BTreeMap<String, String>,
-    /// Files that were to go and stay, as what was to take their place is refused.
+    /// Files that were to be replaced and are kept, because their replacement was refused.
     kept: BTreeSet<String>,
-    /// How many edits have been tried, and which was the last that changed something.
+    /// The number of edits tried so far.
     tried: usize,
     last_change: Option<usize>,
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn new(files: &'a dyn Files, flexibility: Flexibility) -> Self {
+    pub(crate) fn new(files: &'a dyn Files, matching: Matching) -> Self {
         let index = PathIndex::new(files);
         Self {
             files,
-            flexibility,
+            matching,
             escaped: false,
             asked_whole: false,
             index,
@@ -68,10 +68,10 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Puts the changes of earlier replies in place that no file has yet. Where a file is not what they were made for, they are left
-    /// out: they stand nowhere.
-    pub(crate) fn stand_on(&mut self, standing: &[StandingFile]) {
-        for StandingFile { file, noted } in standing {
+    /// Applies pending changes of earlier replies. Changes of a file that is not what they were made for are left
+    /// out.
+    pub(crate) fn add_pending(&mut self, standing: &[PendingFile]) {
+        for PendingFile { file, commented } in standing {
             let (own, to) = match &file.change {
                 FileChange::Rename { from } => (from, Some(file.path.clone())),
                 _ => (&file.path, None),
@@ -83,61 +83,61 @@ impl<'a> Draft<'a> {
             if let Some(to) = &to {
                 self.moved.insert(to.clone(), own.clone());
             }
-            self.open.insert(own.clone(), OpenFile::standing(file, to, noted.clone(), self.flexibility));
+            self.open.insert(own.clone(), OpenFile::with_pending(file, to, commented.clone(), self.matching));
         }
     }
 
-    /// Takes up another reply, all of which is `escaped` or not, and which was read for the formats of `choice`.
-    pub(crate) fn take_up(&mut self, escaped: bool, choice: FormatChoice) {
+    /// Begins another reply: whether all of it is HTML-escaped, and the formats that it was parsed for.
+    pub(crate) fn begin_reply(&mut self, escaped: bool, choice: FormatChoice) {
         self.escaped = escaped;
         self.asked_whole = choice == FormatChoice::Only(EditFormat::Whole);
         self.open.values_mut().for_each(|file| {
             file.escaped = escaped;
-            file.edits.take_up();
+            file.edits.begin_reply();
         });
     }
 
-    /// Whether a file stays though it was to go.
+    /// Whether a file that was to be deleted is kept.
     pub(crate) fn keeps(&self, path: &str) -> bool {
         self.kept.contains(path)
     }
 
-    /// Whether an edit after the one numbered `at` (0-based) has changed a file.
+    /// Whether an edit after the one numbered `at` (0-based) changed a file.
     pub(crate) fn changed_since(&self, at: usize) -> bool {
         self.last_change.is_some_and(|last| last > at)
     }
 
-    /// The files that there are.
+    /// The index of the existing files.
     pub(crate) fn index(&self) -> &PathIndex<'a> {
         &self.index
     }
 
-    pub(crate) fn apply(&mut self, edit: &Edit, name: &Named) -> Fate {
-        let mut fate = self.attempt(edit, name);
-        match &mut fate {
+    pub(crate) fn apply(&mut self, edit: &Edit, name: &FileRef) -> EditResult {
+        let mut result = self.attempt(edit, name);
+        match &mut result {
             (_, Ok(_)) => self.last_change = Some(self.tried),
             (Some(path), Err(refusal)) => refusal.nearest = self.nearest(path, edit, refusal),
             (None, Err(_)) => {}
         }
         self.tried += 1;
-        fate
+        result
     }
 
-    /// Tries a hunk that fits several places of its file at the line that its heading gives.
-    pub(crate) fn break_tie(&mut self, edit: &Edit, name: &Named) -> Option<Landing> {
+    /// Applies an ambiguous hunk at the line number of its heading, if the other numbers are right.
+    pub(crate) fn break_tie(&mut self, edit: &Edit, name: &FileRef) -> Option<AppliedEdit> {
         let (path, guessed) = self.target(edit, name).ok()?;
         let edit = self.unmasked(edit, &path).ok()?;
         let Change::Hunk(readings) = &edit.change else { return None };
         let ([hunk], EditAction::Modify, false) = (readings.as_slice(), &edit.action, guessed) else { return None };
-        self.open.get_mut(&path)?.edits.apply_by_number(hunk, forgives(&edit))
+        self.open.get_mut(&path)?.edits.apply_by_number(hunk, is_diff(&edit))
     }
 
-    /// How many edits have been tried.
+    /// The number of edits tried so far.
     pub(crate) fn tried(&self) -> usize {
         self.tried
     }
 
-    /// The lines of the file that a refusal speaks of.
+    /// Excerpts of the lines that a refusal is about.
     fn nearest(&self, path: &str, edit: &Edit, refusal: &Refusal) -> Vec<Excerpt> {
         let Some(file) = self.open.get(path).filter(|_| refusal.is_not_found() && !refusal.is(Flag::AlreadyApplied))
         else {
@@ -154,7 +154,7 @@ impl<'a> Draft<'a> {
         places.into_iter().map(excerpt).collect()
     }
 
-    fn attempt(&mut self, edit: &Edit, name: &Named) -> Fate {
+    fn attempt(&mut self, edit: &Edit, name: &FileRef) -> EditResult {
         if !edit.complete {
             return (None, Err(Cause::Incomplete.into()));
         }
@@ -168,82 +168,84 @@ impl<'a> Draft<'a> {
             Ok(found) => found,
             Err(refusal) => return (None, Err(refusal)),
         };
-        let mut landing = self.open_file(&path).and_then(|()| {
+        let mut applied_edit = self.open_file(&path).and_then(|()| {
             let edit = self.unmasked(edit, &path)?;
-            self.land(&edit, &path, guessed)
+            self.apply_located(&edit, &path, guessed)
         });
-        if let (Ok(landing), true) = (&mut landing, guessed) {
-            landing.flags.push(Flag::PathGuessed);
+        if let (Ok(applied_edit), true) = (&mut applied_edit, guessed) {
+            applied_edit.flags.push(Flag::PathGuessed);
         }
-        (Some(path), landing)
+        (Some(path), applied_edit)
     }
 
-    /// An edit whose diff has two names and says nothing of a move: of the file that there is, or that takes it. If only the first is
-    /// there, a move may be meant, which is a question.
-    fn attempt_either(&mut self, edit: &Edit, to: &str) -> Fate {
+    /// Applies an edit whose diff header has two names without a rename: to the one that exists, or to the one that
+    /// takes the edit. If only the first exists, a rename may be meant, so that the new name is flagged.
+    fn attempt_either(&mut self, edit: &Edit, to: &str) -> EditResult {
         let from = edit.path.clone().unwrap_or_default();
         let is_there = |name: &str| self.index.exact(name).is_some() || self.open.contains_key(name);
         let under = |path: &str, action| Edit { path: Some(path.to_owned()), action, ..edit.clone() };
         match (is_there(&from), is_there(to)) {
             (_, true) if !is_there(&from) => {
-                self.attempt(&under(to, EditAction::Modify), &Named::Written(to.to_owned()))
+                self.attempt(&under(to, EditAction::Modify), &FileRef::Written(to.to_owned()))
             }
             (true, true) => {
                 let edit = under(to, EditAction::Modify);
                 match self.only_taker(&edit, &format!("{from}` or `{to}"), &[from, to.to_owned()]) {
-                    Ok(path) => self.attempt(&Edit { path: Some(path.clone()), ..edit }, &Named::File(path)),
+                    Ok(path) => self.attempt(&Edit { path: Some(path.clone()), ..edit }, &FileRef::File(path)),
                     Err(refusal) => (None, Err(refusal)),
                 }
             }
             (true, false) => {
                 let action = EditAction::Rename { to: to.to_owned() };
-                let (path, mut fate) = self.attempt(&under(&from, action), &Named::Written(from.clone()));
-                if let Ok(landing) = &mut fate {
-                    landing.flags.push(Flag::DoubtfulName);
-                    landing.note = format!(
+                let (path, mut result) = self.attempt(&under(&from, action), &FileRef::Written(from.clone()));
+                if let Ok(applied_edit) = &mut result {
+                    applied_edit.flags.push(Flag::DoubtfulName);
+                    applied_edit.note = format!(
                         "doubtful name: the header of the diff names `{from}` and `{to}` and does not say that the file moves; \
                          name one file, or write `rename from` and `rename to`"
                     );
                 }
-                (path, fate)
+                (path, result)
             }
-            (false, _) => self.attempt(&under(to, EditAction::Modify), &Named::Written(to.to_owned())),
+            (false, _) => self.attempt(&under(to, EditAction::Modify), &FileRef::Written(to.to_owned())),
         }
     }
 
-    /// The edit with the lines of the file in place of those that were sent without their keys; refused if its text was lost.
+    /// The edit with unmasked keys. Refuses edits with U+FFFD.
     fn unmasked<'e>(&self, edit: &'e Edit, path: &str) -> Result<Cow<'e, Edit>, Refusal> {
         let base = self.open.get(path).map_or("", |file| file.edits.document().base());
         altered_text::check(edit, base)?;
         altered_text::unmasked(edit, base)
     }
 
-    /// A diff with two names, the first of which is that of no file: only the second counts.
-    fn unmoved(&self, edit: &Edit) -> Option<(Edit, Named)> {
+    /// The edit of a diff with two names, if the first one does not exist: only the second counts.
+    fn unmoved(&self, edit: &Edit) -> Option<(Edit, FileRef)> {
         let EditAction::Rename { to } = edit.action.clone() else { return None };
         let from = edit.path.as_deref()?;
         let there = self.index.exact(from).is_some() || self.open.contains_key(from);
         let plain = edit.format == EditFormat::Udiff && edit.change != Change::Nothing && !there;
-        plain.then(|| (Edit { path: Some(to.clone()), action: EditAction::Modify, ..edit.clone() }, Named::Written(to)))
+        plain.then(|| {
+            (Edit { path: Some(to.clone()), action: EditAction::Modify, ..edit.clone() }, FileRef::Written(to))
+        })
     }
 
-    /// The file that the edit is about, and whether its name had to be guessed.
-    fn target(&mut self, edit: &Edit, name: &Named) -> Result<(String, bool), Refusal> {
+    /// The file of an edit, and whether its name was guessed.
+    fn target(&mut self, edit: &Edit, name: &FileRef) -> Result<(String, bool), Refusal> {
         let written = match name {
-            Named::File(path) => path,
-            Named::Written(written) => written,
-            Named::Either { said, title, is_own } => return self.either(edit, said, title, *is_own),
-            Named::Unclear(line) => return Err(naming::unclear(line, &self.index)),
-            Named::Nowhere => return self.unnamed(edit).map(|path| (path, true)),
+            FileRef::File(path) => path,
+            FileRef::Written(written) => written,
+            FileRef::SentenceOrTitle { said, title, is_own } => return self.either(edit, said, title, *is_own),
+            FileRef::Unclear(line) => return Err(naming::unclear(line, &self.index)),
+            FileRef::Unnamed => return self.unnamed(edit).map(|path| (path, true)),
         };
         let resolution = self.index.resolve(written)?;
         if creates(edit) {
             if let Resolution::Exact(path) = resolution {
                 return Ok((path, false));
             }
-            // A diff of added lines alone says nothing of a new file unless its header does.
+            // A diff with added lines only does not create a file unless its header says so.
             let other = matches!(resolution, Resolution::Guessed(_) | Resolution::Several(_));
-            if other && forgives(edit) && edit.action != EditAction::Create {
+            if other && is_diff(edit) && edit.action != EditAction::Create {
                 return Err(Cause::NoQuote.into());
             }
             let new = self.index.new_path(written)?;
@@ -267,10 +269,10 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The file of an edit below a sentence that mentions one file, under the title of another: the one that takes it. A file that
-    /// is there is not the new one. Where both take it, the sentence counts, unless the title is this edit's alone.
+    /// The file of an edit below a sentence that mentions one file, under a title that names another: the file that
+    /// the edit fits. If it fits both, the sentence wins, unless no other edit is under the title.
     fn either(&mut self, edit: &Edit, said: &str, title: &str, is_own: bool) -> Result<(String, bool), Refusal> {
-        let names = [said, title].map(|name| Named::Written(name.to_owned()));
+        let names = [said, title].map(|name| FileRef::Written(name.to_owned()));
         let there = [said, title].map(|name| match self.index.resolve(name) {
             Ok(Resolution::Exact(path) | Resolution::Guessed(path)) => Some(path),
             _ => None,
@@ -290,7 +292,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// A whole file under an unknown name is new, unless the name looks like a slip of the pen.
+    /// A whole file under an unknown name is a new file, unless the name is similar to that of an existing file.
     fn new_whole(&mut self, edit: &Edit, written: &str) -> Result<(String, bool), Refusal> {
         let path = self.index.new_path(written)?;
         let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
@@ -305,7 +307,7 @@ impl<'a> Draft<'a> {
         Err(Cause::MisspeltNewFile { path, similar: near }.into())
     }
 
-    /// A whole file replaces the one file of that base name only if it is a version of it.
+    /// A whole file replaces the only file with that base name if it is a version of it.
     fn guessed_whole(&mut self, edit: &Edit, written: &str, path: String) -> Result<(String, bool), Refusal> {
         let Change::Whole(lines) = &edit.change else {
             return Ok((path, true));
@@ -314,7 +316,7 @@ impl<'a> Draft<'a> {
         let new: Vec<&str> = lines.iter().map(String::as_str).collect();
         let file = self.open.get(&path);
         let share = file.map_or(0.0, |file| whole_file::kept_share(&file.edits.document().bodies(), &new));
-        // A path with all of the file's own in it says more than a base name.
+        // A path that ends with the full path of the file is better evidence than a base name.
         let full = path.contains('/') && written.ends_with(&format!("/{path}"));
         if share >= 0.5 || (full && share >= 0.15) {
             return Ok((path, true));
@@ -327,7 +329,7 @@ impl<'a> Draft<'a> {
         Ok((new, false))
     }
 
-    /// Without a name: the only chat file, or the only chat file that takes the edit.
+    /// The file of an edit without a name: the only file of the chat, or the only one that the edit fits.
     fn unnamed(&mut self, edit: &Edit) -> Result<String, Refusal> {
         if creates(edit) {
             return Err(Cause::NewFileWithoutName.into());
@@ -340,7 +342,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The one of several files that the edit fits.
+    /// The only one of several files that the edit fits.
     fn only_taker(&mut self, edit: &Edit, written: &str, paths: &[String]) -> Result<String, Refusal> {
         let refusal = || -> Refusal {
             let similar = paths.iter().take(MAX_LISTED_FILES).cloned().collect();
@@ -349,7 +351,7 @@ impl<'a> Draft<'a> {
                 _ => Cause::AmbiguousFile { name: written.to_owned(), similar }.into(),
             }
         };
-        if paths.len() > MAX_TRIED {
+        if paths.len() > MAX_TRIED_FILES {
             return Err(refusal());
         }
         let mut takers: Vec<(f32, String)> = Vec::new();
@@ -370,13 +372,13 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// What the edit would cost in that file, if it fits there.
+    /// The cost of the edit in that file, if it fits.
     fn cost(&self, path: &str, edit: &Edit) -> Option<f32> {
         let file = self.open.get(path)?;
         match &edit.change {
             Change::Hunk(readings) => {
                 let quoting = readings.iter().filter(|hunk| hunk.quotes());
-                quoting.filter_map(|hunk| file.edits.cost(hunk, forgives(edit))).min_by(f32::total_cmp)
+                quoting.filter_map(|hunk| file.edits.cost(hunk, is_diff(edit))).min_by(f32::total_cmp)
             }
             Change::Whole(lines) => {
                 let new: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -394,13 +396,13 @@ impl<'a> Draft<'a> {
         }
         let text = self.files.read(path).map_err(|reason| Cause::Unreadable { path: path.to_owned(), reason })?;
         let exists = text.is_some();
-        let edits = FileEdits::new(Arc::from(text.unwrap_or_default()), self.flexibility);
+        let edits = FileEdits::new(Arc::from(text.unwrap_or_default()), self.matching);
         self.open.insert(
             path.to_owned(),
             OpenFile {
                 edits,
                 exists,
-                stands: false,
+                only_pending: false,
                 deleted: false,
                 moved_to: None,
                 escaped: self.escaped,
@@ -410,7 +412,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    fn land(&mut self, edit: &Edit, path: &str, guessed: bool) -> Result<Landing, Refusal> {
+    fn apply_located(&mut self, edit: &Edit, path: &str, guessed: bool) -> Result<AppliedEdit, Refusal> {
         let destination = match &edit.action {
             EditAction::Rename { to } => Some(self.destination(to, path)?),
             _ => None,
@@ -418,14 +420,14 @@ impl<'a> Draft<'a> {
         let Some(file) = self.open.get_mut(path) else {
             return Err(Cause::Unreadable { path: path.to_owned(), reason: "it is not open".to_owned() }.into());
         };
-        if file.stands && file.deleted && edit.action != EditAction::Delete {
-            // What an earlier reply proposed is no fact: the file is there.
+        if file.only_pending && file.deleted && edit.action != EditAction::Delete {
+            // The deletion is pending, so the file still exists.
             file.deleted = false;
-            file.edits.start_again();
+            file.edits.reset();
         }
         if file.deleted {
             if !guessed && let Some(remade) = file.remake(&edit.change) {
-                // Without what was to take its place the file stays.
+                // Without its replacement the file is kept.
                 file.deleted = false;
                 match &remade {
                     Ok(_) => self.kept.remove(path),
@@ -435,28 +437,26 @@ impl<'a> Draft<'a> {
             }
             return Err(Cause::DeletedEarlier { path: path.to_owned() }.into());
         }
-        let mut landing = match (&edit.action, &edit.change) {
+        let mut applied_edit = match (&edit.action, &edit.change) {
             (EditAction::Delete, _) if guessed => Err(Cause::DeletedByPartOfName { path: path.to_owned() }.into()),
             (EditAction::Delete, change) => file.delete(path, change),
             (_, Change::Whole(lines)) => file.whole(path, lines, edit.action == EditAction::Create, self.asked_whole),
-            (_, Change::Nothing) if destination.is_some() => Ok(Landing::new(Strategy::Renamed, "")),
-            (_, Change::Nothing) => Ok(Landing::new(Strategy::Unchanged, "the edit asks for nothing")),
-            (action, Change::Hunk(readings)) => {
-                file.hunk(path, readings, forgives(edit), *action == EditAction::Create)
-            }
+            (_, Change::Nothing) if destination.is_some() => Ok(AppliedEdit::new(Strategy::Renamed, "")),
+            (_, Change::Nothing) => Ok(AppliedEdit::new(Strategy::Unchanged, "the edit asks for nothing")),
+            (action, Change::Hunk(readings)) => file.hunk(path, readings, is_diff(edit), *action == EditAction::Create),
         };
-        if let (Ok(landing), Some(to)) = (&mut landing, destination) {
+        if let (Ok(applied_edit), Some(to)) = (&mut applied_edit, destination) {
             let first = self.moved.insert(to.clone(), path.to_owned()).is_none();
             file.moved_to = Some(to);
-            if first && landing.strategy == Strategy::Unchanged {
-                *landing = Landing { lines: landing.lines, ..Landing::new(Strategy::Renamed, "") };
+            if first && applied_edit.strategy == Strategy::Unchanged {
+                *applied_edit = AppliedEdit { lines: applied_edit.lines, ..AppliedEdit::new(Strategy::Renamed, "") };
             }
         }
-        file.stands &= landing.is_err();
-        landing
+        file.only_pending &= applied_edit.is_err();
+        applied_edit
     }
 
-    /// The path a file moves to; it must be free.
+    /// The new path of a renamed file, which has to be free.
     fn destination(&self, to: &str, from: &str) -> Result<String, Refusal> {
         let path = self.index.new_path(to)?;
         let taken = self.index.contains(&path) || self.open.get(&path).is_some_and(|file| !file.edits.is_blank());
@@ -464,12 +464,12 @@ impl<'a> Draft<'a> {
         if taken || !mine { Err(Cause::FileExists { path }.into()) } else { Ok(path) }
     }
 
-    /// The files that change, by path, but for those that no edit has come near since they stood.
+    /// The changed files by path, without those that have only pending changes.
     pub(crate) fn finish(self) -> Vec<FileProposal> {
         let mut files: Vec<FileProposal> = self
             .open
             .into_iter()
-            .filter(|(_, file)| !file.stands)
+            .filter(|(_, file)| !file.only_pending)
             .filter_map(|(path, file)| file.proposal(path))
             .collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -477,18 +477,18 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Whether the edit can only make a new file.
+/// Whether the edit can only create a file.
 fn creates(edit: &Edit) -> bool {
     let empty = |readings: &[Hunk]| readings.iter().all(|hunk| !hunk.quotes());
     edit.action == EditAction::Create || matches!(&edit.change, Change::Hunk(readings) if empty(readings))
 }
 
-/// Diffs forget plus signs and headings; a search block is what it says.
-fn forgives(edit: &Edit) -> bool {
+/// Whether the format is a diff, in which models forget plus signs and hunk headings.
+fn is_diff(edit: &Edit) -> bool {
     matches!(edit.format, EditFormat::Udiff | EditFormat::Patch)
 }
 
-/// Whether two paths differ by a letter or two.
+/// Whether two paths differ by one or two letters.
 fn edit_distance_is_small(a: &str, b: &str) -> bool {
-    Probe::new(a).likeness(b, 0.9).is_some() && a.chars().count().abs_diff(b.chars().count()) <= 2
+    Probe::new(a).similarity(b, 0.9).is_some() && a.chars().count().abs_diff(b.chars().count()) <= 2
 }

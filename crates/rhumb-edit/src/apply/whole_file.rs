@@ -1,24 +1,25 @@
-//! A complete file in a reply: merged with the file on disk so that unchanged lines keep their bytes, and refused
-//! where it is not complete.
+//! A complete file in a reply. It is merged with the file on disk, so that unchanged lines keep their bytes, and
+//! refused if it is not complete.
 
 use std::collections::BTreeMap;
 
 use super::document::{Document, Item};
-use crate::elision::{self, Exchange};
+use crate::elision::{self, Replacement};
 use crate::locate::line_diff::{self, Step};
 use crate::locate::normalize::normalize;
 use crate::parse::markers;
 use crate::refusal::{Cause, Refusal};
 
-/// Files of so few lines may be rewritten freely where the model was asked for whole files.
-const SMALL: usize = 20;
-/// So many lines must be missing at the end of a file to be worth a word.
-const TAIL: usize = 8;
-/// So many lines must all be numbered for the numbers to be none of the file's.
-const NUMBERED: usize = 3;
+/// Maximum number of lines of a file that may be rewritten without a check for fragments, if the model was asked
+/// for whole files.
+const MAX_SMALL_FILE_LINES: usize = 20;
+/// Minimum number of lines missing at the end of a file to flag the edit.
+const MIN_LOST_TAIL_LINES: usize = 8;
+/// Minimum number of lines, all of them numbered, for which the numbers are not part of the file.
+const MIN_NUMBERED_LINES: usize = 3;
 
-/// The lines of the file with the reply's text in it. `asked` says that the reply was to consist of whole files: otherwise a
-/// fence under the name of a file is as often an excerpt, however short the file is.
+/// The lines of the file with the text of the reply. `asked` is set if the model was asked for whole files.
+/// Otherwise a fence under a file name may be an excerpt.
 pub(crate) fn merge(document: &Document, lines: &[String], asked: bool) -> Result<Vec<Item>, Refusal> {
     let old = document.bodies();
     let new = trimmed(&old, lines);
@@ -28,13 +29,13 @@ pub(crate) fn merge(document: &Document, lines: &[String], asked: bool) -> Resul
     }
     complete(&old, &new)?;
     plain(&old, &new)?;
-    let free = old.len() <= SMALL && asked;
+    let free = old.len() <= MAX_SMALL_FILE_LINES && asked;
     if !free && is_fragment(&old, &new) {
         return Err(Cause::Fragment { new: new.len(), old: old.len() }.into());
     }
     let known = |line: &str| old.iter().any(|other| normalize(other) == normalize(line));
-    let suspect = new.iter().any(|line| elision::is_suspect(line));
-    if suspect && let Some(line) = elision::stand_in(&new, &exchanges(&old, &new), known) {
+    let suspect = new.iter().any(|line| elision::may_be_placeholder(line));
+    if suspect && let Some(line) = elision::placeholder_for_code(&new, &replacements(&old, &new), known) {
         return Err(Cause::Elision((line).to_string()).into());
     }
     let loose = lost_trailing_blanks(&old, &new);
@@ -47,9 +48,10 @@ pub(crate) fn merge(document: &Document, lines: &[String], asked: bool) -> Resul
     Ok(items)
 }
 
-/// Whether the text is a part of the file: far fewer lines, without most of the file's or without both its ends.
+/// Whether the text is a fragment of the file: far fewer lines, and without most of the file's lines or without
+/// both its ends.
 fn is_fragment(old: &[&str], new: &[&str]) -> bool {
-    let (old, new) = (telling(old), telling(new));
+    let (old, new) = (significant(old), significant(new));
     if (new.len() as f32) >= 0.7 * old.len() as f32 {
         return false;
     }
@@ -57,19 +59,20 @@ fn is_fragment(old: &[&str], new: &[&str]) -> bool {
     kept_share(&old, &new) < 0.5 || (lacks(old.first()) && lacks(old.last()))
 }
 
-/// The lines with letters or digits: those that tell one text from another.
-fn telling<'a>(lines: &[&'a str]) -> Vec<&'a str> {
+/// The lines with letters or digits.
+fn significant<'a>(lines: &[&'a str]) -> Vec<&'a str> {
     lines.iter().filter(|line| line.chars().any(char::is_alphanumeric)).copied().collect()
 }
 
-/// Whether the text stops before the end of the file: its last third or more is gone, and nothing came for it.
+/// Whether the text stops before the end of the file: the last third is missing and nothing replaces it.
 pub(crate) fn drops_tail(items: &[Item], old: usize) -> bool {
     let Some(Item::Old(last)) = items.last() else { return false };
     let gone = old.saturating_sub(last + 1);
-    gone >= TAIL && gone * 3 >= old
+    gone >= MIN_LOST_TAIL_LINES && gone * 3 >= old
 }
 
-/// Refuses text that is not the file's as it would stand on disk: signed as in a diff, numbered, or without its tabs.
+/// Refuses text that is not what the file contains: lines with diff signs, with line numbers, or without the tabs
+/// of the file.
 fn plain(old: &[&str], new: &[&str]) -> Result<(), Refusal> {
     let solid = |lines: &[&str]| lines.iter().filter(|line| !line.trim().is_empty()).count();
     let all = |lines: &[&str], has: fn(&str) -> bool| lines.iter().filter(|line| has(line)).count() == solid(lines);
@@ -78,7 +81,7 @@ fn plain(old: &[&str], new: &[&str]) -> Result<(), Refusal> {
     if solid(old) > 0 && all(new, signed) && !all(old, signed) && any('+') {
         return Err(Cause::DiffAsFile.into());
     }
-    if solid(new) >= NUMBERED && all(new, is_numbered) && !all(old, is_numbered) {
+    if solid(new) >= MIN_NUMBERED_LINES && all(new, is_numbered) && !all(old, is_numbered) {
         return Err(Cause::NumberedLines.into());
     }
     let (tabs, blanks) = (|line: &&&str| line.starts_with('\t'), |line: &&&str| line.starts_with("  "));
@@ -98,7 +101,7 @@ fn is_numbered(line: &str) -> bool {
     digits > 0 && rest.starts_with(['|', ':', '│'])
 }
 
-/// Whether a text that claims to be the complete file leaves something out.
+/// Refuses text that claims to be the complete file and omits something.
 pub(crate) fn complete(old: &[&str], new: &[&str]) -> Result<(), Refusal> {
     let known: BTreeMap<_, _> = old.iter().map(|line| (normalize(line), ())).collect();
     let solid = || new.iter().filter(|line| !line.trim().is_empty());
@@ -118,8 +121,8 @@ pub(crate) fn complete(old: &[&str], new: &[&str]) -> Result<(), Refusal> {
     }
 }
 
-/// The line whose whole body is the `...` at `at`, as in a protocol, an overload or a stub file of Python. Only a docstring may
-/// stand between them. If the file does not know that line, nothing of it can have been left out.
+/// The header of a stub whose body is the `...` at `at`, as in a protocol, an overload or a stub file of Python.
+/// Only a docstring may be between them. If the header is not in the file, no code was omitted.
 pub(crate) fn header_of_stub<'a>(new: &[&'a str], at: usize) -> Option<&'a str> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let blank = |line: &&&str| line.trim().is_empty();
@@ -138,7 +141,7 @@ pub(crate) fn header_of_stub<'a>(new: &[&'a str], at: usize) -> Option<&'a str> 
     (header.trim_end().ends_with(':') && documented && alone).then_some(*header)
 }
 
-/// The share of the file's lines that the reply has too, order aside, 0 to 1.
+/// The share of the file's lines that the reply has, in any order, 0 to 1.
 pub(crate) fn kept_share(old: &[&str], new: &[&str]) -> f32 {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for line in new {
@@ -154,7 +157,7 @@ pub(crate) fn kept_share(old: &[&str], new: &[&str]) -> f32 {
     if old.is_empty() { 1.0 } else { kept.count() as f32 / old.len() as f32 }
 }
 
-/// The reply's lines without blank lines at the ends that the file has not.
+/// The lines of the reply without blank lines at the ends that the file does not have.
 fn trimmed<'a>(old: &[&str], lines: &'a [String]) -> Vec<&'a str> {
     let blank = |line: Option<&&str>| line.is_some_and(|line| line.trim().is_empty());
     let mut new: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -168,19 +171,19 @@ fn trimmed<'a>(old: &[&str], lines: &'a [String]) -> Vec<&'a str> {
     new.split_off(leading)
 }
 
-/// The lines that go and come, place by place.
-fn exchanges<'a>(old: &[&'a str], new: &[&str]) -> Vec<Exchange<'a>> {
+/// The removed and the added lines of each change.
+fn replacements<'a>(old: &[&'a str], new: &[&str]) -> Vec<Replacement<'a>> {
     let exchange = |step: Step| match step {
         Step::Same(_) => None,
         Step::Replace(old_range, new_range) => {
             let removed = old.get(old_range).unwrap_or_default().to_vec();
-            Some(Exchange { removed, added: new_range.collect() })
+            Some(Replacement { removed, added: new_range.collect() })
         }
     };
     line_diff::steps(old, new).into_iter().filter_map(exchange).collect()
 }
 
-/// Whether the file has white space at line ends and the reply has none at all.
+/// Whether the file has trailing white space and the reply has none.
 fn lost_trailing_blanks(old: &[&str], new: &[&str]) -> bool {
     let trailing = |line: &&str| line.ends_with([' ', '\t']);
     old.iter().any(trailing) && !new.iter().any(trailing)

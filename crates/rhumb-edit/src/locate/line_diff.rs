@@ -1,18 +1,18 @@
-//! Which lines two texts share, at a cost that stays bounded however different they are.
+//! Line diffs of quotes and of whole files, with a bounded run time.
 
 use similar::{Algorithm, DiffTag};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Texts whose comparison would take more steps than this only share their head and tail.
+/// Maximum number of steps of a comparison. Above it, only the common head and tail are found.
 const MAX_STEPS: usize = 100_000_000;
 
-/// One step from the old lines to the new.
+/// A step from the old lines to the new ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// These old lines stay.
+    /// These old lines are kept.
     Same(Range<usize>),
-    /// The old lines become the new lines; either may be empty.
+    /// The old lines become the new lines; either range may be empty.
     Replace(Range<usize>, Range<usize>),
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn steps(old: &[&str], new: &[&str]) -> Vec<Step> {
     ops.into_iter().map(step).collect()
 }
 
-/// The algorithm takes about as many steps as there are lines times lines that differ.
+/// Myers' algorithm takes about as many steps as there are lines times different lines.
 fn expected_steps(old: &[&str], new: &[&str]) -> usize {
     let lines = old.len().saturating_add(new.len());
     if lines.saturating_mul(lines) <= MAX_STEPS {
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_of_any_length_are_compared_in_no_time() {
+    fn long_texts_without_common_lines_are_compared_quickly() {
         let text = |tag: &str| (0..60_000).map(|i| format!("{tag}{i}")).collect::<Vec<_>>();
         let (old, new) = (text("a"), text("b"));
         let old: Vec<&str> = old.iter().map(String::as_str).collect();

@@ -1,4 +1,8 @@
-//! Finding the one place that a hunk means, or saying precisely why there is none.
+//! Finds the one location that a hunk means, or the reason why there is none.
+//!
+//! A quote that is in the file verbatim, once, is located there. Otherwise [`align`] finds the cheapest alignment
+//! of the quote with the file, and [`check_alignment`] decides whether that is certain enough. [`placement`] turns
+//! the alignment into deleted and inserted lines.
 
 pub(crate) mod align;
 pub(crate) mod line_diff;
@@ -11,57 +15,49 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::apply::document::View;
-use crate::elision::{self, Elision, Exchange};
+use crate::elision::{self, Elision, Replacement};
 use crate::outcome::Flag;
-use crate::proposal::Flexibility;
+use crate::proposal::Matching;
 use crate::refusal::{self, Cause, Difference, Instead, Refusal};
 use crate::reply::{Hunk, LineKind, QuotedLine};
-use align::{Place, QuoteKind, QuoteLine};
+use align::{Alignment, QuoteKind, QuoteLine};
 use normalize::{LineClass, normalize};
-use placement::{Located, Met, build};
+use placement::{Located, MatchedLine, build};
 use similarity::Probe;
 
-/// Below this no further doubt is raised.
-pub(crate) const CHEAP: f32 = 0.3;
-/// Without a single true line in the quote, misspelt ones must have so many letters and digits, and be this alike.
-const SURE_LENGTH: usize = 12;
-const SURE: f32 = 0.9;
-/// The new side counts as present when it aligns for less than this.
-const PRESENT: f32 = 0.12;
-/// What a line costs that differs in white space alone.
-const SPACED: f32 = 0.05;
-/// A place below this price is as good as exact; one above may be what an earlier edit left.
-const NEARLY: f32 = 0.05;
-const EXACTLY: f32 = 0.01;
-/// So many lines of code between two neighbours of the quote are another place.
-const TORN: usize = 5;
-/// So many bytes of several lines without words do not stand in a file twice by chance.
-const DRAWN: usize = 40;
-/// A comment or heading so much like a missing line is another version of it.
-const STALE: f32 = 0.75;
-/// Of places that are no further than so many lines from each other a line number does not choose one.
-const NEAR: usize = 20;
+/// Maximum cost of an alignment that is trusted without a comparison with other alignments.
+pub(crate) const MAX_CONFIDENT_COST: f32 = 0.3;
+/// Minimum number of letters and digits, and minimum similarity, of a misspelt line that locates a quote of which
+/// no other line is exact.
+const MIN_SOLE_TYPO_CHARS: usize = 12;
+const MIN_SOLE_TYPO_SIMILARITY: f32 = 0.9;
+/// Maximum cost of the alignment of the new side for which the edit counts as already applied.
+const MAX_APPLIED_COST: f32 = 0.12;
+/// Additional cost for each line that differs in white space only.
+const WHITESPACE_COST: f32 = 0.05;
+/// An alignment cheaper than this is as good as exact.
+const MAX_NEAR_EXACT_COST: f32 = 0.05;
+const MAX_EXACT_COST: f32 = 0.01;
+/// Maximum number of lines of code that may be skipped between two neighbouring lines of the quote, plus one. More
+/// is another location.
+const MIN_SPLIT_CODE_LINES: usize = 5;
+/// Minimum length in bytes at which a block of punctuation-only lines is assumed to be unique.
+const MIN_PUNCTUATION_BLOCK_BYTES: usize = 40;
+/// Minimum similarity at which a comment is taken for another version of a missing line.
+const MIN_OLD_COMMENT_SIMILARITY: f32 = 0.75;
+/// Minimum distance in lines between two locations for a line number to choose one of them.
+const MIN_CANDIDATE_DISTANCE: usize = 20;
 
-/// Locates `hunk` among the lines of `view`. `forgiving` is for diffs, whose lines may lack their plus sign and which
-/// may go on elsewhere without a new heading; a search block is one place.
-pub(crate) fn locate(
-    view: &View<'_>,
-    hunk: &Hunk,
-    forgiving: bool,
-    flexibility: Flexibility,
-) -> Result<Located, Refusal> {
-    match locate_anywhere(view, hunk, forgiving, flexibility) {
-        Err(refusal) if refusal.is(Flag::Ambiguous) => in_scope(view, hunk, forgiving, flexibility).ok_or(refusal),
+/// Locates `hunk` among the lines of `view`. `is_diff` is set for the diff formats, in which models forget plus
+/// signs and hunk headings; a search block is always one location.
+pub(crate) fn locate(view: &View<'_>, hunk: &Hunk, is_diff: bool, matching: Matching) -> Result<Located, Refusal> {
+    match locate_anywhere(view, hunk, is_diff, matching) {
+        Err(refusal) if refusal.is(Flag::Ambiguous) => in_scope(view, hunk, is_diff, matching).ok_or(refusal),
         result => result,
     }
 }
 
-fn locate_anywhere(
-    view: &View<'_>,
-    hunk: &Hunk,
-    forgiving: bool,
-    flexibility: Flexibility,
-) -> Result<Located, Refusal> {
+fn locate_anywhere(view: &View<'_>, hunk: &Hunk, is_diff: bool, matching: Matching) -> Result<Located, Refusal> {
     if !hunk.quotes() {
         return Err(Cause::NoQuote.into());
     }
@@ -76,20 +72,20 @@ fn locate_anywhere(
                 let quoted = line.kind != LineKind::Insert;
                 let at = quoted.then_some(next);
                 next += usize::from(quoted);
-                Met { kind: line.kind, text: &line.text, at }
+                MatchedLine { kind: line.kind, text: &line.text, at }
             });
-            let lines: Vec<Met<'_>> = lines.collect();
-            invented_elision(view, &lines)?;
-            repeated_insertion(view, &lines)?;
-            build(view, &lines, 0.0, 1.0, forgiving)
+            let lines: Vec<MatchedLine<'_>> = lines.collect();
+            check_elision(view, &lines)?;
+            check_repeated_insertion(view, &lines)?;
+            build(view, &lines, 0.0, 1.0, is_diff)
         }
-        [] if flexibility == Flexibility::Off => Err(Cause::NotVerbatim.into()),
-        [] => aligned(view, hunk, forgiving),
+        [] if matching == Matching::Verbatim => Err(Cause::NotVerbatim.into()),
+        [] => aligned(view, hunk, is_diff),
         several => Err(refusal::ambiguous(several.iter().map(|line| (*line, 1.0)))),
     }
 }
 
-/// Where the quote stands byte for byte (at most eight places).
+/// The lines (0-based) at which the quote begins verbatim; eight at most.
 fn exact_places(view: &View<'_>, hunk: &Hunk) -> Vec<usize> {
     let quoted = |line: &&QuotedLine| line.kind != LineKind::Insert;
     let quote: Vec<&str> = hunk.lines.iter().filter(quoted).map(|line| line.text.as_str()).collect();
@@ -102,30 +98,30 @@ fn exact_places(view: &View<'_>, hunk: &Hunk) -> Vec<usize> {
     starts.filter_map(|(at, _)| at.checked_sub(anchor)).filter(fits).take(8).collect()
 }
 
-fn aligned(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Refusal> {
+fn aligned(view: &View<'_>, hunk: &Hunk, is_diff: bool) -> Result<Located, Refusal> {
     let lines = with_gaps(view, &hunk.lines);
-    let quote = quote_of(&lines, forgiving);
-    let Some(place) = align::align(view, &quote, forgiving) else {
+    let quote = quote_of(&lines, is_diff);
+    let Some(alignment) = align::align(view, &quote, is_diff) else {
         return Err(Cause::NoQuotedLine.into());
     };
-    if present(view, &lines, forgiving, &place) {
+    if is_applied(view, &lines, is_diff, &alignment) {
         return Err(Cause::AlreadyApplied.into());
     }
-    accept(view, &quote, &place, forgiving)?;
-    let mut map = place.map.iter();
-    let lines: Vec<Met<'_>> = lines
+    check_alignment(view, &quote, &alignment, is_diff)?;
+    let mut map = alignment.map.iter();
+    let lines: Vec<MatchedLine<'_>> = lines
         .iter()
         .map(|(kind, text)| {
             let at = if *kind == LineKind::Insert { None } else { map.next().copied().flatten() };
-            Met { kind: *kind, text, at }
+            MatchedLine { kind: *kind, text, at }
         })
         .collect();
-    invented_elision(view, &lines)?;
-    repeated_insertion(view, &lines)?;
-    build(view, &lines, place.cost, place.weight, forgiving)
+    check_elision(view, &lines)?;
+    check_repeated_insertion(view, &lines)?;
+    build(view, &lines, alignment.cost, alignment.weight, is_diff)
 }
 
-/// Kept lines that stand for lines left out become gaps; gaps at the ends mean nothing.
+/// The lines of a hunk in which kept placeholders (`...`) are gaps. Gaps at the ends are removed.
 fn with_gaps<'a>(view: &View<'_>, lines: &'a [QuotedLine]) -> Vec<(LineKind, &'a str)> {
     let gap = |line: &QuotedLine| {
         let stands_for_more = line.kind == LineKind::Keep && elision::elision(&line.text).is_some();
@@ -141,8 +137,8 @@ fn with_gaps<'a>(view: &View<'_>, lines: &'a [QuotedLine]) -> Vec<(LineKind, &'a
     lines
 }
 
-/// The quoted side. Between two edits of a diff the place may change.
-fn quote_of<'a>(lines: &[(LineKind, &'a str)], forgiving: bool) -> Vec<QuoteLine<'a>> {
+/// The quoted lines. Between two changes of a diff the location may jump.
+fn quote_of<'a>(lines: &[(LineKind, &'a str)], is_diff: bool) -> Vec<QuoteLine<'a>> {
     let edits = |(kind, _): &(LineKind, &str)| matches!(kind, LineKind::Insert | LineKind::Delete);
     let first = lines.iter().position(edits).unwrap_or(lines.len());
     let last = lines.iter().rposition(edits).unwrap_or_default();
@@ -154,25 +150,25 @@ fn quote_of<'a>(lines: &[(LineKind, &'a str)], forgiving: bool) -> Vec<QuoteLine
             LineKind::Gap => QuoteKind::Gap,
             LineKind::Insert => continue,
         };
-        let jump = forgiving && kind == QuoteKind::Keep && first < at && at < last;
+        let jump = is_diff && kind == QuoteKind::Keep && first < at && at < last;
         quote.push(QuoteLine { kind, text, jump });
     }
     quote
 }
 
-/// Whether the new side is in the file already. Lines to be removed that stand there say that it is not; a misspelt one
-/// may be what the edit made of it.
-fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, place: &Place) -> bool {
-    if place.cost < NEARLY {
+/// Whether the file already has the new side. It has not while a line that is to be removed is there, unless that
+/// line may be misspelt: then the edit may have made it.
+fn is_applied(view: &View<'_>, lines: &[(LineKind, &str)], is_diff: bool, alignment: &Alignment) -> bool {
+    if alignment.cost < MAX_NEAR_EXACT_COST {
         return false;
     }
     let of = |wanted: LineKind| lines.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, line)| normalize(line));
     let made = |text: &str| of(LineKind::Insert).any(|line| *line == *text);
     let new =
-        |line: &Cow<'_, str>| normalize::is_telling(line) && !of(LineKind::Delete).any(|removed| removed == *line);
+        |line: &Cow<'_, str>| normalize::is_significant(line) && !of(LineKind::Delete).any(|removed| removed == *line);
     let mut added = of(LineKind::Insert).filter(new).peekable();
     let all_there = added.peek().is_some() && added.all(|line| !view.places(&line).is_empty());
-    let mut map = place.map.iter();
+    let mut map = alignment.map.iter();
     let (mut removes, mut done) = (false, false);
     for (kind, text) in lines.iter().filter(|(kind, _)| *kind != LineKind::Insert) {
         let at = map.next().copied().flatten();
@@ -180,7 +176,7 @@ fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, place: 
             continue;
         }
         removes = true;
-        let found = at.map(|at| view.canon(at));
+        let found = at.map(|at| view.normalized(at));
         done |= found.as_ref().is_none_or(|found| **found != *normalize(text) && (all_there || made(found)));
     }
     if removes && !done && !all_there {
@@ -195,71 +191,78 @@ fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, place: 
         })
         .collect();
     let solid = after.iter().any(|line| line.kind != QuoteKind::Gap && !line.text.trim().is_empty());
-    let after = if solid { align::align(view, &after, forgiving) } else { None };
-    let overlaps = |after: &Place| {
-        span(after).zip(span(place)).is_some_and(|((from, to), (first, last))| from <= last && first <= to)
+    let after = if solid { align::align(view, &after, is_diff) } else { None };
+    let overlaps = |after: &Alignment| {
+        span(after).zip(span(alignment)).is_some_and(|((from, to), (first, last))| from <= last && first <= to)
     };
     after.is_some_and(|after| {
-        // White space is forgiven to both sides alike.
-        let good = after.cost < PRESENT + SPACED * after.weight && after.map.iter().all(Option::is_some);
-        let better = good && after.cost < place.cost - 0.2;
-        (better && (removes || place.cost > CHEAP)) || (after.cost < EXACTLY && overlaps(&after))
+        // White space is as lenient here as for the quoted side.
+        let good =
+            after.cost < MAX_APPLIED_COST + WHITESPACE_COST * after.weight && after.map.iter().all(Option::is_some);
+        let better = good && after.cost < alignment.cost - 0.2;
+        (better && (removes || alignment.cost > MAX_CONFIDENT_COST))
+            || (after.cost < MAX_EXACT_COST && overlaps(&after))
     })
 }
 
-/// The first and the last line of a place.
-fn span(place: &Place) -> Option<(usize, usize)> {
-    let met = || place.map.iter().flatten().copied();
-    met().min().zip(met().max())
+/// The first and the last file line of an alignment.
+fn span(alignment: &Alignment) -> Option<(usize, usize)> {
+    let matched = || alignment.map.iter().flatten().copied();
+    matched().min().zip(matched().max())
 }
 
-fn accept(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place, forgiving: bool) -> Result<(), Refusal> {
+fn check_alignment(
+    view: &View<'_>,
+    quote: &[QuoteLine<'_>],
+    alignment: &Alignment,
+    is_diff: bool,
+) -> Result<(), Refusal> {
     let solid = |line: &QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
-    let found = quote.iter().zip(&place.map).any(|(line, at)| at.is_some() && solid(line));
-    let dear = place.cost > align::dearest(place.weight) && place.cost > CHEAP;
+    let found = quote.iter().zip(&alignment.map).any(|(line, at)| at.is_some() && solid(line));
+    let dear = alignment.cost > align::max_cost(alignment.weight) && alignment.cost > MAX_CONFIDENT_COST;
     if !found || dear {
-        return Err(no_match(view, quote, place));
+        return Err(no_match(view, quote, alignment));
     }
     let lost = |line: &QuoteLine<'_>, at: &Option<usize>| at.is_none() && solid(line);
-    let strict = |line: &QuoteLine<'_>| line.kind == QuoteKind::Delete || !forgiving;
-    if quote.iter().zip(&place.map).any(|(line, at)| lost(line, at) && strict(line)) {
-        return Err(no_match(view, quote, place));
+    let strict = |line: &QuoteLine<'_>| line.kind == QuoteKind::Delete || !is_diff;
+    if quote.iter().zip(&alignment.map).any(|(line, at)| lost(line, at) && strict(line)) {
+        return Err(no_match(view, quote, alignment));
     }
-    if unanchored(view, quote, place)
-        || contradicted(view, quote, place)
-        || torn(view, quote, place)
-        || mixed(view, quote, place)
-        || guessed(view, quote, place)
+    if is_only_typos(view, quote, alignment)
+        || contradicts_file(view, quote, alignment)
+        || spans_two_places(view, quote, alignment)
+        || mixes_places(view, quote, alignment)
+        || is_mostly_similar(view, quote, alignment)
     {
-        return Err(no_match(view, quote, place));
+        return Err(no_match(view, quote, alignment));
     }
-    if place.margin < align::MARGIN {
-        let near = place.candidates.iter().filter(|(_, cost)| *cost < place.cost + align::MARGIN);
-        let weight = place.weight.max(1.0);
+    if alignment.margin < align::MIN_MARGIN {
+        let near = alignment.candidates.iter().filter(|(_, cost)| *cost < alignment.cost + align::MIN_MARGIN);
+        let weight = alignment.weight.max(1.0);
         return Err(refusal::ambiguous(near.map(|(line, cost)| (*line, 1.0 - cost / weight))));
     }
     Ok(())
 }
 
 /// The refusal of a quote that is not in the file: where it differs from the closest place.
-fn no_match(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> Refusal {
-    let weight = place.weight.max(0.1);
-    let close = place.candidates.iter().map(|(line, cost)| (*line, 1.0 - cost / weight));
-    let close = close.filter(|(_, similarity)| *similarity > MIN_LISTED_SIMILARITY).take(MAX_LISTED_PLACES);
+fn no_match(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> Refusal {
+    let weight = alignment.weight.max(0.1);
+    let close = alignment.candidates.iter().map(|(line, cost)| (*line, 1.0 - cost / weight));
+    let close = close.filter(|(_, similarity)| *similarity > MIN_LISTED_SIMILARITY).take(MAX_LISTED_CANDIDATES);
     let candidates = refusal::candidates(close);
     let closest = candidates.iter().map(|candidate| candidate.line).collect();
-    Refusal { candidates, ..Cause::NoMatch { difference: first_difference(view, quote, place), closest }.into() }
+    Refusal { candidates, ..Cause::NoMatch { difference: first_difference(view, quote, alignment), closest }.into() }
 }
 
 /// The first quoted line that was not found, and what the file has in its place.
-fn first_difference(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> Option<Difference> {
+fn first_difference(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> Option<Difference> {
     let lost = quote
         .iter()
-        .zip(&place.map)
+        .zip(&alignment.map)
         .position(|(line, at)| at.is_none() && line.kind != QuoteKind::Gap && !line.text.trim().is_empty())?;
     let text = quote.get(lost)?.text;
-    let before = place.map.iter().take(lost).rev().find_map(|at| *at).map(|at| at + 1);
-    let after = place.map.iter().skip(lost).find_map(|at| *at).and_then(|at| at.checked_sub(1));
+    let before = alignment.map.iter().take(lost).rev().find_map(|at| *at).map(|at| at + 1);
+    let after = alignment.map.iter().skip(lost).find_map(|at| *at).and_then(|at| at.checked_sub(1));
     let known = view.places(&normalize(text));
     let instead = match (before.or(after).filter(|at| *at < view.len()), known.first()) {
         (_, Some(line)) => Instead::Elsewhere { line: line + 1 },
@@ -269,54 +272,54 @@ fn first_difference(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> 
     Some(Difference { number: lost + 1, text: text.to_owned(), instead })
 }
 
-/// A place is listed in a refusal if it is at least this similar to the quote, 0 to 1.
+/// Minimum similarity (0 to 1) of a location that a refusal lists.
 const MIN_LISTED_SIMILARITY: f32 = 0.3;
-/// Maximum number of places that a refusal lists.
-const MAX_LISTED_PLACES: usize = 3;
+/// Maximum number of locations that a refusal lists.
+const MAX_LISTED_CANDIDATES: usize = 3;
 
-/// Whether every line that was found is misspelt, and not just by a letter in a long line: short lines are alike by
-/// chance.
-fn unanchored(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
-    let met = quote.iter().zip(&place.map).filter(|(line, _)| !line.text.trim().is_empty());
+/// Whether no line of the quote is exact, and one of those found is not just a typo in a long line. Short lines are
+/// similar by chance.
+fn is_only_typos(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
+    let matched = quote.iter().zip(&alignment.map).filter(|(line, _)| !line.text.trim().is_empty());
     let mut all_sure = true;
-    for (line, at) in met.filter_map(|(line, at)| Some((line, (*at)?))) {
+    for (line, at) in matched.filter_map(|(line, at)| Some((line, (*at)?))) {
         let wanted = normalize(line.text);
-        if *view.canon(at) == *wanted {
-            if normalize::is_telling(&wanted) {
+        if *view.normalized(at) == *wanted {
+            if normalize::is_significant(&wanted) {
                 return false;
             }
             continue;
         }
-        let long = normalize::letters(&wanted) >= SURE_LENGTH;
-        let found = view.canon(at);
-        let alike = Probe::new(&wanted).likeness(&found, SURE).is_some();
-        all_sure &= long && alike && similarity::is_slip(&wanted, &found);
+        let long = normalize::letters(&wanted) >= MIN_SOLE_TYPO_CHARS;
+        let found = view.normalized(at);
+        let similar = Probe::new(&wanted).similarity(&found, MIN_SOLE_TYPO_SIMILARITY).is_some();
+        all_sure &= long && similar && similarity::is_typo(&wanted, &found);
     }
     !all_sure
 }
 
-/// Whether more lines are found that are only alike than lines that are true: this is code of the same kind.
-fn guessed(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
-    let (mut alike, mut true_ones) = (0usize, 0usize);
-    for (line, at) in quote.iter().zip(&place.map) {
+/// Whether more lines are similar than exact: the location has similar code, but not the quoted code.
+fn is_mostly_similar(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
+    let (mut similar, mut true_ones) = (0usize, 0usize);
+    for (line, at) in quote.iter().zip(&alignment.map) {
         let Some(at) = *at else { continue };
-        let (wanted, found) = (normalize(line.text), view.canon(at));
+        let (wanted, found) = (normalize(line.text), view.normalized(at));
         if *found == *wanted {
-            true_ones += usize::from(normalize::is_telling(&wanted));
-        } else if !similarity::is_slip(&wanted, &found) {
-            alike += 1;
+            true_ones += usize::from(normalize::is_significant(&wanted));
+        } else if !similarity::is_typo(&wanted, &found) {
+            similar += 1;
         }
     }
-    alike > true_ones
+    similar > true_ones
 }
 
-/// Whether neighbours in the quote stand far apart in the file, which is two places quoted as one.
-fn torn(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
+/// Whether neighbouring lines of the quote are far apart in the file: two locations quoted as one.
+fn spans_two_places(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
     let mut before: Option<usize> = None;
-    for (line, at) in quote.iter().zip(&place.map) {
+    for (line, at) in quote.iter().zip(&alignment.map) {
         if let (Some(above), Some(below)) = (before, *at) {
             let code = (above + 1..below).filter(|line| view.class(*line) == LineClass::Code);
-            if code.take(TORN).count() == TORN {
+            if code.take(MIN_SPLIT_CODE_LINES).count() == MIN_SPLIT_CODE_LINES {
                 return true;
             }
         }
@@ -329,20 +332,20 @@ fn torn(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
     false
 }
 
-/// Whether a missing line stands elsewhere in the file beside the line that the quote has beside it: then the quote mixes
-/// two places, and the line is no forgotten addition.
-fn mixed(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
+/// Whether a missing line is elsewhere in the file, next to the same neighbour as in the quote. Then the quote
+/// mixes two locations, and the line did not lose a plus sign.
+fn mixes_places(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
     let solid = |line: &&QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
     let above = |line: usize| (0..line).rev().find(|line| view.class(*line) != LineClass::Blank);
     let below = |line: usize| (line + 1..view.len()).find(|line| view.class(*line) != LineClass::Blank);
     let says = |at: Option<usize>, line: Option<&QuoteLine<'_>>| {
-        at.zip(line).is_some_and(|(at, line)| *view.canon(at) == *normalize(line.text))
+        at.zip(line).is_some_and(|(at, line)| *view.normalized(at) == *normalize(line.text))
     };
-    let missing = quote.iter().zip(&place.map).enumerate().filter(|(_, (line, at))| at.is_none() && solid(line));
-    missing.filter(|(_, (line, _))| normalize::is_telling(line.text)).any(|(index, (line, _))| {
+    let missing = quote.iter().zip(&alignment.map).enumerate().filter(|(_, (line, at))| at.is_none() && solid(line));
+    missing.filter(|(_, (line, _))| normalize::is_significant(line.text)).any(|(index, (line, _))| {
         let (before, after) = (quote.iter().take(index).rev().find(solid), quote.iter().skip(index + 1).find(solid));
         let mut places = view.places(&normalize(line.text)).iter().take(8).copied();
-        // Beside lines that are left out anything could stand.
+        // Next to a gap there may be any line.
         let said = |line: &&QuoteLine<'_>| line.kind == QuoteKind::Gap || !line.text.trim().is_empty();
         let beside = [quote.iter().take(index).rev().find(said), quote.iter().skip(index + 1).find(said)];
         let elided = beside.into_iter().flatten().any(|line| line.kind == QuoteKind::Gap);
@@ -350,11 +353,12 @@ fn mixed(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
     })
 }
 
-/// Quoted lines that are missing are forgotten additions only where nothing stands in their place.
-fn contradicted(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
+/// Whether the file has other code where quoted lines are missing. Lines that lost their plus sign are new, so that
+/// nothing is in their place.
+fn contradicts_file(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
     let missing = |at: usize| {
         let line = quote.get(at).filter(|line| line.kind != QuoteKind::Gap);
-        line.is_some() && place.map.get(at).copied().flatten().is_none()
+        line.is_some() && alignment.map.get(at).copied().flatten().is_none()
     };
     let gap = |at: usize| quote.get(at).is_some_and(|line| line.kind == QuoteKind::Gap);
     let mut at = 0;
@@ -368,8 +372,8 @@ fn contradicted(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool
         while missing(at) {
             at += 1;
         }
-        let before = place.map.iter().take(from).flatten().max();
-        let after = place.map.iter().skip(at).flatten().min();
+        let before = alignment.map.iter().take(from).flatten().max();
+        let after = alignment.map.iter().skip(at).flatten().min();
         let (Some(before), Some(after)) = (before, after) else {
             if replaces(quote, from, at) {
                 continue;
@@ -377,10 +381,12 @@ fn contradicted(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool
             return true;
         };
         let stale = |line: usize| {
-            let alike = |quoted: &QuoteLine<'_>| {
-                Probe::new(&normalize(quoted.text)).likeness(&view.canon(line), STALE).is_some()
+            let similar = |quoted: &QuoteLine<'_>| {
+                Probe::new(&normalize(quoted.text))
+                    .similarity(&view.normalized(line), MIN_OLD_COMMENT_SIMILARITY)
+                    .is_some()
             };
-            view.class(line) == LineClass::Comment && quote.get(from..at).unwrap_or_default().iter().any(alike)
+            view.class(line) == LineClass::Comment && quote.get(from..at).unwrap_or_default().iter().any(similar)
         };
         let code = (before + 1..*after).any(|line| view.class(line) == LineClass::Code || stale(line));
         let elided = from.checked_sub(1).is_some_and(gap) || gap(at);
@@ -391,39 +397,41 @@ fn contradicted(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool
     false
 }
 
-/// Whether the only missing line is the last one and much like the removed line above it: the new version of it.
+/// Whether only the last line is missing and it is similar to the removed line above it: its new version without a
+/// plus sign.
 fn replaces(quote: &[QuoteLine<'_>], from: usize, to: usize) -> bool {
     let above = from.checked_sub(1).and_then(|above| quote.get(above)).filter(|line| line.kind == QuoteKind::Delete);
-    let alike = |(old, new): (&QuoteLine<'_>, &QuoteLine<'_>)| {
-        Probe::new(&normalize(old.text)).likeness(&normalize(new.text), 0.6).is_some()
+    let similar = |(old, new): (&QuoteLine<'_>, &QuoteLine<'_>)| {
+        Probe::new(&normalize(old.text)).similarity(&normalize(new.text), 0.6).is_some()
     };
-    from + 1 == to && to == quote.len() && above.zip(quote.get(from)).is_some_and(alike)
+    from + 1 == to && to == quote.len() && above.zip(quote.get(from)).is_some_and(similar)
 }
 
-/// A placeholder among the added lines of a replacement would take the place of code that it does not show.
-fn invented_elision(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal> {
+/// Refuses a placeholder among the added lines that would replace code.
+fn check_elision(view: &View<'_>, lines: &[MatchedLine<'_>]) -> Result<(), Refusal> {
     let removes = lines.iter().any(|line| line.kind == LineKind::Delete && !line.text.trim().is_empty());
-    let placeholder =
-        |line: &&Met<'_>| line.kind == LineKind::Insert && elision::elision(line.text) == Some(Elision::Placeholder);
-    let new = |line: &&Met<'_>| view.places(&normalize(line.text)).is_empty();
+    let placeholder = |line: &&MatchedLine<'_>| {
+        line.kind == LineKind::Insert && elision::elision(line.text) == Some(Elision::Placeholder)
+    };
+    let new = |line: &&MatchedLine<'_>| view.places(&normalize(line.text)).is_empty();
     if let Some(line) = lines.iter().filter(placeholder).find(new).filter(|_| removes) {
         return Err(Cause::Elision((line.text).to_string()).into());
     }
     let after: Vec<&str> = lines.iter().filter(|line| line.kind != LineKind::Delete).map(|line| line.text).collect();
     let known = |line: &str| !view.places(&normalize(line)).is_empty();
-    match elision::stand_in(&after, &exchanges(lines), known) {
+    match elision::placeholder_for_code(&after, &replacements(lines), known) {
         Some(line) => Err(Cause::Elision((line).to_string()).into()),
         None => Ok(()),
     }
 }
 
-/// The lines that go and come, place by place.
-fn exchanges<'a>(lines: &[Met<'a>]) -> Vec<Exchange<'a>> {
+/// The removed and the added lines of each change.
+fn replacements<'a>(lines: &[MatchedLine<'a>]) -> Vec<Replacement<'a>> {
     let mut at = 0;
-    let mut exchanges = Vec::new();
-    let changes = |line: &Met<'_>| matches!(line.kind, LineKind::Delete | LineKind::Insert);
+    let mut replacements = Vec::new();
+    let changes = |line: &MatchedLine<'_>| matches!(line.kind, LineKind::Delete | LineKind::Insert);
     for run in lines.chunk_by(|one, other| changes(one) == changes(other)) {
-        let mut exchange = Exchange { removed: Vec::new(), added: Vec::new() };
+        let mut exchange = Replacement { removed: Vec::new(), added: Vec::new() };
         for line in run {
             match line.kind {
                 LineKind::Delete => exchange.removed.push(line.text),
@@ -432,29 +440,29 @@ fn exchanges<'a>(lines: &[Met<'a>]) -> Vec<Exchange<'a>> {
             }
             at += usize::from(line.kind != LineKind::Delete);
         }
-        exchanges.push(exchange);
+        replacements.push(exchange);
     }
-    exchanges
+    replacements
 }
 
-/// An insertion whose lines stand there already, word for word, has been made before.
-fn repeated_insertion(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal> {
+/// Refuses an insertion of lines that are already there.
+fn check_repeated_insertion(view: &View<'_>, lines: &[MatchedLine<'_>]) -> Result<(), Refusal> {
     let removes = lines.iter().any(|line| line.kind == LineKind::Delete);
-    let inserted = |line: &Met<'_>| line.kind == LineKind::Insert;
+    let inserted = |line: &MatchedLine<'_>| line.kind == LineKind::Insert;
     let Some(first) = lines.iter().position(inserted).filter(|_| !removes) else {
         return Ok(());
     };
     let last = lines.iter().rposition(inserted).unwrap_or(first);
     let run = lines.get(first..=last).unwrap_or_default();
-    let telling = |line: &Met<'_>| normalize::letters(line.text) >= 8;
-    // A picture made of dashes tells enough by its size.
+    let telling = |line: &MatchedLine<'_>| normalize::letters(line.text) >= 8;
+    // A block of punctuation-only lines, such as ASCII art, is recognised by its length.
     let drawn: usize = run.iter().map(|line| line.text.split_whitespace().map(str::len).sum::<usize>()).sum();
-    let drawn = run.len() > 2 && drawn >= DRAWN;
+    let drawn = run.len() > 2 && drawn >= MIN_PUNCTUATION_BLOCK_BYTES;
     if !run.iter().all(inserted) || !(drawn || run.iter().any(telling)) {
         return Ok(());
     }
     let stands_at = |from: usize| {
-        let same = |(at, line): (usize, &Met<'_>)| normalize(view.body(at)) == normalize(line.text);
+        let same = |(at, line): (usize, &MatchedLine<'_>)| normalize(view.body(at)) == normalize(line.text);
         from + run.len() <= view.len() && (from..).zip(run).all(same)
     };
     let before = lines.get(..first).unwrap_or_default().iter().rev().find_map(|line| line.at);
@@ -464,15 +472,15 @@ fn repeated_insertion(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal>
         (Some(before), None) => stands_at(before + 1),
         (None, Some(after)) => above(after),
         (Some(before), Some(after)) if after > before + 1 => stands_at(before + 1) || above(after),
-        // Between neighbours only a whole block can be told from a line that happens to be repeated.
+        // Between two quoted lines a single line may be repeated on purpose; a block is not.
         (Some(_), Some(after)) => run.len() > 1 && above(after),
         _ => false,
     };
     if there { Err(Cause::AlreadyApplied.into()) } else { Ok(()) }
 }
 
-/// A second look at an ambiguous hunk, within the scope that its heading names.
-fn in_scope(view: &View<'_>, hunk: &Hunk, forgiving: bool, flexibility: Flexibility) -> Option<Located> {
+/// Locates an ambiguous hunk within the scope that its heading names.
+fn in_scope(view: &View<'_>, hunk: &Hunk, is_diff: bool, matching: Matching) -> Option<Located> {
     let (mut from, mut to) = (0, view.len());
     for scope in &hunk.scopes {
         (from, to) = scope_lines(view, scope, from, to)?;
@@ -480,45 +488,46 @@ fn in_scope(view: &View<'_>, hunk: &Hunk, forgiving: bool, flexibility: Flexibil
     if hunk.scopes.is_empty() {
         return None;
     }
-    located_within(view, from..to, hunk, forgiving, flexibility)
+    located_within(view, from..to, hunk, is_diff, matching)
 }
 
-/// The place of an ambiguous hunk that begins at the line `line` (0-based), if it fits no other near by.
+/// Locates an ambiguous hunk at `line` (0-based) if it fits no other location nearby.
 pub(crate) fn locate_at(
     view: &View<'_>,
     line: usize,
     hunk: &Hunk,
-    forgiving: bool,
-    flexibility: Flexibility,
+    is_diff: bool,
+    matching: Matching,
 ) -> Option<Located> {
     let quoted = hunk.lines.iter().filter(|line| line.kind != LineKind::Insert).count();
-    let near = line.saturating_sub(NEAR)..line.saturating_add(quoted + NEAR).min(view.len());
-    let located = located_within(view, near, hunk, forgiving, flexibility)?;
-    Some(located).filter(|located| located.met.first() == Some(&line))
+    let near = line.saturating_sub(MIN_CANDIDATE_DISTANCE)
+        ..line.saturating_add(quoted + MIN_CANDIDATE_DISTANCE).min(view.len());
+    let located = located_within(view, near, hunk, is_diff, matching)?;
+    Some(located).filter(|located| located.matched.first() == Some(&line))
 }
 
-/// Locates a hunk as if there were no other lines than `range`.
+/// Locates a hunk within `range` only.
 fn located_within(
     view: &View<'_>,
     range: Range<usize>,
     hunk: &Hunk,
-    forgiving: bool,
-    flexibility: Flexibility,
+    is_diff: bool,
+    matching: Matching,
 ) -> Option<Located> {
     let from = range.start;
     let inner = view.part(from, range.end)?;
-    let mut located = locate_anywhere(&inner, hunk, forgiving, flexibility).ok()?;
+    let mut located = locate_anywhere(&inner, hunk, is_diff, matching).ok()?;
     located.deletes = located.deletes.iter().map(|line| line + from).collect();
     located.inserts = located.inserts.into_iter().map(|(line, text)| (line + from, text)).collect();
-    located.met.iter_mut().for_each(|line| *line += from);
+    located.matched.iter_mut().for_each(|line| *line += from);
     Some(located)
 }
 
-/// The lines of the block that `scope` heads, if exactly one line within the range reads so: half open.
+/// The lines of the block that `scope` opens (half open), if exactly one line within the range reads so.
 fn scope_lines(view: &View<'_>, scope: &str, from: usize, to: usize) -> Option<(usize, usize)> {
     let wanted = normalize(scope);
     let width = |line: usize| view.body(line).len() - view.body(line).trim_start().len();
-    let mut heads = (from..to).filter(|line| *view.canon(*line) == *wanted);
+    let mut heads = (from..to).filter(|line| *view.normalized(*line) == *wanted);
     let head = heads.next().filter(|_| heads.next().is_none())?;
     let ends = |line: &usize| {
         let text = view.body(*line).trim();

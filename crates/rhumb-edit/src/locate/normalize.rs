@@ -1,9 +1,8 @@
-//! When two lines mean the same though their characters differ, and how alike two lines are.
+//! Normalized lines: what models lose or change when they quote is removed, so that equal lines compare equal.
 
 use std::borrow::Cow;
 
-/// A line without what models lose or change when they quote: indentation, runs of white space, typographic
-/// punctuation.
+/// A line without indentation, with single spaces, and with ASCII in place of typographic punctuation.
 pub(crate) fn normalize(line: &str) -> Cow<'_, str> {
     let trimmed = line.trim();
     let is_plain =
@@ -29,7 +28,7 @@ pub(crate) fn normalize(line: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What programmers write for a character of typesetters.
+/// The ASCII text for a typographic character (curly quotes, dashes, ellipsis).
 fn plain(c: char) -> Option<&'static str> {
     match c {
         '\u{201c}' | '\u{201d}' | '\u{201e}' => Some("\""),
@@ -40,13 +39,13 @@ fn plain(c: char) -> Option<&'static str> {
     }
 }
 
-/// Whether a line has characters of typesetters.
-pub(crate) fn is_typeset(line: &str) -> bool {
+/// Whether a line has typographic characters.
+pub(crate) fn has_typography(line: &str) -> bool {
     !line.is_ascii() && line.chars().any(|c| plain(c).is_some())
 }
 
-/// A line with what programmers write in the place of such characters.
-pub(crate) fn straight(line: &str) -> String {
+/// A line with ASCII in place of typographic characters.
+pub(crate) fn to_ascii(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     for c in line.chars() {
         match plain(c) {
@@ -57,30 +56,30 @@ pub(crate) fn straight(line: &str) -> String {
     out
 }
 
-/// What skipping a line of the file costs depends on what it is.
+/// What a line is. The cost of a skipped line depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineClass {
     Blank,
-    /// A comment or part of a docstring.
+    /// A comment or a part of a docstring.
     Comment,
     Code,
 }
 
-/// What can be said of a line by itself.
+/// The properties of a line that do not depend on the lines around it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Traits {
+pub(crate) struct LineTraits {
     class: LineClass,
-    /// The closer that lines below it wait for, and whether what it closes is a comment.
+    /// Index of the closer of the block that the line opens, and whether that block is a comment.
     opens: Option<(usize, bool)>,
-    /// By closer: whether the line has it.
+    /// For each closer, whether the line has it.
     closes: [bool; CLOSERS.len()],
 }
 
-/// What ends texts of several lines.
+/// Closers of blocks of several lines.
 const CLOSERS: [&str; 3] = ["\"\"\"", "'''", "*/"];
 
-impl Traits {
-    /// Of a line without white space around it.
+impl LineTraits {
+    /// The properties of a trimmed line.
     pub(crate) fn of(text: &str) -> Self {
         if !text.contains(['"', '\'', '*']) {
             return Self { class: class_of(text), opens: None, closes: [false; CLOSERS.len()] };
@@ -93,10 +92,10 @@ impl Traits {
     }
 }
 
-/// Classifies the lines of a file, block comments and docstrings included.
-pub(crate) fn classes<'t>(lines: impl Iterator<Item = &'t Traits>) -> Vec<LineClass> {
+/// The classes of the lines of a file, with block comments and docstrings.
+pub(crate) fn classes<'t>(lines: impl Iterator<Item = &'t LineTraits>) -> Vec<LineClass> {
     let mut open: Option<(usize, bool)> = None;
-    let class = |line: &Traits| {
+    let class = |line: &LineTraits| {
         let Some((closer, comment)) = open else {
             open = line.opens;
             return line.class;
@@ -113,13 +112,13 @@ pub(crate) fn classes<'t>(lines: impl Iterator<Item = &'t Traits>) -> Vec<LineCl
     lines.map(class).collect()
 }
 
-/// What each of the lines of a text is.
+/// The class of each line of a text.
 pub(crate) fn classify(lines: &[&str]) -> Vec<LineClass> {
-    let traits: Vec<Traits> = lines.iter().map(|line| Traits::of(line.trim())).collect();
+    let traits: Vec<LineTraits> = lines.iter().map(|line| LineTraits::of(line.trim())).collect();
     classes(traits.iter())
 }
 
-/// What a line is by itself.
+/// The class of a line without regard to the lines around it.
 pub(crate) fn class(line: &str) -> LineClass {
     class_of(line.trim())
 }
@@ -138,13 +137,13 @@ fn class_of(text: &str) -> LineClass {
     if comment { LineClass::Comment } else { LineClass::Code }
 }
 
-/// How many letters and digits there are in a line.
+/// The number of letters and digits of a line.
 pub(crate) fn letters(line: &str) -> usize {
     line.chars().filter(|c| c.is_alphanumeric()).count()
 }
 
-/// Whether a line says something: brackets, dashes and the like stand everywhere.
-pub(crate) fn is_telling(line: &str) -> bool {
+/// Whether a line has three letters or digits. Lines with fewer, such as brackets, occur everywhere.
+pub(crate) fn is_significant(line: &str) -> bool {
     line.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some()
 }
 
@@ -163,7 +162,7 @@ mod tests {
         use LineClass::{Blank, Code, Comment};
         let lines =
             ["def f():", "\"\"\"One", "", "two.\"\"\"", "x = \"\"\"", "text", "\"\"\"", "y = 1", "#include <a>"];
-        let traits = lines.map(Traits::of);
+        let traits = lines.map(LineTraits::of);
         assert_eq!(classes(traits.iter()), [Code, Comment, Blank, Comment, Code, Code, Code, Code, Code]);
     }
 }

@@ -1,6 +1,4 @@
-//! From a quote that has met its lines to deletions and insertions: where exactly each new line goes.
-// FROM locate/indent.rs
-// //! The indentation of added lines, learnt from how the quoted lines are indented in the file.
+//! Turns an alignment into deleted and inserted lines: the position of each new line, and its indentation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,51 +9,52 @@ use crate::outcome::Strategy;
 use crate::refusal::{Cause, Refusal};
 use crate::reply::LineKind;
 
-/// A hunk with its place in a view: lines 0-based.
+/// A hunk with its location in a view. Lines are 0-based.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Located {
     pub(crate) deletes: BTreeSet<usize>,
-    /// New lines by the line before which they go.
+    /// New lines, by the line before which they are inserted.
     pub(crate) inserts: BTreeMap<usize, Vec<String>>,
     pub(crate) cost: f32,
     pub(crate) strategy: Strategy,
     pub(crate) confidence: f32,
-    /// The file lines that the quote met, ascending.
-    pub(crate) met: Vec<usize>,
-    /// Whether every quoted line that says something met one.
+    /// The file lines that the quote matched, ascending.
+    pub(crate) matched: Vec<usize>,
+    /// Whether every quoted line that is not blank matched a file line.
     pub(crate) complete: bool,
 }
 
 impl Located {
-    /// The first and the last line that it has to do with.
+    /// The first and the last line that the hunk matches or changes.
     pub(crate) fn span(&self) -> Option<(usize, usize)> {
-        let lines = || self.met.iter().chain(&self.deletes).chain(self.inserts.keys()).copied();
+        let lines = || self.matched.iter().chain(&self.deletes).chain(self.inserts.keys()).copied();
         lines().min().zip(lines().max())
     }
 
-    /// The same place `by` lines further down.
+    /// The same location `by` lines further down.
     pub(crate) fn shifted(&self, by: isize) -> Self {
         let line = |line: &usize| line.saturating_add_signed(by);
         Self {
             deletes: self.deletes.iter().map(line).collect(),
             inserts: self.inserts.iter().map(|(at, lines)| (line(at), lines.clone())).collect(),
-            met: self.met.iter().map(line).collect(),
+            matched: self.matched.iter().map(line).collect(),
             ..self.clone()
         }
     }
 }
 
-/// One line of the hunk with what it met.
-pub(crate) struct Met<'a> {
+/// A line of the hunk, and the file line that it matched.
+pub(crate) struct MatchedLine<'a> {
     pub(crate) kind: LineKind,
     pub(crate) text: &'a str,
     pub(crate) at: Option<usize>,
 }
 
-/// Turns the met lines into deletions and insertions. `diff` says that kept lines should have begun with a blank.
+/// Turns the matched lines into deletions and insertions. `diff` is set for formats in which kept lines begin with
+/// a space.
 pub(crate) fn build(
     view: &View<'_>,
-    lines: &[Met<'_>],
+    lines: &[MatchedLine<'_>],
     cost: f32,
     weight: f32,
     diff: bool,
@@ -63,35 +62,35 @@ pub(crate) fn build(
     let pairs = lines.iter().filter_map(|line| Some((line.text, view.body(line.at?))));
     let added = lines.iter().enumerate().filter(|(index, _)| inserts(lines, *index));
     let added: Vec<&str> = added.map(|(_, line)| line.text).collect();
-    let unmarked = diff && unmarked(view, lines);
-    if !added.is_empty() && !unmarked && unsteady(view, lines) {
+    let unmarked = diff && lacks_context_marks(view, lines);
+    if !added.is_empty() && !unmarked && has_mixed_indentation(view, lines) {
         return Err(Cause::MixedIndentation.into());
     }
     let indent = match unmarked {
         true => IndentMap::default(),
         false => IndentMap::learn(pairs).or_by_habit(view.bodies(), &added),
     };
-    if flattened(view, lines) {
+    if has_lost_indentation(view, lines) {
         return Err(Cause::LostIndentation.into());
     }
-    let typeset = typeset(view, lines);
+    let typeset = typographic(view, lines);
     let mut located = Located {
         deletes: BTreeSet::new(),
         inserts: BTreeMap::new(),
         cost,
         strategy: strategy(view, lines),
         confidence: (1.0 - cost / weight.max(1.0)).clamp(0.0, 1.0),
-        met: lines.iter().filter_map(|line| line.at).collect(),
+        matched: lines.iter().filter_map(|line| line.at).collect(),
         complete: lines
             .iter()
             .all(|line| line.kind == LineKind::Insert || line.at.is_some() || line.text.trim().is_empty()),
     };
-    located.met.sort_unstable();
+    located.matched.sort_unstable();
     for (index, line) in lines.iter().enumerate() {
         match (line.kind, line.at) {
             (LineKind::Delete, Some(at)) => drop(located.deletes.insert(at)),
             (LineKind::Insert | LineKind::Keep, None) if inserts(lines, index) => {
-                if vague(view, lines, index) {
+                if skips_insertion_point(view, lines, index) {
                     return Err(Cause::SkipsInsertionPoint.into());
                 }
                 let Some(at) = position(view, lines, index) else {
@@ -99,7 +98,7 @@ pub(crate) fn build(
                 };
                 let cut = unmarked && line.kind == LineKind::Keep && line.text.starts_with(' ');
                 let text = if cut { format!(" {}", line.text) } else { indent.apply(line.text) };
-                let text = if typeset { normalize::straight(&text) } else { text };
+                let text = if typeset { normalize::to_ascii(&text) } else { text };
                 located.inserts.entry(at).or_default().push(text);
             }
             _ => {}
@@ -108,9 +107,10 @@ pub(crate) fn build(
     Ok(located)
 }
 
-/// Whether the quote is indented like the file on some lines and otherwise on others, tabs for spaces aside.
-fn unsteady(view: &View<'_>, lines: &[Met<'_>]) -> bool {
-    let solid = |line: &&Met<'_>| !line.text.trim().is_empty();
+/// Whether some quoted lines have the indentation of the file and others do not. Tabs instead of spaces do not
+/// count.
+fn has_mixed_indentation(view: &View<'_>, lines: &[MatchedLine<'_>]) -> bool {
+    let solid = |line: &&MatchedLine<'_>| !line.text.trim().is_empty();
     let pairs = lines.iter().filter(solid).filter_map(|line| Some((line.text, view.body(line.at?))));
     let (mut same, mut other) = (false, false);
     for (at, (quoted, found)) in pairs.enumerate() {
@@ -125,9 +125,9 @@ fn unsteady(view: &View<'_>, lines: &[Met<'_>]) -> bool {
     same && other
 }
 
-/// Whether lines are added among quoted ones that all lost their indentation, and are indented in several ways in the file.
-/// What takes the place of removed lines is as deep as those.
-fn flattened(view: &View<'_>, lines: &[Met<'_>]) -> bool {
+/// Whether lines are added to a quote in which all lines lost their indentation, while the file indents them
+/// differently. Lines that replace removed ones take their indentation.
+fn has_lost_indentation(view: &View<'_>, lines: &[MatchedLine<'_>]) -> bool {
     let solid = || lines.iter().filter(|line| !line.text.trim().is_empty());
     let depths = solid().filter_map(|line| Some(indentation(view.body(line.at?))));
     let depths: BTreeSet<&str> = depths.collect();
@@ -135,16 +135,18 @@ fn flattened(view: &View<'_>, lines: &[Met<'_>]) -> bool {
     flat && depths.len() > 1 && !depths.contains("") && solid().any(|line| line.kind == LineKind::Insert)
 }
 
-/// Whether the reply has typographic quotes, dashes or dots where the file, which has none at all, has plain ones.
-fn typeset(view: &View<'_>, lines: &[Met<'_>]) -> bool {
-    let differs = |line: &Met<'_>| normalize::is_typeset(line.text) && line.at.is_some();
-    lines.iter().any(differs) && !view.bodies().any(normalize::is_typeset)
+/// Whether the quote has typographic punctuation where the file has ASCII, and the file has no typographic
+/// punctuation at all.
+fn typographic(view: &View<'_>, lines: &[MatchedLine<'_>]) -> bool {
+    let differs = |line: &MatchedLine<'_>| normalize::has_typography(line.text) && line.at.is_some();
+    lines.iter().any(differs) && !view.bodies().any(normalize::has_typography)
 }
 
-/// Whether the kept lines of a diff came without the blank that marks them, so that one of their own was taken for it:
-/// all that differ in indentation are one blank short, and no removed line is. Added lines that are as deep as the
-/// shortened ones, and none as deep as the file's, tell of a hunk that was moved to the left as a whole.
-fn unmarked(view: &View<'_>, lines: &[Met<'_>]) -> bool {
+/// Whether the kept lines of a diff lack the space that marks them, so that a space of their indentation was taken
+/// for it: every line with another indentation is one space short, and no removed line is. If the added lines are
+/// as deep as the shortened lines, and none as deep as those of the file, the whole hunk was moved to the left
+/// instead.
+fn lacks_context_marks(view: &View<'_>, lines: &[MatchedLine<'_>]) -> bool {
     let (mut short, mut full) = (BTreeSet::new(), BTreeSet::new());
     for line in lines.iter().filter(|line| !line.text.trim().is_empty()) {
         let Some(at) = line.at else { continue };
@@ -164,25 +166,25 @@ fn unmarked(view: &View<'_>, lines: &[Met<'_>]) -> bool {
     !short.is_empty() && (among(&full) || !among(&short))
 }
 
-/// Whether a line without a place is new: added, or quoted but missing (a forgotten plus).
-fn inserts(lines: &[Met<'_>], index: usize) -> bool {
-    let fresh = |line: Option<&Met<'_>>| {
+/// Whether a line without a match is new: it is added, or it is quoted and missing (a forgotten plus sign).
+fn inserts(lines: &[MatchedLine<'_>], index: usize) -> bool {
+    let fresh = |line: Option<&MatchedLine<'_>>| {
         line.is_some_and(|line| match line.kind {
             LineKind::Insert => true,
             LineKind::Keep => line.at.is_none() && !line.text.trim().is_empty(),
             LineKind::Delete | LineKind::Gap => false,
         })
     };
-    // A blank line between two new ones belongs to them.
+    // A blank line between two new lines is new.
     let between = index.checked_sub(1).is_some_and(|before| fresh(lines.get(before))) && fresh(lines.get(index + 1));
     fresh(lines.get(index)) || between
 }
 
-/// The file line before which the new line `index` goes.
-fn position(view: &View<'_>, lines: &[Met<'_>], index: usize) -> Option<usize> {
+/// The file line before which the new line `index` is inserted.
+fn position(view: &View<'_>, lines: &[MatchedLine<'_>], index: usize) -> Option<usize> {
     let (before, after) = lines.split_at_checked(index)?;
-    let settled = |line: &&Met<'_>| line.kind == LineKind::Gap || line.at.is_some();
-    let settled_not = |line: &&Met<'_>| !settled(line);
+    let settled = |line: &&MatchedLine<'_>| line.kind == LineKind::Gap || line.at.is_some();
+    let settled_not = |line: &&MatchedLine<'_>| !settled(line);
     let previous = before.iter().rev().find(settled);
     let next = after.iter().find(settled);
     let last = before.iter().rev().find_map(|line| line.at);
@@ -193,8 +195,8 @@ fn position(view: &View<'_>, lines: &[Met<'_>], index: usize) -> Option<usize> {
     if previous.kind == LineKind::Gap {
         return coming.or(Some(last + 1));
     }
-    // A diff that puts the new line first and the old one below it: the two change places.
-    let unanswered = |line: &&Met<'_>| {
+    // If a diff has the new line above the old one, they change places.
+    let unanswered = |line: &&MatchedLine<'_>| {
         let below = after.iter().skip_while(settled_not).skip_while(|line| line.kind == LineKind::Delete);
         line.kind == LineKind::Delete && below.take(1).all(|line| line.kind != LineKind::Insert)
     };
@@ -209,9 +211,9 @@ fn position(view: &View<'_>, lines: &[Met<'_>], index: usize) -> Option<usize> {
     let placed =
         before.iter().rev().take_while(|line| !settled(line)).filter(|line| line.kind == LineKind::Insert).count();
     if removed.is_empty() {
-        return Some(past_attached(view, run_around(lines, index), last, coming));
+        return Some(after_attached_lines(view, insertion_run(lines, index), last, coming));
     }
-    // Removed lines with file lines left standing between them: each new line takes the place of its own old one.
+    // If lines are kept between the removed ones, each new line replaces its own removed line.
     let run = placed + after.iter().take_while(|line| line.kind == LineKind::Insert).count();
     let apart = removed.first().zip(removed.last()).is_some_and(|(high, low)| high - low >= removed.len());
     if apart && run == removed.len() {
@@ -220,19 +222,20 @@ fn position(view: &View<'_>, lines: &[Met<'_>], index: usize) -> Option<usize> {
     Some(last + 1)
 }
 
-/// Whether code, or the comment of an attribute's item, stands between the kept lines above and below a new line, so
-/// that its place is anyone's guess.
-fn vague(view: &View<'_>, lines: &[Met<'_>], index: usize) -> bool {
+/// Whether the quote skips code, or the comment of an item with an attribute, between the kept lines above and
+/// below a new line. Its position is ambiguous then.
+fn skips_insertion_point(view: &View<'_>, lines: &[MatchedLine<'_>], index: usize) -> bool {
     let Some((before, after)) = lines.split_at_checked(index) else {
         return false;
     };
-    let settled = |line: &&Met<'_>| line.kind == LineKind::Gap || line.at.is_some();
-    let kept = |line: &&Met<'_>| line.kind == LineKind::Keep;
+    let settled = |line: &&MatchedLine<'_>| line.kind == LineKind::Gap || line.at.is_some();
+    let kept = |line: &&MatchedLine<'_>| line.kind == LineKind::Keep;
     let above = before.iter().rev().find(settled).filter(kept).and_then(|line| line.at);
     let below = after.iter().find(settled).filter(kept).and_then(|line| line.at);
     let between = above.zip(below).map(|(above, below)| above + 1..below).unwrap_or_default();
-    // An attribute may stand above or below the comment of its item.
-    let attribute = run_around(lines, index).last().is_some_and(|line| line.text.trim_start().starts_with(['@', '#']));
+    // An attribute may be above or below the comment of its item.
+    let attribute =
+        insertion_run(lines, index).last().is_some_and(|line| line.text.trim_start().starts_with(['@', '#']));
     between.into_iter().any(|line| match view.class(line) {
         LineClass::Code => true,
         LineClass::Comment => attribute,
@@ -240,19 +243,19 @@ fn vague(view: &View<'_>, lines: &[Met<'_>], index: usize) -> bool {
     })
 }
 
-/// The new lines that are added together with the line `index`.
-fn run_around<'a, 'b>(lines: &'a [Met<'b>], index: usize) -> &'a [Met<'b>] {
+/// The run of new lines that contains the line `index`.
+fn insertion_run<'a, 'b>(lines: &'a [MatchedLine<'b>], index: usize) -> &'a [MatchedLine<'b>] {
     let from = (0..index).rev().take_while(|at| inserts(lines, *at)).last().unwrap_or(index);
     let to = (index..lines.len()).find(|at| !inserts(lines, *at)).unwrap_or(lines.len());
     lines.get(from..to).unwrap_or_default()
 }
 
-/// Where new lines go after the kept line `last` when the quote leaves out blank lines or comments below it. They go
-/// before a comment, as that belongs to what follows, and below a docstring. Among blank lines they join the side that
-/// they resemble; a comment or an attribute at their end, or a blank line of their own, makes that the lower one.
-fn past_attached(view: &View<'_>, run: &[Met<'_>], last: usize, coming: Option<usize>) -> usize {
+/// The position of new lines after the kept line `last` when the quote skips blank lines or comments below it. New
+/// lines go before a comment, which belongs to the line below it, and after a docstring. Among blank lines they go
+/// below if they end with a comment, an attribute or a blank line, or are more similar to the line below.
+fn after_attached_lines(view: &View<'_>, run: &[MatchedLine<'_>], last: usize, coming: Option<usize>) -> usize {
     let Some(next) = coming.filter(|next| *next > last + 1) else {
-        return past_docstring(view, last, coming);
+        return after_docstring(view, last, coming);
     };
     let empty = |line: &str| line.trim().is_empty();
     let (first, end) = (run.first().map_or("", |line| line.text), run.last().map_or("", |line| line.text));
@@ -260,22 +263,22 @@ fn past_attached(view: &View<'_>, run: &[Met<'_>], last: usize, coming: Option<u
     let below = if empty(end) {
         !empty(first)
     } else {
-        let like = |line: &str, other: usize| {
-            Probe::new(line.trim()).likeness(view.body(other).trim(), 0.0).unwrap_or_default()
+        let similarity_to = |line: &str, other: usize| {
+            Probe::new(line.trim()).similarity(view.body(other).trim(), 0.0).unwrap_or_default()
         };
-        !empty(first) && (attached(end) || like(end, next) > like(first, last))
+        !empty(first) && (attached(end) || similarity_to(end, next) > similarity_to(first, last))
     };
-    if blanks > 0 && below { last + 1 + blanks } else { past_docstring(view, last, coming) }
+    if blanks > 0 && below { last + 1 + blanks } else { after_docstring(view, last, coming) }
 }
 
-/// Whether a line belongs to the one below it: a comment, an attribute, a decorator.
+/// Whether a line belongs to the line below it: a comment, an attribute, a decorator.
 fn attached(line: &str) -> bool {
     let attribute = line.trim_start().starts_with(['@', '#']);
     attribute || normalize::class(line) == LineClass::Comment
 }
 
-/// Lines added after a heading go below a docstring that the quote left out.
-fn past_docstring(view: &View<'_>, last: usize, next: Option<usize>) -> usize {
+/// The position after a docstring that the quote left out below a heading.
+fn after_docstring(view: &View<'_>, last: usize, next: Option<usize>) -> usize {
     let plain = last + 1;
     let text = view.body(plain).trim_start();
     let heading = view.body(last).trim_end().ends_with(':');
@@ -294,8 +297,8 @@ fn past_docstring(view: &View<'_>, last: usize, next: Option<usize>) -> usize {
     if next.is_some_and(|next| next < line) { plain } else { line }
 }
 
-/// The loosest thing that had to be forgiven.
-fn strategy(view: &View<'_>, lines: &[Met<'_>]) -> Strategy {
+/// The strategy of the loosest match.
+fn strategy(view: &View<'_>, lines: &[MatchedLine<'_>]) -> Strategy {
     let mut strategy = Strategy::Exact;
     let mut previous: Option<usize> = None;
     let mut gap = false;
@@ -317,7 +320,7 @@ fn strategy(view: &View<'_>, lines: &[Met<'_>]) -> Strategy {
                 let skipped = previous.is_some_and(|previous| at != previous + 1) && !gap;
                 previous = Some(at);
                 gap = false;
-                if skipped { Strategy::Fuzzy } else { likeness(line.text, view.body(at)) }
+                if skipped { Strategy::Fuzzy } else { similarity(line.text, view.body(at)) }
             }
         };
         strategy = strategy.max(step);
@@ -325,7 +328,7 @@ fn strategy(view: &View<'_>, lines: &[Met<'_>]) -> Strategy {
     strategy
 }
 
-fn likeness(quoted: &str, found: &str) -> Strategy {
+fn similarity(quoted: &str, found: &str) -> Strategy {
     if quoted == found {
         Strategy::Exact
     } else if quoted.trim_end() == found.trim_end() {
@@ -339,17 +342,17 @@ fn likeness(quoted: &str, found: &str) -> Strategy {
     }
 }
 
-/// Width of a tab where nothing tells.
-const TAB: usize = 4;
+/// Width of a tab in columns, unless the quote shows another one.
+const DEFAULT_TAB_WIDTH: usize = 4;
 
-/// Of so many lines with tabs one with spaces breaks the habit of the file.
-const EXCEPTIONS: usize = 3;
+/// Minimum number of lines with tabs for each line with spaces in a file that indents with tabs.
+const MIN_TABS_PER_EXCEPTION: usize = 3;
 
-/// From the reply's indentation to the file's.
+/// Maps the indentation of the reply to that of the file.
 #[derive(Debug, Default)]
 pub(crate) struct IndentMap {
     table: BTreeMap<String, String>,
-    /// Columns that stand for one tab, when one side has tabs and the other spaces.
+    /// Columns for one tab, if one side has tabs and the other spaces.
     unit: usize,
     tabs: Tabs,
     identity: bool,
@@ -358,24 +361,24 @@ pub(crate) struct IndentMap {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Tabs {
     #[default]
-    Alike,
+    Same,
     /// The reply has spaces where the file has tabs.
-    Lost,
+    SpacesForTabs,
     /// The reply has tabs where the file has spaces.
-    Invented,
+    TabsForSpaces,
 }
 
-/// The white space at the start of a line; typesetters have a blank of their own.
+/// The white space at the start of a line, no-break spaces included.
 pub(crate) fn indentation(line: &str) -> &str {
     line.split_at(line.len() - line.trim_start_matches([' ', '\t', '\u{a0}']).len()).0
 }
 
 fn width(indent: &str) -> usize {
-    indent.chars().map(|c| if c == '\t' { TAB } else { 1 }).sum()
+    indent.chars().map(|c| if c == '\t' { DEFAULT_TAB_WIDTH } else { 1 }).sum()
 }
 
 impl IndentMap {
-    /// Learns from pairs of a quoted line and the line of the file that it stands for.
+    /// Learns the mapping from pairs of a quoted line and the file line that it matched.
     pub(crate) fn learn<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let solid = |line: &str| !line.trim().is_empty();
         let pairs: Vec<(&str, &str)> = pairs
@@ -387,28 +390,28 @@ impl IndentMap {
         let quoted_tabs = pairs.iter().any(|(quoted, _)| quoted.contains('\t'));
         let found_tabs = pairs.iter().any(|(_, found)| found.contains('\t'));
         let tabs = match (quoted_tabs, found_tabs) {
-            (false, true) => Tabs::Lost,
-            (true, false) => Tabs::Invented,
-            _ => Tabs::Alike,
+            (false, true) => Tabs::SpacesForTabs,
+            (true, false) => Tabs::TabsForSpaces,
+            _ => Tabs::Same,
         };
         let units = pairs.iter().filter_map(|(quoted, found)| match tabs {
-            Tabs::Alike => None,
-            Tabs::Lost => columns_per_tab(quoted, found),
-            Tabs::Invented => columns_per_tab(found, quoted),
+            Tabs::Same => None,
+            Tabs::SpacesForTabs => columns_per_tab(quoted, found),
+            Tabs::TabsForSpaces => columns_per_tab(found, quoted),
         });
-        let unit = units.min().unwrap_or(TAB).max(1);
+        let unit = units.min().unwrap_or(DEFAULT_TAB_WIDTH).max(1);
         let identity = table.iter().all(|(quoted, found)| quoted == found);
         Self { table, unit, tabs, identity }
     }
 
-    /// When no quoted line is indented, the habit of the whole file decides between tabs and spaces. `file` are its
-    /// lines, `added` the lines to come.
+    /// If no quoted line is indented, the lines of the whole `file` decide between tabs and spaces for the `added`
+    /// lines.
     pub(crate) fn or_by_habit<'f>(mut self, file: impl Iterator<Item = &'f str>, added: &[&str]) -> Self {
         if self.table.keys().any(|indent| !indent.is_empty()) || !self.identity {
             return self;
         }
         let file: Vec<&str> = file.collect();
-        // The second and later lines of a block comment stand one column further in.
+        // The lines of a block comment after the first are indented by one more column.
         let comment = |line: &&&str| line.trim_start().starts_with('*');
         let indents =
             |lines: &[&str], c: char| lines.iter().filter(|line| line.starts_with(c) && !comment(line)).count();
@@ -418,12 +421,12 @@ impl IndentMap {
         };
         let (tabs, blanks) = (indents(&file, '\t'), indents(&file, ' '));
         let (added_tabs, added_blanks) = (indents(added, '\t'), indents(added, ' '));
-        // In a file of tabs a continued line or an example may be indented otherwise.
-        let of_tabs = tabs > 0 && blanks * EXCEPTIONS <= tabs;
+        // A continued line or an example may be indented with spaces in a file that uses tabs.
+        let of_tabs = tabs > 0 && blanks * MIN_TABS_PER_EXCEPTION <= tabs;
         if tabs == 0 && blanks > 0 && added_tabs > 0 && added_blanks == 0 {
-            (self.tabs, self.unit) = (Tabs::Invented, spaces(&file).unwrap_or(TAB));
+            (self.tabs, self.unit) = (Tabs::TabsForSpaces, spaces(&file).unwrap_or(DEFAULT_TAB_WIDTH));
         } else if of_tabs && added_blanks > 0 && added_tabs == 0 {
-            (self.tabs, self.unit) = (Tabs::Lost, spaces(added).unwrap_or(TAB));
+            (self.tabs, self.unit) = (Tabs::SpacesForTabs, spaces(added).unwrap_or(DEFAULT_TAB_WIDTH));
         } else {
             return self;
         }
@@ -432,7 +435,7 @@ impl IndentMap {
         self
     }
 
-    /// The line as it belongs into the file.
+    /// The line with the indentation of the file.
     pub(crate) fn apply(&self, line: &str) -> String {
         if self.identity || line.trim().is_empty() {
             return line.to_owned();
@@ -447,10 +450,10 @@ impl IndentMap {
             return found.clone();
         }
         let near = |known: &&String| (width(known).abs_diff(width(quoted)), std::cmp::Reverse(width(known)));
-        // The lines of a block comment stand a column further in, which is no depth to count from.
+        // The lines of a block comment are indented by one more column, which is no level of indentation.
         let regular = |known: &&String| {
             let found = self.table.get(*known).map_or("", String::as_str);
-            self.tabs != Tabs::Lost || !found.contains(' ')
+            self.tabs != Tabs::SpacesForTabs || !found.contains(' ')
         };
         let nearest = self.table.keys().filter(regular).min_by_key(near);
         let Some(nearest) = nearest.or_else(|| self.table.keys().min_by_key(near)) else {
@@ -458,9 +461,9 @@ impl IndentMap {
         };
         let found = self.table.get(nearest).cloned().unwrap_or_default();
         match self.tabs {
-            Tabs::Lost => self.with_tabs(&found, width(quoted), width(nearest)),
-            Tabs::Invented => " ".repeat(self.unit * quoted.matches('\t').count()),
-            Tabs::Alike => {
+            Tabs::SpacesForTabs => self.with_tabs(&found, width(quoted), width(nearest)),
+            Tabs::TabsForSpaces => " ".repeat(self.unit * quoted.matches('\t').count()),
+            Tabs::Same => {
                 if let Some(deeper) = quoted.strip_prefix(nearest.as_str()) {
                     found + deeper
                 } else if let Some(excess) = nearest.strip_prefix(quoted) {
@@ -473,7 +476,7 @@ impl IndentMap {
         }
     }
 
-    /// `found`, made deeper or shallower by the difference of two widths in columns.
+    /// `found` with more or less indentation, by the difference of two widths in columns.
     fn with_tabs(&self, found: &str, quoted: usize, nearest: usize) -> String {
         if let Some(more) = quoted.checked_sub(nearest) {
             return format!("{found}{}{}", "\t".repeat(more / self.unit), " ".repeat(more % self.unit));
@@ -483,7 +486,7 @@ impl IndentMap {
     }
 }
 
-/// For each indentation of the reply the one that most of its lines have in the file; unchanged if as many have that.
+/// For each indentation of the reply, the one that most of its lines have in the file. A tie keeps the indentation.
 fn by_majority(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     let mut counts: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
     for (quoted, found) in pairs {
@@ -496,7 +499,7 @@ fn by_majority(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     counts.into_iter().filter_map(|(quoted, found)| winner(quoted, found)).collect()
 }
 
-/// How many columns of `spaces` one tab of `tabs` stands for, when the two fit.
+/// The number of columns of `spaces` for each tab of `tabs`, if they divide evenly.
 fn columns_per_tab(spaces: &str, tabs: &str) -> Option<usize> {
     let only_tabs = !tabs.is_empty() && tabs.chars().all(|c| c == '\t');
     let columns = width(spaces);
@@ -522,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_do_not_tell_how_deep_a_line_is() {
+    fn block_comments_do_not_determine_the_indentation() {
         let map = IndentMap::learn([("    /**", "\t/**"), ("     * a", "\t * a")]);
         assert_eq!(map.apply("        b"), "\t\tb");
         assert_eq!(map.apply("         * b"), "\t\t * b");
@@ -535,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn the_habit_of_the_file_decides_where_no_quote_does() {
+    fn the_file_decides_between_tabs_and_spaces_if_no_quoted_line_is_indented() {
         let map = IndentMap::learn([("a", "a")]).or_by_habit(["a", "  b", "    c"].into_iter(), &["x", "\ty"]);
         assert_eq!(map.apply("\ty"), "  y");
         let map = IndentMap::learn([("a", "a")]).or_by_habit(["a", "\tb"].into_iter(), &["x", "    y"]);
@@ -545,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn a_continued_line_is_no_habit() {
+    fn a_continued_line_does_not_decide_about_tabs() {
         let file = ["a", "\tb", "\tc", "\td", "  e"];
         let map = IndentMap::learn([("a", "a")]).or_by_habit(file.into_iter(), &["x", "    y"]);
         assert_eq!(map.apply("    y"), "\ty");
@@ -555,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn the_blanks_of_typesetters_are_indentation() {
+    fn no_break_spaces_are_indentation() {
         let map = IndentMap::learn([("\u{a0}\u{a0}a", "  a")]);
         assert_eq!(map.apply("\u{a0}\u{a0}\u{a0}\u{a0}b"), "    b");
     }

@@ -1,13 +1,13 @@
-//! TODO
+//! Similar lines: how similar they are, and whether the difference is a typo or another statement.
 
 use super::normalize::{self, LineClass};
 
-/// The longest line, in characters, whose likeness is computed in full.
-const FULL_LENGTH: usize = 240;
+/// Maximum length in characters of a line that is compared in full.
+const MAX_COMPARED_CHARS: usize = 240;
 
-/// Whether two lines differ by a slip of the pen: one misspelt word at most, no number and no operator. Lines that
-/// differ by a number, an operator or several words are two lines, however many characters they share.
-pub(crate) fn is_slip(quoted: &str, found: &str) -> bool {
+/// Whether two lines differ by a typo: at most one misspelt word, and no number and no operator. Lines that differ
+/// by a number, an operator or several words are different lines, however similar they are.
+pub(crate) fn is_typo(quoted: &str, found: &str) -> bool {
     if !operators(quoted).eq(operators(found)) {
         return false;
     }
@@ -22,7 +22,7 @@ pub(crate) fn is_slip(quoted: &str, found: &str) -> bool {
     let mut differing = quoted.iter().zip(&found).filter(|(one, other)| one != other);
     match (differing.next(), differing.next()) {
         (None, _) => true,
-        (Some((one, other)), None) => is_misspelt(one, other),
+        (Some((one, other)), None) => is_misspelling(one, other),
         _ => false,
     }
 }
@@ -32,13 +32,13 @@ pub(crate) fn digits(text: &str) -> impl Iterator<Item = char> + '_ {
     text.chars().filter(char::is_ascii_digit)
 }
 
-/// Whether one word is the other one misspelt: letters are dropped, doubled or swapped, or another one stands in a part
-/// of it that is long enough. `get` is no misspelt `set`, and `clampMax` no `clampMin`.
-pub(crate) fn is_misspelt(one: &str, other: &str) -> bool {
+/// Whether one word is a misspelling of the other: letters are dropped, doubled or swapped, or a letter differs in
+/// a long part of the word. `get` is not a misspelling of `set`, and `clampMax` not of `clampMin`.
+pub(crate) fn is_misspelling(one: &str, other: &str) -> bool {
     let (probe, chars): (_, Vec<char>) = (Probe::new(one), other.chars().collect());
     let longer = probe.chars.len().max(chars.len());
     let common = probe.places.as_ref().map_or(0, |places| places.common(probe.chars.len(), &chars));
-    if !digits(one).eq(digits(other)) || longer - common > MOST_SLIPS || common * 2 <= longer {
+    if !digits(one).eq(digits(other)) || longer - common > MAX_TYPO_CHARS || common * 2 <= longer {
         return false;
     }
     let head = probe.chars.iter().zip(&chars).take_while(|(one, other)| one == other).count();
@@ -55,15 +55,16 @@ pub(crate) fn is_misspelt(one: &str, other: &str) -> bool {
         let before = probe.chars.iter().take(head).rev().take_while(|c| **c != '_');
         let before = before.scan(false, |ended, c| (!std::mem::replace(ended, c.is_uppercase())).then_some(())).count();
         let after = one.iter().skip(one.len() - tail).take_while(|c| **c != '_' && !c.is_uppercase()).count();
-        before > 0 && before + mine.len().max(theirs.len()) + after >= LONG_PART
+        before > 0 && before + mine.len().max(theirs.len()) + after >= MIN_LONG_PART_CHARS
     };
     head > 0 && (dropped || swapped || in_long_part())
 }
 
-/// In shorter parts of a word another letter makes another word.
-const LONG_PART: usize = 5;
+/// Minimum length of a part of a word (`snake_case`, `camelCase`) in which a different letter is a typo. In a
+/// shorter part it makes another word.
+const MIN_LONG_PART_CHARS: usize = 5;
 
-/// The signs of a line that say what is done with its words. A hyphen within a word is none.
+/// The operators of a line. A hyphen within a word is not an operator.
 fn operators(line: &str) -> impl Iterator<Item = char> + '_ {
     const SIGNS: &str = "<>=!+-*/%&|^~";
     let inner = |c: Option<char>| c.is_some_and(char::is_alphabetic);
@@ -75,17 +76,17 @@ fn operators(line: &str) -> impl Iterator<Item = char> + '_ {
     signs.map(|(_, c)| c)
 }
 
-/// So many characters of a misspelt word are wrong at most.
-const MOST_SLIPS: usize = 2;
+/// Maximum number of wrong characters of a misspelt word.
+const MAX_TYPO_CHARS: usize = 2;
 
-/// A line prepared for comparing it with many others.
+/// A line prepared for comparison with many others.
 pub(crate) struct Probe {
     chars: Vec<char>,
     counts: [u16; 64],
     places: Option<Places>,
 }
 
-/// Where each character stands in a short line, as bits.
+/// The positions of each character of a short line, as bits.
 struct Places {
     ascii: [u128; 128],
     others: Vec<(char, u128)>,
@@ -110,13 +111,13 @@ impl Places {
         self.ascii.get(c as usize).copied().unwrap_or_else(others)
     }
 
-    /// The length of the longest common subsequence, a bound of what common runs can hold. Bit-parallel, after Hyyrö, "Bit-
-    /// parallel LCS-length computation revisited" (2004).
+    /// The length of the longest common subsequence, an upper bound of the characters in common runs. Bit-parallel
+    /// algorithm of Hyyrö, "Bit-parallel LCS-length computation revisited" (2004).
     fn common(&self, length: usize, theirs: &[char]) -> usize {
         let mut open = u128::MAX;
         for c in theirs {
-            let met = open & self.of(*c);
-            open = open.wrapping_add(met) | (open & !met);
+            let matched = open & self.of(*c);
+            open = open.wrapping_add(matched) | (open & !matched);
         }
         let unused = u128::MAX.checked_shl(u32::try_from(length).unwrap_or(u32::MAX)).unwrap_or(0);
         (!open & !unused).count_ones() as usize
@@ -125,7 +126,7 @@ impl Places {
 
 impl Probe {
     pub(crate) fn new(text: &str) -> Self {
-        let chars: Vec<char> = text.chars().take(FULL_LENGTH * 20).collect();
+        let chars: Vec<char> = text.chars().take(MAX_COMPARED_CHARS * 20).collect();
         let mut counts = [0u16; 64];
         for c in &chars {
             if let Some(count) = counts.get_mut(bucket(*c)) {
@@ -135,11 +136,11 @@ impl Probe {
         Self { places: Places::new(&chars), chars, counts }
     }
 
-    /// How alike the two are, 0 to 1; `None` when less than `least`.
+    /// The similarity of the two lines, 0 to 1; `None` if it is below `minimum`.
     ///
-    /// The measure is that of Ratcliff and Obershelp: twice the characters in common runs over all characters, the
-    /// longest run first.
-    pub(crate) fn likeness(&self, other: &str, least: f32) -> Option<f32> {
+    /// The measure of Ratcliff and Obershelp: twice the number of characters in common runs, divided by the number
+    /// of all characters, the longest run first.
+    pub(crate) fn similarity(&self, other: &str, minimum: f32) -> Option<f32> {
         let long = other.len() > self.chars.len().saturating_mul(8).saturating_add(8);
         if long || self.chars.is_empty() {
             return None;
@@ -147,19 +148,19 @@ impl Probe {
         let theirs: Vec<char> = other.chars().collect();
         let total = (self.chars.len() + theirs.len()) as f32;
         let shorter = self.chars.len().min(theirs.len()) as f32;
-        if 2.0 * shorter / total < least || 2.0 * self.shared(&theirs) as f32 / total < least {
+        if 2.0 * shorter / total < minimum || 2.0 * self.shared(&theirs) as f32 / total < minimum {
             return None;
         }
         let at_most = self.places.as_ref().map(|places| places.common(self.chars.len(), &theirs));
-        if at_most.is_some_and(|common| 2.0 * common as f32 / total < least) {
+        if at_most.is_some_and(|common| 2.0 * common as f32 / total < minimum) {
             return None;
         }
         let common = common_runs(&self.chars, &theirs);
         let ratio = 2.0 * common as f32 / total;
-        (ratio >= least).then_some(ratio)
+        (ratio >= minimum).then_some(ratio)
     }
 
-    /// An upper bound of the common characters, order aside.
+    /// An upper bound of the number of common characters.
     fn shared(&self, theirs: &[char]) -> usize {
         let mut left = self.counts;
         let mut shared = 0;
@@ -177,13 +178,13 @@ fn bucket(c: char) -> usize {
     (c as usize) & 63
 }
 
-/// Characters in common runs. Between overlong lines only the common head and tail count.
+/// The number of characters in common runs. For very long lines only the common start and end count.
 fn common_runs(a: &[char], b: &[char]) -> usize {
     let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let (a, b) = (a.get(head..).unwrap_or_default(), b.get(head..).unwrap_or_default());
     let tail = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
     let (a, b) = (a.get(..a.len() - tail).unwrap_or_default(), b.get(..b.len() - tail).unwrap_or_default());
-    if a.len().max(b.len()) > FULL_LENGTH {
+    if a.len().max(b.len()) > MAX_COMPARED_CHARS {
         return head + tail;
     }
     let mut common = head + tail;
@@ -217,7 +218,7 @@ fn longest_run(a: &[char], b: &[char]) -> (usize, usize, usize) {
     best
 }
 
-/// Words that declare the name that follows.
+/// Keywords that are followed by the declared name.
 const KEYWORDS: [&str; 15] = [
     "def",
     "class",
@@ -235,23 +236,23 @@ const KEYWORDS: [&str; 15] = [
     "type",
     "sub",
 ];
-/// A keyword stands among so many first words: before it stand `pub`, `async`, `export default` and the like.
-const FIRST: usize = 4;
+/// Maximum position of the keyword in a declaration: `pub`, `async`, `export default` and the like precede it.
+const MAX_KEYWORD_POSITION: usize = 4;
 
-/// Whether a kept line may stand for a line of the file that is not quite the same. No number may differ; what declares
-/// something must be of the same name but for a slip; and branches, headings and sections must be the same but for one.
-pub(crate) fn may_stand_for(quoted: &str, found: &str) -> bool {
+/// Whether a quoted kept line may match a similar line of the file. The numbers must be equal. Declarations must
+/// have the same name except for a typo; branches, headings and sections must be equal except for a typo.
+pub(crate) fn may_match(quoted: &str, found: &str) -> bool {
     if !numbers(quoted).eq(numbers(found)) {
         return false;
     }
     match (name(quoted), name(found)) {
-        (Some(one), Some(other)) => one == other || is_misspelt(one, other),
-        (None, None) => !(is_label(quoted) && is_label(found)) || is_slip(quoted, found),
+        (Some(one), Some(other)) => one == other || is_misspelling(one, other),
+        (None, None) => !(is_label(quoted) && is_label(found)) || is_typo(quoted, found),
         _ => true,
     }
 }
 
-/// The digits of a line. A letter within a number that looks like a digit is one.
+/// The digits of a line. `O`, `l` and `I` within a number count as the digits that they resemble.
 fn numbers(line: &str) -> impl Iterator<Item = char> + '_ {
     let mut within = false;
     line.chars().filter_map(move |c| {
@@ -276,7 +277,7 @@ fn name(line: &str) -> Option<&str> {
         return None;
     }
     let mut rest = line;
-    for _ in 0..FIRST {
+    for _ in 0..MAX_KEYWORD_POSITION {
         let (word, after) = first_word(rest)?;
         if KEYWORDS.contains(&word) {
             return first_word(past_receiver(after)).map(|(name, _)| name);
@@ -286,20 +287,20 @@ fn name(line: &str) -> Option<&str> {
     None
 }
 
-/// The word at the start of a text, and what follows.
+/// The word at the start of a text, and the text after it.
 fn first_word(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
 }
 
-/// What follows the receiver of a method in Go, `func (s *Server) Stop()`.
+/// The text after the receiver of a Go method: `func (s *Server) Stop()`.
 fn past_receiver(text: &str) -> &str {
     let receiver = text.trim_start().strip_prefix('(').and_then(|inner| inner.split_once(')'));
     receiver.map_or(text, |(_, after)| after)
 }
 
-/// Whether a line is the label of what follows: a branch, a heading, a section of settings.
+/// Whether a line labels the lines below it: a branch, a heading, a section of a settings file.
 fn is_label(line: &str) -> bool {
     let line = line.trim();
     line.starts_with("case ") || line.starts_with("## ") || line.starts_with("### ") || is_section(line)
@@ -314,11 +315,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn likeness_is_high_for_a_typo_and_absent_for_strangers() {
+    fn similarity_is_high_for_a_typo_and_none_for_unrelated_lines() {
         let probe = Probe::new("return self.reading.values()");
-        assert!(probe.likeness("return self.readings.values()", 0.8).unwrap() > 0.95);
-        assert_eq!(probe.likeness("for mark of marks {", 0.75), None);
-        assert_eq!(Probe::new("abcd").likeness("bcde", 0.5), Some(0.75));
+        assert!(probe.similarity("return self.readings.values()", 0.8).unwrap() > 0.95);
+        assert_eq!(probe.similarity("for mark of marks {", 0.75), None);
+        assert_eq!(Probe::new("abcd").similarity("bcde", 0.5), Some(0.75));
     }
 
     proptest::proptest! {
@@ -336,20 +337,20 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_is_one_word_and_no_number() {
-        assert!(is_slip("let raeding = self.read();", "let reading = self.read();"));
-        assert!(is_slip("text())", "text)") && is_slip("on line", "online"));
-        assert!(!is_slip("replace(a, finalName)", "replace(a, newName)"));
+    fn a_typo_is_in_one_word_and_not_in_a_number() {
+        assert!(is_typo("let raeding = self.read();", "let reading = self.read();"));
+        assert!(is_typo("text())", "text)") && is_typo("on line", "online"));
+        assert!(!is_typo("replace(a, finalName)", "replace(a, newName)"));
         for (quoted, found) in [("a < b", "a > b"), ("a + b", "a - b"), ("x == y", "x != y"), ("if ok {", "if !ok {")] {
-            assert!(!is_slip(quoted, found), "{quoted}");
+            assert!(!is_typo(quoted, found), "{quoted}");
         }
         for (quoted, found) in [("set(a)", "get(a)"), ("clampMin(v)", "clampMax(v)"), ("unlock()", "lock()")] {
-            assert!(!is_slip(quoted, found), "{quoted}");
+            assert!(!is_typo(quoted, found), "{quoted}");
         }
-        assert!(is_slip("seperate_parts()", "separate_parts()") && is_slip("setRecieved()", "setReceived()"));
-        assert!(is_slip("# reuse", "# re-use") && is_slip("a  <  b;", "a < b") && !is_slip("a-b", "a+b"));
-        assert!(!is_slip("rev: v2.10.0", "rev: v2.4.0"));
-        assert!(!is_slip("class SelectorList(ParselSelectorList, ref):", "class Selector(ParselSelector, ref):"));
+        assert!(is_typo("seperate_parts()", "separate_parts()") && is_typo("setRecieved()", "setReceived()"));
+        assert!(is_typo("# reuse", "# re-use") && is_typo("a  <  b;", "a < b") && !is_typo("a-b", "a+b"));
+        assert!(!is_typo("rev: v2.10.0", "rev: v2.4.0"));
+        assert!(!is_typo("class SelectorList(ParselSelectorList, ref):", "class Selector(ParselSelector, ref):"));
     }
 
     #[test]
@@ -365,12 +366,12 @@ mod tests {
             ("## Install", "## Installation"),
             ("[server.alpha]", "[server.beta]"),
         ] {
-            assert!(!may_stand_for(quoted, found), "{quoted}");
+            assert!(!may_match(quoted, found), "{quoted}");
         }
     }
 
     #[test]
-    fn slips_and_other_signatures_are_forgiven() {
+    fn typos_and_other_signatures_match() {
         for (quoted, found) in [
             ("def set_itme(self, key):", "def set_item(self, key):"),
             ("pub async fn open(path: &str) -> File {", "pub async fn open(path: &Path) -> Result<File> {"),
@@ -380,7 +381,7 @@ mod tests {
             ("## Instalation", "## Installation"),
             ("value_310O2 = compute(232);", "value_31002 = compute(232);"),
         ] {
-            assert!(may_stand_for(quoted, found), "{quoted}");
+            assert!(may_match(quoted, found), "{quoted}");
         }
     }
 }

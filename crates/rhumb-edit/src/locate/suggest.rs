@@ -1,4 +1,5 @@
-//! Where a reviewer may put an edit that found no place: the lines of the file that it would replace.
+//! Suggestions for an edit that was not located: likely lines, excerpts, and the range that a reviewer would
+//! replace.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -12,48 +13,49 @@ use super::normalize::{self, normalize};
 use super::similarity::{self, Probe};
 use crate::outcome::Excerpt;
 
-/// How many more lines than half of the quote are compared before and after the place where it may begin.
-const SLACK: usize = 3;
+/// Number of lines, in addition to half of the quote, that are compared before and after the line where the quote
+/// may begin.
+const EXTRA_CONTEXT_LINES: usize = 3;
 
 /// Minimum similarity (0 to 1) of two lines that may be versions of each other.
 const MIN_SIMILARITY: f32 = 0.6;
 
-/// Maximum number of lines of a quote that are looked for, and of a file that they are looked for in.
+/// Maximum number of lines of a quote that are searched for, and of a file that is searched.
 const MAX_PROBES: usize = 20;
 const MAX_FILE_LINES: usize = 20_000;
 
-/// Maximum number of lines that an excerpt has before and after the quoted place.
+/// Number of lines that an excerpt has before and after the quoted lines.
 const EXCERPT_CONTEXT: usize = 3;
-/// Maximum number of lines that an excerpt has for the quoted place.
+/// Maximum number of quoted lines in an excerpt.
 const MAX_EXCERPT_LINES: usize = 40;
 
-/// The line of `text` (1-based) from which as many lines as `quote` has share most with it; `None` if no line that tells
-/// something is in both.
+/// The line of `text` (1-based) at which a window as long as `quote` shares most lines with it. `None` if they
+/// share no significant line.
 pub(crate) fn likely_line(text: &str, quote: &str) -> Option<usize> {
     let wanted: BTreeSet<Cow<'_, str>> =
-        quote.lines().filter(|line| normalize::is_telling(line)).map(normalize).collect();
+        quote.lines().filter(|line| normalize::is_significant(line)).map(normalize).collect();
     let is_wanted: Vec<bool> =
-        text.lines().map(|line| normalize::is_telling(line) && wanted.contains(&normalize(line))).collect();
+        text.lines().map(|line| normalize::is_significant(line) && wanted.contains(&normalize(line))).collect();
     let count = quote.lines().count().clamp(1, is_wanted.len().max(1));
     let shared = |window: &[bool]| window.iter().filter(|is_wanted| **is_wanted).count();
     let windows = is_wanted.windows(count).enumerate().map(|(at, window)| (shared(window), at));
-    // Of equally good ones the first.
+    // The first of several equally good windows.
     let best = windows.max_by_key(|(shared, at)| (*shared, Reverse(*at)))?;
     (best.0 > 0).then_some(best.1 + 1)
 }
 
-/// The lines of `text` (1-based) at which as many lines as `quote` has share something with it, the likeliest first; at most
-/// `most`, and no two that overlap.
+/// The lines of `text` (1-based) at which a window as long as `quote` shares lines with it, most similar first. At
+/// most `most` lines, and no overlapping windows.
 pub fn likely_lines(text: &str, quote: &str, most: usize) -> Vec<usize> {
     let quoted: Vec<Option<Cow<'_, str>>> =
-        quote.lines().map(|line| normalize::is_telling(line).then(|| normalize(line))).collect();
+        quote.lines().map(|line| normalize::is_significant(line).then(|| normalize(line))).collect();
     let wanted: BTreeSet<&Cow<'_, str>> = quoted.iter().flatten().collect();
     let there: Vec<Option<Cow<'_, str>>> = text
         .lines()
-        .map(|line| normalize::is_telling(line).then(|| normalize(line)).filter(|line| wanted.contains(line)))
+        .map(|line| normalize::is_significant(line).then(|| normalize(line)).filter(|line| wanted.contains(line)))
         .collect();
     let count = quoted.len().clamp(1, there.len().max(1));
-    // How many lines are in both, and how many of them in the same place.
+    // The number of shared lines, and the number of those at the same position.
     let score = |(at, window): (usize, &[Option<Cow<'_, str>>])| {
         let shared = window.iter().flatten().count();
         let aligned = window.iter().zip(&quoted).filter(|(line, quoted)| line.is_some() && line == quoted).count();
@@ -70,7 +72,7 @@ pub fn likely_lines(text: &str, quote: &str, most: usize) -> Vec<usize> {
     found.into_iter().map(|at| at + 1).collect()
 }
 
-/// The lines of `text` where a quote of `count` lines that begins near `line` (1-based) may stand, and a few around.
+/// The lines of `text` around a quote of `count` lines that begins near `line` (1-based).
 pub(crate) fn excerpt(text: &str, line: usize, count: usize) -> Excerpt {
     let lines = lines::split(text);
     let first = line.saturating_sub(1 + EXCERPT_CONTEXT).min(lines.len());
@@ -79,11 +81,11 @@ pub(crate) fn excerpt(text: &str, line: usize, count: usize) -> Excerpt {
     Excerpt { line: first + 1, text: text.join("\n"), with_edits: false }
 }
 
-/// The lines of `text` (0-based) that an edit with that quote and replacement would replace, if the quote begins near `line`
-/// (0-based). The place begins and ends where lines of the quote do, and takes in lines around it that the replacement repeats.
-pub fn place_near(text: &str, quote: &str, replacement: &str, line: usize) -> Range<usize> {
+/// The lines of `text` (0-based) that an edit would replace, if its quote begins near `line` (0-based). The range
+/// begins and ends with lines of the quote, and includes lines around it that the replacement repeats.
+pub fn range_near(text: &str, quote: &str, replacement: &str, line: usize) -> Range<usize> {
     let (file, quoted) = (bodies(text), bodies(quote));
-    let slack = SLACK + quoted.len() / 2;
+    let slack = EXTRA_CONTEXT_LINES + quoted.len() / 2;
     let from = line.saturating_sub(slack).min(file.len());
     let to = (line + quoted.len() + slack).min(file.len());
     let window = keys(file.get(from..to).unwrap_or_default(), "file");
@@ -108,23 +110,23 @@ pub fn place_near(text: &str, quote: &str, replacement: &str, line: usize) -> Ra
         }
         _ => line.min(file.len())..(line + quoted.len()).min(file.len()),
     };
-    let repeated = repeats(text, &place, replacement);
+    let repeated = duplicate_lines(text, &place, replacement);
     repeated.before.start..repeated.after.end
 }
 
-/// The line (0-based) where a quote may begin of which the file has no line as it is: by the two lines that are most alike. `None`
-/// if none are alike.
+/// The line (0-based) at which a quote may begin of which no line is in the file exactly: by its most similar line.
+/// `None` if no lines are similar.
 pub fn similar_line(text: &str, quote: &str) -> Option<usize> {
     let file = bodies(text);
     let quoted = bodies(quote);
-    let telling = quoted.iter().enumerate().filter(|(_, line)| normalize::is_telling(line)).take(MAX_PROBES);
+    let telling = quoted.iter().enumerate().filter(|(_, line)| normalize::is_significant(line)).take(MAX_PROBES);
     let mut best: Option<(f32, usize)> = None;
     for (place, line) in telling {
         let probe = Probe::new(line.trim());
         for (at, other) in file.iter().enumerate().take(MAX_FILE_LINES) {
-            let least = best.map_or(MIN_SIMILARITY, |(similarity, _)| similarity);
+            let minimum = best.map_or(MIN_SIMILARITY, |(similarity, _)| similarity);
             if let Some(similarity) =
-                probe.likeness(other.trim(), least).filter(|similarity| best.is_none() || *similarity > least)
+                probe.similarity(other.trim(), minimum).filter(|similarity| best.is_none() || *similarity > minimum)
             {
                 best = Some((similarity, at.saturating_sub(place)));
             }
@@ -133,39 +135,39 @@ pub fn similar_line(text: &str, quote: &str) -> Option<usize> {
     best.map(|(_, line)| line)
 }
 
-/// Whether a quoted line that the file has not may be an older version of that line of the file.
+/// Whether a quoted line that the file does not have may be an older version of that line of the file.
 fn may_replace(quoted: &str, found: &str) -> bool {
-    let telling = normalize::is_telling(quoted) && normalize::is_telling(found);
-    let other =
-        similarity::declares(found) && !(similarity::declares(quoted) && similarity::may_stand_for(quoted, found));
+    let telling = normalize::is_significant(quoted) && normalize::is_significant(found);
+    let other = similarity::declares(found) && !(similarity::declares(quoted) && similarity::may_match(quoted, found));
     normalize(quoted) == normalize(found) || (telling && !other)
 }
 
-/// Lines of a file next to a place that the text to be put there has already.
+/// Lines next to a range that the replacement of the range repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repeated {
-    /// Right before the place; these are the first lines of the text.
+pub struct DuplicateLines {
+    /// Right before the range; equal to the first lines of the replacement.
     pub before: Range<usize>,
-    /// Right after it; these are its last lines.
+    /// Right after the range; equal to the last lines of the replacement.
     pub after: Range<usize>,
 }
 
-impl Repeated {
-    /// Whether there are none.
+impl DuplicateLines {
+    /// Whether no line is repeated.
     pub fn is_empty(&self) -> bool {
         self.before.is_empty() && self.after.is_empty()
     }
 }
 
-/// Which lines next to a place (0-based) would stand there twice with `replacement` in the place. Blank lines do not count.
-pub fn repeats(text: &str, place: &Range<usize>, replacement: &str) -> Repeated {
+/// The lines next to a range (0-based) that would be there twice with `replacement` in the range. Blank lines do
+/// not count.
+pub fn duplicate_lines(text: &str, place: &Range<usize>, replacement: &str) -> DuplicateLines {
     let file = bodies(text);
     let new = solid(bodies(replacement).into_iter().enumerate());
     let after = solid(file.iter().copied().enumerate().skip(place.end));
     let before = solid(file.iter().copied().enumerate().take(place.start));
     let same = |one: &[(usize, &str)], other: &[(usize, &str)]| {
         let mut pairs = one.iter().zip(other);
-        let telling = one.iter().any(|(_, line)| normalize::is_telling(line));
+        let telling = one.iter().any(|(_, line)| normalize::is_significant(line));
         one.len() == other.len() && telling && pairs.all(|((_, one), (_, other))| normalize(one) == normalize(other))
     };
     let most = |other: usize| (1..=new.len().min(other)).rev();
@@ -178,10 +180,10 @@ pub fn repeats(text: &str, place: &Range<usize>, replacement: &str) -> Repeated 
         same(first, previous).then_some(previous.first()?.0)
     });
     let (start, end) = (place.start.min(file.len()), place.end.min(file.len()));
-    Repeated { before: precedes.unwrap_or(start)..start, after: end..follows.unwrap_or(end) }
+    DuplicateLines { before: precedes.unwrap_or(start)..start, after: end..follows.unwrap_or(end) }
 }
 
-/// The first line (0-based) that declares something; the first line of all if there is none.
+/// The first line (0-based) with a declaration; 0 if there is none.
 pub fn first_declaration(text: &str) -> usize {
     bodies(text).iter().position(|line| similarity::declares(line)).unwrap_or_default()
 }
@@ -194,10 +196,10 @@ fn solid<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<(usize, &'t s
     lines.filter(|(_, line)| !line.trim().is_empty()).collect()
 }
 
-/// What lines are compared by. Lines that tell nothing are like none of the other text.
+/// The keys by which lines are compared. Insignificant lines never equal a line of the other text.
 fn keys<'t>(lines: &[&'t str], side: &'t str) -> Vec<Cow<'t, str>> {
     let key = |line: &&'t str| {
-        if normalize::is_telling(line) { normalize(line) } else { Cow::Owned(format!("\n{side}")) }
+        if normalize::is_significant(line) { normalize(line) } else { Cow::Owned(format!("\n{side}")) }
     };
     lines.iter().map(key).collect()
 }
@@ -228,14 +230,14 @@ def first(items):
 
     #[test]
     fn a_place_ends_where_the_lines_of_the_edit_end_in_the_file() {
-        // The file has a line more than the quote, which without it would end before the `return`.
+        // The file has one more line than the quote.
         let quote =
             "def total(items):\n    found = 0\n    for item in items:\n        found += item.cost\n    return found\n";
         let replacement = quote.replace("item.cost", "item.cost * 2");
-        assert_eq!(place_near(FILE, quote, &replacement, 3), 3..9);
-        assert!(repeats(FILE, &(3..9), &replacement).is_empty());
-        assert_eq!(repeats(FILE, &(3..8), &replacement).after, 8..9);
-        assert_eq!(place_near(FILE, quote, &replacement, 4), 3..9, "wherever in it the search began");
+        assert_eq!(range_near(FILE, quote, &replacement, 3), 3..9);
+        assert!(duplicate_lines(FILE, &(3..9), &replacement).is_empty());
+        assert_eq!(duplicate_lines(FILE, &(3..8), &replacement).after, 8..9);
+        assert_eq!(range_near(FILE, quote, &replacement, 4), 3..9, "wherever in it the search began");
     }
 
     #[test]
@@ -243,24 +245,25 @@ def first(items):
         let quote = "    found = 1\n    for thing in items:\n";
         let replacement =
             "    found = 1\n    for thing in items:\n        found += item.price\n    log(found)\n    return found\n";
-        assert_eq!(place_near(FILE, quote, replacement, 4), 4..9);
+        assert_eq!(range_near(FILE, quote, replacement, 4), 4..9);
     }
 
     #[test]
     fn a_place_does_not_reach_into_the_next_declaration() {
         let quote = "    return found\n    cleanup(found)\n    # the end\n    gone(found)\n";
-        assert_eq!(place_near(FILE, quote, "    return found\n", 8), 8..9);
-        // Another version of the declaration itself belongs to the place.
+        assert_eq!(range_near(FILE, quote, "    return found\n", 8), 8..9);
+        // Another version of the declaration belongs to the range.
         let quote = "\n\ndef first(items, default):\n    return default\n";
-        assert_eq!(place_near(FILE, &format!("    return found\n{quote}"), "x = 100\n", 8), 8..13);
+        assert_eq!(range_near(FILE, &format!("    return found\n{quote}"), "x = 100\n", 8), 8..13);
     }
 
     #[test]
     fn lines_that_stand_next_to_the_place_are_told() {
-        let repeated = repeats(FILE, &(5..7), "    found = 0\n    for item in items:\n        pass\n    log(found)\n");
+        let repeated =
+            duplicate_lines(FILE, &(5..7), "    found = 0\n    for item in items:\n        pass\n    log(found)\n");
         assert_eq!((repeated.before, repeated.after), (4..5, 7..8));
-        assert!(repeats("a {\n}\n}\n", &(1..2), "}\n").is_empty(), "a brace tells nothing");
-        assert!(repeats("", &(0..0), "x = 100\n").is_empty());
+        assert!(duplicate_lines("a {\n}\n}\n", &(1..2), "}\n").is_empty(), "a brace tells nothing");
+        assert!(duplicate_lines("", &(0..0), "x = 100\n").is_empty());
     }
 
     #[test]

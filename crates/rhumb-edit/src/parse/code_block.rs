@@ -1,67 +1,72 @@
-//! A fence that holds neither a search block nor a diff: a whole file, shell commands, or an example.
-// FROM block/prose.rs
-// //! Telling prose from code, where a fence that is not closed, or not clearly so, leaves open which of them follows.
+//! Fences without a search block or a diff: a whole file, shell commands, or an example. Also tells code from prose
+//! where a fence is not clearly closed.
 
 use super::ReplyBuilder;
 use super::fence::Fence;
-use super::heading::{Heading, Shape};
+use super::heading::{Heading, HeadingKind};
 use super::markers;
 use crate::file_name;
 use crate::format::{EditFormat, FormatChoice};
 use crate::reply::{Change, Edit, EditAction, LineKind};
 
-/// So many non-blank lines a fence may have before it is taken for what it looks like.
-const HEAD: usize = 2;
+/// Number of non-blank lines after which a fence cannot become a block of another format.
+const UNDECIDED_LINES: usize = 2;
 
-/// What a fence may be besides an example.
+/// What a fence may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum FenceRole {
     /// A whole file.
     File,
-    /// A whole file if the line above it is the name of one.
-    Perhaps,
-    /// Nothing that is kept, shell commands aside.
+    /// A whole file if its heading names one, otherwise an example.
+    Maybe,
+    /// An example. Only shell commands are kept.
     Example,
 }
 
-/// The fence that is being read.
+/// The open fence.
 #[derive(Debug)]
 pub(crate) struct CodeBlock {
     fence: Fence,
     path: Option<String>,
     heading: Option<usize>,
-    role: Role,
+    role: FenceRole,
     lines: Vec<String>,
     written: usize,
-    /// Fences opened inside this one and not closed yet.
+    /// Number of open fences inside of this one.
     nested: usize,
-    /// A line that closes the fence or opens one in the document that it holds: the next line decides.
+    /// A line that closes this fence, or opens one in the document that it contains. The next line decides.
     held: Option<String>,
     first: usize,
     announced: usize,
 }
 
 impl CodeBlock {
-    pub(crate) fn new(fence: Fence, path: Option<String>, heading: Option<usize>, role: Role, first: usize) -> Self {
+    pub(crate) fn new(
+        fence: Fence,
+        path: Option<String>,
+        heading: Option<usize>,
+        role: FenceRole,
+        first: usize,
+    ) -> Self {
         Self { fence, path, heading, role, lines: Vec::new(), written: 0, nested: 0, held: None, first, announced: 0 }
     }
 
-    /// Whether the lines so far could still be the head of a block in another format.
+    /// Whether the fence may still turn out to be a block of another format.
     pub(crate) fn undecided(&self) -> bool {
-        self.written < HEAD
+        self.written < UNDECIDED_LINES
     }
 
     pub(crate) fn is_whole_only(&self, choice: FormatChoice) -> bool {
         choice == FormatChoice::Only(EditFormat::Whole)
     }
 
-    /// Whether other edits may stand in it: it has a tag for a fence, which may be markup of the prose that is never closed, and no
-    /// file name.
+    /// Whether the fence may contain other edits: it is a tag without a file name, which may be markup that is
+    /// never closed.
     pub(crate) fn is_loose(&self) -> bool {
-        self.fence.is_tag() && self.role != Role::File
+        self.fence.is_tag() && self.role != FenceRole::File
     }
 
-    /// Whether it holds a document, which may hold fences itself.
+    /// Whether the fence contains a document, which may contain fences.
     fn is_document(&self) -> bool {
         match &self.path {
             Some(path) => markers::is_document(path),
@@ -69,13 +74,13 @@ impl CodeBlock {
         }
     }
 
-    /// Whether `line`, below the name of a file, opens the fence of that file, as no code has such a line: the fence that is open
-    /// was never closed then.
+    /// Whether `line`, below a file name, opens the fence of that file. Then this fence was never closed.
     pub(crate) fn is_interrupted_by(&self, line: &str) -> bool {
         self.nested == 0 && !self.is_document() && self.fence.nested_by(line) && !self.is_in_string()
     }
 
-    /// The same of a fence without a language, which as a rule closes the one that is open. Data may end with the name of a file.
+    /// As [`Self::is_interrupted_by`], for a fence without a language, which usually closes this one. Data may end
+    /// with a file name.
     pub(crate) fn may_be_interrupted_by(&self, line: &str) -> bool {
         const DATA: [&str; 13] =
             ["cfg", "conf", "csv", "env", "ini", "json", "lock", "md", "rst", "toml", "txt", "yaml", "yml"];
@@ -87,14 +92,14 @@ impl CodeBlock {
         self.nested == 0 && self.fence.closed_by(line) && is_code && !self.is_in_string()
     }
 
-    /// Whether a string of several lines, as Python has them, is open: it may hold fences, as prompts do.
+    /// Whether a multi-line Python string is open, which may contain fences.
     fn is_in_string(&self) -> bool {
         let is_open = |quotes: &str| self.lines.iter().map(|line| line.matches(quotes).count()).sum::<usize>() % 2 == 1;
         is_open("\"\"\"") || is_open("'''")
     }
 
-    /// Whether the fence was closed by the line before `line`. A fence of the same width without a language may also be one in the
-    /// document, where code follows it at once.
+    /// Whether the line before `line` closed the fence. It may also have opened a fence in the document, if code
+    /// follows.
     pub(crate) fn was_closed_before(&mut self, line: &str, sink: &mut ReplyBuilder) -> bool {
         let Some(held) = self.held.take() else { return false };
         if !is_code(line) {
@@ -105,12 +110,14 @@ impl CodeBlock {
         false
     }
 
-    /// Reads a line; true when it closes the fence.
+    /// Reads a line. Returns `true` if it closes the fence.
     pub(crate) fn read(&mut self, line: &str, sink: &mut ReplyBuilder) -> bool {
         if self.fence.closed_by(line) {
             if self.nested == 0 {
-                let held =
-                    self.role == Role::File && self.is_document() && !self.fence.is_tag() && !self.lines.is_empty();
+                let held = self.role == FenceRole::File
+                    && self.is_document()
+                    && !self.fence.is_tag()
+                    && !self.lines.is_empty();
                 self.held = held.then(|| line.to_owned());
                 return !held;
             }
@@ -125,7 +132,7 @@ impl CodeBlock {
     fn take(&mut self, line: &str, sink: &mut ReplyBuilder) {
         self.written += usize::from(!line.trim().is_empty());
         self.lines.push(line.to_owned());
-        if self.role == Role::File && !self.undecided() {
+        if self.role == FenceRole::File && !self.undecided() {
             self.announce(sink);
         }
     }
@@ -140,8 +147,8 @@ impl CodeBlock {
         self.announced = self.lines.len();
     }
 
-    /// To a reader, a fence that is no edit is part of the prose.
-    fn tell(&self, closed: bool, sink: &mut ReplyBuilder) {
+    /// Emits a fence that is not an edit as prose.
+    fn emit_as_prose(&self, closed: bool, sink: &mut ReplyBuilder) {
         let (opening, closing) = self.fence.lines(closed);
         sink.prose(self.first, &opening);
         let numbers = self.first + 1..;
@@ -151,24 +158,25 @@ impl CodeBlock {
         }
     }
 
-    /// Ends the block. Without a closing fence it still counts, unless the reply stops within a line or goes on in prose.
+    /// Ends the block. A block without a closing fence counts, unless the reply stops within a line or continues
+    /// with prose.
     pub(crate) fn finish(mut self, closed: bool, cut: bool, last: usize, sink: &mut ReplyBuilder) {
         let closed = closed || self.held.is_some();
-        if self.fence.is_shell() && self.role != Role::File {
+        if self.fence.is_shell() && self.role != FenceRole::File {
             let command = self.lines.join("\n");
             if closed && !command.trim().is_empty() {
                 sink.reply.suggested_commands.push(command);
             }
         }
-        if self.role != Role::File {
-            self.tell(closed, sink);
+        if self.role != FenceRole::File {
+            self.emit_as_prose(closed, sink);
         }
-        if self.role == Role::Example {
+        if self.role == FenceRole::Example {
             return;
         }
         let goes_on = || !self.is_document() && ends_in_prose(&self.lines, self.path.as_deref().unwrap_or_default());
         let complete = closed || (!cut && self.nested == 0 && !goes_on());
-        if self.role == Role::File {
+        if self.role == FenceRole::File {
             self.announce(sink);
         }
         let edit = Edit {
@@ -180,7 +188,7 @@ impl CodeBlock {
             reply_lines: (self.first, last),
             complete,
         };
-        if self.role == Role::File {
+        if self.role == FenceRole::File {
             sink.end(edit);
         } else {
             sink.reply.fences.push(edit);
@@ -188,21 +196,21 @@ impl CodeBlock {
     }
 }
 
-/// Minimum number of words of a sentence at the end of a file.
+/// Minimum number of words of a sentence after a file.
 const MIN_WORDS: usize = 3;
 
-/// Whether a line below a fence without a language is code in that fence, rather than the prose that follows a fence.
+/// Whether a line below a fence without a language is code in a new fence, and not prose after the fence.
 pub(crate) fn is_code(line: &str) -> bool {
     let text = line.trim();
     let markup = text.starts_with("##") || text.starts_with(['*', '-', '<', '>', '|']) || Fence::read(line).is_some();
-    // One word is enough here: a line of code seldom ends like a sentence.
+    // One word is enough: a line of code rarely ends like a sentence.
     let sentence = is_sentence(line, 1);
-    let names_file = || Heading::read(line).is_some_and(|heading| heading.shape == Shape::Path);
+    let names_file = || Heading::read(line).is_some_and(|heading| heading.kind == HeadingKind::Path);
     let marks = || markers::opens_block(line) || line.starts_with("*** ") || line.starts_with("diff --git ");
     !text.is_empty() && !markup && !sentence && !marks() && !names_file()
 }
 
-/// Whether the last of these lines of a file is prose that follows the file.
+/// Whether the last of these lines of a file is prose.
 pub(crate) fn ends_in_prose(lines: &[String], path: &str) -> bool {
     let mut solid = lines.iter().rev().filter(|line| !line.trim().is_empty());
     let Some(last) = solid.next() else { return false };
@@ -211,21 +219,21 @@ pub(crate) fn ends_in_prose(lines: &[String], path: &str) -> bool {
     is_sentence(last, MIN_WORDS) || (!data && item())
 }
 
-/// Whether a line at the margin reads like a sentence: it begins with a capital letter, has words alone, `least` of them or
-/// more, and ends with a stop.
-fn is_sentence(line: &str, least: usize) -> bool {
+/// Whether a line without indentation is a sentence: it begins with a capital letter, has at least `minimum` words
+/// and nothing else, and ends with a punctuation mark.
+fn is_sentence(line: &str, minimum: usize) -> bool {
     let text = line.trim_end();
-    text.starts_with(char::is_uppercase) && text.ends_with(['.', '!', '?', ':']) && is_worded(text, least)
+    text.starts_with(char::is_uppercase) && text.ends_with(['.', '!', '?', ':']) && is_worded(text, minimum)
 }
 
-/// Whether a line has nothing but words, `least` of them or more.
-fn is_worded(line: &str, least: usize) -> bool {
+/// Whether a line has at least `minimum` words and nothing else.
+fn is_worded(line: &str, minimum: usize) -> bool {
     let is_word = |word: &&str| {
         let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
         !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '\'' | '’' | '-' | '/' | '.' | '_'))
     };
     let words: Vec<&str> = line.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).collect();
-    words.len() >= least && words.iter().all(is_word) && !line.ends_with(';')
+    words.len() >= minimum && words.iter().all(is_word) && !line.ends_with(';')
 }
 
 #[cfg(test)]

@@ -1,52 +1,52 @@
-//! The lines that open and close a fence: backticks, tildes, or an HTML-like tag. Every edit format and both readers (a whole
-//! reply and a stream) recognise fences here.
+//! Lines that open or close a fence: backticks, tildes, or an HTML-like tag.
 
-/// Tags that may stand in the place of backticks, as in `<source>python` … `</source>`. Models are told to use one of them
-/// when a file holds backtick fences itself.
+/// Tags that models use instead of backticks, as in `<source>python` … `</source>`, for files that contain backtick
+/// fences.
 const TAGS: [&str; 5] = ["source", "code", "pre", "codeblock", "sourcecode"];
 
-/// Maximum number of words behind the tag that opens a fence: a language and a path. More is text of an HTML element.
+/// Maximum number of words after an opening tag: a language and a path. More words are the text of an HTML element.
 const MAX_INFO_WORDS: usize = 2;
 
-/// An opened code fence.
+/// An open code fence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fence {
     mark: Mark,
-    /// Bytes of white space before them. A deeper fence is code: the context line of a diff, a list item.
+    /// Indentation in bytes. A fence with more indentation is code: context of a diff, or a list item.
     indent: usize,
-    /// What follows on the same line, trimmed.
+    /// The rest of the line, trimmed.
     pub(crate) info: String,
 }
 
-/// What a fence is made of.
+/// The kind of fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
-    /// So many backticks or tildes.
+    /// Backticks or tildes, and their number.
     Run(char, usize),
-    /// A tag of that name.
+    /// A tag with that name.
     Tag(&'static str),
 }
 
 impl Fence {
-    /// Reads a line that opens a fence. A closing line of backticks or tildes looks the same, without an info string.
+    /// Reads a line that opens a fence. A line that closes backticks or tildes looks the same, without an info
+    /// string.
     pub(crate) fn read(line: &str) -> Option<Self> {
         let text = line.trim_start();
         let (mark, info) = if text.starts_with('<') { opening_tag(text)? } else { run(text)? };
         Some(Self { mark, indent: line.len() - text.len(), info: info.trim().to_owned() })
     }
 
-    /// Whether the line closes a fence of tags, whichever of them.
+    /// Whether the line is one of the closing tags.
     pub(crate) fn is_closing_tag(line: &str) -> bool {
         let name = line.trim().strip_prefix("</").and_then(|rest| rest.strip_suffix('>'));
         name.is_some_and(|name| TAGS.contains(&name))
     }
 
-    /// Whether it is a tag.
+    /// Whether the fence is a tag.
     pub(crate) fn is_tag(&self) -> bool {
         matches!(self.mark, Mark::Tag(_))
     }
 
-    /// The line that opens it, and the one that closes it, as Markdown. A tag that is never closed is markup, and stays as it is.
+    /// The opening and the closing line as Markdown. A tag that is never closed is markup, and is not changed.
     pub(crate) fn lines(&self, closed: bool) -> (String, String) {
         let (indent, info) = (" ".repeat(self.indent), &self.info);
         let marks: String = match self.mark {
@@ -57,7 +57,7 @@ impl Fence {
         (format!("{indent}{marks}{info}"), format!("{indent}{marks}"))
     }
 
-    /// The lines without the indentation of the fence, as in an item of a list, where each of them has it.
+    /// The lines without the indentation of the fence, as in a list item, if all of them have it.
     pub(crate) fn dedented(&self, lines: Vec<String>) -> Vec<String> {
         let has_it = |line: &String| {
             let indent = line.get(..self.indent).is_some_and(|indent| indent.trim().is_empty());
@@ -81,8 +81,8 @@ impl Fence {
         }
     }
 
-    /// Whether `line` closes this fence after the last block in it: models that open a fence of one kind sometimes close it
-    /// as one of the other.
+    /// Whether `line` closes this fence after its last block. Models sometimes close a fence of one kind as the
+    /// other kind.
     pub(crate) fn ended_by(&self, line: &str) -> bool {
         let other = match self.mark {
             Mark::Run(..) => Self::is_closing_tag(line),
@@ -91,64 +91,65 @@ impl Fence {
         other || self.closed_by(line)
     }
 
-    /// Whether `line` opens another fence that this one cannot tell from itself.
+    /// Whether `line` opens a fence inside this one that is closed by the same line.
     pub(crate) fn nested_by(&self, line: &str) -> bool {
         Self::read(line).is_some_and(|f| self.as_strong(&f) && (f.is_tag() || !f.info.is_empty()))
     }
 
     fn as_strong(&self, other: &Self) -> bool {
-        let alike = match (self.mark, other.mark) {
+        let similar = match (self.mark, other.mark) {
             (Mark::Run(own, width), Mark::Run(mark, other)) => own == mark && other >= width,
             (own, mark) => own == mark,
         };
-        alike && other.indent <= self.indent
+        similar && other.indent <= self.indent
     }
 
-    /// The first word of the info string in lower case: the language.
+    /// The language: the first word of the info string, in lower case.
     pub(crate) fn language(&self) -> String {
         let word = self.info.split([' ', ':', ',', '{']).next().unwrap_or_default();
         word.to_ascii_lowercase()
     }
 
-    /// Whether the fence holds shell commands.
+    /// Whether the fence has shell commands.
     pub(crate) fn is_shell(&self) -> bool {
         const SHELLS: [&str; 9] = ["bash", "sh", "shell", "console", "zsh", "fish", "powershell", "cmd", "terminal"];
         SHELLS.contains(&self.language().as_str())
     }
 
-    /// Whether the fence is declared to hold what a program prints.
+    /// Whether the fence has the output of a program.
     pub(crate) fn is_output(&self) -> bool {
         ["output", "stdout", "stderr", "log", "traceback", "pycon"].contains(&self.language().as_str())
     }
 
-    /// Whether the fence is declared to hold a diff.
+    /// Whether the fence is marked as a diff.
     pub(crate) fn is_diff(&self) -> bool {
         ["diff", "udiff", "patch"].contains(&self.language().as_str())
     }
 
-    /// Whether the fence is declared to hold a document, which may hold fences itself.
+    /// Whether the fence is marked as a document, which may contain fences.
     pub(crate) fn is_document(&self) -> bool {
         ["markdown", "md", "mdx", "rst", "adoc", "asciidoc", "text", "txt"].contains(&self.language().as_str())
     }
 }
 
-/// Whether the beginning of a line may be that of a tag that opens or closes a fence.
+/// Whether a line that begins with `partial` may become a tag that opens or closes a fence. For readers of a
+/// stream.
 pub fn may_begin_tag(partial: &str) -> bool {
     let text = partial.trim();
     let begins = |tag: String| tag.starts_with(text) || text.starts_with(&tag);
     text.starts_with('<') && TAGS.iter().any(|tag| begins(format!("<{tag}>")) || begins(format!("</{tag}>")))
 }
 
-/// Three backticks or tildes, or more, and what follows them.
+/// At least three backticks or tildes, and the text after them.
 fn run(text: &str) -> Option<(Mark, &str)> {
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let info = text.trim_start_matches(mark);
     let width = text.len() - info.len();
-    // An inline code span on a line of its own is no fence.
+    // A code span on its own line is not a fence.
     (width >= 3 && !info.contains(mark)).then_some((Mark::Run(mark, width), info))
 }
 
-/// A tag, and what is glued to it.
+/// A tag, and the text after it.
 fn opening_tag(text: &str) -> Option<(Mark, &str)> {
     let (name, info) = text.strip_prefix('<')?.split_once('>')?;
     let name = TAGS.into_iter().find(|tag| *tag == name)?;

@@ -1,47 +1,48 @@
-//! The lines that stand where file names stand, and what can be said of them before any file is looked at.
+//! Headings: the lines above blocks and fences that may name a file. No file is looked at here.
 
 use super::fence::Fence;
 use super::markers;
 use crate::file_name;
 
-/// What a heading looks like.
+/// The form of a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// A path alone on its line: it may name a new file.
+pub enum HeadingKind {
+    /// A path on its own line. It may name a new file.
     Path,
-    /// A sentence. What it does not say an earlier heading says.
+    /// A sentence. If it names no file, an earlier heading counts.
     Prose,
-    /// It may be meant as a file name, but only the files can tell. If they do not, the edit is refused.
-    Doubtful,
+    /// It may be a file name; the existing files decide. If there is no such file, the edit is refused.
+    Uncertain,
 }
 
-/// The line above a fence or a block, or the first one inside.
+/// The line above a fence or a block, or the first line inside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
-    /// As it was written, decoration and blanks included.
+    /// The line as written, with decoration and white space.
     pub line: String,
-    /// What it looks like.
-    pub shape: Shape,
-    /// The name that it seems to give, or that an earlier heading gave.
+    /// The form of the line.
+    pub kind: HeadingKind,
+    /// The name that the line seems to give, or that an earlier heading gave.
     pub path: Option<String>,
-    /// Words and code spans in it that may be file names.
+    /// Words and code spans of the line that may be file names.
     pub mentions: Vec<String>,
-    /// Position of the heading that counts when this one says nothing, in the list of the reply.
+    /// Index of the heading that counts if this one names no file, in
+    /// [`ParsedReply::headings`](crate::ParsedReply::headings).
     pub earlier: Option<usize>,
 }
 
 impl Heading {
-    /// Reads a line; `None` when it is blank or belongs to the syntax of the reply.
+    /// Reads a line. `None` if it is blank or part of a format.
     pub(crate) fn read(line: &str) -> Option<Self> {
-        let shape = shape(line)?;
-        // No file need be looked for.
-        let line = if line.len() > MAX_LINE { "" } else { line };
-        let mentions = match shape {
-            Shape::Path => Vec::new(),
-            Shape::Prose | Shape::Doubtful => mentions(line),
+        let kind = kind(line)?;
+        // Too long for a file name.
+        let line = if line.len() > MAX_HEADING_BYTES { "" } else { line };
+        let mentions = match kind {
+            HeadingKind::Path => Vec::new(),
+            HeadingKind::Prose | HeadingKind::Uncertain => mentions(line),
         };
-        let mut heading = Self { line: line.to_owned(), shape, path: None, mentions, earlier: None };
-        heading.path = if shape == Shape::Prose {
+        let mut heading = Self { line: line.to_owned(), kind, path: None, mentions, earlier: None };
+        heading.path = if kind == HeadingKind::Prose {
             let mut files = heading.mentions.iter().filter(|mention| heading.is_file(mention));
             files.next().filter(|_| files.next().is_none()).cloned()
         } else {
@@ -50,7 +51,7 @@ impl Heading {
         Some(heading)
     }
 
-    /// Whether a mention could hardly be anything but a file, even if there is none.
+    /// Whether a mention is very likely a file, even if there is no such file.
     pub(crate) fn is_file(&self, mention: &str) -> bool {
         let word = file_name::is_word_path(mention) && !mention.contains(' ');
         let span = || self.line.contains(&format!("`{mention}`"));
@@ -58,41 +59,41 @@ impl Heading {
             || (file_name::knows_extension(mention) && span())
     }
 
-    /// A name that was given where only names stand.
+    /// A heading for a name in a place where only names are written.
     pub(crate) fn named(path: &str) -> Self {
         Self {
             line: path.to_owned(),
-            shape: Shape::Path,
+            kind: HeadingKind::Path,
             path: Some(path.to_owned()),
             mentions: Vec::new(),
             earlier: None,
         }
     }
 
-    /// What a line of prose says of the blocks that follow further down: a title or a path alone on its line counts,
-    /// an item of a list does not.
+    /// The heading for the blocks below a line of prose: a title, or a path on its own line. A list item is not a
+    /// heading.
     pub(crate) fn of_section(line: &str) -> Option<Self> {
         let title = line.starts_with('#');
         let heading = Self::read(line).filter(|_| !file_name::is_item(line))?;
-        match heading.shape {
-            Shape::Path => Some(heading),
-            Shape::Prose if title => Some(heading),
-            Shape::Doubtful if title => Some(Self { shape: Shape::Prose, path: None, ..heading }),
-            Shape::Prose | Shape::Doubtful => None,
+        match heading.kind {
+            HeadingKind::Path => Some(heading),
+            HeadingKind::Prose if title => Some(heading),
+            HeadingKind::Uncertain if title => Some(Self { kind: HeadingKind::Prose, path: None, ..heading }),
+            HeadingKind::Prose | HeadingKind::Uncertain => None,
         }
     }
 
-    /// The same line where it need not mean anything: it counts if it is the name of a file, and only then.
-    pub(crate) fn softened(&self) -> Self {
-        Self { shape: Shape::Prose, path: None, mentions: Vec::new(), ..self.clone() }
+    /// The same line as an optional name: it counts only if such a file exists.
+    pub(crate) fn optional(&self) -> Self {
+        Self { kind: HeadingKind::Prose, path: None, mentions: Vec::new(), ..self.clone() }
     }
 
-    /// Whether the line is a sentence without anything that may be a file name, and not about a file either.
+    /// Whether the line is a sentence that mentions no file and is not about one.
     pub(crate) fn names_nothing(&self) -> bool {
         const WORDS: [&str; 8] = ["class", "code", "content", "contents", "file", "module", "script", "version"];
         let line = self.line.to_lowercase();
         let mut words = line.split(|c: char| !c.is_alphanumeric());
-        self.shape == Shape::Prose && self.mentions.is_empty() && !words.any(|word| WORDS.contains(&word))
+        self.kind == HeadingKind::Prose && self.mentions.is_empty() && !words.any(|word| WORDS.contains(&word))
     }
 
     /// Whether the line announces an example or the output of a program.
@@ -113,16 +114,16 @@ impl Heading {
         ];
         let lower = self.line.to_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric());
-        self.shape == Shape::Prose && words.any(|word| WORDS.contains(&word))
+        self.kind == HeadingKind::Prose && words.any(|word| WORDS.contains(&word))
     }
 }
 
-/// Lines longer than this (in bytes) are no headings: hardly a path is that long.
-const MAX_LINE: usize = 1024;
-/// So many mentions of one line are looked at.
+/// Maximum length of a heading in bytes.
+const MAX_HEADING_BYTES: usize = 1024;
+/// Maximum number of mentions of a line.
 const MAX_MENTIONS: usize = 32;
 
-/// Words that open a sentence rather than a path.
+/// Words that begin a sentence and not a path.
 const OPENERS: [&str; 55] = [
     "add",
     "adjust",
@@ -181,13 +182,13 @@ const OPENERS: [&str; 55] = [
     "you",
 ];
 
-/// Words that paths hardly ever contain between spaces.
+/// Words that paths rarely have between spaces.
 const FUNCTION_WORDS: [&str; 26] = [
     "and", "as", "at", "are", "be", "becomes", "by", "for", "from", "gets", "has", "in", "into", "is", "like", "needs",
     "now", "or", "should", "that", "the", "then", "this", "to", "will", "with",
 ];
 
-/// Words that stand alone above an edit and name no file.
+/// Words that are not file names when they are alone above an edit.
 const CONNECTIVES: [&str; 33] = [
     "after",
     "again",
@@ -224,27 +225,27 @@ const CONNECTIVES: [&str; 33] = [
     "usage",
 ];
 
-fn shape(line: &str) -> Option<Shape> {
+fn kind(line: &str) -> Option<HeadingKind> {
     if is_structure(line) {
         return None;
     }
-    if line.len() > MAX_LINE {
-        return Some(Shape::Prose);
+    if line.len() > MAX_HEADING_BYTES {
+        return Some(HeadingKind::Prose);
     }
     let text = file_name::undecorated(line);
     if !text.chars().any(char::is_alphanumeric) {
         return None;
     }
     Some(if !text.contains(char::is_whitespace) {
-        word_shape(line, text)
+        word_kind(line, text)
     } else if file_name::is_marked(line) {
-        if file_name::has_extension(text) { Shape::Path } else { Shape::Doubtful }
+        if file_name::has_extension(text) { HeadingKind::Path } else { HeadingKind::Uncertain }
     } else {
-        phrase_shape(text)
+        phrase_kind(text)
     })
 }
 
-/// Whether the line has a meaning in one of the formats.
+/// Whether the line is part of a format.
 fn is_structure(line: &str) -> bool {
     line.trim().is_empty()
         || Fence::read(line).is_some()
@@ -258,21 +259,21 @@ fn is_structure(line: &str) -> bool {
         || line.starts_with("+++ ")
 }
 
-fn word_shape(line: &str, word: &str) -> Shape {
+fn word_kind(line: &str, word: &str) -> HeadingKind {
     let decorated = line.trim() != word;
     if word.ends_with(['.', ',', ';', '!', '?', '…']) || word.contains("://") {
-        Shape::Prose
+        HeadingKind::Prose
     } else if file_name::is_word_path(word) {
-        Shape::Path
+        HeadingKind::Path
     } else if decorated && CONNECTIVES.contains(&word.to_lowercase().as_str()) {
-        Shape::Prose
+        HeadingKind::Prose
     } else {
-        Shape::Doubtful
+        HeadingKind::Uncertain
     }
 }
 
-/// Several words without a mark that says where a name begins and ends.
-fn phrase_shape(text: &str) -> Shape {
+/// The kind of several words without a mark where a name begins and ends.
+fn phrase_kind(text: &str) -> HeadingKind {
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().collect();
     let opened = words.first().is_some_and(|word| OPENERS.contains(&word.trim_end_matches(',')));
@@ -280,24 +281,25 @@ fn phrase_shape(text: &str) -> Shape {
     let stopped = inner.iter().any(|word| word.ends_with([',', ';', ':', '?', '!', '.']));
     let ended = text.ends_with(['.', ',', ';', '!', '?', '…']);
     let path_like = words.iter().any(|word| word.contains('/') || file_name::knows_extension(word));
-    // `Edit form.html` may be the name of a file as a whole; `Edit web/form.html` is not.
+    // `Edit form.html` may be a file name as a whole; `Edit web/form.html` is not.
     if let ([_, only], true) = (words.as_slice(), opened)
         && !only.contains('/')
         && file_name::knows_extension(only)
         && !text.contains('`')
     {
-        return Shape::Doubtful;
+        return HeadingKind::Uncertain;
     }
     if opened || stopped || ended || !path_like {
-        return Shape::Prose;
+        return HeadingKind::Prose;
     }
     let function = words.iter().any(|word| FUNCTION_WORDS.contains(word));
     let spans = text.contains('`');
     let whole = file_name::knows_extension(text) || (text.contains('/') && file_name::has_extension(text));
-    if whole && !function && !spans && text.len() <= 255 { Shape::Path } else { Shape::Doubtful }
+    if whole && !function && !spans && text.len() <= 255 { HeadingKind::Path } else { HeadingKind::Uncertain }
 }
 
-/// What a sentence mentions that may be a file: code spans, and words with a slash or an extension. In order, each once.
+/// The possible file names of a sentence: code spans, and words with a slash or an extension. In order, without
+/// repetitions.
 fn mentions(line: &str) -> Vec<String> {
     let mut mentions: Vec<String> = Vec::new();
     let mut note = |name: &str| {
@@ -322,8 +324,8 @@ fn mentions(line: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn shape_of(line: &str) -> Option<Shape> {
-        Heading::read(line).map(|heading| heading.shape)
+    fn kind_of(line: &str) -> Option<HeadingKind> {
+        Heading::read(line).map(|heading| heading.kind)
     }
 
     #[test]
@@ -345,7 +347,7 @@ mod tests {
             "./configure",
             "File: a dir/my file.py",
         ] {
-            assert_eq!(shape_of(line), Some(Shape::Path), "{line}");
+            assert_eq!(kind_of(line), Some(HeadingKind::Path), "{line}");
         }
     }
 
@@ -362,17 +364,17 @@ mod tests {
             "Step 2.1 follows",
             "https://a.b/c",
         ] {
-            assert_eq!(shape_of(line), Some(Shape::Prose), "{line}");
+            assert_eq!(kind_of(line), Some(HeadingKind::Prose), "{line}");
         }
         for line in ["", "  ", "```", "=======", ">>>>>>> REPLACE", "---", "}"] {
-            assert_eq!(shape_of(line), None, "{line}");
+            assert_eq!(kind_of(line), None, "{line}");
         }
     }
 
     #[test]
     fn what_may_be_a_name_is_doubtful() {
         for line in ["configure", "Brewfile", "`my notes`", "### pump:", "my dir/some name", "File: my notes"] {
-            assert_eq!(shape_of(line), Some(Shape::Doubtful), "{line}");
+            assert_eq!(kind_of(line), Some(HeadingKind::Uncertain), "{line}");
         }
     }
 

@@ -1,13 +1,14 @@
-//! Recognising the lines that give a reply its structure: block markers, diff headers, elisions.
+//! The lines that structure a reply: block markers, diff headers and hunk headings.
 
-/// A run of 5 to 9 `mark`s at the start of the line: how many, and the rest.
+/// A run of 5 to 9 `mark`s at the start of the line: its width, and the rest.
 fn rule(line: &str, mark: char) -> Option<(usize, &str)> {
     let rest = line.trim_start_matches(mark);
     let width = line.len() - rest.len();
     (5..=9).contains(&width).then_some((width, rest))
 }
 
-/// `<<<<<<< SEARCH`, also with dashes, in lower case or with the word `ORIGINAL`: the width of the marker and what follows the word.
+/// `<<<<<<< SEARCH`, also with dashes, in lower case or with the word `ORIGINAL`: the width of the marker, and the
+/// text after the word.
 pub(crate) fn search_start(line: &str) -> Option<(usize, &str)> {
     let line = line.trim_start();
     let (width, rest) = rule(line, '<').or_else(|| rule(line, '-'))?;
@@ -17,23 +18,24 @@ pub(crate) fn search_start(line: &str) -> Option<(usize, &str)> {
     Some((width, rest.trim_start_matches('>').trim()))
 }
 
-/// What follows the word at the beginning of a text. In lower case it stands alone: it may be an ordinary one.
+/// The text after the word at the start of a text. In lower case the word has to be alone, since it may be an
+/// ordinary word.
 fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (head, rest) = text.split_at_checked(word.len())?;
     (head == word || (head == word.to_ascii_lowercase() && rest.trim().is_empty())).then_some(rest)
 }
 
-/// Whether a block of some such format begins with the line: its marker may have another word or width than ours.
+/// Whether the line may begin a block of a similar format, with another word or width.
 pub(crate) fn opens_block(line: &str) -> bool {
     search_start(line).is_some() || is_block_marker(line, '<')
 }
 
-/// Whether a block of some such format may end with the line.
+/// Whether the line may end a block of a similar format.
 pub(crate) fn closes_block(line: &str) -> bool {
     replace_end(line) || is_block_marker(line, '>')
 }
 
-/// Three marks or more, perhaps with blanks between them, and a word or nothing.
+/// At least three marks, maybe with spaces between them, and a word or nothing.
 fn is_block_marker(line: &str, mark: char) -> bool {
     let rest = line.trim().trim_start_matches([mark, ' ']);
     let marks = line.chars().filter(|c| *c == mark).count();
@@ -42,12 +44,12 @@ fn is_block_marker(line: &str, mark: char) -> bool {
         && rest.chars().all(|c| c.is_alphanumeric() || " _-./".contains(c))
 }
 
-/// `=======`: its width.
+/// The width of a `=======` line.
 pub(crate) fn divider(line: &str) -> Option<usize> {
     rule(line, '=').filter(|(_, rest)| rest.trim().is_empty()).map(|(width, _)| width)
 }
 
-/// Whether a file is a document, in which a line like the divider may underline a heading.
+/// Whether a file is a document, in which a line of `=` may underline a heading.
 pub(crate) fn is_document(path: &str) -> bool {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
     ["md", "mdx", "markdown", "rst", "txt", "adoc"].contains(&extension.as_str())
@@ -67,7 +69,7 @@ pub(crate) fn header_path<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     rest.split('\t').map(str::trim).find(|part| !part.is_empty())
 }
 
-/// The lines with which git introduces a file's diff.
+/// Whether the line is one of git's extended diff headers.
 pub(crate) fn git_header(line: &str) -> bool {
     const STARTS: [&str; 10] = [
         "diff --git ",
@@ -84,7 +86,7 @@ pub(crate) fn git_header(line: &str) -> bool {
     STARTS.iter().any(|start| line.starts_with(start))
 }
 
-/// Whether the line is a hunk heading with line numbers (`@@ -1,3 +1,4 @@`), which stands in no sentence.
+/// Whether the line is a hunk heading with line numbers (`@@ -1,3 +1,4 @@`), which is never part of a sentence.
 pub(crate) fn numbers_hunk(line: &str) -> bool {
     let middle = line.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")).map(|(middle, _)| middle);
     middle.is_some_and(|numbers| {
@@ -92,7 +94,7 @@ pub(crate) fn numbers_hunk(line: &str) -> bool {
     })
 }
 
-/// The scope text of a hunk heading (`@@ … @@ scope` or `@@ scope`), if it has any.
+/// The scope of a hunk heading (`@@ … @@ scope` or `@@ scope`).
 pub(crate) fn heading_scope(line: &str) -> Option<String> {
     let rest = line.strip_prefix("@@")?;
     let (middle, tail) = rest.split_once("@@").unwrap_or((rest, ""));
@@ -100,7 +102,7 @@ pub(crate) fn heading_scope(line: &str) -> Option<String> {
     [tail, middle].into_iter().map(str::trim).find(|text| !numbers(text)).map(str::to_owned)
 }
 
-/// The line (1-based) at which the old side of a hunk begins, if its heading says so (`@@ -12,3 +12,4 @@`).
+/// The line (1-based) of the old side in a hunk heading (`@@ -12,3 +12,4 @@`).
 pub(crate) fn heading_line(line: &str) -> Option<usize> {
     let rest = line.strip_prefix("@@")?.trim_start().strip_prefix('-')?;
     let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_give_up_their_scope() {
+    fn hunk_headings_have_a_scope() {
         assert_eq!(heading_scope("@@ -1,3 +1,4 @@ fn main() {").as_deref(), Some("fn main() {"));
         assert_eq!(heading_scope("@@ class Gate").as_deref(), Some("class Gate"));
         assert_eq!(heading_scope("@@ ... @@"), None);

@@ -1,5 +1,5 @@
-//! Reading a reply as it arrives: line by line, so that a chunk costs what the chunk is long and the result does not
-//! depend on where the stream was cut.
+//! The reply parser. It reads line by line as the reply arrives: each chunk costs time in proportion to its length,
+//! and the result does not depend on the chunk boundaries.
 
 pub(crate) mod code_block;
 pub(crate) mod fence;
@@ -12,47 +12,47 @@ pub(crate) mod unified;
 use crate::file_name;
 use crate::format::{EditFormat, FormatChoice};
 use crate::reply::{Edit, LineKind, ParsedReply};
-use code_block::{CodeBlock, Role};
+use code_block::{CodeBlock, FenceRole};
 use fence::Fence;
-use heading::{Heading, Shape};
+use heading::{Heading, HeadingKind};
 use patch::PatchBlock;
 use search_replace::SearchBlock;
 use unified::{DiffBlock, End, FileHeader};
 
-/// What the user interface may show while the reply arrives.
+/// What a user interface may show while the reply arrives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StreamEvent {
-    /// A line outside all edits.
+    /// A line outside of all edits.
     Prose {
-        /// Its number in the reply, 1-based.
+        /// Line number in the reply, 1-based.
         number: usize,
-        /// Without its terminator.
+        /// The text without terminator.
         text: String,
     },
     /// An edit begins.
     EditStarted {
-        /// The file name as written, when it is known already.
+        /// The file name as written, if it is known already.
         path: Option<String>,
-        /// Its format.
+        /// The format.
         format: EditFormat,
     },
     /// A line of the edit.
     EditLine {
-        /// Kept, removed or added, as far as can be said yet.
+        /// Kept, removed or added, as far as is known yet.
         kind: LineKind,
-        /// Without marker and terminator.
+        /// The text without marker and terminator.
         text: String,
     },
     /// The edit ends.
     EditEnded {
-        /// False when it was cut off.
+        /// `false` if the edit is cut off.
         complete: bool,
-        /// Its first and last line in the reply, 1-based. A file section of a patch is one event for all of its hunks.
+        /// First and last line in the reply, 1-based. A file section of a patch is one event for all its hunks.
         lines: (usize, usize),
     },
 }
 
-/// Where finished edits and events go.
+/// Collects finished edits and events.
 #[derive(Debug, Default)]
 pub(crate) struct ReplyBuilder {
     pub(crate) events: Vec<StreamEvent>,
@@ -76,14 +76,14 @@ impl ReplyBuilder {
         self.events.push(StreamEvent::EditEnded { complete, lines });
     }
 
-    /// Ends an edit that has been started, and keeps it.
+    /// Ends an edit that was started, and keeps it.
     pub(crate) fn end(&mut self, edit: Edit) {
         self.ended(edit.complete, edit.reply_lines);
         self.reply.edits.push(edit);
     }
 }
 
-/// What the line after this one belongs to.
+/// What the next line belongs to.
 #[derive(Debug)]
 enum State {
     Outside,
@@ -93,25 +93,25 @@ enum State {
     Patch(PatchBlock),
 }
 
-/// An incremental reader of one reply.
+/// An incremental parser of one reply.
 #[derive(Debug)]
 pub struct EditStream {
     choice: FormatChoice,
     partial: String,
-    /// 1-based number of the line that is being read.
+    /// 1-based number of the current line.
     number: usize,
-    /// The two lines before it, whatever they belonged to; several blank lines count as one.
+    /// The two lines before the current one. Several blank lines count as one.
     before: [String; 2],
-    /// The heading that counts for a block without one of its own.
+    /// Index of the heading for a block without its own heading.
     naming: Option<usize>,
     fence: Option<Fence>,
-    /// The heading above the open fence (or in its info string) until a block has taken it.
+    /// Index of the heading above the open fence (or in its info string), until a block uses it.
     fence_heading: Option<usize>,
     state: State,
     sink: ReplyBuilder,
 }
 
-/// Reads a whole reply.
+/// Parses a complete reply.
 pub fn parse(reply: &str, choice: FormatChoice) -> ParsedReply {
     let mut stream = EditStream::new(choice);
     stream.push(reply);
@@ -119,7 +119,7 @@ pub fn parse(reply: &str, choice: FormatChoice) -> ParsedReply {
 }
 
 impl EditStream {
-    /// A reader for the given formats.
+    /// A parser for the given formats.
     pub fn new(choice: FormatChoice) -> Self {
         Self {
             choice,
@@ -134,7 +134,7 @@ impl EditStream {
         }
     }
 
-    /// Reads the next piece of the reply, cut anywhere.
+    /// Reads the next chunk of the reply. A chunk may end anywhere.
     pub fn push(&mut self, chunk: &str) {
         let mut rest = chunk;
         while let Some((head, tail)) = rest.split_once('\n') {
@@ -150,17 +150,17 @@ impl EditStream {
         self.partial.push_str(rest);
     }
 
-    /// The events since the last call.
+    /// Returns the events since the last call.
     pub fn events(&mut self) -> Vec<StreamEvent> {
         std::mem::take(&mut self.sink.events)
     }
 
-    /// The unfinished last line, which no event has told of yet.
+    /// The unfinished last line, which is in no event yet.
     pub fn partial_line(&self) -> &str {
         &self.partial
     }
 
-    /// The edits read to the end so far.
+    /// The edits that are complete so far.
     pub fn finished_edits(&self) -> &[Edit] {
         &self.sink.reply.edits
     }
@@ -170,13 +170,13 @@ impl EditStream {
         self.finish_with_events().0
     }
 
-    /// Ends the reply; also the events since the last call of [`Self::events`].
+    /// Ends the reply. Also returns the events since the last call of [`Self::events`].
     pub fn finish_with_events(mut self) -> (ParsedReply, Vec<StreamEvent>) {
-        // A last line without its newline, inside an open fence, may have been cut.
+        // A last line without a newline may have been cut.
         let cut = !self.partial.is_empty();
         if cut {
             let line = std::mem::take(&mut self.partial);
-            self.read(self.begun_marker(&line).unwrap_or(&line));
+            self.read(self.cut_marker(&line).unwrap_or(&line));
         }
         match std::mem::replace(&mut self.state, State::Outside) {
             State::Outside => {}
@@ -195,8 +195,9 @@ impl EditStream {
         (reply, events)
     }
 
-    /// The marker that the last line of a cut reply begins: what follows it is missing, which must not go unsaid.
-    fn begun_marker(&self, line: &str) -> Option<&'static str> {
+    /// The marker that the last line of a cut reply begins with. It becomes an incomplete edit, so that the missing
+    /// text is reported.
+    fn cut_marker(&self, line: &str) -> Option<&'static str> {
         const MARKERS: [&str; 2] = ["<<<<<<< SEARCH", "*** Begin Patch"];
         let outside = matches!(self.state, State::Outside) && line.len() >= 4;
         MARKERS.into_iter().find(|marker| outside && marker.starts_with(line.trim_end()))
@@ -220,7 +221,7 @@ impl EditStream {
         self.before[1].push_str(line);
     }
 
-    /// The line that starts an edit, wherever it stands; `None` when it starts none.
+    /// Begins an edit if the line starts one.
     fn start(&mut self, line: &str) -> Option<State> {
         if self.choice.reads_search()
             && let Some((width, tail)) = markers::search_start(line)
@@ -257,7 +258,7 @@ impl EditStream {
             return state;
         }
         if let Some(fence) = &self.fence {
-            // Between a block and the fence that closes it no file is named: below a name the next fence opens.
+            // Between a block and its closing fence no file is named. Below a name, the next fence opens.
             if fence.ended_by(line) && !self.path_above() {
                 self.close_fence();
                 return State::Outside;
@@ -283,7 +284,7 @@ impl EditStream {
         State::Outside
     }
 
-    /// A hunk without file headers: the name above the fence, or the last one.
+    /// Begins a hunk without file headers. Its file is named above the fence, or before.
     fn bare_diff(&mut self, line: &str) -> State {
         if let Some(heading) = self.heading_above() {
             self.naming = Some(self.sink.reply.add_heading(heading, self.naming));
@@ -296,15 +297,15 @@ impl EditStream {
         State::Diff(block)
     }
 
-    /// Sets the heading that a search block goes by: behind its marker, above it, above its fence, or the earlier one.
+    /// Sets the heading of a search block: after its marker, above it, above its fence, or an earlier one.
     fn name_block(&mut self, tail: &str) -> EditFormat {
         let above = self.fence_heading.take().or(self.naming);
         let near = self.heading_above();
         let inside = self.fence.is_some()
             && !self.before[1].trim().is_empty()
-            && near.as_ref().is_some_and(|heading| heading.shape != Shape::Prose);
+            && near.as_ref().is_some_and(|heading| heading.kind != HeadingKind::Prose);
         self.naming = near.map(|heading| self.sink.reply.add_heading(heading, above)).or(above);
-        let own = Heading::read(tail).filter(|heading| heading.shape == Shape::Path);
+        let own = Heading::read(tail).filter(|heading| heading.kind == HeadingKind::Path);
         match (own, inside) {
             (Some(own), _) => self.naming = Some(self.sink.reply.add_heading(own, self.naming)),
             (None, true) => return EditFormat::DiffFenced,
@@ -319,59 +320,61 @@ impl EditStream {
             Some(path) => Some(Heading::named(&path)),
             None => self.heading_above(),
         };
-        let shape = own.as_ref().map(|heading| heading.shape);
+        let kind = own.as_ref().map(|heading| heading.kind);
         let role = self.role(&fence, own.as_ref());
-        // Below an illustration nothing need be a name.
-        let soft = role != Role::File && shape != Some(Shape::Path) && (fence.is_shell() || fence.is_output());
-        let softened = own.as_ref().filter(|_| soft).map(Heading::softened);
+        // The line above an illustration need not be a name.
+        let soft =
+            role != FenceRole::File && kind != Some(HeadingKind::Path) && (fence.is_shell() || fence.is_output());
+        let optional = own.as_ref().filter(|_| soft).map(Heading::optional);
         let mentions = own.as_ref().and_then(|heading| heading.path.clone());
         self.fence_heading = own.map(|heading| self.sink.reply.add_heading(heading, self.naming));
-        let softened = softened.map(|heading| self.sink.reply.add_heading(heading, self.naming));
-        let heading = softened.or(self.fence_heading);
+        let optional = optional.map(|heading| self.sink.reply.add_heading(heading, self.naming));
+        let heading = optional.or(self.fence_heading);
         let diff = fence.is_diff() && self.choice.reads(EditFormat::Udiff);
         self.fence = Some(fence.clone());
-        let path = mentions.filter(|_| whole_only || shape != Some(Shape::Prose));
+        let path = mentions.filter(|_| whole_only || kind != Some(HeadingKind::Prose));
         if diff {
             return State::Diff(DiffBlock::without_header(path, heading, true));
         }
         State::Code(CodeBlock::new(fence, path, heading, role, self.number))
     }
 
-    /// What a fence below that heading may be. A fence below a sentence is usually an example; in replies that consist
-    /// of whole files it is a file all the same.
-    fn role(&self, fence: &Fence, heading: Option<&Heading>) -> Role {
+    /// The role of a fence below that heading. Below a sentence it is usually an example, but in a reply of whole
+    /// files it is a file.
+    fn role(&self, fence: &Fence, heading: Option<&Heading>) -> FenceRole {
         if !self.choice.reads(EditFormat::Whole) {
-            return Role::Example;
+            return FenceRole::Example;
         }
-        let path = heading.filter(|heading| heading.shape == Shape::Path).and_then(|heading| heading.path.as_deref());
+        let path =
+            heading.filter(|heading| heading.kind == HeadingKind::Path).and_then(|heading| heading.path.as_deref());
         let script = path.is_some_and(file_name::is_script);
         let whole_only = self.choice == FormatChoice::Only(EditFormat::Whole) && !fence.is_output();
         if (path.is_some() || whole_only) && (!fence.is_shell() || script) {
-            Role::File
+            FenceRole::File
         } else if heading.is_some() {
-            Role::Perhaps
+            FenceRole::Maybe
         } else {
-            Role::Example
+            FenceRole::Example
         }
     }
 
-    /// The open fence ends. The name above it counts for what follows, even if the fence held no edit.
+    /// Ends the open fence. Its heading counts for the following blocks, even if the fence had no edit.
     fn close_fence(&mut self) {
         let shell = self.fence.take().is_some_and(|fence| fence.is_shell());
         let Some(at) = self.fence_heading.take() else { return };
         let Some(heading) = self.sink.reply.headings.get(at).filter(|_| !shell) else {
             return;
         };
-        self.naming = match heading.shape {
-            Shape::Path => Some(at),
-            Shape::Prose | Shape::Doubtful => {
-                let soft = heading.softened();
+        self.naming = match heading.kind {
+            HeadingKind::Path => Some(at),
+            HeadingKind::Prose | HeadingKind::Uncertain => {
+                let soft = heading.optional();
                 Some(self.sink.reply.add_heading(soft, self.naming))
             }
         };
     }
 
-    /// The diff ends: what follows belongs to its file until another is named.
+    /// Ends the diff. Its file is that of the following blocks without a name.
     fn close_diff(&mut self, block: DiffBlock, end: End, last: usize) {
         match block.name() {
             (Some(heading), _) => self.naming = Some(heading),
@@ -388,7 +391,8 @@ impl EditStream {
             block.finish(true, false, self.number - 1, &mut self.sink);
             return self.outside(line);
         }
-        // Only the head of a fence says what it holds: a complete file may well quote other formats further down.
+        // Only the first lines of a fence decide what it contains: a whole file may quote other formats further
+        // down.
         if (block.undecided() || block.is_loose() || self.choice != FormatChoice::Auto)
             && let Some(state) = self.start(line)
         {
@@ -469,13 +473,13 @@ impl EditStream {
         State::Patch(block)
     }
 
-    /// The heading on the line above, or above a blank one; none directly below a fence.
+    /// The heading on the line above, or above a blank line. `None` directly below a fence.
     fn heading_above(&self) -> Option<Heading> {
         let [far, near] = &self.before;
         if near.trim().is_empty() { Heading::read(far) } else { Heading::read(near) }
     }
 
-    /// Whether a line may open that fence. In a fence of backticks a tag is text.
+    /// Whether the line may open that fence. Inside of a backtick fence a tag is text.
     fn may_open(&self, fence: &Fence) -> bool {
         !fence.is_tag() || self.fence.as_ref().is_none_or(Fence::is_tag)
     }
@@ -483,13 +487,13 @@ impl EditStream {
     /// Whether the line above is a path with a well-known extension, below a blank line.
     fn path_between_blanks(&self) -> bool {
         let [far, near] = &self.before;
-        let path = Heading::read(near).filter(|heading| heading.shape == Shape::Path && !file_name::is_item(near));
+        let path = Heading::read(near).filter(|heading| heading.kind == HeadingKind::Path && !file_name::is_item(near));
         far.trim().is_empty()
             && path.and_then(|heading| heading.path).is_some_and(|path| file_name::knows_extension(&path))
     }
 
-    /// Whether a path stands above.
+    /// Whether the line above is a path.
     fn path_above(&self) -> bool {
-        self.heading_above().is_some_and(|heading| heading.shape == Shape::Path)
+        self.heading_above().is_some_and(|heading| heading.kind == HeadingKind::Path)
     }
 }

@@ -1,32 +1,32 @@
-//! Patches between `*** Begin Patch` and `*** End Patch`. Without the end marker nothing of a patch counts.
+//! Patches between `*** Begin Patch` and `*** End Patch` (V4A). A patch without the end marker is never applied.
 
 use super::ReplyBuilder;
 use super::fence::Fence;
 use super::markers;
-use super::unified::{EndMarks, normalised};
+use super::unified::{EndMarks, without_common_lines};
 use crate::file_name;
 use crate::format::EditFormat;
 use crate::reply::{Change, Edit, EditAction, Hunk, LineKind, QuotedLine};
 
-/// The patch that is being read.
+/// The open patch.
 #[derive(Debug)]
 pub(crate) struct PatchBlock {
     path: Option<String>,
     action: EditAction,
     hunk: Hunk,
-    /// How many lines at its end are empty, without even the blank that marks context.
+    /// Number of empty lines at the end of the hunk, without the space that marks context.
     bare: usize,
     end: EndMarks,
-    /// Whether lines that only say where the hunk is may still follow.
+    /// Whether further `@@` lines belong to the heading of this hunk.
     heading: bool,
     /// Whether a fence of the file is open, in lines without their mark.
     inner: bool,
     first: usize,
-    /// The line that opens the section of the file.
+    /// The first line of the file section.
     section: usize,
-    /// Whether the file section has given an edit yet.
+    /// Whether the file section has an edit yet.
     used: bool,
-    /// Where the edits of this patch begin in the reply's list.
+    /// The edits of this patch.
     edits: Vec<Edit>,
 }
 
@@ -48,17 +48,17 @@ impl PatchBlock {
         }
     }
 
-    /// Whether the line opens the section of a file.
+    /// Whether the line opens a file section.
     pub(crate) fn starts_file(line: &str) -> bool {
         section(line).is_some()
     }
 
-    /// Whether a bare fence line closes a fence of the file, and not the one around the patch.
+    /// Whether a fence line without an info string closes a fence of the file, and not the fence around the patch.
     pub(crate) fn closes_inner(&mut self) -> bool {
         std::mem::take(&mut self.inner)
     }
 
-    /// Reads a line; true when it ends the patch.
+    /// Reads a line. Returns `true` if it ends the patch.
     pub(crate) fn read(&mut self, line: &str, number: usize, sink: &mut ReplyBuilder) -> bool {
         if let Some((action, path)) = section(line) {
             self.close_file(number.saturating_sub(1), sink);
@@ -97,7 +97,7 @@ impl PatchBlock {
         false
     }
 
-    /// `@@ scope` lines may be stacked; any other line between them starts a new hunk.
+    /// `@@ scope` lines may be stacked. Any other line between them begins a new hunk.
     fn heading(&mut self, line: &str, number: usize) {
         if !self.heading && !self.hunk.lines.is_empty() {
             self.close_hunk(number.saturating_sub(1));
@@ -113,7 +113,7 @@ impl PatchBlock {
         let (mark, rest) = line.split_at_checked(1).unwrap_or(("", line));
         match (mark, self.action == EditAction::Create) {
             ("+", _) => (LineKind::Insert, rest),
-            // A new file has no context: a line without its plus sign is still a line of it.
+            // A new file has no context: a line without a plus sign is an added line too.
             (" ", true) => (LineKind::Insert, rest),
             (_, true) => (LineKind::Insert, line),
             ("-", false) => (LineKind::Delete, rest),
@@ -124,14 +124,14 @@ impl PatchBlock {
 
     fn close_hunk(&mut self, last: usize) {
         let (mut hunk, end) = (std::mem::take(&mut self.hunk), std::mem::take(&mut self.end));
-        // A blank line that is not marked as context is more likely to stand between two hunks.
+        // An empty line without the space of context more likely separates two hunks.
         let bare = std::mem::take(&mut self.bare);
         hunk.lines.truncate(hunk.lines.len().saturating_sub(bare));
         if hunk.lines.is_empty() {
             return;
         }
         hunk.final_newline = end.final_newline(&hunk.lines);
-        hunk.lines = normalised(hunk.lines);
+        hunk.lines = without_common_lines(hunk.lines);
         self.push(Change::Hunk(vec![hunk]), last);
     }
 
@@ -167,7 +167,7 @@ impl PatchBlock {
         self.first = last.saturating_add(1);
     }
 
-    /// Ends the patch; all its edits count only if the end marker was there.
+    /// Ends the patch. Its edits are complete only if the end marker was there.
     pub(crate) fn finish(mut self, complete: bool, last: usize, sink: &mut ReplyBuilder) {
         self.close_file(last, sink);
         for edit in &mut self.edits {
@@ -177,7 +177,7 @@ impl PatchBlock {
     }
 }
 
-/// The action and path of a section line.
+/// The action and the path of a section line.
 fn section(line: &str) -> Option<(EditAction, &str)> {
     let rest = line.strip_prefix("*** ")?;
     let sections =

@@ -1,14 +1,14 @@
-//! Search/replace blocks. They end at the REPLACE marker and nowhere else: fences inside are code.
+//! Search/replace blocks. Only the REPLACE marker ends a block: fences inside are code.
 
 use super::ReplyBuilder;
 use super::markers;
 use crate::format::EditFormat;
 use crate::reply::{Change, Edit, EditAction, Hunk, LineKind};
 
-/// More dividers than this are headings of a document; only the outer ones are tried.
+/// Maximum number of dividers that are tried. More are underlined headings of a document.
 const MAX_READINGS: usize = 16;
 
-/// The block that is being read.
+/// The open block.
 #[derive(Debug)]
 pub(crate) struct SearchBlock {
     path: Option<String>,
@@ -16,7 +16,7 @@ pub(crate) struct SearchBlock {
     format: EditFormat,
     width: usize,
     lines: Vec<String>,
-    /// Positions in `lines` of everything that may be the divider.
+    /// Indices in `lines` of all possible dividers.
     dividers: Vec<usize>,
     first: usize,
 }
@@ -34,7 +34,7 @@ impl SearchBlock {
         Self { path, heading, format, width, lines: Vec::new(), dividers: Vec::new(), first }
     }
 
-    /// Reads a line; true when it ends the block.
+    /// Reads a line. Returns `true` if it ends the block.
     pub(crate) fn read(&mut self, line: &str, number: usize, sink: &mut ReplyBuilder) -> bool {
         if !self.dividers.is_empty() && markers::replace_end(line) {
             sink.end(self.edit(number, true));
@@ -49,7 +49,7 @@ impl SearchBlock {
         false
     }
 
-    /// The reply stopped, or another block began, before the REPLACE marker.
+    /// Ends the block before its REPLACE marker: the reply stopped, or another block began.
     pub(crate) fn abandon(mut self, last: usize, sink: &mut ReplyBuilder) {
         sink.end(self.edit(last, false));
     }
@@ -68,7 +68,7 @@ impl SearchBlock {
         }
     }
 
-    /// A divider as wide as the opening marker is the divider, if there is just one. Otherwise each is tried.
+    /// If exactly one divider is as wide as the opening marker, it is the divider. Otherwise each is tried.
     fn readings(&self) -> Vec<Hunk> {
         let lines: Vec<&str> = self.lines.iter().map(String::as_str).collect();
         let equal = |at: &&usize| lines.get(**at).and_then(|line| markers::divider(line)) == Some(self.width);
@@ -97,8 +97,8 @@ impl SearchBlock {
         Hunk::between(before, after.get(1..).unwrap_or_default())
     }
 
-    /// Where the divider stands for a second time: right below the first one, or right above the REPLACE marker. In a
-    /// document it may underline a heading.
+    /// The index of a repeated divider: right below the first one, or right above the REPLACE marker. In a document
+    /// it may underline a heading.
     fn repeated_divider(&self) -> Option<usize> {
         let [first, second] = *self.dividers.as_slice() else { return None };
         let wide = |at: usize| self.lines.get(at).and_then(|line| markers::divider(line)) == Some(self.width);

@@ -1,38 +1,36 @@
-//! Unified diffs as models write them: of the numbers in the headings one is kept, as a hint, and none is relied on.
-// FROM block/file_header.rs
-// //! What a diff says of a file as a whole, before any of its hunks: its names, whether it is made, removed or moved.
+//! Unified diffs as models write them, with their file headers. Line numbers in hunk headings are only hints.
 
 use std::collections::BTreeSet;
 
 use super::ReplyBuilder;
 use super::fence::Fence;
-use super::heading::{Heading, Shape};
+use super::heading::{Heading, HeadingKind};
 use super::markers;
 use crate::file_name;
 use crate::format::EditFormat;
 use crate::locate::similarity::Probe;
 use crate::reply::{Change, Edit, EditAction, Hunk, LineKind, QuotedLine};
 
-/// The diff of one file or several that is being read.
+/// The open diff, of one or more files.
 #[derive(Debug)]
 pub(crate) struct DiffBlock {
     file: FileHeader,
-    /// The line that names the file, unless a file header does.
+    /// Index of the heading that names the file, if no file header does.
     heading: Option<usize>,
-    /// Whether the block stands in a fence; outside of one the first unmarked line ends it.
+    /// Whether the diff is in a fence. Without a fence the first line without a mark ends it.
     fenced: bool,
     hunk: Option<OpenHunk>,
-    /// Whether a file header was just read.
+    /// Whether the last line was a file header.
     headed: bool,
-    /// The name of a `---` line below git's own lines; the `+++` line must follow.
+    /// The name of a `---` line below git's headers. A `+++` line has to follow.
     from: Option<String>,
     inner: InnerFence,
 }
 
-/// A fence of a document that stands among the context without the blank that marks it.
+/// A fence of a document in the context of the diff, without the space that marks context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum InnerFence {
-    /// None in this hunk.
+    /// No such fence in this hunk.
     Unseen,
     Open,
     Closed,
@@ -44,30 +42,30 @@ struct OpenHunk {
     scope: Option<String>,
     line: Option<usize>,
     first: usize,
-    /// The first line without a marker: context if the fence closes later, prose if it never does.
+    /// The first line without a mark. It is context if the fence is closed, and prose if it never is.
     unmarked: Option<usize>,
-    /// Which lines are empty, without even the blank that marks context.
+    /// Indices of lines that are empty, without the space that marks context.
     bare: BTreeSet<usize>,
-    /// The line before might be the `---` of a file header.
+    /// Whether the last line may be the `---` line of a file header.
     maybe_header: bool,
-    /// Whether an event has reported its start.
+    /// Whether an event has reported the start.
     started: bool,
-    /// How many of its lines events have reported.
+    /// Number of lines that events have reported.
     shown: usize,
     end: EndMarks,
 }
 
-/// Where a hunk says that the file has no newline at its end.
+/// Positions of the `\ No newline at end of file` marks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EndMarks {
-    /// How many lines stood before the mark of the old side.
+    /// Number of lines before the mark of the old side.
     old: Option<usize>,
-    /// The same of the new side.
+    /// Number of lines before the mark of the new side.
     new: Option<usize>,
 }
 
 impl EndMarks {
-    /// Takes up `\ No newline at end of file` below these lines.
+    /// Adds a `\ No newline at end of file` mark after these lines.
     pub(crate) fn mark(&mut self, lines: &[QuotedLine]) {
         let Some(last) = lines.last() else { return };
         if last.kind != LineKind::Insert {
@@ -78,9 +76,9 @@ impl EndMarks {
         }
     }
 
-    /// Whether the new text ends with a newline, if just one side of the hunk says that it does not.
+    /// Whether the new text ends with a newline, if exactly one side of the hunk has the mark.
     pub(crate) fn final_newline(self, lines: &[QuotedLine]) -> Option<bool> {
-        // A side goes on after its mark: the mark means nothing.
+        // A mark counts only if its side has no lines after it.
         let last = |at: &usize, without: LineKind| lines.iter().skip(*at).all(|line| line.kind == without);
         let old = self.old.filter(|at| last(at, LineKind::Insert));
         let new = self.new.filter(|at| last(at, LineKind::Delete));
@@ -95,17 +93,17 @@ impl DiffBlock {
     }
 
     pub(crate) fn without_header(path: Option<String>, heading: Option<usize>, fenced: bool) -> Self {
-        let file = FileHeader::unsaid(path);
+        let file = FileHeader::unnamed(path);
         Self { file, heading, fenced, hunk: None, headed: fenced, from: None, inner: InnerFence::Unseen }
     }
 
-    /// The line that names the file, or the name in the last file header.
+    /// The heading that names the file, or the name in the last file header.
     pub(crate) fn name(&self) -> (Option<usize>, Option<&str>) {
         (self.heading, self.file.path.as_deref())
     }
 
-    /// Whether a fence line is context of a document whose blank is missing, and not the end of the diff: it opens a fence in
-    /// an open hunk, or closes that.
+    /// Whether a fence line is context of a document without the space of context, and does not end the diff: it
+    /// opens a fence in an open hunk, or closes it.
     pub(crate) fn takes_fence(&mut self, fence: &Fence) -> bool {
         let document = self.file.path.as_deref().is_some_and(markers::is_document);
         let opens = !fence.info.is_empty() && !fence.is_diff();
@@ -119,7 +117,7 @@ impl DiffBlock {
         true
     }
 
-    /// Reads a line; false when it does not belong to the diff any more.
+    /// Reads a line. Returns `false` if it is not part of the diff.
     pub(crate) fn read(&mut self, line: &str, number: usize, sink: &mut ReplyBuilder) -> bool {
         if line.starts_with("@@") {
             self.close(number.saturating_sub(1), true, sink);
@@ -154,7 +152,7 @@ impl DiffBlock {
         true
     }
 
-    /// One of git's own lines.
+    /// Reads one of git's extended headers.
     fn git_header(&mut self, line: &str, number: usize, sink: &mut ReplyBuilder) {
         self.close(number.saturating_sub(1), true, sink);
         match FileHeader::of_git(line, number) {
@@ -166,7 +164,7 @@ impl DiffBlock {
         }
     }
 
-    /// `+++ path` under `--- path`, or under a line that looked like a removal but was that.
+    /// Reads a `+++ path` line below `--- path`, which looked like a removed line.
     fn file_header(&mut self, line: &str, number: usize, sink: &mut ReplyBuilder) -> bool {
         if self.hunk.is_none() && !self.headed {
             return self.plain_header(line, number);
@@ -188,27 +186,27 @@ impl DiffBlock {
         let from = from.strip_prefix("--").unwrap_or(&from).trim().split('\t').next().unwrap_or_default().to_owned();
         self.close(number.saturating_sub(2), true, sink);
         self.file.settle(End::Closed, number.saturating_sub(2), sink);
-        self.take_up(&from, to, number);
+        self.begin_reply(&from, to, number);
         true
     }
 
-    /// A file header where no hunk is open, so that nothing else can be meant.
+    /// Reads a file header while no hunk is open, so that it cannot be a removed line.
     fn plain_header(&mut self, line: &str, number: usize) -> bool {
         if let (Some(from), Some(to)) = (self.from.take(), markers::header_path(line, "+++")) {
-            self.take_up(&from, to, number);
+            self.begin_reply(&from, to, number);
             return true;
         }
         self.from = markers::header_path(line, "---").filter(|from| is_header_name(from)).map(str::to_owned);
         self.from.is_some()
     }
 
-    fn take_up(&mut self, from: &str, to: &str, number: usize) {
+    fn begin_reply(&mut self, from: &str, to: &str, number: usize) {
         self.file.name(from, to, number);
         self.heading = None;
         self.headed = true;
     }
 
-    /// Ends the block. Where nothing proves that unmarked lines were part of it, they are not.
+    /// Ends the diff. Lines without a mark count only if the fence is closed.
     pub(crate) fn finish(mut self, end: End, last: usize, sink: &mut ReplyBuilder) {
         if end != End::Closed
             && self.inner == InnerFence::Unseen
@@ -225,23 +223,24 @@ impl DiffBlock {
         self.file.settle(end, last, sink);
     }
 
-    /// The reply ends here: whether the open hunk is whole. What had only begun is told of.
+    /// The reply ends here. Returns whether the open hunk is complete. A header or a heading without lines becomes
+    /// an incomplete edit.
     fn stop(&mut self, cut: bool, last: usize, sink: &mut ReplyBuilder) -> bool {
-        if let Some(from) = self.begun_header() {
+        if let Some(from) = self.cut_header() {
             self.close(last.saturating_sub(1), true, sink);
             self.file.settle(End::Closed, last.saturating_sub(1), sink);
-            self.take_up(&from, &from, last.saturating_add(1));
+            self.begin_reply(&from, &from, last.saturating_add(1));
         }
         let Some(hunk) = &self.hunk else { return true };
         if hunk.lines.len() == hunk.bare.len() {
-            // Nothing but the heading has come.
+            // Only the heading has arrived.
             let change = Change::Hunk(vec![Hunk::default()]);
             let lines = (hunk.first, last.max(hunk.first));
             if !hunk.started {
                 sink.started(self.file.path.as_deref(), EditFormat::Udiff);
             }
             sink.end(self.file.edit(self.heading, change, lines, false));
-            (self.hunk, self.file.owed) = (None, false);
+            (self.hunk, self.file.has_pending_action) = (None, false);
             return false;
         }
         let changes = hunk.lines.iter().any(|line| line.kind != LineKind::Keep);
@@ -249,8 +248,8 @@ impl DiffBlock {
         changes && (!(cut && self.fenced) || ends_in_context)
     }
 
-    /// The name in a last line that is the first half of a file header, taken from the hunk that it seemed to be part of.
-    fn begun_header(&mut self) -> Option<String> {
+    /// The name in a last line that is the first half of a file header. Removes the line from the hunk.
+    fn cut_header(&mut self) -> Option<String> {
         let hunk = self.hunk.as_mut().filter(|hunk| hunk.maybe_header)?;
         let line = format!("-{}", hunk.lines.last()?.text);
         let from = markers::header_path(&line, "---").filter(|from| is_header_name(from))?.to_owned();
@@ -261,7 +260,7 @@ impl DiffBlock {
     fn close(&mut self, last: usize, complete: bool, sink: &mut ReplyBuilder) {
         let Some(mut hunk) = self.hunk.take() else { return };
         self.inner = InnerFence::Unseen;
-        // A blank line that is not marked as context is more likely to stand between two hunks.
+        // An empty line without the space of context more likely separates two hunks.
         while hunk.lines.len().checked_sub(1).is_some_and(|last| hunk.bare.contains(&last)) {
             hunk.bare.remove(&(hunk.lines.len() - 1));
             hunk.lines.pop();
@@ -275,12 +274,12 @@ impl DiffBlock {
             return;
         }
         let final_newline = hunk.end.final_newline(&hunk.lines);
-        let lines = normalised(hunk.lines);
+        let lines = without_common_lines(hunk.lines);
         let scopes = hunk.scope.into_iter().collect();
         let change = Change::Hunk(vec![Hunk { lines, scopes, line: hunk.line, final_newline }]);
         sink.end(self.file.edit(self.heading, change, reply_lines, complete));
         self.headed = false;
-        self.file.owed = false;
+        self.file.has_pending_action = false;
     }
 }
 
@@ -305,7 +304,7 @@ impl OpenHunk {
             self.end.mark(&self.lines);
             return;
         }
-        // The first half of a file header looks like a removed line: it is shown when the next line tells.
+        // The first half of a file header looks like a removed line. It is reported when the next line decides.
         self.show(self.lines.len(), path, sink);
         self.maybe_header = markers::header_path(line, "---").is_some();
         let (kind, text) = match line.split_at_checked(1) {
@@ -321,7 +320,7 @@ impl OpenHunk {
             self.bare.insert(self.lines.len());
         }
         self.lines.push(QuotedLine::new(kind, text));
-        // Empty lines before the first of the hunk may stand between two hunks.
+        // Empty lines before the first line of the hunk may separate two hunks.
         if !self.maybe_header && (self.started || !line.is_empty()) {
             self.show(self.lines.len(), path, sink);
         }
@@ -339,8 +338,8 @@ impl OpenHunk {
     }
 }
 
-/// A run of removals followed by a run of additions is a replaced block: what both sides share is kept.
-pub(crate) fn normalised(lines: Vec<QuotedLine>) -> Vec<QuotedLine> {
+/// Lines common to a run of removed lines and the following run of added lines are kept.
+pub(crate) fn without_common_lines(lines: Vec<QuotedLine>) -> Vec<QuotedLine> {
     use LineKind::{Delete, Insert};
     let kinds: Vec<LineKind> = lines.iter().map(|line| line.kind).collect();
     if !kinds.windows(4).any(|run| run == [Delete, Delete, Insert, Insert]) {
@@ -351,23 +350,23 @@ pub(crate) fn normalised(lines: Vec<QuotedLine>) -> Vec<QuotedLine> {
 }
 
 fn is_header_name(path: &str) -> bool {
-    path == "/dev/null" || Heading::read(path).is_some_and(|heading| heading.shape == Shape::Path)
+    path == "/dev/null" || Heading::read(path).is_some_and(|heading| heading.kind == HeadingKind::Path)
 }
 
-const NOWHERE: &str = "/dev/null";
-/// Two names this alike are one name with a slip of the pen.
-const ALIKE: f32 = 0.9;
+const DEV_NULL: &str = "/dev/null";
+/// Minimum similarity of two names in a file header for which one of them is a typo.
+const MIN_NAME_SIMILARITY: f32 = 0.9;
 
 /// How a diff ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// By its fence, or by a line that is no part of it.
+    /// By its fence, or by a line that is not part of it.
     Closed,
-    /// By another fence, its own still open.
+    /// By another fence, while its own is open.
     Interrupted,
-    /// With the reply, perhaps within a line.
+    /// With the reply.
     Stopped {
-        /// Whether the last line has no end.
+        /// Whether the last line has no newline.
         cut: bool,
     },
 }
@@ -377,16 +376,16 @@ pub(crate) enum End {
 pub(crate) struct FileHeader {
     pub(crate) path: Option<String>,
     pub(crate) action: EditAction,
-    /// 1-based number of its first line.
+    /// Its first line, 1-based.
     first: usize,
-    /// Whether it asks for something that no edit says yet.
-    pub(crate) owed: bool,
+    /// Whether the header asks for a change that no edit has yet.
+    pub(crate) has_pending_action: bool,
 }
 
 impl FileHeader {
-    /// A file that only the text around the diff names, if anything.
-    pub(crate) fn unsaid(path: Option<String>) -> Self {
-        Self { path, action: EditAction::Modify, first: 0, owed: false }
+    /// A file that only the text around the diff may name.
+    pub(crate) fn unnamed(path: Option<String>) -> Self {
+        Self { path, action: EditAction::Modify, first: 0, has_pending_action: false }
     }
 
     /// `diff --git a/x b/x`.
@@ -396,27 +395,27 @@ impl FileHeader {
         let halves = names.get(..half).zip(names.get(half + 1..)).filter(|(one, other)| equal(one, other));
         let (_, to) = halves.or_else(|| names.split_once(" b/"))?;
         let to = to.strip_prefix("b/").unwrap_or(to);
-        Some(Self { first: number, owed: true, ..Self::unsaid(Some(to.to_owned())) })
+        Some(Self { first: number, has_pending_action: true, ..Self::unnamed(Some(to.to_owned())) })
     }
 
     /// `--- from` and, on line `number`, `+++ to`.
     pub(crate) fn of_names(from: &str, to: &str, number: usize) -> Self {
-        let mut header = Self::unsaid(None);
+        let mut header = Self::unnamed(None);
         header.name(from, to, number);
         header
     }
 
-    /// Takes up the two names of the file. What git said of a move stands.
+    /// Sets the two names of the file. A rename in git's headers has precedence.
     pub(crate) fn name(&mut self, from: &str, to: &str, number: usize) {
         let moves = matches!(self.action, EditAction::Rename { .. });
-        if !moves || !self.owed {
+        if !moves || !self.has_pending_action {
             (self.path, self.action) = paths(from, to);
         }
-        self.first = if self.owed { self.first } else { number.saturating_sub(1) };
-        self.owed = true;
+        self.first = if self.has_pending_action { self.first } else { number.saturating_sub(1) };
+        self.has_pending_action = true;
     }
 
-    /// Takes up one of the lines that git writes between `diff --git` and the names.
+    /// Reads one of the lines that git writes between `diff --git` and the names.
     pub(crate) fn note(&mut self, line: &str) {
         if let Some(from) = line.strip_prefix("rename from ") {
             self.path = Some(file_name::undecorated(from).to_owned());
@@ -429,9 +428,9 @@ impl FileHeader {
         }
     }
 
-    /// The file has no hunk, or no more of them: what it asks for without any becomes an edit.
+    /// Ends the file. If it had no hunk, its header becomes an edit.
     pub(crate) fn settle(&mut self, end: End, last: usize, sink: &mut ReplyBuilder) {
-        if !std::mem::take(&mut self.owed) {
+        if !std::mem::take(&mut self.has_pending_action) {
             return;
         }
         let stopped = matches!(end, End::Stopped { .. });
@@ -461,26 +460,26 @@ impl FileHeader {
     }
 }
 
-/// Whether git introduces a file with the line.
+/// Whether the line is git's first header of a file.
 pub(crate) fn starts_file(line: &str) -> bool {
     line.starts_with("diff --git ") && markers::git_header(line)
 }
 
-/// The file that two names speak of, and what happens to it. Where they differ, the files decide which is meant, unless one is
-/// only a shorter or misspelt form of the other, or says which version of the file it stands for.
+/// The file of two names, and what happens to it. If the names differ, the existing files decide, unless one name
+/// is a shorter or misspelt form of the other, or names another version of the file.
 fn paths(from: &str, to: &str) -> (Option<String>, EditAction) {
     let (from, to) = unversioned(file_name::undecorated(from), file_name::undecorated(to));
     let bare = |path: &str, side: &str, other: &str, other_side: &str| {
-        let paired = other == NOWHERE || other.starts_with(other_side);
+        let paired = other == DEV_NULL || other.starts_with(other_side);
         path.strip_prefix(side).filter(|_| paired).unwrap_or(path).to_owned()
     };
     let some = |path: String| Some(path).filter(|path| !path.is_empty());
     match (from, to) {
-        (NOWHERE, to) => (some(bare(to, "b/", NOWHERE, "a/")), EditAction::Create),
-        (from, NOWHERE) => (some(bare(from, "a/", NOWHERE, "b/")), EditAction::Delete),
+        (DEV_NULL, to) => (some(bare(to, "b/", DEV_NULL, "a/")), EditAction::Create),
+        (from, DEV_NULL) => (some(bare(from, "a/", DEV_NULL, "b/")), EditAction::Delete),
         (from, to) => {
             let (from, to) = (bare(from, "a/", to, "b/"), bare(to, "b/", from, "a/"));
-            if from.is_empty() || to.is_empty() || is_part(&from, &to) || is_part(&to, &from) || alike(&from, &to) {
+            if from.is_empty() || to.is_empty() || is_part(&from, &to) || is_part(&to, &from) || similar(&from, &to) {
                 (some(to), EditAction::Modify)
             } else {
                 (Some(from), EditAction::EitherName { to })
@@ -489,8 +488,8 @@ fn paths(from: &str, to: &str) -> (Option<String>, EditAction) {
     }
 }
 
-/// Two names without what says which is the older version and which the newer: `a.py.orig` and `a.py`, `old/a.py` and `new/a.py`.
-/// They are left as they are where that does not make them one name.
+/// Two names without the parts that mark the older and the newer version: `a.py.orig` and `a.py`, `old/a.py` and
+/// `new/a.py`. Unchanged if the names are not equal then.
 fn unversioned<'a>(from: &'a str, to: &'a str) -> (&'a str, &'a str) {
     const SUFFIXES: [&str; 7] = [".orig", ".old", ".bak", "~", ".new", ".modified", ".updated"];
     const FOLDERS: [&str; 7] = ["old/", "original/", "orig/", "before/", "new/", "modified/", "after/"];
@@ -500,7 +499,7 @@ fn unversioned<'a>(from: &'a str, to: &'a str) -> (&'a str, &'a str) {
         suffixes.chain(folders).chain([name])
     };
     let same = versions(from).find(|name| versions(to).any(|other| other == *name));
-    same.filter(|_| from != to && to != NOWHERE && from != NOWHERE).map_or((from, to), |name| (name, name))
+    same.filter(|_| from != to && to != DEV_NULL && from != DEV_NULL).map_or((from, to), |name| (name, name))
 }
 
 /// Whether `path` ends with the whole parts of `tail`.
@@ -508,6 +507,6 @@ fn is_part(tail: &str, path: &str) -> bool {
     path.strip_suffix(tail).is_some_and(|head| head.is_empty() || head.ends_with(['/', '\\']))
 }
 
-fn alike(one: &str, other: &str) -> bool {
-    Probe::new(one).likeness(other, ALIKE).is_some()
+fn similar(one: &str, other: &str) -> bool {
+    Probe::new(one).similarity(other, MIN_NAME_SIMILARITY).is_some()
 }

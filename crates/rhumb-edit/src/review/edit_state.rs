@@ -1,8 +1,7 @@
-//! The edits of answers behind the hunks of a review: which they are, how many lines each changes, and where each stands.
+//! The edits of answers behind the hunks of a review: their identity, their line counts and their state.
 //!
-//! An edit of an answer is not a hunk: it may become several hunks or share one, and its hunks leave the review when they are
-//! written. A hunk names the edits that it came from, an [`EditRecord`] stays with the answer, and [`EditState::of`] puts both
-//! together. Whatever shows an edit shows that state.
+//! An edit may become several hunks or share one, and its hunks leave the review when they are written. A hunk
+//! names its edits, an [`EditRecord`] is kept with the answer, and [`EditState::of`] combines both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,27 +15,27 @@ use super::hunk::{Counts, Decision};
 use crate::outcome::{EditId, Flag, Outcome, Status, Strategy};
 use crate::proposal::FileProposal;
 
-/// What the locator made of an edit.
+/// How an edit was located.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// It is part of the proposed text.
+    /// The edit is part of the proposed text.
     #[default]
     Located,
     /// The file already has the change.
     AlreadyApplied,
     /// An earlier edit proposes the same change.
     Repeated,
-    /// The reply ended inside the edit.
+    /// The reply stopped inside the edit.
     Incomplete,
-    /// It has no place: nothing in the file matches, several places do, or the file cannot be edited.
+    /// The edit has no location: nothing in the file matches, several locations do, or the file cannot be edited.
     Unplaced,
 }
 
 impl Placement {
     /// The placement of an edit with that outcome.
     pub fn of(outcome: &Outcome) -> Self {
-        let is = |flag: Flag| outcome.flags.contains(&flag);
+        let is = |add_flags: Flag| outcome.flags.contains(&add_flags);
         match outcome.status {
             _ if is(Flag::Repeated) => Self::Repeated,
             _ if is(Flag::AlreadyApplied) => Self::AlreadyApplied,
@@ -48,39 +47,39 @@ impl Placement {
     }
 }
 
-/// An edit of an answer as its proposal had it, and what came of it outside of the review. It is kept with the answer.
+/// An edit of an answer, and what became of it outside of the review. Kept with the answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EditRecord {
     /// The edit.
     pub id: EditId,
-    /// The file, under the root; as the model wrote it where it was not found, and empty where it named none.
+    /// The path under the root; as the model wrote it if it was not found, and empty if there was none.
     pub path: String,
-    /// Lines that it adds.
+    /// Number of added lines.
     pub added: usize,
-    /// Lines that it removes.
+    /// Number of removed lines.
     pub removed: usize,
-    /// What the locator made of it.
+    /// How the edit was located.
     pub placement: Placement,
-    /// Hunks of it that were written.
+    /// Number of its hunks that were written.
     #[serde(default)]
     pub written: usize,
-    /// Hunks of it that left the review rejected.
+    /// Number of its hunks that were rejected when they left the review.
     #[serde(default)]
     pub rejected: usize,
-    /// The number of the write in the session that wrote them.
+    /// The number, in the session, of the write with its hunks.
     #[serde(default)]
     pub write: u64,
     /// Whether that write was undone.
     #[serde(default)]
     pub is_undone: bool,
-    /// Whether a later answer took its place in the review.
+    /// Whether an edit of a later answer replaced it in the review.
     #[serde(default)]
     pub is_replaced: bool,
 }
 
 impl EditRecord {
-    /// The record of an edit with that outcome, which changes that many lines of the review (added, removed). `None` where the
-    /// outcome names no edit.
+    /// The record of an edit with that outcome. `counts` are the lines that it adds and removes in the review.
+    /// `None` if the outcome names no edit.
     pub fn new(outcome: &Outcome, counts: Option<(usize, usize)>) -> Option<Self> {
         let placement = Placement::of(outcome);
         let wanted = || {
@@ -90,7 +89,7 @@ impl EditRecord {
             let sum = |of: fn(&Hunk) -> usize| hunks.iter().map(of).sum();
             (sum(|hunk| hunk.proposed.len()), sum(|hunk| hunk.base.len()))
         };
-        // An edit without a place shows what it asks for; one that changes nothing shows that.
+        // An edit without a location shows the lines that it asks for.
         let (added, removed) = match placement {
             Placement::Located | Placement::AlreadyApplied | Placement::Repeated => counts.unwrap_or_default(),
             Placement::Incomplete | Placement::Unplaced => wanted(),
@@ -106,39 +105,39 @@ impl EditRecord {
     }
 }
 
-/// Where an edit of an answer stands.
+/// The state of an edit of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EditState {
-    /// It is under review and not decided.
+    /// Under review and pending.
     Pending,
-    /// It is accepted and not written yet.
+    /// Accepted and not written yet.
     Accepted,
-    /// It is rejected.
+    /// Rejected.
     Rejected,
-    /// It is written.
+    /// Written.
     Written,
-    /// Its hunks do not all stand the same. Written ones count as accepted.
+    /// Its hunks have different decisions. Written hunks count as accepted.
     Mixed(Counts),
     /// The file already has the change.
     AlreadyApplied,
     /// An earlier edit proposes the same change.
     Repeated,
-    /// It has no place in the file.
+    /// It has no location in the file.
     Unplaced,
-    /// The reply ended inside the edit.
+    /// The reply stopped inside the edit.
     Incomplete,
-    /// The file changed on disk where it was to go.
+    /// The file changed on disk at its location.
     Conflict,
     /// It was written, and the write was undone.
     Undone,
-    /// A later answer took its place.
+    /// An edit of a later answer replaced it.
     Replaced,
-    /// The user put it away, or abandoned the review.
-    PutAway,
+    /// The user dismissed it, or abandoned the review.
+    Dismissed,
 }
 
 impl EditState {
-    /// The state of a recorded edit, with what the review has of it.
+    /// The state of a recorded edit in a review.
     pub fn of(record: &EditRecord, review: &Review) -> Self {
         let mut counts = Counts::default();
         let hunks = review.files.iter().flat_map(|file| &file.hunks);
@@ -162,7 +161,7 @@ impl EditState {
         }
     }
 
-    /// The state of an edit without a place in the review.
+    /// The state of a refused edit.
     pub fn of_refused(outcome: &Outcome) -> Self {
         match Placement::of(outcome) {
             _ if outcome.is_conflict() => Self::Conflict,
@@ -173,14 +172,14 @@ impl EditState {
         }
     }
 
-    /// The state of an edit of which the review has nothing and nothing was written.
+    /// The state of an edit that is not in the review and was not written.
     fn outside(record: &EditRecord) -> Self {
         match record.placement {
             Placement::AlreadyApplied => Self::AlreadyApplied,
             Placement::Repeated => Self::Repeated,
             _ if record.is_undone => Self::Undone,
             _ if record.is_replaced => Self::Replaced,
-            _ => Self::PutAway,
+            _ => Self::Dismissed,
         }
     }
 
@@ -193,7 +192,7 @@ impl EditState {
         }
     }
 
-    /// A mark that reads without colour.
+    /// A symbol that does not depend on colour.
     pub fn mark(self) -> char {
         match self {
             Self::Pending | Self::Mixed(_) => '·',
@@ -202,7 +201,7 @@ impl EditState {
             Self::AlreadyApplied | Self::Repeated => '=',
             Self::Unplaced | Self::Incomplete | Self::Conflict => '⚠',
             Self::Undone => '↶',
-            Self::Replaced | Self::PutAway => '–',
+            Self::Replaced | Self::Dismissed => '–',
         }
     }
 
@@ -221,27 +220,28 @@ impl EditState {
             Self::Conflict => "conflict",
             Self::Undone => "undone",
             Self::Replaced => "replaced",
-            Self::PutAway => "put away",
+            Self::Dismissed => "put away",
         }
     }
 }
 
 impl Review {
-    /// The edits that have something in the review: a hunk, or an entry among the edits without a place.
+    /// The edits in the review: those of its hunks and the refused ones.
     pub fn edits(&self) -> BTreeSet<EditId> {
         let hunks = self.files.iter().flat_map(|file| &file.hunks).flat_map(|hunk| &hunk.edits);
         hunks.chain(self.refused.iter().flat_map(|outcome| &outcome.edits)).copied().collect()
     }
 
-    /// How many of the edits without a place stand how: conflicts first, then what needs an answer, then what needs none.
+    /// The number of refused edits by state: conflicts first, then those that need an answer, then those that need
+    /// none.
     pub fn refused_states(&self) -> Vec<(EditState, usize)> {
         let states = [EditState::Conflict, EditState::Unplaced, EditState::Incomplete, EditState::AlreadyApplied];
         let number = |state| self.refused.iter().filter(|outcome| EditState::of_refused(outcome) == state).count();
         states.into_iter().map(|state| (state, number(state))).filter(|(_, number)| *number > 0).collect()
     }
 
-    /// How many lines each of these edits adds and removes in the review. The sums are those of the hunks: a line of a hunk
-    /// that several edits made counts for one of them.
+    /// The number of lines that each of these edits adds and removes in the review. A line of a hunk that several
+    /// edits made counts for one of them, so that the sums are those of the hunks.
     pub fn lines_by_edit(&self, outcomes: &[Outcome]) -> BTreeMap<EditId, (usize, usize)> {
         let by_id: BTreeMap<EditId, &Outcome> =
             outcomes.iter().flat_map(|outcome| outcome.edits.iter().map(move |id| (*id, outcome))).collect();
@@ -253,13 +253,13 @@ impl Review {
                     item.edits.iter().filter_map(|id| Some((*id, *by_id.get(id)?))).collect();
                 for at in item.hunk.base.clone() {
                     let line = lines::body(old.get(at).copied().unwrap_or_default());
-                    if let Some(id) = remover(&behind, at + 1, line) {
+                    if let Some(id) = edit_removing(&behind, at + 1, line) {
                         counts.entry(id).or_default().1 += 1;
                     }
                 }
                 for at in item.hunk.proposed.clone() {
                     let line = lines::body(new.get(at).copied().unwrap_or_default());
-                    if let Some(id) = adder(&behind, line) {
+                    if let Some(id) = edit_adding(&behind, line) {
                         counts.entry(id).or_default().0 += 1;
                     }
                 }
@@ -269,20 +269,20 @@ impl Review {
     }
 }
 
-/// Which of the edits behind a hunk removes a line (1-based).
-fn remover(behind: &[(EditId, &Outcome)], number: usize, line: &str) -> Option<EditId> {
+/// The edit that removes a line (1-based) of a hunk.
+fn edit_removing(behind: &[(EditId, &Outcome)], number: usize, line: &str) -> Option<EditId> {
     let covers = |outcome: &Outcome| outcome.lines.is_some_and(|(first, last)| (first..=last).contains(&number));
     let removes = |outcome: &Outcome| has_line(&outcome.quote, line) && !has_line(&outcome.replacement, line);
     first_of(behind, &[&|outcome| covers(outcome) && removes(outcome), &covers, &removes])
 }
 
-/// Which of the edits behind a hunk adds a line.
-fn adder(behind: &[(EditId, &Outcome)], line: &str) -> Option<EditId> {
+/// The edit that adds a line of a hunk.
+fn edit_adding(behind: &[(EditId, &Outcome)], line: &str) -> Option<EditId> {
     let brings = |outcome: &Outcome| has_line(&outcome.replacement, line);
     first_of(behind, &[&|outcome| brings(outcome) && !has_line(&outcome.quote, line), &brings])
 }
 
-/// The first edit that passes the strictest test that any passes; the first edit where none does.
+/// The first edit that passes the strictest test that any edit passes; the first edit if none does.
 fn first_of(behind: &[(EditId, &Outcome)], tests: &[&dyn Fn(&Outcome) -> bool]) -> Option<EditId> {
     let passing = |test: &&dyn Fn(&Outcome) -> bool| behind.iter().find(|(_, outcome)| test(outcome));
     tests.iter().find_map(passing).or(behind.first()).map(|(id, _)| *id)
@@ -292,8 +292,8 @@ fn has_line(text: &str, line: &str) -> bool {
     text.lines().any(|own| own.trim() == line.trim())
 }
 
-/// Notes on each hunk of a file which edits it came from.
-pub(crate) fn note_edits(file: &mut FileReview, names: &FileProposal, outcomes: &[Outcome]) {
+/// Sets the edits of each hunk of a file.
+pub(crate) fn assign_edits(file: &mut FileReview, names: &FileProposal, outcomes: &[Outcome]) {
     let landed: Vec<&Outcome> = outcomes
         .iter()
         .filter(|outcome| Placement::of(outcome) == Placement::Located && names.has_name(&outcome.path))
@@ -308,7 +308,7 @@ pub(crate) fn note_edits(file: &mut FileReview, names: &FileProposal, outcomes: 
         .iter()
         .map(|item| {
             let behind =
-                if is_one { landed.clone() } else { behind(&landed, &item.hunk, || added_lines(file, &item.hunk)) };
+                if is_one { landed.clone() } else { sources(&landed, &item.hunk, || added_lines(file, &item.hunk)) };
             behind.iter().flat_map(|outcome| &outcome.edits).copied().collect()
         })
         .collect();
@@ -323,14 +323,14 @@ fn added_lines(file: &FileReview, hunk: &Hunk) -> Vec<String> {
     added.iter().map(|line| lines::body(line).to_owned()).collect()
 }
 
-/// The located edits behind a hunk: those whose place it touches, and those in added text that bring one of its lines. A diff
-/// may show a change beside the place of its edit; then the nearest one counts.
-fn behind<'a>(landed: &[&'a Outcome], hunk: &Hunk, added: impl Fn() -> Vec<String>) -> Vec<&'a Outcome> {
+/// The located edits that made a hunk: those whose location it touches, and those in added text with one of its
+/// lines. A diff may show a change next to the location of its edit; then the nearest edit counts.
+fn sources<'a>(landed: &[&'a Outcome], hunk: &Hunk, added: impl Fn() -> Vec<String>) -> Vec<&'a Outcome> {
     let added = std::cell::LazyCell::new(added);
     let brings =
         |outcome: &Outcome| added.iter().any(|line| !line.trim().is_empty() && has_line(&outcome.replacement, line));
-    let is_behind = |outcome: &&&Outcome| outcome.touches(hunk) || (outcome.lines.is_none() && brings(outcome));
-    let found: Vec<&Outcome> = landed.iter().filter(is_behind).copied().collect();
+    let may_have_made = |outcome: &&&Outcome| outcome.touches(hunk) || (outcome.lines.is_none() && brings(outcome));
+    let found: Vec<&Outcome> = landed.iter().filter(may_have_made).copied().collect();
     if !found.is_empty() {
         return found;
     }
@@ -387,13 +387,13 @@ mod tests {
         let reply = block("two", "2") + &block("six", "6") + &block("nine", "9") + &block("two", "2");
         let (mut review, records) = of(&reply);
         let states = |review: &Review| records.iter().map(|record| EditState::of(record, review)).collect::<Vec<_>>();
-        use EditState::{Accepted, Pending, PutAway, Rejected, Repeated, Unplaced};
+        use EditState::{Accepted, Dismissed, Pending, Rejected, Repeated, Unplaced};
         assert_eq!(states(&review), [Pending, Pending, Unplaced, Repeated]);
         review.decide(HunkId { file: 0, hunk: 0 }, Decision::Accepted);
         review.decide(HunkId { file: 0, hunk: 1 }, Decision::Rejected);
         assert_eq!(states(&review), [Accepted, Rejected, Unplaced, Repeated]);
         review.dismiss(0);
-        assert_eq!(states(&review)[2], PutAway);
+        assert_eq!(states(&review)[2], Dismissed);
         review.undo();
         assert_eq!(states(&review)[2], Unplaced);
     }

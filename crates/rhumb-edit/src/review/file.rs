@@ -1,4 +1,4 @@
-//! One file under review: its base, what is proposed for it, and a decision for each hunk between the two.
+//! One file under review: its base, its proposed text, and a decision for each hunk between them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,48 +11,47 @@ use super::hunk::{Counts, Decision, ReviewHunk};
 use super::split;
 use crate::proposal::FileChange;
 
-/// What a file is to become when the accepted hunks alone are taken.
+/// What the accepted hunks make of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Composed {
-    /// Nothing accepted: leave it alone.
+    /// No hunk is accepted.
     Untouched,
-    /// The file is to hold this text.
+    /// The new text.
     Text(String),
-    /// The file is to go.
+    /// The file is deleted.
     Deleted,
 }
 
-/// A path, and what a link leads to from there: `notes.md → Makefile`.
-pub fn led(path: &str, stored_at: Option<&str>) -> String {
+/// A path and the target of a link: `notes.md → Makefile`.
+pub fn path_with_link_target(path: &str, stored_at: Option<&str>) -> String {
     stored_at.map_or_else(|| path.to_owned(), |stored| format!("{path} → {stored}"))
 }
 
-/// A file with its hunks. A created, deleted or renamed file is one item with one decision, because half of such a change
-/// means nothing.
+/// A file and its hunks. A created, deleted or renamed file has one hunk, because half of such a change has no
+/// meaning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileReview {
-    /// Path under the root.
+    /// The path under the root.
     pub path: String,
-    /// The path of what is written, where a link leads there.
+    /// The path that is written, if `path` is a link.
     #[serde(default)]
     pub stored_at: Option<String>,
-    /// What happens to it.
+    /// What happens to the file.
     pub change: FileChange,
-    /// Its text when the proposal was made; `None` when it did not exist.
+    /// The text when the proposal was made; `None` if the file did not exist.
     #[serde(with = "crate::review::persist::text")]
     pub base: Option<Arc<str>>,
-    /// Its text with every hunk taken; `None` when it is to go.
+    /// The text with all hunks; `None` if the file is deleted.
     #[serde(with = "crate::review::persist::text")]
     pub proposed: Option<Arc<str>>,
-    /// The hunks, in order. Never empty. Two of them may touch, if the user has split one.
+    /// The hunks in order; at least one. Hunks may touch if the user has split one.
     pub hunks: Vec<ReviewHunk>,
-    /// What was noted on the file as a whole; empty for nothing.
+    /// The comment on the file as a whole; empty for none.
     pub comment: String,
 }
 
 impl FileReview {
-    /// The review of one proposed file; `None` when nothing would change. `marks_at` says what to note on a hunk, given
-    /// its lines in the base (0-based).
+    /// The review of one proposed file; `None` if nothing changes. `marks_at` returns the marks of a hunk.
     pub fn new(
         path: String,
         change: FileChange,
@@ -78,24 +77,24 @@ impl FileReview {
         })
     }
 
-    /// The path, and what a link leads to from there: `notes.md → Makefile`.
+    /// The path, with the target if it is a link: `notes.md → Makefile`.
     pub fn title(&self) -> String {
-        led(&self.path, self.stored_at.as_deref())
+        path_with_link_target(&self.path, self.stored_at.as_deref())
     }
 
-    /// What the file becomes when the accepted hunks and lines alone are taken. In a hunk of which only some lines are taken,
-    /// removed lines that stay stand before the added ones, as they do on the screen.
+    /// The file with only the accepted hunks and lines. In a hunk with some accepted lines, removed lines that are
+    /// kept come before the added ones, as on the screen.
     pub fn composed(&self) -> Composed {
         self.composed_where(|decision| decision == Decision::Accepted)
     }
 
-    /// What the file becomes when the lines with the decisions that `take` names are taken.
+    /// The file with the lines for whose decision `take` returns `true`.
     pub(crate) fn composed_where(&self, take: impl Fn(Decision) -> bool) -> Composed {
-        let is_taken = |item: &ReviewHunk| match item.line_count() {
+        let is_partly_accepted = |item: &ReviewHunk| match item.line_count() {
             0 => take(item.decision()),
             count => (0..count).any(|line| take(item.line_decision(line))),
         };
-        if !self.hunks.iter().any(is_taken) {
+        if !self.hunks.iter().any(is_partly_accepted) {
             return Composed::Untouched;
         }
         match (&self.change, &self.proposed) {
@@ -103,56 +102,56 @@ impl FileReview {
             (FileChange::Modify, Some(_)) => {
                 let base = self.base.as_deref().unwrap_or_default();
                 let (old, new) = self.split_texts();
-                let mut text = Weave::new(base);
+                let mut text = TextBuilder::new(base);
                 let mut at = 0;
                 for item in &self.hunks {
                     text.push(old.get(at..item.hunk.base.start).unwrap_or_default());
-                    text.push(&taken(item, &old, &new, &take));
+                    text.push(&accepted_lines(item, &old, &new, &take));
                     at = item.hunk.base.end;
                 }
                 text.push(old.get(at..).unwrap_or_default());
-                // What the user wrote himself may be what the file says.
+                // The user may have edited the text back to that of the file.
                 if text.text == base { Composed::Untouched } else { Composed::Text(text.text) }
             }
             (_, Some(proposed)) => Composed::Text(proposed.to_string()),
         }
     }
 
-    /// How many hunks stand where.
+    /// The number of hunks by decision.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         self.hunks.iter().for_each(|hunk| counts.add(hunk.decision()));
         counts
     }
 
-    /// Whether hunks of it can be taken apart: it is neither new nor gone nor moved.
+    /// Whether hunks can be split: the file is not new, deleted or renamed.
     pub(crate) fn is_divisible(&self) -> bool {
         self.change == FileChange::Modify
     }
 
-    /// The lines of base and proposed.
+    /// The lines of the base and of the proposed text.
     pub(crate) fn split_texts(&self) -> (Vec<&str>, Vec<&str>) {
         let (base, proposed) = (self.base.as_deref(), self.proposed.as_deref());
         (lines::split(base.unwrap_or_default()), lines::split(proposed.unwrap_or_default()))
     }
 
-    /// Takes a hunk apart into its smallest parts. Into how many; 1 if it has no parts.
+    /// Splits a hunk into its smallest parts. Returns their number; 1 if it has only one.
     pub(crate) fn split(&mut self, hunk: usize) -> usize {
         self.split_by(hunk, |item, removed, added| {
             let mut parts = split::parts(removed, added);
             let last = parts.len().saturating_sub(1);
             let mut number = 0;
-            // Lines that hunks were joined over are no change.
+            // Unchanged lines between joined hunks are not a part.
             parts.retain(|(old, new)| {
                 number += 1;
-                let inner = number > 1 && number <= last && !item.is_divided();
+                let inner = number > 1 && number <= last && !item.has_line_decisions();
                 !inner || removed.get(old.clone()) != added.get(new.clone())
             });
             parts
         })
     }
 
-    /// Takes a hunk apart before its line number `line`; false at its ends.
+    /// Splits a hunk before its line `line`. Returns `false` at its ends.
     pub(crate) fn split_at(&mut self, hunk: usize, line: usize) -> bool {
         let halves = |removed: &[&str], added: &[&str]| {
             let (i, j) = split::cut(removed, added, line)?;
@@ -161,7 +160,8 @@ impl FileReview {
         self.split_by(hunk, |_, removed, added| halves(removed, added).unwrap_or_default()) > 1
     }
 
-    /// Makes some lines of a hunk, with their versions, a hunk of its own; its index. `None` if nothing is left beside it.
+    /// Makes some lines of a hunk, and their other versions, a separate hunk. Returns its index, or `None` if no
+    /// line is left.
     pub(crate) fn split_out(&mut self, hunk: usize, runs: &[Range<usize>]) -> Option<usize> {
         let mut before = 0;
         let count = self.split_by(hunk, |_, removed, added| {
@@ -175,7 +175,8 @@ impl FileReview {
         (count > 1).then_some(hunk + before)
     }
 
-    /// Takes a hunk apart into what `parts` makes of its removed and its added lines. Into how many; 1 if that is no parts.
+    /// Splits a hunk into the parts that `parts` returns for its removed and added lines. Returns their number; 1
+    /// if there are none.
     fn split_by(
         &mut self,
         hunk: usize,
@@ -197,7 +198,7 @@ impl FileReview {
         count
     }
 
-    /// Makes a hunk and the next one of the file one. False if there is none.
+    /// Joins a hunk and the next one of the file. Returns `false` if there is none.
     pub(crate) fn join(&mut self, hunk: usize) -> bool {
         let (Some(first), Some(second), true) = (self.hunks.get(hunk), self.hunks.get(hunk + 1), self.is_divisible())
         else {
@@ -213,8 +214,8 @@ impl FileReview {
         true
     }
 
-    /// Puts `text` in place of the lines that a hunk adds. Its line ends become those of the file. False if there is no such
-    /// hunk, or its file is to go, or it adds that text already.
+    /// Replaces the added lines of a hunk with `text`, with the line endings of the file. Returns `false` if there
+    /// is no such hunk, the file is deleted, or the hunk has that text already.
     pub(crate) fn rewrite(&mut self, hunk: usize, text: &str) -> bool {
         let (Some(item), Some(proposed)) = (self.hunks.get(hunk), self.proposed.clone()) else {
             return false;
@@ -222,7 +223,7 @@ impl FileReview {
         let base = self.base.clone().unwrap_or_else(|| proposed.clone());
         let new = lines::split(&proposed);
         let before = new.get(item.hunk.proposed.clone()).unwrap_or_default().concat();
-        let text = ended_like(text, &base, item.hunk.proposed.end == new.len());
+        let text = with_line_endings_of(text, &base, item.hunk.proposed.end == new.len());
         if text == before {
             return false;
         }
@@ -233,7 +234,7 @@ impl FileReview {
             *lines = added;
         }
         let (proposed, hunks) = match self.change {
-            FileChange::Modify => woven(&base, items),
+            FileChange::Modify => compose_items(&base, items),
             _ => (text.clone(), items.into_iter().map(|(item, _)| item).collect()),
         };
         (self.proposed, self.hunks) = (Some(Arc::from(proposed)), hunks);
@@ -247,13 +248,14 @@ impl FileReview {
     }
 }
 
-/// A hunk, and the lines that it adds.
+/// A hunk and its added lines.
 pub(crate) type Item<'t> = (ReviewHunk, Vec<&'t str>);
 
-/// The text that `base` becomes with all of these hunks, and the hunks with their places in it. Their places in `base` count.
-pub(crate) fn woven(base: &str, items: Vec<Item<'_>>) -> (String, Vec<ReviewHunk>) {
+/// The text of `base` with all these hunks, and the hunks with their ranges in it. Their ranges in `base` are
+/// given.
+pub(crate) fn compose_items(base: &str, items: Vec<Item<'_>>) -> (String, Vec<ReviewHunk>) {
     let old = lines::split(base);
-    let (mut text, mut hunks, mut at) = (Weave::new(base), Vec::with_capacity(items.len()), 0);
+    let (mut text, mut hunks, mut at) = (TextBuilder::new(base), Vec::with_capacity(items.len()), 0);
     for (mut item, added) in items {
         text.push(old.get(at..item.hunk.base.start).unwrap_or_default());
         item.hunk.proposed = text.lines..text.lines + added.len();
@@ -265,8 +267,8 @@ pub(crate) fn woven(base: &str, items: Vec<Item<'_>>) -> (String, Vec<ReviewHunk
     (text.text, hunks)
 }
 
-/// The lines that stand in the place of a hunk when the lines with the decisions that `take` names are taken.
-pub(crate) fn taken<'t>(
+/// The lines of a hunk for whose decision `take` returns `true`, with the kept ones.
+pub(crate) fn accepted_lines<'t>(
     item: &ReviewHunk,
     old: &[&'t str],
     new: &[&'t str],
@@ -279,16 +281,16 @@ pub(crate) fn taken<'t>(
     kept.chain(come).map(|(_, line)| *line).collect()
 }
 
-/// A text as it grows, line by line.
-pub(crate) struct Weave {
+/// Builds a text from lines.
+pub(crate) struct TextBuilder {
     pub(crate) text: String,
-    /// How many lines it has.
+    /// The number of lines.
     pub(crate) lines: usize,
     ending: LineEnding,
 }
 
-impl Weave {
-    /// A text that will be like `base`.
+impl TextBuilder {
+    /// A text with the line endings of `base`.
     pub(crate) fn new(base: &str) -> Self {
         Self { text: String::with_capacity(base.len()), lines: 0, ending: LineEnding::dominant(base) }
     }
@@ -299,9 +301,9 @@ impl Weave {
     }
 }
 
-/// `text` with the line ends of `base`, unless it has some of both kinds itself; and with one at its end, unless it is to
-/// stand at the end of the file.
-pub(crate) fn ended_like(text: &str, base: &str, is_last: bool) -> String {
+/// `text` with the line endings of `base`, unless it has both kinds, and with a final newline unless it is at the
+/// end of the file.
+pub(crate) fn with_line_endings_of(text: &str, base: &str, is_last: bool) -> String {
     let ending = LineEnding::dominant(base);
     let mut text = match ending {
         LineEnding::CrLf if !text.contains("\r\n") => text.replace('\n', "\r\n"),

@@ -1,7 +1,4 @@
-//! One hunk under review: what was said of it as a whole or line by line, what was noted on it, and what the user made
-//! of its text.
-// FROM review/decision.rs
-// //! The state of one hunk under review, and counts of them.
+//! One hunk under review: the decisions on it or on its lines, comments, and the text that the user edited.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,16 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::{EditId, Flag};
 
-/// A hunk and what was said of it.
+/// A hunk with decisions and comments.
 ///
-/// Its lines are counted from 0, the removed ones first, then the added ones: the order in which they are read.
+/// Its lines are numbered from 0 in reading order: the removed lines, then the added ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewHunk {
-    /// Where it stands (0-based lines of base and proposed).
+    /// The changed lines (0-based lines of base and proposed).
     pub hunk: Hunk,
-    /// Words about how it came to be: `fuzzy 93 %`, `elision`, `outside-chat`, `syntax-error`.
+    /// Marks, for example `fuzzy 93 %`, `elision`, `outside-chat`, `syntax-error`.
     pub marks: Vec<String>,
-    /// The edits of the session that it came from.
+    /// The edits of the session that made it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<EditId>,
     choice: Choice,
@@ -32,17 +29,17 @@ pub struct ReviewHunk {
     comments: BTreeMap<Option<usize>, String>,
 }
 
-/// A decision on all lines, or one on each.
+/// One decision on all lines, or one for each line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Choice {
     Whole(Decision),
-    /// Of as many lines as the hunk has, and not all the same.
+    /// As many decisions as the hunk has lines, and not all equal.
     Lines(Vec<Decision>),
 }
 
 impl Choice {
-    /// The same decisions, as a whole where they are all the same.
+    /// The same decisions, as one if they are equal.
     fn of_lines(lines: Vec<Decision>) -> Self {
         match lines.first() {
             Some(first) if lines.iter().all(|decision| decision == first) => Self::Whole(*first),
@@ -52,23 +49,23 @@ impl Choice {
 }
 
 impl ReviewHunk {
-    /// A hunk that nothing was said of.
+    /// A pending hunk without comments.
     pub(crate) fn new(hunk: Hunk, marks: Vec<String>) -> Self {
         let choice = Choice::Whole(Decision::Pending);
         Self { hunk, marks, edits: Vec::new(), choice, original: None, comments: BTreeMap::new() }
     }
 
-    /// The same, made by these edits.
+    /// The hunk with these edits.
     pub(crate) fn made_by(self, edits: &[EditId]) -> Self {
         Self { edits: edits.to_vec(), ..self }
     }
 
-    /// How many lines it has, removed and added ones.
+    /// The number of removed and added lines.
     pub fn line_count(&self) -> usize {
         self.hunk.base.len() + self.hunk.proposed.len()
     }
 
-    /// What was said of it: pending while a line of it is, accepted when a line of it is.
+    /// The decision: pending if a line is pending, accepted if a line is accepted.
     pub fn decision(&self) -> Decision {
         match &self.choice {
             Choice::Whole(decision) => *decision,
@@ -77,7 +74,7 @@ impl ReviewHunk {
         }
     }
 
-    /// What was said of one of its lines.
+    /// The decision on one line.
     pub fn line_decision(&self, line: usize) -> Decision {
         match &self.choice {
             Choice::Whole(decision) => *decision,
@@ -85,41 +82,41 @@ impl ReviewHunk {
         }
     }
 
-    /// Whether its lines were decided apart.
-    pub fn is_divided(&self) -> bool {
+    /// Whether its lines have different decisions.
+    pub fn has_line_decisions(&self) -> bool {
         matches!(self.choice, Choice::Lines(_))
     }
 
-    /// The lines that were proposed, if the user has written others.
+    /// The proposed lines, if the user has replaced them.
     pub fn original(&self) -> Option<&str> {
         self.original.as_deref()
     }
 
-    /// What was noted on one of its lines, or with `None` on the hunk as a whole.
+    /// The comment on a line, or on the whole hunk for `None`.
     pub fn comment(&self, line: Option<usize>) -> Option<&str> {
         self.comments.get(&line).map(String::as_str)
     }
 
-    /// All that was noted, the hunk as a whole first, then by line.
+    /// All comments: on the whole hunk first, then by line.
     pub fn comments(&self) -> impl Iterator<Item = (Option<usize>, &str)> {
         self.comments.iter().map(|(line, text)| (*line, text.as_str()))
     }
 
-    /// Whether something of it is to be written: it is accepted, or a line of it is.
-    pub fn is_taken(&self) -> bool {
+    /// Whether the hunk or one of its lines is accepted.
+    pub fn is_partly_accepted(&self) -> bool {
         match &self.choice {
             Choice::Whole(decision) => *decision == Decision::Accepted,
             Choice::Lines(lines) => lines.contains(&Decision::Accepted),
         }
     }
 
-    /// Whether it wants a yes of its own: tools run its file by themselves, so that a yes to it is a yes to a command; or the file
-    /// is new and may not be meant.
-    pub fn wants_own_yes(&self) -> bool {
+    /// Whether the hunk has to be accepted explicitly, and not with all others: tools run its file automatically,
+    /// or the name of its new file is doubtful.
+    pub fn needs_confirmation(&self) -> bool {
         self.marks.iter().any(|mark| [Flag::RunsLater.name(), Flag::DoubtfulName.name()].contains(&mark.as_str()))
     }
 
-    /// Rejects what is not decided of it.
+    /// Rejects its pending lines.
     pub(crate) fn reject_pending(&mut self) {
         let rejected = |decision: Decision| if decision == Decision::Pending { Decision::Rejected } else { decision };
         self.choice = match &self.choice {
@@ -128,8 +125,8 @@ impl ReviewHunk {
         };
     }
 
-    /// Whether all of it was decided like that at once.
-    pub(crate) fn is_wholly(&self, decision: Decision) -> bool {
+    /// Whether the decision on all lines was this one.
+    pub(crate) fn is_decided(&self, decision: Decision) -> bool {
         self.choice == Choice::Whole(decision)
     }
 
@@ -137,15 +134,15 @@ impl ReviewHunk {
         self.choice = Choice::Whole(decision);
     }
 
-    /// Whether its decisions are of as many lines as it has.
-    pub(crate) fn is_sound(&self) -> bool {
+    /// Whether there is one decision for each line.
+    pub(crate) fn is_consistent(&self) -> bool {
         match &self.choice {
             Choice::Whole(_) => true,
             Choice::Lines(lines) => lines.len() == self.line_count(),
         }
     }
 
-    /// Decides some lines. Those beyond the hunk do not matter.
+    /// Decides some lines. Lines outside of the hunk are ignored.
     pub(crate) fn decide_lines(&mut self, chosen: &Range<usize>, decision: Decision) {
         let decide = |line| if chosen.contains(&line) { decision } else { self.line_decision(line) };
         self.choice = match self.line_count() {
@@ -154,7 +151,7 @@ impl ReviewHunk {
         };
     }
 
-    /// Notes a text on a line or on the whole; an empty one takes the note away.
+    /// Sets the comment on a line or on the whole hunk. An empty text removes it.
     pub(crate) fn note(&mut self, line: Option<usize>, text: &str) {
         if text.trim().is_empty() {
             self.comments.remove(&line);
@@ -163,8 +160,8 @@ impl ReviewHunk {
         }
     }
 
-    /// Takes in that the user wrote `count` lines of his own in place of the added ones, which were `before`. That says yes
-    /// to them; what was noted on lines that are no more is noted on the hunk.
+    /// Records that the user replaced the added lines, which were `before`, with `count` lines. This accepts the
+    /// hunk. Comments on lines that no longer exist become comments on the hunk.
     pub(crate) fn rewrite(&mut self, before: &str, count: usize) {
         self.original.get_or_insert_with(|| Arc::from(before));
         self.hunk.proposed.end = self.hunk.proposed.start + count;
@@ -174,8 +171,8 @@ impl ReviewHunk {
         lost.into_values().for_each(|text| add_note(&mut self.comments, None, text));
     }
 
-    /// The part of it with those removed and those added lines (0-based on each side). The first part keeps what was noted
-    /// on the whole and what was there before the user wrote other lines.
+    /// The part with those removed and those added lines (0-based on each side). The first part keeps the comments
+    /// on the whole hunk and the original lines.
     pub(crate) fn part(&self, removed: Range<usize>, added: Range<usize>) -> Self {
         let all_removed = self.hunk.base.len();
         let is_first = removed.start == 0 && added.start == 0;
@@ -185,21 +182,21 @@ impl ReviewHunk {
             Choice::Whole(decision) => Choice::Whole(*decision),
             Choice::Lines(_) => Choice::of_lines(lines.iter().map(|line| self.line_decision(*line)).collect()),
         };
-        let noted = lines.iter().enumerate().filter_map(|(new, old)| Some((Some(new), self.comment(Some(*old))?)));
+        let commented = lines.iter().enumerate().filter_map(|(new, old)| Some((Some(new), self.comment(Some(*old))?)));
         let whole = self.comment(None).filter(|_| is_first).map(|text| (None, text));
         let shift = |range: Range<usize>, by: usize| range.start + by..range.end + by;
         Self {
             marks: self.marks.clone(),
             edits: self.edits.clone(),
             original: self.original.clone().map(|text| if is_first { text } else { Arc::from("") }),
-            comments: whole.into_iter().chain(noted).map(|(line, text)| (line, text.to_owned())).collect(),
+            comments: whole.into_iter().chain(commented).map(|(line, text)| (line, text.to_owned())).collect(),
             choice,
             hunk: Hunk { base: shift(removed, self.hunk.base.start), proposed: shift(added, self.hunk.proposed.start) },
         }
     }
 
-    /// This hunk and the next one of the file as one. The unchanged lines between them become part of it.
-    /// `texts` are the added lines of both with what stands between them, and `between` how many lines that are.
+    /// This hunk and the next one of the file as one, with the unchanged lines between them. `texts` are the added
+    /// lines of both and the lines between them, and `between` is the number of the latter.
     pub(crate) fn joined(&self, next: &Self, between: usize, texts: [&str; 3]) -> Self {
         let hunk = Hunk {
             base: self.hunk.base.start..next.hunk.base.end,
@@ -213,12 +210,13 @@ impl ReviewHunk {
         joined.edits = self.edits.clone();
         joined.edits.extend(next.edits.iter().filter(|edit| !self.edits.contains(edit)));
         joined.marks.extend(next.marks.iter().filter(|mark| !self.marks.contains(mark)).cloned());
-        joined.choice = if self.choice == next.choice && !self.is_divided() {
+        joined.choice = if self.choice == next.choice && !self.has_line_decisions() {
             self.choice.clone()
         } else if between == 0 {
             Choice::of_lines(interleaved(self, next, Self::line_decision))
         } else {
-            // Lines that lie apart cannot be decided apart as one hunk: kept ones stand before added ones.
+            // Line decisions of separate hunks cannot be kept: in one hunk the kept lines come before the added
+            // ones.
             Choice::Whole(Decision::Pending)
         };
         let places = |of: &Self, removed: usize, added: usize| {
@@ -243,7 +241,7 @@ fn interleaved<T>(first: &ReviewHunk, second: &ReviewHunk, of: impl Fn(&ReviewHu
     lines.into_iter().flat_map(|(hunk, lines)| lines.map(move |line| of(hunk, line))).collect()
 }
 
-/// Two notes on the same place become one.
+/// Appends to an existing comment on the same line.
 fn add_note(comments: &mut BTreeMap<Option<usize>, String>, line: Option<usize>, text: String) {
     match comments.get_mut(&line) {
         Some(known) => {
@@ -256,11 +254,11 @@ fn add_note(comments: &mut BTreeMap<Option<usize>, String>, line: Option<usize>,
     }
 }
 
-/// What the user said of a hunk.
+/// A decision on a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// Nothing yet; such a hunk is not written.
+    /// Not decided. The hunk is not written.
     #[default]
     Pending,
     /// To be written.
@@ -270,7 +268,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// What Space does: pending and rejected hunks become accepted, accepted ones rejected.
+    /// The decision after a toggle: pending and rejected hunks become accepted, accepted ones rejected.
     pub fn toggled(self) -> Self {
         match self {
             Self::Accepted => Self::Rejected,
@@ -278,7 +276,7 @@ impl Decision {
         }
     }
 
-    /// A mark that reads without colour.
+    /// A symbol that does not depend on colour.
     pub fn mark(self) -> char {
         match self {
             Self::Pending => '·',
@@ -288,19 +286,19 @@ impl Decision {
     }
 }
 
-/// How many hunks stand where.
+/// Number of hunks by decision.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Hunks not decided yet.
+    /// Pending hunks.
     pub pending: usize,
-    /// Hunks that will be written.
+    /// Accepted hunks.
     pub accepted: usize,
-    /// Hunks that will not.
+    /// Rejected hunks.
     pub rejected: usize,
 }
 
 impl Counts {
-    /// Counts one more hunk.
+    /// Counts another hunk.
     pub fn add(&mut self, decision: Decision) {
         match decision {
             Decision::Pending => self.pending += 1,
@@ -309,7 +307,7 @@ impl Counts {
         }
     }
 
-    /// All of them.
+    /// The number of all hunks.
     pub fn total(self) -> usize {
         self.pending + self.accepted + self.rejected
     }

@@ -1,5 +1,5 @@
-//! The user changes a file under review as a whole, or says himself where an edit belongs. What he did not touch stays as it was
-//! decided.
+//! Changes by the user: a whole file that the user edited, or an edit that the user places. Hunks that are not
+//! touched keep their decisions.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,29 +7,29 @@ use std::sync::Arc;
 use rhumb_text::diff::{self, Hunk};
 use rhumb_text::lines;
 
-use super::file::{FileReview, Item, Weave, ended_like, taken, woven};
+use super::file::{FileReview, Item, TextBuilder, accepted_lines, compose_items, with_line_endings_of};
 use super::hunk::{Decision, ReviewHunk};
-use super::{Before, HunkId, Review, Step};
+use super::{HunkId, Review, Saved, Step};
 use crate::locate::suggest;
 use crate::outcome::{EditId, Flag, Outcome};
 use crate::proposal::FileChange;
 
-/// What is noted on a hunk whose place the user chose.
+/// Mark of a hunk that the user placed.
 const BY_HAND: &str = "by hand";
 
-/// What is noted on a hunk that adds lines which stand next to it already.
+/// Mark of a hunk that repeats lines next to it.
 const REPEATS: &str = "repeats-lines";
 
-/// Why a text cannot be put where the user wants it.
+/// Why a text cannot be placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceError {
-    /// It says what stands there already.
+    /// The file has the same lines there.
     #[error("these lines say that already")]
     Same,
-    /// A hunk of the review changes these lines.
+    /// Another hunk changes these lines.
     #[error("another hunk of the review changes these lines")]
     Taken,
-    /// The file is new, gone or moved in this review, so that it is decided as a whole.
+    /// The file is new, deleted or renamed in this review, so that it has one hunk.
     #[error("the file is decided as a whole in this review")]
     Whole,
     /// The review is of another text of the file.
@@ -38,7 +38,7 @@ pub enum PlaceError {
 }
 
 impl Review {
-    /// The hunk of a file that puts `added` in the place of `removed`, the one with that number if there are several.
+    /// The hunk of a file that replaces `removed` with `added`; number `number` if there are several.
     pub fn find(&self, path: &str, removed: &str, added: &str, number: usize) -> Option<HunkId> {
         let index = self.files.iter().position(|file| file.path == path)?;
         let file = self.files.get(index)?;
@@ -47,18 +47,19 @@ impl Review {
         hunk.map(|hunk| HunkId { file: index, hunk })
     }
 
-    /// Makes `text` what a file is to become, as the user wrote it starting from [`FileReview::whole`]. Hunks that he did not
-    /// touch stay as they are; what he wrote is accepted. False if that changes nothing, or the file is to go.
+    /// Makes `text` the new text of a file, which the user edited starting from [`FileReview::editable_text`].
+    /// Hunks that the user did not touch stay as they are, changed ones are accepted. Returns `false` if nothing
+    /// changes, or the file is deleted.
     pub fn edit_file(&mut self, file: usize, text: &str) -> bool {
-        self.change_file(HunkId { file, hunk: 0 }, |file| file.rewrite_whole(text), |changed| *changed).is_some()
+        self.change_file(HunkId { file, hunk: 0 }, |file| file.rewrite_file(text), |changed| *changed).is_some()
     }
 
-    /// Puts `text` in the place of these lines (0-based) of a file, which says `now`: a pending hunk. The refused edit of that
-    /// number, if there is one, is answered by it, and what was to be known of it is noted on the hunk. The first hunk that came
-    /// of it.
+    /// Replaces the lines `place` (0-based) of a file with the text `now` by `text`, as a pending hunk. `refused`
+    /// is the index of the refused edit that this resolves. Its lasting flags become marks of the hunk. Returns the
+    /// first resulting hunk.
     ///
     /// # Errors
-    /// It cannot stand there.
+    /// The text cannot be placed there.
     pub fn place(
         &mut self,
         refused: Option<usize>,
@@ -70,7 +71,7 @@ impl Review {
         let before = (self.files.clone(), self.refused.clone());
         let refused_edit = refused.and_then(|index| self.refused.get(index));
         let mut marks = marks_by_hand(refused_edit);
-        if !suggest::repeats(now, &place, text).is_empty() {
+        if !suggest::duplicate_lines(now, &place, text).is_empty() {
             marks.push(REPEATS.to_owned());
         }
         let edits = refused_edit.map(|edit| edit.edits.clone()).unwrap_or_default();
@@ -90,20 +91,21 @@ impl Review {
         }
         let file = self.files.iter().position(|file| file.path == path).unwrap_or_default();
         let cursor = HunkId { file, hunk };
-        self.did(Step { cursor, before: vec![Before::All(before.0, before.1)] });
+        self.record_step(Step { cursor, before: vec![Saved::All(before.0, before.1)] });
         Ok(cursor)
     }
 
-    /// Takes a file as the user wrote all of it, starting from `now`: into the review it has, or into one of its own, of which
-    /// every hunk is accepted. The refused edit of that number, if there is one, is answered by it. False if nothing changes.
-    pub fn take_whole(&mut self, refused: Option<usize>, path: &str, now: &Arc<str>, text: &str) -> bool {
+    /// Takes the complete text of a file that the user edited starting from `now`: into its review, or into a new
+    /// one in which every hunk is accepted. `refused` is the index of the refused edit that this resolves. Returns
+    /// `false` if nothing changes.
+    pub fn replace_file(&mut self, refused: Option<usize>, path: &str, now: &Arc<str>, text: &str) -> bool {
         let before = (self.files.clone(), self.refused.clone());
         let edits =
             refused.and_then(|index| self.refused.get(index)).map(|edit| edit.edits.clone()).unwrap_or_default();
         let changed = match self.files.iter_mut().find(|file| file.path == path) {
-            Some(file) => file.rewrite_whole_for(text, &edits),
+            Some(file) => file.rewrite_file_for(text, &edits),
             None => {
-                let text = Arc::from(ended_like(text, now, true));
+                let text = Arc::from(with_line_endings_of(text, now, true));
                 let mark = |_: &Hunk| vec![BY_HAND.to_owned()];
                 let new = FileReview::new(path.into(), FileChange::Modify, Some(now.clone()), Some(text), mark);
                 let new = new.map(|mut file| {
@@ -121,49 +123,49 @@ impl Review {
         if changed {
             refused.filter(|index| *index < self.refused.len()).map(|index| self.refused.remove(index));
             let file = self.files.iter().position(|file| file.path == path).unwrap_or_default();
-            self.did(Step { cursor: HunkId { file, hunk: 0 }, before: vec![Before::All(before.0, before.1)] });
+            self.record_step(Step { cursor: HunkId { file, hunk: 0 }, before: vec![Saved::All(before.0, before.1)] });
         }
         changed
     }
 
-    /// Puts a refused edit away. False if there is none of that number.
+    /// Dismisses a refused edit. Returns `false` if there is none with that index.
     pub fn dismiss(&mut self, refused: usize) -> bool {
         if refused >= self.refused.len() {
             return false;
         }
-        let before = Before::All(self.files.clone(), self.refused.clone());
+        let before = Saved::All(self.files.clone(), self.refused.clone());
         self.refused.remove(refused);
-        self.did(Step { cursor: HunkId::default(), before: vec![before] });
+        self.record_step(Step { cursor: HunkId::default(), before: vec![before] });
         true
     }
 }
 
 impl FileReview {
-    /// The lines that a hunk removes and those that it adds.
+    /// The removed and the added lines of a hunk.
     pub fn texts_of(&self, hunk: usize) -> Option<(String, String)> {
         let place = &self.hunks.get(hunk)?.hunk;
         let (old, new) = self.split_texts();
         Some((old.get(place.base.clone())?.concat(), new.get(place.proposed.clone())?.concat()))
     }
 
-    /// The text that the file is to become if nothing more is rejected; `None` if it is to go.
-    pub fn whole(&self) -> Option<String> {
+    /// The text that the user edits: with all hunks that are not rejected. `None` if the file is deleted.
+    pub fn editable_text(&self) -> Option<String> {
         match (&self.change, &self.proposed) {
             (FileChange::Delete, _) | (_, None) => None,
-            (FileChange::Modify, Some(_)) => Some(self.laid_out().0),
+            (FileChange::Modify, Some(_)) => Some(self.with_hunk_ranges().0),
             (_, Some(proposed)) => Some(proposed.to_string()),
         }
     }
 
-    /// [`FileReview::whole`] of a file that is changed, and the lines of it that stand for each hunk.
-    fn laid_out(&self) -> (String, Vec<Range<usize>>) {
+    /// The editable text, and the range of its lines for each hunk.
+    fn with_hunk_ranges(&self) -> (String, Vec<Range<usize>>) {
         let (old, new) = self.split_texts();
-        let mut text = Weave::new(self.base.as_deref().unwrap_or_default());
+        let mut text = TextBuilder::new(self.base.as_deref().unwrap_or_default());
         let (mut places, mut at) = (Vec::with_capacity(self.hunks.len()), 0);
         for item in &self.hunks {
             text.push(old.get(at..item.hunk.base.start).unwrap_or_default());
             let start = text.lines;
-            text.push(&taken(item, &old, &new, &|decision| decision != Decision::Rejected));
+            text.push(&accepted_lines(item, &old, &new, &|decision| decision != Decision::Rejected));
             places.push(start..text.lines);
             at = item.hunk.base.end;
         }
@@ -171,21 +173,21 @@ impl FileReview {
         (text.text, places)
     }
 
-    /// The line of [`FileReview::whole`] (1-based) at which a hunk stands.
-    pub fn line_in_whole(&self, hunk: usize) -> usize {
-        let places = if self.is_divisible() { self.laid_out().1 } else { Vec::new() };
+    /// The line of [`FileReview::editable_text`] (1-based) of a hunk.
+    pub fn hunk_line_in_edited(&self, hunk: usize) -> usize {
+        let places = if self.is_divisible() { self.with_hunk_ranges().1 } else { Vec::new() };
         places.get(hunk).map_or(1, |place| place.start + 1)
     }
 
-    /// The line of [`FileReview::whole`] (0-based) at which a line of the base stands.
-    pub fn whole_line_of(&self, base: usize) -> usize {
-        let places = if self.is_divisible() { self.laid_out().1 } else { Vec::new() };
+    /// The line of [`FileReview::editable_text`] (0-based) of a line of the base.
+    pub fn base_line_in_edited(&self, base: usize) -> usize {
+        let places = if self.is_divisible() { self.with_hunk_ranges().1 } else { Vec::new() };
         let pairs = places.iter().zip(&self.hunks).filter(|(_, item)| item.hunk.base.end <= base);
         let more: isize = pairs.map(|(place, item)| place.len() as isize - item.hunk.base.len() as isize).sum();
         base.checked_add_signed(more).unwrap_or_default()
     }
 
-    /// The path under which the file stands on disk now, if it does.
+    /// The current path of the file on disk, if it exists.
     pub fn name_on_disk(&self) -> &str {
         match &self.change {
             FileChange::Rename { from } => from,
@@ -193,20 +195,20 @@ impl FileReview {
         }
     }
 
-    /// Takes `text` for what the file is to become. The hunks that are new with it were made by `edits`.
-    fn rewrite_whole_for(&mut self, text: &str, edits: &[EditId]) -> bool {
-        let changed = self.rewrite_whole(text);
+    /// Takes `text` as the new text of the file. New hunks belong to `edits`.
+    fn rewrite_file_for(&mut self, text: &str, edits: &[EditId]) -> bool {
+        let changed = self.rewrite_file(text);
         let is_new = |item: &&mut ReviewHunk| item.edits.is_empty() && item.original().is_some();
         self.hunks.iter_mut().filter(is_new).for_each(|item| item.edits.extend_from_slice(edits));
         changed
     }
 
-    fn rewrite_whole(&mut self, text: &str) -> bool {
+    fn rewrite_file(&mut self, text: &str) -> bool {
         let Some(base) = self.base.clone().filter(|_| self.is_divisible()) else {
             return self.rewrite(0, text);
         };
-        let (shown, places) = self.laid_out();
-        let text = ended_like(text, &base, true);
+        let (shown, places) = self.with_hunk_ranges();
+        let text = with_line_endings_of(text, &base, true);
         let drift = diff::hunks(&shown, &text);
         if drift.is_empty() {
             return false;
@@ -223,12 +225,12 @@ impl FileReview {
             items.extend(rewritten(touched, (&old, base), (&new, own)));
         }
         items.extend(left);
-        let (proposed, hunks) = woven(&base, items);
+        let (proposed, hunks) = compose_items(&base, items);
         (self.proposed, self.hunks) = (Some(Arc::from(proposed)), hunks);
         true
     }
 
-    /// Puts `text` in the place of these lines of the base, which must be `now`; the first hunk that came of it.
+    /// Replaces these lines of the base, which has to be `now`. Returns the index of the first resulting hunk.
     fn place(&mut self, now: &str, place: Range<usize>, text: &str, from: Origin<'_>) -> Result<usize, PlaceError> {
         if !self.is_divisible() {
             return Err(PlaceError::Whole);
@@ -241,19 +243,19 @@ impl FileReview {
         if self.hunks.iter().any(|item| meets(&item.hunk)) {
             return Err(PlaceError::Taken);
         }
-        let text = ended_like(text, &base, place.end >= lines::split(&base).len());
+        let text = with_line_endings_of(text, &base, place.end >= lines::split(&base).len());
         let added = changes(&base, &place, &text, from);
         let first = added.first().map(|(item, _)| item.hunk.base.clone()).ok_or(PlaceError::Same)?;
         let proposed = self.proposed.clone().unwrap_or_default();
         let mut items = self.items(&lines::split(&proposed));
         items.extend(added);
         items.sort_by_key(|(item, _)| (item.hunk.base.start, item.hunk.base.end));
-        let (proposed, hunks) = woven(&base, items);
+        let (proposed, hunks) = compose_items(&base, items);
         (self.proposed, self.hunks) = (Some(Arc::from(proposed)), hunks);
         Ok(self.hunks.iter().position(|item| item.hunk.base == first).unwrap_or_default())
     }
 
-    /// The review of a file in which one text was put in its place.
+    /// The review of a file in which one text was placed.
     fn placed(
         path: &str,
         now: &Arc<str>,
@@ -261,29 +263,29 @@ impl FileReview {
         text: &str,
         from: Origin<'_>,
     ) -> Result<Self, PlaceError> {
-        let text = ended_like(text, now, place.end >= lines::split(now).len());
+        let text = with_line_endings_of(text, now, place.end >= lines::split(now).len());
         let items = changes(now, &place, &text, from);
         if items.is_empty() {
             return Err(PlaceError::Same);
         }
-        let (proposed, hunks) = woven(now, items);
+        let (proposed, hunks) = compose_items(now, items);
         let (base, proposed) = (Some(now.clone()), Some(Arc::from(proposed)));
         let (path, comment) = (path.to_owned(), String::new());
         Ok(Self { path, stored_at: None, change: FileChange::Modify, base, proposed, hunks, comment })
     }
 }
 
-/// What is noted on a hunk that the user chose the place for: that he did, and what is to be known of the edit wherever it goes.
+/// The marks of a hunk that the user placed: that, and the flags of the edit that do not depend on its location.
 fn marks_by_hand(edit: Option<&Outcome>) -> Vec<String> {
     let lasting = |flag: &&Flag| matches!(flag, Flag::RunsLater | Flag::NewAddress);
     let flags = edit.into_iter().flat_map(|edit| &edit.flags).filter(lasting);
     [BY_HAND.to_owned()].into_iter().chain(flags.map(ToString::to_string)).collect()
 }
 
-/// Marks and edits of hunks that the user places.
+/// Marks and edits of a placed hunk.
 type Origin<'a> = (&'a [String], &'a [EditId]);
 
-/// The hunks that put `text` in the place of these lines of `base`.
+/// The hunks that replace these lines of `base` with `text`.
 fn changes<'t>(base: &str, place: &Range<usize>, text: &'t str, from: Origin<'_>) -> Vec<Item<'t>> {
     let old = lines::split(base);
     let place = place.start.min(old.len())..place.end.min(old.len());
@@ -297,16 +299,17 @@ fn changes<'t>(base: &str, place: &Range<usize>, text: &'t str, from: Origin<'_>
     hunks.into_iter().map(moved).collect()
 }
 
-/// Changes of the user that belong together, because they touch the same hunks.
+/// Changes of the user that touch the same hunks.
 #[derive(Debug)]
 struct Group {
-    /// Which of the changes.
+    /// Indices of the changes.
     drift: Range<usize>,
-    /// Which of the hunks.
+    /// Indices of the hunks.
     items: Range<usize>,
 }
 
-/// The changes of the user in groups, in order. `places` are those of the hunks in the text that was changed.
+/// The changes of the user in groups, in order. `places` are the ranges of the hunks in the text that the user
+/// edited.
 fn groups(places: &[Range<usize>], drift: &[Hunk]) -> Vec<Group> {
     let touches =
         |place: &Range<usize>, change: &Hunk| change.base.start <= place.end && change.base.end >= place.start;
@@ -328,14 +331,14 @@ fn groups(places: &[Range<usize>], drift: &[Hunk]) -> Vec<Group> {
 }
 
 impl Group {
-    /// The lines of the base that it is about, and those of the user's text.
+    /// The lines of the base and the lines of the user's text for this group.
     fn lines(&self, hunks: &[ReviewHunk], places: &[Range<usize>], drift: &[Hunk]) -> (Range<usize>, Range<usize>) {
         let changes = drift.get(self.drift.clone()).unwrap_or_default();
         let own = places.get(self.items.clone()).unwrap_or_default();
         let starts = changes.iter().map(|change| change.base.start).chain(own.iter().map(|place| place.start));
         let ends = changes.iter().map(|change| change.base.end).chain(own.iter().map(|place| place.end));
         let (start, end) = (starts.min().unwrap_or_default(), ends.max().unwrap_or_default());
-        // How many lines more than the base the shown text has by then, and the user's more than the shown one.
+        // The difference in lines between base and edited text, and between edited text and the user's text.
         let more = |until: usize| -> isize {
             let pairs = places.iter().zip(hunks).take(until);
             pairs.map(|(place, item)| place.len() as isize - item.hunk.base.len() as isize).sum()
@@ -349,8 +352,8 @@ impl Group {
     }
 }
 
-/// The hunks that stand for `touched` after the user has written his own lines there: each is accepted. Where he wrote what
-/// the file says already, they stay and are rejected.
+/// The accepted hunks that replace `touched` after the user edited these lines. If the user restored the lines of
+/// the file, the hunks are kept and rejected.
 fn rewritten<'t>(
     mut touched: Vec<Item<'t>>,
     (old, base): (&[&'t str], Range<usize>),
@@ -407,12 +410,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_user_left_alone_keeps_its_decision_and_what_he_wrote_is_accepted() {
+    fn untouched_hunks_keep_their_decision_and_edited_ones_are_accepted() {
         let mut review = review("a\nb\nc\nd\ne\nf\ng\n", "A\nb\nC\nd\nE\nf\nG\n");
         review.decide(id(0), Decision::Rejected);
         review.decide(id(1), Decision::Accepted);
-        assert_eq!(review.files[0].whole().unwrap(), "a\nb\nC\nd\nE\nf\nG\n");
-        assert_eq!((review.files[0].line_in_whole(2), review.files[0].line_in_whole(3)), (5, 7));
+        assert_eq!(review.files[0].editable_text().unwrap(), "a\nb\nC\nd\nE\nf\nG\n");
+        assert_eq!((review.files[0].hunk_line_in_edited(2), review.files[0].hunk_line_in_edited(3)), (5, 7));
         assert!(review.edit_file(0, "a\nb\nC\nd\nmine\nand\nf\nG\n"));
         use Decision::{Accepted, Pending, Rejected};
         assert_eq!(decisions(&review), [Rejected, Accepted, Accepted, Pending]);
@@ -425,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hunk_that_is_written_away_is_rejected_and_a_new_place_is_a_new_hunk() {
+    fn a_hunk_that_the_user_reverts_is_rejected_and_a_new_change_is_a_new_hunk() {
         let mut review = review("a\nb\nc\nd\n", "A\nb\nc\nd\n");
         assert!(review.edit_file(0, "a\nb\nc\nmine\n"));
         assert_eq!(decisions(&review), [Decision::Rejected, Decision::Accepted]);
@@ -433,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_goes_where_the_user_says_and_comes_back_by_undo() {
+    fn the_user_places_an_edit_and_undoes_it() {
         let now: Arc<str> = Arc::from("a\nb\nc\nd\n");
         let mut review = review("a\nb\nc\nd\n", "A\nb\nc\nd\n");
         assert_eq!(review.place(None, "a", &now, 0..2, "x\n"), Err(PlaceError::Taken));
@@ -452,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hunk_is_found_again_by_what_it_says() {
+    fn a_hunk_is_found_by_its_lines() {
         let review = review("a\nb\na\n", "x\nb\nx\n");
         assert_eq!(review.find("a", "a\n", "x\n", 1), Some(id(1)));
         assert_eq!(review.find("a", "a\n", "x\n", 7), Some(id(0)));
@@ -479,13 +482,13 @@ mod tests {
             }
             let before = review.files.clone();
             let changed = review.edit_file(0, &own);
-            prop_assert_eq!(review.files[0].whole().unwrap(), own);
+            prop_assert_eq!(review.files[0].editable_text().unwrap(), own);
             let (old, new) = review.files[0].split_texts();
             let mut at = (0, 0);
             for item in &review.files[0].hunks {
                 prop_assert!(at.0 <= item.hunk.base.start && item.hunk.base.end <= old.len());
                 prop_assert!(at.1 <= item.hunk.proposed.start && item.hunk.proposed.end <= new.len());
-                prop_assert!(item.is_sound());
+                prop_assert!(item.is_consistent());
                 at = (item.hunk.base.end, item.hunk.proposed.end);
             }
             if changed {

@@ -1,6 +1,5 @@
-//! What is noted on a hunk: how the edits behind it were located, and what a reviewer should know of it.
-// FROM review/broken.rs
-// //! Which hunks break the syntax of their file as it is decided so far: half of a construct may be accepted without the other half.
+//! Marks of hunks: how their edits were located, flags, and syntax errors. Syntax is checked again when decisions
+//! change, because half of a construct may be accepted without the other half.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +7,17 @@ use rhumb_text::diff::Hunk;
 
 use super::file::{Composed, FileReview};
 use super::hunk::{Decision, ReviewHunk};
-use super::{Before, HunkId, Review, Step};
+use super::{HunkId, Review, Saved, Step};
 use crate::flags::HunkFlags;
 use crate::flags::syntax::{SyntaxFault, syntax_faults};
 use crate::outcome::{Flag, Outcome, Status, Strategy};
 use crate::proposal::FileProposal;
 
-/// What to note on a hunk of `file`, sorted.
+/// The marks of a hunk of `file`, sorted.
 pub(crate) fn marks(file: &FileProposal, hunk: &Hunk, outcomes: &[Outcome], flags: &[HunkFlags]) -> Vec<String> {
     let is_one = file.is_one_hunk();
     let landed = outcomes.iter().filter(|outcome| outcome.status == Status::Applied && file.has_name(&outcome.path));
-    let behind = landed.filter(|outcome| is_one || outcome.is_behind(hunk));
+    let behind = landed.filter(|outcome| is_one || outcome.may_have_made(hunk));
     let own = flags.iter().filter(|flagged| flagged.path == file.path && (is_one || flagged.hunk == *hunk));
     let own = own.flat_map(|flagged| &flagged.flags).map(ToString::to_string);
     let mut marks: Vec<String> = behind.flat_map(marks_of).chain(own).collect();
@@ -27,8 +26,8 @@ pub(crate) fn marks(file: &FileProposal, hunk: &Hunk, outcomes: &[Outcome], flag
     marks
 }
 
-/// What to note of how an edit was located: how sure that is when it was not exact, and every flag that is about the edit
-/// rather than about one of its hunks.
+/// The marks of an edit: its strategy and confidence if it is not exact, and the flags that are about the edit and
+/// not about a hunk.
 fn marks_of(outcome: &Outcome) -> impl Iterator<Item = String> + '_ {
     let percent = (outcome.confidence * 100.0).floor();
     let how = outcome.strategy.filter(|_| percent < 100.0).map(|strategy| format!("{strategy} {percent:.0} %"));
@@ -43,32 +42,32 @@ fn marks_of(outcome: &Outcome) -> impl Iterator<Item = String> + '_ {
 }
 
 impl Review {
-    /// The accepted hunk that brings a syntax error into its file: the nearest one in the text before the change.
+    /// The accepted hunk that adds a syntax error to its file: the nearest one in the base.
     pub fn hunk_at_fault(&self, fault: &SyntaxFault) -> Option<HunkId> {
         let (at, file) = self.files.iter().enumerate().find(|(_, file)| file.path == fault.path)?;
         let distance = |item: &ReviewHunk| {
             let (own, other) = (&item.hunk.base, &fault.replaced);
             other.start.saturating_sub(own.end).max(own.start.saturating_sub(other.end))
         };
-        let taken = file.hunks.iter().enumerate().filter(|(_, item)| item.is_taken());
+        let taken = file.hunks.iter().enumerate().filter(|(_, item)| item.is_partly_accepted());
         let (hunk, _) =
             taken.min_by_key(|(_, item)| (distance(item), item.hunk.base.start.abs_diff(fault.replaced.start)))?;
         Some(HunkId { file: at, hunk })
     }
 
-    /// Looks again at the files that a step has changed where its hunks may depend on each other: they touch, they were taken apart or
-    /// joined, or their lines are decided apart. Other hunks keep what the proposal as a whole said of them.
+    /// Checks the syntax of the files that a step changed, if their hunks may depend on each other: they touch,
+    /// were split or joined, or have line decisions. Other hunks keep the marks of the proposal.
     pub(crate) fn check_syntax_after(&mut self, step: &Step) {
         let changed: BTreeSet<usize> = step
             .before
             .iter()
             .filter_map(|before| match before {
-                Before::Hunk(id, item) => {
+                Saved::Hunk(id, item) => {
                     let file = self.files.get(id.file)?;
-                    (item.is_divided() || file.has_parts()).then_some(id.file)
+                    (item.has_line_decisions() || file.has_parts()).then_some(id.file)
                 }
-                Before::File(file, _) => Some(*file),
-                Before::All(..) => Some(step.cursor.file),
+                Saved::File(file, _) => Some(*file),
+                Saved::All(..) => Some(step.cursor.file),
             })
             .collect();
         for file in changed {
@@ -78,14 +77,15 @@ impl Review {
 }
 
 impl FileReview {
-    /// Whether hunks of it were taken apart, or lines of one decided apart.
+    /// Whether hunks were split, or lines decided separately.
     fn has_parts(&self) -> bool {
         let mut pairs = self.hunks.iter().zip(self.hunks.iter().skip(1));
         pairs.any(|(one, next)| one.hunk.base.end == next.hunk.base.start)
-            || self.hunks.iter().any(ReviewHunk::is_divided)
+            || self.hunks.iter().any(ReviewHunk::has_line_decisions)
     }
 
-    /// Marks the hunks that break the syntax, if what is accepted is written or if nothing more is rejected.
+    /// Marks the hunks that add syntax errors, if the accepted hunks are written, or if no further hunk is
+    /// rejected.
     fn check_syntax(&mut self) {
         let (mark, generated) = (Flag::SyntaxError.name(), Flag::Generated.name());
         let is_generated = |item: &ReviewHunk| item.marks.iter().any(|mark| mark == generated);
@@ -99,9 +99,9 @@ impl FileReview {
             let faults = syntax_faults(&self.path, Some(self.base.as_deref().unwrap_or_default()), &text);
             let breaks = |item: &ReviewHunk| {
                 let own = &item.hunk.base;
-                let is_taken =
+                let is_partly_accepted =
                     item.line_count() == 0 || (0..item.line_count()).any(|line| take(item.line_decision(line)));
-                is_taken
+                is_partly_accepted
                     && faults.iter().any(|fault| fault.replaced.start <= own.end && own.start <= fault.replaced.end)
             };
             broken.extend(self.hunks.iter().enumerate().filter(|(_, item)| breaks(item)).map(|(at, _)| at));

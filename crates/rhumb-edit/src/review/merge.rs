@@ -1,4 +1,4 @@
-//! A review goes on: part of it was written, or another proposal came in.
+//! A review continues: some hunks were written, or another proposal arrived.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use rhumb_text::diff::{self, Hunk};
 use rhumb_text::lines;
 
 use super::Review;
-use super::file::{Composed, FileReview, Item, Weave, taken, woven};
+use super::file::{Composed, FileReview, Item, TextBuilder, accepted_lines, compose_items};
 use super::hunk::{Decision, ReviewHunk};
 use crate::outcome::Flag;
-use crate::proposal::{FileProposal, StandingFile};
+use crate::proposal::{FileProposal, PendingFile};
 
 impl Review {
-    /// After `path` was written with its accepted hunks: they are part of the base now, refused ones are gone, and
-    /// pending ones stay to be decided. A file with nothing left leaves the review. Clears the undo history, because
-    /// taking back a decision cannot take back a write.
+    /// Updates the review after the accepted hunks of `path` were written. They are part of the base now, rejected
+    /// hunks are removed, and pending ones are kept. A file without hunks is removed. Clears the undo history,
+    /// because undo cannot take back a write.
     pub fn settle(&mut self, path: &str) {
-        self.forget_steps();
+        self.clear_history();
         let Some(index) = self.files.iter().position(|file| file.path == path) else {
             return;
         };
@@ -29,19 +29,20 @@ impl Review {
         }
     }
 
-    /// Drops the files whose every hunk was rejected: they have been answered.
+    /// Removes the files of which every hunk is rejected.
     pub fn drop_rejected(&mut self) {
         self.files.retain(|file| file.counts().rejected < file.hunks.len());
-        self.forget_steps();
+        self.clear_history();
     }
 
-    /// What a newer answer is put upon: all that is not rejected.
-    pub fn standing(&self) -> Vec<StandingFile> {
-        self.files.iter().filter_map(FileReview::standing).collect()
+    /// The changes that are not rejected, on top of which a newer answer is applied.
+    pub fn pending_changes(&self) -> Vec<PendingFile> {
+        self.files.iter().filter_map(FileReview::pending_changes).collect()
     }
 
-    /// Takes in a newer review. What it proposes as the older one did keeps what was said of it, and so does what it has nothing else
-    /// in the place of; the paths of which something is gone that was undecided or accepted, without a comment, are returned.
+    /// Merges a newer review. Hunks with the same change keep their decisions, and so do hunks that the newer
+    /// review does not touch. Returns the paths of files in which a hunk was replaced that was not rejected and had
+    /// no comment.
     pub fn merge(&mut self, newer: Self) -> Vec<String> {
         let mut replaced = Vec::new();
         let newer_paths: Vec<String> = newer.files.iter().map(|file| file.path.clone()).collect();
@@ -56,61 +57,62 @@ impl Review {
                 None => self.files.push(file),
             }
         }
-        // A conflict with the disk is nothing that an answer settles, unless it is about that file.
+        // An answer does not resolve a conflict with the disk, unless it is about that file.
         let files = &newer_paths;
         let mut conflicts = std::mem::take(&mut self.refused);
         conflicts.retain(|outcome| outcome.is_conflict() && !files.contains(&outcome.path));
         self.refused = [conflicts, newer.refused].concat();
-        self.forget_steps();
+        self.clear_history();
         replaced
     }
 }
 
 impl FileReview {
-    /// Makes what was accepted part of the base, and leaves what is pending.
+    /// Makes accepted hunks part of the base, and keeps the pending ones.
     fn settle(&mut self) {
         if !self.is_divisible() {
             return self.hunks.clear();
         }
         let (old, new) = self.split_texts();
-        let (mut base, mut at) = (Weave::new(self.base.as_deref().unwrap_or_default()), 0);
-        // The places of open hunks in the new base, and the lines that then stand there.
+        let (mut base, mut at) = (TextBuilder::new(self.base.as_deref().unwrap_or_default()), 0);
+        // The ranges of pending hunks in the new base, and their new lines.
         let mut open: Vec<(&ReviewHunk, Range<usize>, Vec<&str>)> = Vec::new();
         for item in &self.hunks {
             base.push(old.get(at..item.hunk.base.start).unwrap_or_default());
             let start = base.lines;
-            base.push(&taken(item, &old, &new, &|decision| decision == Decision::Accepted));
+            base.push(&accepted_lines(item, &old, &new, &|decision| decision == Decision::Accepted));
             at = item.hunk.base.end;
             if item.decision() == Decision::Pending {
-                let wanted = taken(item, &old, &new, &|decision| decision != Decision::Rejected);
+                let wanted = accepted_lines(item, &old, &new, &|decision| decision != Decision::Rejected);
                 open.push((item, start..base.lines, wanted));
             }
         }
         base.push(old.get(at..).unwrap_or_default());
         let lines = lines::split(&base.text);
-        let items = open.into_iter().flat_map(|(item, place, wanted)| left_over(item, &lines, place, wanted)).collect();
-        let (proposed, hunks) = woven(&base.text, items);
+        let items =
+            open.into_iter().flat_map(|(item, place, wanted)| remaining_hunks(item, &lines, place, wanted)).collect();
+        let (proposed, hunks) = compose_items(&base.text, items);
         (self.base, self.proposed, self.hunks) = (Some(Arc::from(base.text)), Some(Arc::from(proposed)), hunks);
     }
 
-    /// The file with all of it that is not rejected; `None` if that is nothing.
-    fn standing(&self) -> Option<StandingFile> {
+    /// The file with all hunks that are not rejected; `None` if there are none.
+    fn pending_changes(&self) -> Option<PendingFile> {
         let proposed = match self.composed_where(|decision| decision != Decision::Rejected) {
             Composed::Untouched => return None,
             Composed::Text(text) => Some(Arc::from(text)),
             Composed::Deleted => None,
         };
-        let noted = self.hunks.iter().filter(|item| self.is_divisible() && item.comments().next().is_some());
-        let noted = noted.map(|item| item.hunk.base.clone()).collect();
+        let commented = self.hunks.iter().filter(|item| self.is_divisible() && item.comments().next().is_some());
+        let commented = commented.map(|item| item.hunk.base.clone()).collect();
         let (path, change, base) = (self.path.clone(), self.change.clone(), self.base.clone());
-        Some(StandingFile { file: FileProposal { path, change, base, proposed }, noted })
+        Some(PendingFile { file: FileProposal { path, change, base, proposed }, commented })
     }
 
-    /// Takes over the hunks of `older`, with what was said of them, that this proposal has as well or has nothing else in the place
-    /// of. False if one of them is gone that was neither rejected nor noted on.
+    /// Takes over the hunks of `older` that this proposal has too or does not touch. Returns `false` if a hunk is
+    /// lost that was not rejected and had no comment.
     fn adopt(&mut self, older: &Self) -> bool {
         self.comment.clone_from(&older.comment);
-        // What has a comment was asked for anew.
+        // The user asked for another version of hunks with a comment.
         let is_open = |item: &ReviewHunk| item.decision() != Decision::Rejected && item.comments().next().is_none();
         if self.base != older.base || self.change != older.change {
             return !older.hunks.iter().any(is_open);
@@ -137,7 +139,7 @@ impl FileReview {
         let mut taken = vec![false; groups.len()];
         let mut items: Vec<Item<'_>> = Vec::new();
         for (item, added) in self.items(&own) {
-            match groups.iter().position(|group| proposes(group, &item.hunk.base, &added)) {
+            match groups.iter().position(|group| is_same_proposal(group, &item.hunk.base, &added)) {
                 Some(index) => {
                     taken[index] = true;
                     items.extend(groups[index].iter().cloned());
@@ -154,19 +156,19 @@ impl FileReview {
             is_all &= is_free || !group.iter().any(|(item, _)| is_open(item));
         }
         items.sort_by_key(|(item, _)| (item.hunk.base.start, item.hunk.base.end));
-        let (proposed, hunks) = woven(self.base.as_deref().unwrap_or_default(), items);
+        let (proposed, hunks) = compose_items(self.base.as_deref().unwrap_or_default(), items);
         (self.proposed, self.hunks) = (Some(Arc::from(proposed)), hunks);
         is_all
     }
 }
 
-/// Whether two hunks stand in the same lines of the base, or side by side.
+/// Whether two hunks change the same lines of the base, or touch.
 fn touch(one: &Hunk, other: &Hunk) -> bool {
     one.base.start <= other.base.end && other.base.start <= one.base.end
 }
 
-/// Whether hunks that touch were proposed as those lines in that place.
-fn proposes(group: &[Item<'_>], base: &Range<usize>, added: &[&str]) -> bool {
+/// Whether hunks that touch make this change.
+fn is_same_proposal(group: &[Item<'_>], base: &Range<usize>, added: &[&str]) -> bool {
     let place =
         group.first().zip(group.last()).map(|((first, _), (last, _))| first.hunk.base.start..last.hunk.base.end);
     let original = |(item, lines): &Item<'_>| item.original().map_or_else(|| lines.concat(), str::to_owned);
@@ -175,9 +177,9 @@ fn proposes(group: &[Item<'_>], base: &Range<usize>, added: &[&str]) -> bool {
     place.as_ref() == Some(base) && (is_said(group.iter().map(original).collect()) || is_said(current()))
 }
 
-/// The hunks that are left of one of which some lines were taken: at `place` among `lines`, where `wanted` shall stand.
-fn left_over<'t>(item: &ReviewHunk, lines: &[&str], place: Range<usize>, wanted: Vec<&'t str>) -> Vec<Item<'t>> {
-    if !item.is_divided() {
+/// The remaining hunks after some lines of a hunk were accepted: they replace `place` of `lines` with `wanted`.
+fn remaining_hunks<'t>(item: &ReviewHunk, lines: &[&str], place: Range<usize>, wanted: Vec<&'t str>) -> Vec<Item<'t>> {
+    if !item.has_line_decisions() {
         let mut item = item.clone();
         item.hunk.base = place;
         return vec![(item, wanted)];
@@ -189,7 +191,7 @@ fn left_over<'t>(item: &ReviewHunk, lines: &[&str], place: Range<usize>, wanted:
         (ReviewHunk::new(Hunk { base, ..hunk }, item.marks.clone()).made_by(&item.edits), added)
     };
     let mut left: Vec<Item<'_>> = hunks.into_iter().map(moved).collect();
-    // Its lines have moved, but not out of it: what was noted on them is noted on what is left.
+    // The comments on its lines become comments on the first remaining hunk.
     let notes = item.comments().map(|(_, text)| text).collect::<Vec<_>>().join("\n");
     if let Some((first, _)) = left.first_mut() {
         first.note(None, &notes);

@@ -1,5 +1,4 @@
-//! A review that outlives the program: what is written of it, a cheap sign that it has changed, and what can still be used of it
-//! when it is read again.
+//! Saving a review: its serialized form, a fingerprint that detects changes, and a check of what was read.
 
 use std::hash::{Hash as _, Hasher as _};
 
@@ -10,13 +9,13 @@ use crate::proposal::FileChange;
 
 impl Review {
     /// The review without its undo history.
-    pub fn without_steps(&self) -> Self {
+    pub fn without_history(&self) -> Self {
         Self { files: self.files.clone(), refused: self.refused.clone(), ..Self::default() }
     }
 
-    /// A number that is another one after each change. Texts are told apart by their place in memory, so it means nothing to
-    /// another run of the program.
-    pub fn sign(&self) -> u64 {
+    /// A number that changes with every change of the review. Texts are compared by address, so that it is only
+    /// valid within one run of the program.
+    pub fn fingerprint(&self) -> u64 {
         let mut state = std::hash::DefaultHasher::new();
         for file in &self.files {
             file.path.hash(&mut state);
@@ -24,7 +23,7 @@ impl Review {
             for text in [&file.base, &file.proposed] {
                 text.as_ref().map(|text| (text.as_ptr().addr(), text.len())).hash(&mut state);
             }
-            file.hunks.iter().for_each(|item| item.sign(&mut state));
+            file.hunks.iter().for_each(|item| item.fingerprint(&mut state));
         }
         for outcome in &self.refused {
             (&outcome.path, &outcome.reason, outcome.quote.len(), outcome.reply_lines).hash(&mut state);
@@ -33,17 +32,17 @@ impl Review {
         state.finish()
     }
 
-    /// Takes the files out that nothing can be made of, because what was kept does not fit together; their paths.
-    pub fn drop_unsound(&mut self) -> Vec<String> {
-        let (sound, unsound) = std::mem::take(&mut self.files).into_iter().partition(FileReview::is_sound);
+    /// Removes the files whose hunks do not fit their texts. Returns their paths.
+    pub fn drop_inconsistent(&mut self) -> Vec<String> {
+        let (sound, unsound) = std::mem::take(&mut self.files).into_iter().partition(FileReview::is_consistent);
         self.files = sound;
         unsound.into_iter().map(|file: FileReview| file.path).collect()
     }
 }
 
 impl FileReview {
-    /// Whether its hunks stand in its texts, in order.
-    fn is_sound(&self) -> bool {
+    /// Whether its hunks are in its texts, in order.
+    fn is_consistent(&self) -> bool {
         let (old, new) = self.split_texts();
         let mut at = (0, 0);
         let in_order = self.hunks.iter().all(|item| {
@@ -51,7 +50,7 @@ impl FileReview {
             let follows = at.0 <= base.start && base.start <= base.end && base.end <= old.len();
             let follows = follows && at.1 <= proposed.start && proposed.start <= proposed.end;
             at = (base.end, proposed.end);
-            follows && proposed.end <= new.len() && item.is_sound()
+            follows && proposed.end <= new.len() && item.is_consistent()
         });
         let has_texts = match self.change {
             FileChange::Create => self.proposed.is_some(),
@@ -63,17 +62,17 @@ impl FileReview {
 }
 
 impl ReviewHunk {
-    fn sign(&self, state: &mut std::hash::DefaultHasher) {
-        (&self.hunk.base, &self.hunk.proposed, self.decision(), self.is_divided()).hash(state);
+    fn fingerprint(&self, state: &mut std::hash::DefaultHasher) {
+        (&self.hunk.base, &self.hunk.proposed, self.decision(), self.has_line_decisions()).hash(state);
         self.original().map(str::len).hash(state);
-        if self.is_divided() {
+        if self.has_line_decisions() {
             (0..self.line_count()).for_each(|line| self.line_decision(line).hash(state));
         }
         self.comments().for_each(|comment| comment.hash(state));
     }
 }
 
-/// A shared text as it is written.
+/// Serializes a shared text.
 pub(crate) mod text {
     use std::sync::Arc;
 
@@ -89,7 +88,7 @@ pub(crate) mod text {
     }
 }
 
-/// A map as pairs: not every key can be the name of a field.
+/// Serializes a map as pairs, because its keys cannot be field names.
 pub(crate) mod pairs {
     use std::collections::BTreeMap;
 
@@ -107,7 +106,7 @@ pub(crate) mod pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::review::{Decision, HunkId, Place};
+    use crate::review::{CommentTarget, Decision, HunkId};
     use std::sync::Arc;
 
     fn review() -> Review {
@@ -127,30 +126,30 @@ mod tests {
     }
 
     #[test]
-    fn a_review_comes_back_with_all_that_was_said_of_it() {
+    fn a_saved_review_keeps_decisions_and_comments() {
         let mut review = review();
-        let signs = [review.sign()];
+        let signs = [review.fingerprint()];
         review.decide_lines(HunkId { file: 0, hunk: 0 }, 1..2, Decision::Accepted);
-        let signs = [signs[0], review.sign()];
+        let signs = [signs[0], review.fingerprint()];
         review.edit(HunkId { file: 0, hunk: 1 }, "cinq\n");
-        review.comment(Place::Line(HunkId { file: 0, hunk: 0 }, 1), "why?");
+        review.comment(CommentTarget::Line(HunkId { file: 0, hunk: 0 }, 1), "why?");
         review.decide(HunkId { file: 2, hunk: 0 }, Decision::Rejected);
-        assert!(signs[0] != signs[1] && signs[1] != review.sign());
-        let text = serde_json::to_string(&review.without_steps()).unwrap();
+        assert!(signs[0] != signs[1] && signs[1] != review.fingerprint());
+        let text = serde_json::to_string(&review.without_history()).unwrap();
         let mut read: Review = serde_json::from_str(&text).unwrap();
-        assert_eq!(read.drop_unsound(), [""; 0]);
+        assert_eq!(read.drop_inconsistent(), [""; 0]);
         assert_eq!(read.files, review.files);
         assert_eq!(read.files[0].composed(), review.files[0].composed());
         assert!(read.undo().is_none());
     }
 
     #[test]
-    fn what_does_not_fit_together_is_not_used() {
+    fn inconsistent_files_are_dropped() {
         let text = serde_json::to_string(&review()).unwrap();
         let broken =
             text.replace("1\\n2\\n3\\n4\\n5\\n", "1\\n").replace(r#""change":"delete""#, r#""change":"create""#);
         let mut read: Review = serde_json::from_str(&broken).unwrap();
-        assert_eq!(read.drop_unsound(), ["a.rs", "old.rs"]);
+        assert_eq!(read.drop_inconsistent(), ["a.rs", "old.rs"]);
         assert_eq!(read.files.len(), 2);
     }
 }

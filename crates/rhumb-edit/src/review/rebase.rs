@@ -1,4 +1,4 @@
-//! A file changed on disk while it was under review: carry the hunks over to the new text where that is certain.
+//! Rebasing a review onto a file that changed on disk.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,23 +7,24 @@ use rhumb_text::diff::{self, Hunk};
 use rhumb_text::lines;
 
 use super::Review;
-use super::file::{FileReview, woven};
+use super::file::{FileReview, compose_items};
 use super::hunk::ReviewHunk;
 use crate::format::EditFormat;
 use crate::outcome::{Excerpt, Flag, Outcome, Status};
 use crate::proposal::FileChange;
 
-/// What is noted on a hunk whose lines stand elsewhere by now.
+/// Mark of a hunk whose lines have moved.
 const MOVED: &str = "moved";
 
 impl Review {
-    /// Moves the review of `path` onto the text that it has now; `None` if it is no text any more. How many hunks moved along,
-    /// and how many lost their place: those are kept among the refused edits.
+    /// Rebases the review of `path` onto its current text; `None` if it is no longer a text file. Returns the
+    /// number of hunks that were kept, and of those that are conflicts now. Conflicts are kept among the refused
+    /// edits.
     pub fn rebase(&mut self, path: &str, now: Option<&str>) -> (usize, usize) {
-        let stands_for = |file: &FileReview| {
+        let has_path = |file: &FileReview| {
             file.path == path || matches!(&file.change, FileChange::Rename { from } if from == path)
         };
-        let Some(index) = self.files.iter().position(stands_for) else {
+        let Some(index) = self.files.iter().position(has_path) else {
             return (0, 0);
         };
         let file = &mut self.files[index];
@@ -36,26 +37,26 @@ impl Review {
         if kept == 0 {
             self.files.remove(index);
         }
-        // Nothing more of the file is written before these are settled: they come first.
+        // Conflicts come first, because the file is not written until they are resolved.
         self.refused.splice(0..0, lost.iter().map(|item| before.conflict(item, now)));
-        self.forget_steps();
+        self.clear_history();
         (kept, lost.len())
     }
 
-    /// How many hunks lost their place to a change on disk. They stand before all other edits without a place.
+    /// The number of conflicts. They come before all other refused edits.
     pub fn conflicts(&self) -> usize {
         self.refused.iter().filter(|outcome| outcome.is_conflict()).count()
     }
 
-    /// Whether a hunk of that file lost its place to a change on disk, and nobody has said yet what shall stand there.
+    /// Whether a hunk of that file is an unresolved conflict.
     pub fn has_conflict(&self, path: &str) -> bool {
         self.refused.iter().any(|outcome| outcome.path == path && outcome.is_conflict())
     }
 }
 
 impl FileReview {
-    /// A hunk whose place is gone, as an edit that was refused: what stood there as its quote, the hunk as its replacement, and
-    /// nearest what stands there `now`.
+    /// A hunk that lost its location, as a refused edit: its old lines as the quote, its new lines as the
+    /// replacement, and the current lines as the excerpt.
     fn conflict(&self, item: &ReviewHunk, now: Option<&str>) -> Outcome {
         let (old, new) = self.split_texts();
         let of = |lines: &[&str], range: Range<usize>| lines.get(range).unwrap_or_default().concat();
@@ -97,9 +98,9 @@ impl FileReview {
         }
     }
 
-    /// Moves the review onto the text that the file has now. Hunks whose lines (and the lines they touch) did not change
-    /// move along with all that was said of them; the others are given back: their place is gone, and guessing another would
-    /// overwrite what somebody just wrote.
+    /// Rebases the review onto the current text of the file. Hunks of which neither their lines nor the lines next
+    /// to them changed are kept, with decisions and comments. The others are returned: to guess another location
+    /// could overwrite what somebody just wrote.
     pub fn rebase(&mut self, now: &str) -> Vec<ReviewHunk> {
         let Some(base) = self.base.clone().filter(|_| self.is_divisible()) else {
             return std::mem::take(&mut self.hunks);
@@ -118,26 +119,26 @@ impl FileReview {
                 None => lost.push(item),
             }
         }
-        let (proposed, hunks) = woven(now, kept);
+        let (proposed, hunks) = compose_items(now, kept);
         (self.base, self.proposed, self.hunks) = (Some(Arc::from(now)), Some(Arc::from(proposed)), hunks);
         lost
     }
 }
 
-/// The lines that a hunk and the changes on disk that it meets are about: in the base, and as they are now.
+/// The lines of a hunk and of the changes on disk that it touches: in the base, and in the current text.
 fn place_of(hunk: &Hunk, drift: &[Hunk]) -> (Range<usize>, Range<usize>) {
     let meets = |change: &&Hunk| change.base.start <= hunk.base.end && change.base.end >= hunk.base.start;
     let length = |change: &Hunk| change.proposed.len() as isize - change.base.len() as isize;
-    let met = || drift.iter().filter(meets);
-    let start = met().map(|change| change.base.start).fold(hunk.base.start, usize::min);
-    let end = met().map(|change| change.base.end).fold(hunk.base.end, usize::max);
+    let matched = || drift.iter().filter(meets);
+    let start = matched().map(|change| change.base.start).fold(hunk.base.start, usize::min);
+    let end = matched().map(|change| change.base.end).fold(hunk.base.end, usize::max);
     let before: isize = drift.iter().take_while(|change| change.base.end < hunk.base.start).map(length).sum();
-    let within: isize = met().map(length).sum();
+    let within: isize = matched().map(length).sum();
     let at = |line: usize, by: isize| line.checked_add_signed(by).unwrap_or_default();
     (start..end, at(start, before)..at(end, before + within))
 }
 
-/// Where the base lines of `hunk` stand after `drift`; `None` if the drift touches them or an edge of them.
+/// The range of the base lines of `hunk` after `drift`; `None` if the drift touches them or their edges.
 fn moved(hunk: &Hunk, drift: &[Hunk]) -> Option<Range<usize>> {
     let mut shift = 0isize;
     for change in drift {
@@ -177,21 +178,21 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_gone_leaves_nothing_to_settle() {
+    fn a_deleted_file_leaves_no_conflict() {
         let mut review = review("a\n", "b\n");
         assert_eq!(review.rebase("a", None), (0, 1));
         assert!(!review.has_conflict("a") && review.refused[0].nearest.is_empty());
     }
 
     #[test]
-    fn what_was_put_in_by_hand_settles_a_conflict_and_keeps_what_is_to_be_known() {
+    fn placing_an_edit_resolves_its_conflict_and_keeps_its_flags() {
         let mut review = review("a\nb\nc\n", "a\nB\nc\n");
         review.files[0].hunks[0].marks.push(Flag::RunsLater.to_string());
         review.rebase("a", Some("a\nmine\nc\n"));
         let conflict = review.refused[0].clone();
         let now = Arc::from("a\nmine\nc\n");
         review.place(Some(0), "a", &now, 1..2, &conflict.replacement).unwrap();
-        assert!(review.refused.is_empty() && review.files[0].hunks[0].wants_own_yes());
+        assert!(review.refused.is_empty() && review.files[0].hunks[0].needs_confirmation());
         assert_eq!(review.files[0].proposed.as_deref(), Some("a\nB\nc\n"));
         review.undo();
         assert!(review.has_conflict("a"));

@@ -1,27 +1,27 @@
-//! Taking a hunk apart: which of its added lines stand for which of its removed ones, and where that lets it be cut.
+//! Splitting a hunk: which added lines are new versions of which removed lines, and where the hunk can be cut.
 
 use rhumb_text::lines;
 use std::ops::Range;
 
-/// Lines that are this much alike (0 to 1) are two versions of one line.
-const ALIKE: f64 = 0.5;
+/// Minimum similarity (0 to 1) of two versions of a line.
+const MIN_VERSION_SIMILARITY: f64 = 0.5;
 
-/// Most pairs of lines that are compared. Beyond it, and it is far beyond what anybody reads, no line has a counterpart.
+/// Maximum number of pairs of lines that are compared. In a larger hunk no lines are paired.
 const MAX_PAIRS: usize = 10_000;
 
-/// A part of a hunk: those of its removed lines become those of its added ones (0-based on each side).
+/// A part of a hunk: these removed lines become these added lines (0-based on each side).
 pub(crate) type Part = (Range<usize>, Range<usize>);
 
-/// The smallest parts that mean something: a line and its new version, a run of lines that has none, a paragraph of lines
-/// that are only added or only removed. What is one such part already comes apart into its lines.
+/// The smallest parts of a hunk: a line and its new version, a run of lines without one, a paragraph of lines that
+/// are only added or only removed. If that is only one part, the hunk is split into lines.
 pub(crate) fn parts(removed: &[&str], added: &[&str]) -> Vec<Part> {
     let (mut parts, mut at) = (Vec::new(), (0, 0));
-    for (old, new) in counterparts(removed, added) {
-        push_run(&mut parts, (at.0..old, at.1..new), removed, added);
+    for (old, new) in matching_lines(removed, added) {
+        push_unmatched(&mut parts, (at.0..old, at.1..new), removed, added);
         parts.push((old..old + 1, new..new + 1));
         at = (old + 1, new + 1);
     }
-    push_run(&mut parts, (at.0..removed.len(), at.1..added.len()), removed, added);
+    push_unmatched(&mut parts, (at.0..removed.len(), at.1..added.len()), removed, added);
     if parts.len() > 1 {
         return parts;
     }
@@ -30,42 +30,42 @@ pub(crate) fn parts(removed: &[&str], added: &[&str]) -> Vec<Part> {
     if removed.len() == 1 && added.len() == 1 { parts } else { gone.chain(come).collect() }
 }
 
-/// Where a hunk is cut in two before its line number `line` (0-based, removed lines first): how many removed and how many
-/// added lines come into the first part. `None` at its ends.
+/// The number of removed and of added lines in the first part, if the hunk is split before its line `line`
+/// (0-based, removed lines first). `None` at its ends.
 pub(crate) fn cut(removed: &[&str], added: &[&str], line: usize) -> Option<(usize, usize)> {
     if line == 0 || line >= removed.len() + added.len() {
         return None;
     }
     let Some(own) = line.checked_sub(removed.len()) else {
-        // The added lines up to the counterpart of a line that stays behind go with the first part.
-        let before = counterparts(removed, added).into_iter().take_while(|(old, _)| *old < line).last();
+        // The added lines up to the last pair above the cut go to the first part.
+        let before = matching_lines(removed, added).into_iter().take_while(|(old, _)| *old < line).last();
         return Some((line, before.map_or(0, |(_, new)| new + 1)));
     };
     if own == 0 {
         return Some((removed.len(), 0));
     }
-    let after = counterparts(removed, added).into_iter().find(|(_, new)| *new >= own);
+    let after = matching_lines(removed, added).into_iter().find(|(_, new)| *new >= own);
     Some((after.map_or(removed.len(), |(old, _)| old), own))
 }
 
-/// The part that chosen lines make (runs of them, 0-based, removed lines first). Lines of one side alone have their versions with them,
-/// as nobody can choose those without what stands between. `None` for no lines.
+/// The part with the chosen lines (runs, 0-based, removed lines first). Lines of one side include their versions on
+/// the other. `None` for no lines.
 pub(crate) fn chosen(removed: &[&str], added: &[&str], runs: &[Range<usize>]) -> Option<Part> {
     let count = removed.len();
     let lines = || runs.iter().cloned().flatten().filter(|line| *line < count + added.len());
-    let old = hull(lines().filter(|line| *line < count));
-    let new = hull(lines().filter_map(|line| line.checked_sub(count)));
+    let old = span_of(lines().filter(|line| *line < count));
+    let new = span_of(lines().filter_map(|line| line.checked_sub(count)));
     match (old, new) {
         (Some(old), Some(new)) => Some((old, new)),
         (Some(old), None) => {
-            let pairs = counterparts(removed, added);
-            let own = hull(pairs.iter().filter(|(line, _)| old.contains(line)).map(|(_, version)| *version));
+            let pairs = matching_lines(removed, added);
+            let own = span_of(pairs.iter().filter(|(line, _)| old.contains(line)).map(|(_, version)| *version));
             let before = pairs.iter().take_while(|(line, _)| *line < old.start).last().map_or(0, |(_, new)| new + 1);
             Some((old, own.unwrap_or(before..before)))
         }
         (None, Some(new)) => {
-            let pairs = counterparts(removed, added);
-            let own = hull(pairs.iter().filter(|(_, line)| new.contains(line)).map(|(version, _)| *version));
+            let pairs = matching_lines(removed, added);
+            let own = span_of(pairs.iter().filter(|(_, line)| new.contains(line)).map(|(version, _)| *version));
             let after = pairs.iter().find(|(_, line)| *line >= new.end).map_or(count, |(old, _)| *old);
             Some((own.unwrap_or(after..after), new))
         }
@@ -73,14 +73,14 @@ pub(crate) fn chosen(removed: &[&str], added: &[&str], runs: &[Range<usize>]) ->
     }
 }
 
-/// From the first to the last of some lines.
-fn hull(mut lines: impl Iterator<Item = usize>) -> Option<Range<usize>> {
+/// The smallest range that contains some lines.
+fn span_of(mut lines: impl Iterator<Item = usize>) -> Option<Range<usize>> {
     let first = lines.next()?;
-    Some(lines.fold(first..first + 1, |hull, line| hull.start.min(line)..hull.end.max(line + 1)))
+    Some(lines.fold(first..first + 1, |span_of, line| span_of.start.min(line)..span_of.end.max(line + 1)))
 }
 
-/// Adds a run of lines without counterparts.
-fn push_run(parts: &mut Vec<Part>, (old, new): Part, removed: &[&str], added: &[&str]) {
+/// Adds a run of lines without other versions.
+fn push_unmatched(parts: &mut Vec<Part>, (old, new): Part, removed: &[&str], added: &[&str]) {
     match (old.is_empty(), new.is_empty()) {
         (true, true) => {}
         (false, false) => parts.push((old, new)),
@@ -89,12 +89,12 @@ fn push_run(parts: &mut Vec<Part>, (old, new): Part, removed: &[&str], added: &[
     }
 }
 
-/// Those lines, cut after blank lines that others follow.
+/// The lines, cut after blank lines.
 fn paragraphs(lines: &[&str], range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let blank = |line: usize| lines.get(line).is_none_or(|line| line.trim().is_empty());
     let is_cut = |line: &usize| *line > range.start && blank(line - 1) && !blank(*line);
     let mut starts: Vec<usize> = range.clone().filter(is_cut).collect();
-    // A blank line at the very start belongs to what follows.
+    // A blank line at the start belongs to the lines below it.
     if let Some(first) = starts.first()
         && (range.start..*first).all(blank)
     {
@@ -104,33 +104,33 @@ fn paragraphs(lines: &[&str], range: Range<usize>) -> impl Iterator<Item = Range
     [range.start].into_iter().chain(starts).zip(ends).map(|(start, end)| start..end)
 }
 
-/// Pairs of a removed and an added line that are alike, ascending on both sides, so that together they are most alike.
-fn counterparts(removed: &[&str], added: &[&str]) -> Vec<(usize, usize)> {
+/// Pairs of similar removed and added lines, ascending on both sides, with the greatest sum of similarities.
+fn matching_lines(removed: &[&str], added: &[&str]) -> Vec<(usize, usize)> {
     if removed.len().saturating_mul(added.len()) > MAX_PAIRS {
         return Vec::new();
     }
-    let alike = |old: &str, new: &str| {
+    let similar = |old: &str, new: &str| {
         let (old, new) = (lines::body(old).trim(), lines::body(new).trim());
-        // A blank line is like every other one.
-        let likeness = if old.is_empty() || new.is_empty() { 0.0 } else { strsim::normalized_levenshtein(old, new) };
-        if likeness < ALIKE { 0.0 } else { likeness }
+        // Blank lines are not paired.
+        let similarity = if old.is_empty() || new.is_empty() { 0.0 } else { strsim::normalized_levenshtein(old, new) };
+        if similarity < MIN_VERSION_SIMILARITY { 0.0 } else { similarity }
     };
     let columns = added.len() + 1;
-    let likeness: Vec<f64> = removed.iter().flat_map(|old| added.iter().map(|new| alike(old, new))).collect();
-    let likeness = |old: usize, new: usize| likeness.get(old * added.len() + new).copied().unwrap_or_default();
-    // The best that the lines from (old, new) on can come to.
+    let similarity: Vec<f64> = removed.iter().flat_map(|old| added.iter().map(|new| similar(old, new))).collect();
+    let similarity = |old: usize, new: usize| similarity.get(old * added.len() + new).copied().unwrap_or_default();
+    // The greatest sum of the lines from (old, new) on.
     let mut best = vec![0.0f64; (removed.len() + 1) * columns];
     for old in (0..removed.len()).rev() {
         for new in (0..added.len()).rev() {
             let at = old * columns + new;
-            let paired = likeness(old, new) + best[at + columns + 1];
+            let paired = similarity(old, new) + best[at + columns + 1];
             best[at] = paired.max(best[at + 1]).max(best[at + columns]);
         }
     }
     let (mut pairs, mut old, mut new) = (Vec::new(), 0, 0);
     while old < removed.len() && new < added.len() {
         let at = old * columns + new;
-        let own = likeness(old, new);
+        let own = similarity(old, new);
         if own > 0.0 && own + best[at + columns + 1] >= best[at] {
             pairs.push((old, new));
             (old, new) = (old + 1, new + 1);

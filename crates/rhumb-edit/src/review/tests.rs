@@ -1,4 +1,4 @@
-//! Laws and examples of the room as a whole.
+//! Examples and laws of the review as a whole.
 
 use crate::review::*;
 use crate::{FileChange, FileProposal, Flag, Proposal};
@@ -122,7 +122,7 @@ fn a_hunk_whose_lines_changed_is_given_back() {
 #[test]
 fn some_lines_of_a_hunk_can_be_taken() {
     let mut review = review("a\nb\nc\nd\n", "a\nB\nC\nd\n");
-    // Its lines: -b -c +B +C
+    // Lines of the hunk: -b -c +B +C
     assert_eq!(review.decide_lines(id(0), 0..1, Decision::Accepted), 1);
     assert_eq!(review.decide_lines(id(0), 2..3, Decision::Accepted), 1);
     assert_eq!(review.counts(), Counts { pending: 1, ..Counts::default() });
@@ -131,15 +131,15 @@ fn some_lines_of_a_hunk_can_be_taken() {
     assert_eq!(review.counts().rejected, 1);
     assert_eq!(review.decide_lines(id(0), 3..9, Decision::Accepted), 1);
     assert_eq!(review.counts().accepted, 1);
-    assert!(review.files[0].hunks[0].is_divided());
+    assert!(review.files[0].hunks[0].has_line_decisions());
 }
 
 #[test]
-fn what_is_left_of_a_hunk_stays_under_review_after_a_write() {
+fn the_rest_of_a_partly_accepted_hunk_stays_after_a_write() {
     let mut review = review("a\nb\nc\nd\n", "a\nB\nC\nd\n");
     review.decide_lines(id(0), 0..1, Decision::Accepted);
     review.decide_lines(id(0), 2..3, Decision::Accepted);
-    review.comment(Place::Line(id(0), 1), "why?");
+    review.comment(CommentTarget::Line(id(0), 1), "why?");
     review.settle("a");
     assert_eq!(review.files[0].base.as_deref(), Some("a\nc\nB\nd\n"));
     assert_eq!(review.files[0].proposed.as_deref(), Some("a\nB\nC\nd\n"));
@@ -186,7 +186,7 @@ fn an_edited_hunk_is_accepted_and_tells_what_was_proposed() {
 }
 
 #[test]
-fn writing_back_what_the_file_says_leaves_it_alone() {
+fn restoring_the_text_of_the_file_changes_nothing() {
     let mut review = review("a\nb\n", "a\nB\n");
     review.edit(id(0), "b\n");
     assert_eq!(text_of(&review), Composed::Untouched);
@@ -209,15 +209,19 @@ fn a_new_file_is_edited_as_a_whole_and_a_deleted_one_not() {
 #[test]
 fn comments_are_listed_in_reading_order_and_go_when_emptied() {
     let mut review = review("a\nb\nc\n", "A\nb\nC\n");
-    review.comment(Place::Line(id(1), 1), "third");
-    review.comment(Place::Hunk(id(0)), "second");
-    review.comment(Place::File(0), "first");
-    assert!(!review.comment(Place::Line(id(1), 2), "no such line"));
-    assert!(!review.comment(Place::File(0), "first\n"));
+    review.comment(CommentTarget::Line(id(1), 1), "third");
+    review.comment(CommentTarget::Hunk(id(0)), "second");
+    review.comment(CommentTarget::File(0), "first");
+    assert!(!review.comment(CommentTarget::Line(id(1), 2), "no such line"));
+    assert!(!review.comment(CommentTarget::File(0), "first\n"));
     let places: Vec<_> = review.comments().collect();
-    let wanted = [(Place::File(0), "first"), (Place::Hunk(id(0)), "second"), (Place::Line(id(1), 1), "third")];
+    let wanted = [
+        (CommentTarget::File(0), "first"),
+        (CommentTarget::Hunk(id(0)), "second"),
+        (CommentTarget::Line(id(1), 1), "third"),
+    ];
     assert_eq!(places, wanted);
-    review.comment(Place::Hunk(id(0)), " ");
+    review.comment(CommentTarget::Hunk(id(0)), " ");
     assert_eq!(review.comments().count(), 2);
     review.undo();
     assert_eq!(review.comments().count(), 3);
@@ -227,29 +231,29 @@ fn comments_are_listed_in_reading_order_and_go_when_emptied() {
 fn a_newer_proposal_keeps_what_was_said_of_the_hunks_it_shares() {
     let mut older = review("a\nb\nc\nd\ne\n", "A\nb\nC\nd\ne\n");
     older.edit(id(0), "mine\n");
-    older.comment(Place::Hunk(id(0)), "better");
+    older.comment(CommentTarget::Hunk(id(0)), "better");
     older.decide(id(1), Decision::Rejected);
     let replaced = older.merge(review("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n"));
     assert_eq!(replaced, [""; 0]);
     assert_eq!(older.files[0].proposed.as_deref(), Some("mine\nb\nC\nd\nE\n"));
     assert_eq!(older.counts(), Counts { pending: 1, accepted: 1, rejected: 1 });
     assert_eq!(older.comments().count(), 1);
-    // Something else instead of what was rejected takes nothing away.
+    // Another change in place of a rejected one replaces nothing.
     assert_eq!(older.merge(review("a\nb\nc\nd\ne\n", "a\nb\nX\nd\nE\n")), [""; 0]);
     assert_eq!(older.files[0].proposed.as_deref(), Some("mine\nb\nX\nd\nE\n"));
     assert_eq!(older.counts(), Counts { pending: 2, accepted: 1, rejected: 0 });
     let asked_anew = older.clone().merge(review("a\nb\nc\nd\ne\n", "yours\nb\nc\nd\ne\n"));
     assert_eq!(asked_anew, [""; 0], "it has a comment");
-    older.comment(Place::Hunk(id(0)), "");
+    older.comment(CommentTarget::Hunk(id(0)), "");
     assert_eq!(older.merge(review("a\nb\nc\nd\ne\n", "yours\nb\nc\nd\ne\n")), ["a"]);
     assert_eq!(older.counts(), Counts { pending: 3, accepted: 0, rejected: 0 });
 }
 
 #[test]
-fn what_a_newer_proposal_has_nothing_in_the_place_of_stays() {
+fn hunks_that_a_newer_proposal_does_not_touch_stay() {
     let mut older = review("a\nb\nc\nd\ne\nf\ng\n", "A\nb\nC\nd\nE\nf\ng\n");
     older.decide(id(1), Decision::Rejected);
-    older.comment(Place::Hunk(id(2)), "why?");
+    older.comment(CommentTarget::Hunk(id(2)), "why?");
     assert_eq!(older.merge(review("a\nb\nc\nd\ne\nf\ng\n", "a\nb\nc\nd\ne\nf\nG\n")), [""; 0]);
     assert_eq!(older.files[0].proposed.as_deref(), Some("A\nb\nC\nd\nE\nf\nG\n"));
     assert_eq!(older.counts(), Counts { pending: 3, accepted: 0, rejected: 1 });
@@ -257,16 +261,16 @@ fn what_a_newer_proposal_has_nothing_in_the_place_of_stays() {
 }
 
 #[test]
-fn what_is_not_rejected_stands_with_the_places_of_comments() {
+fn pending_changes_are_all_hunks_that_are_not_rejected() {
     let mut review = review("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
     review.decide(id(0), Decision::Rejected);
     review.decide(id(1), Decision::Accepted);
-    review.comment(Place::Hunk(id(2)), "otherwise");
-    let standing = review.standing();
+    review.comment(CommentTarget::Hunk(id(2)), "otherwise");
+    let standing = review.pending_changes();
     assert_eq!(standing[0].file.proposed.as_deref(), Some("a\nb\nC\nd\nE\n"));
-    assert_eq!(standing[0].noted, std::slice::from_ref(&(4..5)));
+    assert_eq!(standing[0].commented, std::slice::from_ref(&(4..5)));
     review.decide_all(Decision::Rejected);
-    assert_eq!(review.standing(), []);
+    assert_eq!(review.pending_changes(), []);
 }
 
 #[test]
@@ -281,7 +285,7 @@ fn a_rebase_takes_parts_and_edits_along() {
 }
 
 #[test]
-fn accepting_all_leaves_what_tools_run_to_a_yes_of_its_own() {
+fn accept_all_leaves_files_that_tools_run_to_be_confirmed() {
     let file = |path: &str| {
         let (base, proposed) = (Some(Arc::from("1\n2\n3\n")), Some(Arc::from("one\n2\nthree\n")));
         FileProposal { path: path.into(), change: FileChange::Modify, base, proposed }
@@ -291,13 +295,13 @@ fn accepting_all_leaves_what_tools_run_to_a_yes_of_its_own() {
         hunk.marks = vec![Flag::RunsLater.to_string()];
     }
     assert_eq!(review.accept_all(), 2);
-    assert_eq!((review.counts().accepted, review.waiting_for_own_yes()), (2, vec!["Makefile".to_owned()]));
+    assert_eq!((review.counts().accepted, review.files_awaiting_confirmation()), (2, vec!["Makefile".to_owned()]));
     let first = HunkId { file: 0, hunk: 0 };
     review.decide(first, Decision::Accepted);
     assert_eq!(review.accept_all(), 0, "the other still waits");
-    assert_eq!(review.waiting_for_own_yes(), ["Makefile"]);
+    assert_eq!(review.files_awaiting_confirmation(), ["Makefile"]);
     review.decide_file(0, Decision::Accepted);
-    assert!(review.waiting_for_own_yes().is_empty());
+    assert!(review.files_awaiting_confirmation().is_empty());
     review.undo();
     review.undo();
     review.undo();
@@ -318,13 +322,13 @@ fn several_decisions_are_one_step() {
     assert_eq!(review.counts().pending, 2);
 }
 
-/// All that a hunk holds but its place.
+/// Everything in a hunk except its location.
 fn said(item: &ReviewHunk) -> String {
     let decisions: Vec<_> = (0..item.line_count()).map(|line| item.line_decision(line)).collect();
     format!("{decisions:?} {:?} {:?}", item.original(), item.comments().collect::<Vec<_>>())
 }
 
-/// Something that a user may do.
+/// An action of the user.
 #[derive(Debug, Clone)]
 enum Act {
     Decide(usize, Decision),
@@ -339,7 +343,7 @@ enum Act {
 }
 
 impl Act {
-    /// Does it; whether it changed something.
+    /// Performs the action. Returns whether it changed something.
     fn run(&self, review: &mut Review) -> bool {
         match self {
             Self::Decide(hunk, decision) => review.decide(id(*hunk), *decision) > 0,
@@ -356,14 +360,14 @@ impl Act {
             Self::Join(hunk) => review.join(id(*hunk)),
             Self::Edit(hunk, text) => review.edit(id(*hunk), text),
             Self::Comment(hunk, line, text) => {
-                let place = line.map_or(Place::Hunk(id(*hunk)), |line| Place::Line(id(*hunk), line));
+                let place = line.map_or(CommentTarget::Hunk(id(*hunk)), |line| CommentTarget::Line(id(*hunk), line));
                 review.comment(place, text)
             }
         }
     }
 }
 
-/// Texts with all kinds of line ends, and some without the last one.
+/// Texts with both line endings, some without a final newline.
 fn text() -> impl Strategy<Value = String> {
     let lines = prop::collection::vec("[abc]{0,3}(\n|\r\n)", 0..12);
     (lines, "[ab]{0,2}").prop_map(|(lines, tail)| lines.concat() + &tail)
@@ -392,7 +396,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act(), 0..12)
 }
 
-/// A review after some work on it.
+/// A review after some actions.
 fn worked_on(base: &str, proposed: &str, acts: &[Act]) -> Review {
     let mut review = review(base, proposed);
     acts.iter().for_each(|act| {
@@ -401,7 +405,7 @@ fn worked_on(base: &str, proposed: &str, acts: &[Act]) -> Review {
     review
 }
 
-/// What the only file becomes.
+/// The text of the only file.
 fn becomes(review: &Review, base: &str) -> String {
     match review.files.first().map(FileReview::composed) {
         Some(Composed::Text(text)) => text,
@@ -486,7 +490,7 @@ proptest! {
             prop_assert!(review.join(id(hunk)));
         }
         prop_assert_eq!(&review.files, &before);
-        // Lines that joined hunks lie apart by are in none of the parts; what is left out says nothing.
+        // Unchanged lines between joined hunks are in none of the parts.
         let touching = acts.iter().all(|act| !matches!(act, Act::Join(_)));
         for _ in 1..review.split(id(hunk)) {
             prop_assert!(review.join(id(hunk)));
@@ -517,7 +521,7 @@ proptest! {
             };
             let kept: Vec<_> = before.hunks.iter().filter(|item| !lost.contains(item)).map(|item| lines(&before, item)).collect();
             let now_kept: Vec<_> = file.hunks.iter().map(|item| lines(file, item)).collect();
-            // A line without an end gets one where it is the last no more.
+            // A line without a terminator gets one when it is no longer the last line.
             let ended = |text: &str| text.ends_with('\n') || text.is_empty();
             if kept.iter().all(|(old, new, _)| ended(old) && ended(new)) {
                 prop_assert_eq!(now_kept, kept);
@@ -532,7 +536,7 @@ proptest! {
         let (head, wanted) = ("far\nabove\n\n", becomes(&review, &base));
         if let Some(file) = review.files.first_mut().filter(|file| file.hunks.iter().all(|item| item.hunk.base.start > 0)) {
             prop_assert!(file.rebase(&(head.to_owned() + &base)).is_empty());
-            // What ends a last line that is last no more is what most lines end with.
+            // The last line gets the most frequent line ending when it is no longer the last.
             let (all, wanted) = (becomes(&review, &(head.to_owned() + &base)), head.to_owned() + &wanted);
             prop_assert_eq!(bodies(&all), bodies(&wanted));
         }
@@ -558,7 +562,7 @@ proptest! {
         if let Some(file) = review.files.first().filter(|_| written != base && open > 0) {
             prop_assert_eq!(file.base.as_deref(), Some(written.as_str()));
             let Some(Composed::Text(all)) = all else { return Ok(()) };
-            // A last line without an end has one if something was written behind it.
+            // A last line without a terminator gets one if something was written after it.
             prop_assert_eq!(bodies(file.proposed.as_deref().unwrap_or_default()), bodies(&all));
         }
     }

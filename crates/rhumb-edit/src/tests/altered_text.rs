@@ -1,11 +1,9 @@
-//! Lines that were sent with masks in place of keys.
-// FROM tests/lost_text.rs
-// //! Replies with bytes that were no UTF-8.
+//! Replies with masked keys, and with bytes that were not UTF-8.
 
 use super::*;
 use rhumb_text::secrets::masked;
 
-/// A file with a key, made here so that no file of ours holds one.
+/// A file with a key. The key is built here so that no file of this repository contains one.
 fn file() -> String {
     let key = concat!("ghp", "_Kq7Zp2Xw9Rt4Vy6Bn3Hm8Jd5Gf1LsCcTeUgA");
     format!("import tides\n\nTOKEN = \"{key}\"\n\ndef depth():\n    return 1\n")
@@ -64,7 +62,7 @@ fn a_mask_is_never_written() {
 }
 
 #[test]
-fn of_two_keys_that_look_alike_none_is_taken_for_the_other() {
+fn keys_with_equal_masks_are_not_confused() {
     let key = |end: &str| format!("    \"{}{end}\",\n", concat!("ghp", "_Kq7Zp2Xw9Rt4Vy6Bn3Hm8Jd5Gf1LsCcTeU"));
     let text = format!("KEYS = [\n{}{}]\nx = 1\n", key("gA"), key("gB"));
     let shown = masked(&text).into_owned();
@@ -84,7 +82,7 @@ fn after(reply: &str, text: &str) -> Result<String, String> {
 }
 
 #[test]
-fn text_that_was_lost_is_not_written_in_any_format() {
+fn replacement_characters_are_not_written_in_any_format() {
     let text = "def depth():\n    return \"caf\u{e9}\"\n";
     let (old, lost) = ("    return \"caf\u{e9}\"\n", "    return \"caf\u{fffd}s\"\n");
     for reply in [
@@ -104,7 +102,7 @@ fn text_that_was_lost_is_not_written_in_any_format() {
 }
 
 #[test]
-fn marks_that_the_file_has_may_stay_move_and_go() {
+fn replacement_characters_of_the_file_may_stay_move_and_go() {
     let text = "MARK = \"\u{fffd}\"\n\n\ndef depth():\n    return 1\n";
     for wanted in [
         text.replace("return 1", "return 2"),

@@ -1,13 +1,13 @@
-//! Facts about places: what is forgiven, and what only looks like a slip.
+//! Edit location: what is lenient, and what only looks like a typo.
 
-use crate::tests::{block, only, proposed, shelf};
+use crate::tests::{block, memory_files, only, proposed};
 use crate::{EditFormat, Flag, FormatChoice, Outcome, Proposal, Status, Strategy, parse, propose};
 
-/// What becomes of a unified diff of `src/a.py`, given its hunks without their headings.
+/// The proposal of a unified diff of `src/a.py`, given its hunks without headings.
 fn diffed(text: &str, hunks: &[&str]) -> Proposal {
     let hunks: String = hunks.iter().map(|hunk| format!("@@\n{hunk}")).collect();
     let reply = format!("```diff\n--- src/a.py\n+++ src/a.py\n{hunks}```\n");
-    propose(&parse(&reply, FormatChoice::Only(EditFormat::Udiff)), &shelf(&[("src/a.py", text)]))
+    propose(&parse(&reply, FormatChoice::Only(EditFormat::Udiff)), &memory_files(&[("src/a.py", text)]))
 }
 
 fn text_of(proposal: &Proposal) -> &str {
@@ -39,10 +39,10 @@ fn a_quote_of_two_places_is_refused() {
         .collect();
     let text = format!("setup()\n\n}}\n\n{body}\n# Gets the value.\n# And the map.\nother()\n");
     assert!(text_of(&diffed(&text, &[&hunk])).contains("step.shut"));
-    // Two lines of another place are no additions that lost their plus sign.
+    // Two lines of another location did not lose their plus sign.
     let mixed = diffed(&text, &[&format!(" }}\n \n # Gets the value.\n # And the map.\n \n{hunk}")]);
     assert!(is_refused(only(&mixed)), "{mixed:#?}");
-    // Nor do lines far above belong to the place.
+    // Lines far above do not belong to the location.
     let far: String = (0..7).map(|n| format!("step_{n}()\n")).collect();
     let torn = diffed(
         &format!("import a\nimport b\nimport c\n{far}{body}"),
@@ -60,14 +60,14 @@ fn code_of_the_same_kind_is_not_what_was_quoted() {
     let quote = "     def write(self, out, t):\n         out.value(\"numbers\")\n     def read(self, t):\n         \
                  self.next_string()\n+        check(t)\n         return make(T, \"number\")\n";
     assert!(is_refused(only(&diffed(text, &[quote]))));
-    // Neither a bracket nor a semicolon makes two calls one.
+    // A bracket or a semicolon does not make two calls equal.
     let calls = "    }).await.unwrap()\n});\n";
     let other = diffed(calls, &["-    }).await.unwrap();\n+    })\n });\n"]);
     assert!(is_refused(only(&other)), "{other:#?}");
 }
 
 #[test]
-fn a_picture_that_is_there_is_not_drawn_again() {
+fn ascii_art_that_is_there_is_not_added_again() {
     let logo = " ______  ______ \n|  __  ||  __  |\n| |__| || |__| |\n|______||______|\n";
     let text = format!("{logo}\nA sea mark\n\n## Use\n");
     let marked: String = logo.lines().map(|line| format!("+{line}\n")).collect();
@@ -76,7 +76,7 @@ fn a_picture_that_is_there_is_not_drawn_again() {
 }
 
 #[test]
-fn of_two_places_one_is_left_when_another_edit_takes_the_other() {
+fn an_ambiguous_edit_goes_where_no_other_edit_goes() {
     let text = "def f():\n    lift()\n    open_gate()\n\ndef g():\n    drop()\n    open_gate()\n";
     let short = "-    open_gate()\n+    swing_gate()\n";
     let other = "     lift()\n-    open_gate()\n+    close_gate()\n";
@@ -84,7 +84,7 @@ fn of_two_places_one_is_left_when_another_edit_takes_the_other() {
     for hunks in [[short, other], [other, short]] {
         assert_eq!(text_of(&diffed(text, &hunks)), wanted);
     }
-    // Lines added to a place make it no other.
+    // Lines added to a location do not change it.
     let pair = text.replace("open_gate()\n", "open_gate()\n    wait()\n");
     let short = "     open_gate()\n-    wait()\n+    sleep()\n";
     let between = "     lift()\n     open_gate()\n+    look()\n";
@@ -103,7 +103,7 @@ fn a_line_number_breaks_a_tie_where_the_others_have_proved_right() {
         let tie = format!("@@ -{},1 +1,1 @@\n-open_gate()\n+swing_gate()\n", numbers[0]);
         let sure = format!("@@ -{},1 +1,1 @@\n-step_7()\n+leap_7()\n", numbers[1]);
         let reply = format!("```diff\n--- src/a.py\n+++ src/a.py\n{tie}{sure}```\n");
-        let proposal = propose(&parse(&reply, FormatChoice::Auto), &shelf(&[("src/a.py", &text)]));
+        let proposal = propose(&parse(&reply, FormatChoice::Auto), &memory_files(&[("src/a.py", &text)]));
         text_of(&proposal)
             .lines()
             .enumerate()
@@ -118,12 +118,12 @@ fn a_line_number_breaks_a_tie_where_the_others_have_proved_right() {
     assert_eq!(places([0, 10]), nowhere);
     let near = text.replace("step_20()", "open_gate()");
     let reply = "```diff\n--- src/a.py\n+++ src/a.py\n@@ -33 +33 @@\n-open_gate()\n+swing_gate()\n@@ -10 +10 @@\n-step_7()\n+x()\n```\n";
-    let proposal = propose(&parse(reply, FormatChoice::Auto), &shelf(&[("src/a.py", &near)]));
+    let proposal = propose(&parse(reply, FormatChoice::Auto), &memory_files(&[("src/a.py", &near)]));
     assert!(is_refused(&proposal.outcomes[0]), "another place is near: {proposal:#?}");
 }
 
 #[test]
-fn what_is_done_already_is_told_however_it_is_indented() {
+fn an_applied_edit_is_recognised_whatever_its_indentation() {
     let done = "def f():\n    tide = read()\n    if tide:\n        open_gate(tide)\n    return tide\n";
     let hunk = " def f():\n-  open_gate(read())\n+  tide = read()\n+  if tide:\n+    open_gate(tide)\n   return tide\n";
     let outcome = only(&diffed(done, &[hunk])).clone();
@@ -135,7 +135,7 @@ fn what_is_done_already_is_told_however_it_is_indented() {
 }
 
 #[test]
-fn a_hunk_said_twice_in_other_words_is_one() {
+fn a_hunk_repeated_with_other_context_is_applied_once() {
     let text = "def f():\n    lift()\n    open_gate()\n    close_gate()\n";
     let hunk = " def f():\n     lift()\n-    open_gate()\n+    swing_gate()\n";
     let other = "     lift()\n-    open_gate()\n+    swing_gate()\n     close_gate()\n";
@@ -158,7 +158,7 @@ fn entities_are_read_as_characters_where_the_file_has_those() {
     let files = [("src/a.py", text)];
     let escaped = proposed(&block("src/a.py", "if tide &lt; low &amp;&amp; open:\n", "if tide &lt; high:\n"), &files);
     assert_eq!(text_of(&escaped), "if tide < high:\n    shut()\n");
-    // Nothing in the file says that these are meant otherwise.
+    // The file has none of the characters, so that the entities are meant.
     let meant = proposed(&block("src/a.py", "    shut()\n", "    print('&lt;' + '<')\n"), &files);
     assert!(text_of(&meant).contains("'&lt;'"), "{meant:#?}");
 }
@@ -178,7 +178,7 @@ fn a_whole_file_under_a_misspelt_name_makes_no_new_one() {
     let reply = format!("sorce/gaet.py\n```python\n{}```\n", lines.replace("step_3()", "leap()"));
     let proposal = propose(
         &parse(&reply, FormatChoice::Only(EditFormat::Whole)),
-        &shelf(&[("source/gate.py", &lines), ("source/empty.py", "")]),
+        &memory_files(&[("source/gate.py", &lines), ("source/empty.py", "")]),
     );
     assert!(is_refused(only(&proposal)) && proposal.files.is_empty(), "{proposal:#?}");
 }
@@ -201,7 +201,7 @@ fn a_bare_name_of_several_files_is_never_the_empty_one() {
     let lines: String = (0..30).map(|n| format!("step_{n}()\n")).collect();
     let reply = format!("__init__.py\n```python\n{}```\n", lines.replace("step_3()", "leap()"));
     let files = [("a/__init__.py", ""), ("b/__init__.py", lines.as_str())];
-    let proposal = propose(&parse(&reply, FormatChoice::Only(EditFormat::Whole)), &shelf(&files));
+    let proposal = propose(&parse(&reply, FormatChoice::Only(EditFormat::Whole)), &memory_files(&files));
     assert_eq!(proposal.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["b/__init__.py"]);
 }
 
@@ -218,7 +218,7 @@ fn kept_lines_of_a_diff_may_lack_the_blank_that_marks_them() {
     }
     let replaced = diffed(text, &["    def moor(self):\n-        tie(self)\n+        tie(self, 2)\n        rest()\n"]);
     assert_eq!(text_of(&replaced), text.replace("tie(self)", "tie(self, 2)"));
-    // A line that lost its plus sign as well is as deep as it was written.
+    // A line that lost its plus sign keeps its indentation.
     let unsigned = "    def moor(self):\n        watch(self)\n+        self.check()\n        tie(self)\n";
     let both = added.replace("        self.check()", "        watch(self)\n        self.check()");
     assert_eq!(text_of(&diffed(text, &[unsigned])), both);
@@ -311,7 +311,7 @@ fn words_that_stand_for_lost_code_are_refused() {
     ] {
         assert_eq!(replaced(line).files.len(), 1, "{line}");
     }
-    // Nothing is lost where little is removed, or where the dots are all of a new body.
+    // Nothing is lost if few lines are removed, or if the ellipsis is the whole new body.
     let one = block("src/a.py", "    result = 0\n", "    # existing entries\n");
     assert_eq!(proposed(&one, &[("src/a.py", text)]).files.len(), 1);
     let stub = block("src/a.py", text, "def total(self) -> int:\n    ...\n");
@@ -328,8 +328,8 @@ fn words_for_functions_that_a_whole_file_loses_are_refused() {
         let elided = proposed(&reply, &[("src/a.py", &lines)]);
         assert!(is_refused(only(&elided)) && elided.files.is_empty(), "{line}: {elided:#?}");
     }
-    let noted = format!("src/a.py\n```python\n{}# existing steps\nrest()\n```\n", cut);
-    assert_eq!(proposed(&noted, &[("src/a.py", &lines)]).files.len(), 1);
+    let commented = format!("src/a.py\n```python\n{}# existing steps\nrest()\n```\n", cut);
+    assert_eq!(proposed(&commented, &[("src/a.py", &lines)]).files.len(), 1);
 }
 
 #[test]
@@ -342,11 +342,11 @@ fn fences_of_a_document_may_lack_the_blank_of_context() {
     let wanted = text.replace("npm install boats", "npm ci");
     assert_eq!(text_of(&proposed(&diff(hunk), &files)), wanted);
     assert_eq!(text_of(&proposed(&diff(&both), &files)), wanted.replace("Sail", "Row"));
-    // The end of a diff that stops within such a fence cannot be told, so that nothing of it counts.
+    // Where a diff that stops within such a fence ends is unknown, so that it is refused.
     let open = diff(hunk).replace("+npm ci\n```\n```\n", "+npm ci\n");
     let open = proposed(&open, &files);
     assert!(is_refused(only(&open)) && open.files.is_empty(), "{open:#?}");
-    // Elsewhere a fence ends the diff.
+    // In other files a fence ends the diff.
     let next = "```diff\n--- a/src/a.py\n+++ b/src/a.py\n@@\n-one()\n+two()\n```bash\nls\n```\n";
     assert_eq!(text_of(&proposed(next, &[("src/a.py", "one()\n")])), "two()\n");
 }
@@ -363,7 +363,7 @@ fn typographic_quotes_are_not_added_to_a_file_of_plain_ones() {
     let replace = "boat(\u{201c}tern\u{201d})\n";
     let plain = proposed(&block("src/a.py", search, replace), &[("src/a.py", "boat(\"gull\")\nend()\n")]);
     assert_eq!(text_of(&plain), "boat(\"tern\")\nend()\n");
-    // A file that has some means them, and so does a reply that quotes plain ones.
+    // Typographic quotes are meant if the file has some, or if the reply quotes ASCII ones.
     let text = "boat(\"gull\")\nsay(\"\u{2026}\")\n";
     let meant = proposed(&block("src/a.py", search, replace), &[("src/a.py", text)]);
     assert!(text_of(&meant).contains('\u{201c}'), "{meant:#?}");

@@ -1,13 +1,13 @@
-//! Facts about the room as a whole: reply in, proposal out.
+//! The crate as a whole: from a reply to a proposal.
 
 use crate::*;
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, prop_assume, prop_oneof, proptest};
 use proptest::strategy::Strategy as Strategy_;
 use std::collections::BTreeMap;
 
-struct Shelf(BTreeMap<String, String>);
+struct MemoryFiles(BTreeMap<String, String>);
 
-impl Files for Shelf {
+impl Files for MemoryFiles {
     fn paths(&self) -> Vec<String> {
         self.0.keys().cloned().collect()
     }
@@ -25,12 +25,12 @@ impl Files for Shelf {
     }
 }
 
-fn shelf(files: &[(&str, &str)]) -> Shelf {
-    Shelf(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect())
+fn memory_files(files: &[(&str, &str)]) -> MemoryFiles {
+    MemoryFiles(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect())
 }
 
 fn proposed(reply: &str, files: &[(&str, &str)]) -> Proposal {
-    propose(&parse(reply, FormatChoice::Auto), &shelf(files))
+    propose(&parse(reply, FormatChoice::Auto), &memory_files(files))
 }
 
 fn only(proposal: &Proposal) -> &Outcome {
@@ -187,14 +187,14 @@ fn one_endless_line_is_no_trouble() {
     assert_eq!(only(&proposal).status, Status::Refused);
 }
 
-/// What becomes of `x = 1` in all files when a second block, after one of `one.py`, stands under the given lines.
+/// The files whose `x = 1` changes when a second block, after one for `one.py`, is below the given lines.
 fn second_block_changes(above: &str, names: &[&str]) -> Vec<String> {
     let files: Vec<(&str, &str)> = names.iter().map(|name| (*name, "x = 1\ny = 1\n")).collect();
     let reply = block("one.py", "y = 1\n", "y = 2\n") + "\n" + &block(above, "x = 1\n", "x = 2\n");
     for choice in [FormatChoice::Auto, FormatChoice::Only(EditFormat::Diff)] {
-        let proposal = propose(&parse(&reply, choice), &shelf(&files));
+        let proposal = propose(&parse(&reply, choice), &memory_files(&files));
         assert_eq!(proposal.outcomes.len(), 2, "{above}");
-        let alone = propose(&parse(&block(above, "x = 1\n", "x = 2\n"), choice), &shelf(&files));
+        let alone = propose(&parse(&block(above, "x = 1\n", "x = 2\n"), choice), &memory_files(&files));
         assert_eq!(alone.outcomes.len(), 1, "{above}");
     }
     let changed = |file: &FileProposal| file.proposed.as_deref().is_some_and(|text| text.contains("x = 2"));
@@ -247,7 +247,7 @@ fn a_name_that_exists_is_that_file_however_it_looks() {
 }
 
 #[test]
-fn a_sentence_goes_on_with_the_file_before() {
+fn a_sentence_without_a_name_continues_with_the_previous_file() {
     for line in [
         "",
         "Then the second change:",
@@ -264,7 +264,7 @@ fn a_sentence_goes_on_with_the_file_before() {
 }
 
 #[test]
-fn a_line_that_may_be_a_name_goes_on_with_no_file() {
+fn an_edit_below_an_uncertain_name_is_refused() {
     for line in [
         "configure",
         "**configure**:",
@@ -313,7 +313,7 @@ fn a_line_above_is_quoted_where_it_names_no_file() {
 fn examples_among_whole_files_are_told_from_files() {
     let file = "one.py\n```\nx = 2\n```\n";
     let outcomes = |reply: &str, choice: EditFormat| {
-        let files = shelf(&[("one.py", "x = 1\n"), ("src/two.py", "x = 1\n"), ("three", "x = 1\n")]);
+        let files = memory_files(&[("one.py", "x = 1\n"), ("src/two.py", "x = 1\n"), ("three", "x = 1\n")]);
         let proposal = propose(&parse(&format!("{file}{reply}"), FormatChoice::Only(choice)), &files);
         let applied = proposal.outcomes.iter().filter(|outcome| outcome.status == Status::Applied).count();
         (applied, proposal.outcomes.len() - applied)
@@ -332,7 +332,7 @@ fn examples_among_whole_files_are_told_from_files() {
     }
 }
 
-/// Lines that make replies interesting to a parser.
+/// Lines that are interesting to a parser.
 fn reply_line() -> impl Strategy_<Value = String> {
     let fixed = [
         "",
@@ -395,7 +395,7 @@ fn choices() -> impl Iterator<Item = FormatChoice> {
     EditFormat::ALL.into_iter().map(FormatChoice::Only).chain([FormatChoice::Auto])
 }
 
-/// A file of lines that are all different, an edited range of it, and the context shown round it.
+/// A file of distinct lines, an edited range of it, and the context around it.
 #[derive(Debug, Clone)]
 struct CleanEdit {
     lines: Vec<String>,
@@ -501,13 +501,13 @@ proptest! {
     }
 
     #[test]
-    fn no_reply_is_too_odd(reply in reply_text(), text in prop::collection::vec(reply_line(), 0..12)) {
+    fn every_reply_has_an_outcome_for_each_edit(reply in reply_text(), text in prop::collection::vec(reply_line(), 0..12)) {
         let text = text.join("\n");
-        let files = shelf(&[("src/a.py", text.as_str()), ("src/b.py", "alpha\n    beta\n")]);
+        let files = memory_files(&[("src/a.py", text.as_str()), ("src/b.py", "alpha\n    beta\n")]);
         for choice in choices() {
             let parsed = parse(&reply, choice);
             let proposal = propose(&parsed, &files);
-            // Each edit has its outcome, and so has each fence that turned out to be one.
+            // Each edit has an outcome, and so has each fence that turned out to be a whole file.
             let (edits, fences) = (parsed.edits.len(), parsed.fences.len());
             prop_assert!((edits..=edits + fences).contains(&proposal.outcomes.len()));
             for outcome in &proposal.outcomes {
@@ -524,11 +524,11 @@ proptest! {
         let wanted = edit.text(&edit.after());
         let base = edit.text(&edit.lines);
         for format in EditFormat::ALL {
-            let files = shelf(&[("src/a.py", base.as_str()), ("src/b.py", "unrelated = 1\n")]);
+            let files = memory_files(&[("src/a.py", base.as_str()), ("src/b.py", "unrelated = 1\n")]);
             let reply = edit.reply(format);
             for choice in [FormatChoice::Only(format), FormatChoice::Auto] {
                 let proposal = propose(&parse(&reply, choice), &files);
-                // What drops most of a file that nobody asked to be sent whole is as well an excerpt.
+                // Text that drops most of a file may be an excerpt unless whole files were requested.
                 let few = wanted.lines().count() * 10 < base.lines().count() * 7;
                 if few && format == EditFormat::Whole && choice == FormatChoice::Auto && proposal.files.is_empty() {
                     prop_assert!(proposal.outcomes.iter().all(|outcome| outcome.reason.starts_with("fragment")));
@@ -549,21 +549,21 @@ proptest! {
         crlf_reply in any::<bool>(),
     ) {
         prop_assume!(edit.changes() && edit.from < edit.to);
-        // Every line has its own ending, trailing blanks, and the quote loses both indentation and trailing blanks.
+        // Each line has its own ending and trailing spaces; the quote loses indentation and trailing spaces.
         let blanks = |i| if i % 3 == 0 && format != EditFormat::Whole { "  " } else { "" };
         let line = |(i, line): (usize, &String)| format!("{line}{}{}", blanks(i), endings[i]);
         let full: Vec<String> = edit.lines.iter().enumerate().map(line).collect();
         let base = full.concat();
         let reply = edit.reply(format);
         let reply = if crlf_reply { reply.replace('\n', "\r\n") } else { reply };
-        let files = shelf(&[("src/a.py", base.as_str())]);
+        let files = memory_files(&[("src/a.py", base.as_str())]);
         let proposal = propose(&parse(&reply, FormatChoice::Auto), &files);
         if let Some(text) = proposal.files.first().and_then(|file| file.proposed.as_deref()) {
             let head: String = full[..edit.from].concat();
             let tail: String = full[edit.to..].concat();
             prop_assert!(text.starts_with(&head), "{text:?}");
             prop_assert!(text.ends_with(&tail), "{text:?}");
-            // New lines end like those that they replace, and further ones like the last of these.
+            // New lines end like those that they replace; further ones like the last of these.
             let new = edit.new.iter().enumerate().map(|(i, line)| {
                 format!("{line}{}", endings[(edit.from + i).min(edit.to - 1)])
             });
@@ -574,14 +574,14 @@ proptest! {
     }
 }
 
-/// The flags of each hunk after a reply to `src/<name>` that makes `before` `after`.
+/// The flags of each hunk after a reply that changes `before` to `after` in `src/<name>`.
 fn flags_after(name: &str, before: &str, after: &str) -> Vec<Vec<Flag>> {
     let path = format!("src/{name}");
     let base = Some(std::sync::Arc::from(before));
     let change = FileChange::Modify;
     let file = FileProposal { path: path.clone(), change, base, proposed: Some(std::sync::Arc::from(after)) };
     let mut proposal = Proposal { files: vec![file], ..Proposal::default() };
-    flag(&mut proposal, &shelf(&[(&path, before)]));
+    add_flags(&mut proposal, &memory_files(&[(&path, before)]));
     let hunks = rhumb_text::diff::hunks(before, after);
     let of = |hunk: &rhumb_text::diff::Hunk| proposal.flags.iter().find(|flagged| flagged.hunk == *hunk);
     hunks.iter().map(|hunk| of(hunk).map_or_else(Vec::new, |flagged| flagged.flags.clone())).collect()
@@ -597,7 +597,7 @@ fn only_the_hunk_that_breaks_the_syntax_is_flagged() {
 }
 
 #[test]
-fn errors_that_were_there_are_not_the_work_of_a_hunk() {
+fn existing_syntax_errors_flag_no_hunk() {
     let before = "fn a( {\n}\n\nfn b() -> u8 {\n    1\n}\n";
     assert_eq!(flags_after("a.rs", before, &before.replace("    1", "    2")), [vec![]]);
     assert_eq!(flags_after("a.rs", before, &before.replace("fn a( {", "fn a() {")), [vec![]]);
@@ -608,24 +608,24 @@ fn errors_that_were_there_are_not_the_work_of_a_hunk() {
 }
 
 #[test]
-fn what_is_added_below_the_last_quoted_line_belongs_to_its_edit() {
+fn lines_added_below_the_last_quoted_line_belong_to_the_edit() {
     let reply = block("lib/a.py", "import sea\n", "import sea\ndef broken(:\n");
-    let shelf = shelf(&[("lib/a.py", "import sea\n\nx = 1\n")]);
-    let mut proposal = propose(&parse(&reply, FormatChoice::Auto), &shelf);
-    flag(&mut proposal, &shelf);
+    let files = memory_files(&[("lib/a.py", "import sea\n\nx = 1\n")]);
+    let mut proposal = propose(&parse(&reply, FormatChoice::Auto), &files);
+    add_flags(&mut proposal, &files);
     assert_eq!(only(&proposal).flags, [Flag::OutsideChat, Flag::SyntaxError]);
-    assert!(only(&proposal).is_behind(&proposal.flags[0].hunk));
+    assert!(only(&proposal).may_have_made(&proposal.flags[0].hunk));
 }
 
 #[test]
-fn a_brace_too_few_is_the_work_of_some_hunk() {
+fn a_missing_brace_flags_a_hunk() {
     let before = "fn a() {\n    if x {\n        y();\n    }\n}\n\nfn b() {}\n\nfn c() {}\n";
     let after = before.replace("        y();\n    }\n", "        y();\n");
     assert_eq!(flags_after("a.rs", before, &after), [vec![Flag::SyntaxError]]);
 }
 
 #[test]
-fn what_tools_run_and_where_it_would_go_is_flagged() {
+fn files_that_tools_run_and_new_hosts_are_flagged() {
     let (before, after) = ("# https://docs.sea\na: 1\nb: 2\n", "# https://docs.sea/x\na: 1\nb: https://evil.sea\n");
     assert_eq!(
         flags_after("Makefile", before, after),
@@ -635,11 +635,11 @@ fn what_tools_run_and_where_it_would_go_is_flagged() {
 }
 
 #[test]
-fn what_is_to_be_known_of_an_edit_is_known_without_its_place() {
-    let files = shelf(&[("Makefile", "all:\n\techo\n"), ("a.txt", "a\n")]);
+fn refused_edits_have_the_flags_that_need_no_location() {
+    let files = memory_files(&[("Makefile", "all:\n\techo\n"), ("a.txt", "a\n")]);
     let of = |path: &str, replacement: &str| {
         let mut proposal = propose(&parse(&block(path, "not there\n", replacement), FormatChoice::Auto), &files);
-        flag(&mut proposal, &files);
+        add_flags(&mut proposal, &files);
         assert_eq!(only(&proposal).status, crate::Status::Refused);
         only(&proposal).flags.clone()
     };
@@ -649,7 +649,7 @@ fn what_is_to_be_known_of_an_edit_is_known_without_its_place() {
 }
 
 #[test]
-fn a_hunk_that_leaves_code_out_and_one_of_a_generated_file_are_flagged() {
+fn hunks_that_omit_code_and_hunks_of_generated_files_are_flagged() {
     let before = "// Code generated by x. DO NOT EDIT.\nfunc a() {\n\tone()\n\ttwo()\n\tthree()\n}\n\nvar b = 1\n";
     let change =
         |text: &str| text.replace("\tone()\n\ttwo()\n\tthree()\n", "\t// as before\n").replace("b = 1", "b = 2");
@@ -663,36 +663,36 @@ fn edits_carry_the_flags_of_their_hunks_alone() {
     let text = "def a():\n    return 1\n\n\ndef b():\n    return 2\n";
     let reply =
         block("src/a.py", "    return 1\n", "    return (1\n") + &block("src/a.py", "    return 2\n", "    return 3\n");
-    let files = shelf(&[("src/a.py", text)]);
+    let files = memory_files(&[("src/a.py", text)]);
     let mut proposal = propose(&parse(&reply, FormatChoice::Auto), &files);
-    flag(&mut proposal, &files);
+    add_flags(&mut proposal, &files);
     let flags: Vec<_> = proposal.outcomes.iter().map(|outcome| outcome.flags.clone()).collect();
     assert_eq!(flags, [vec![Flag::SyntaxError], vec![]]);
 }
 
 #[test]
-fn a_later_reply_mends_what_found_no_place_and_keeps_the_rest() {
+fn a_later_reply_corrects_refused_edits_and_keeps_the_rest() {
     let text = "one\ntwo\nthree\nfour\nfive\n";
-    let files = shelf(&[("src/a.x", text)]);
+    let files = memory_files(&[("src/a.x", text)]);
     let first = block("src/a.x", "two\n", "zwei\n") + &block("src/a.x", "nowhere to be found\nfour\n", "vier\n");
-    // The model may count on what it was told is kept, and may send that again.
+    // The model may build on edits that were kept, and may repeat them.
     let second = block("src/a.x", "zwei\nthree\nfour\n", "zwei\nthree\nvier\n") + &block("src/a.x", "two\n", "zwei\n");
     let replies = [first, second].map(|reply| parse(&reply, FormatChoice::Auto));
     let alone = propose(&replies[0], &files);
     assert_eq!(alone.outcomes.iter().filter(|outcome| outcome.is_open()).count(), 1);
-    let both = propose_all(&Standing::default(), &replies, &files);
+    let both = propose_all(&PendingChanges::default(), &replies, &files);
     assert_eq!(both.files[0].proposed.as_deref(), Some("one\nzwei\nthree\nvier\nfive\n"));
     let status: Vec<_> = both.outcomes.iter().map(|outcome| outcome.status).collect();
     assert_eq!(status, [Status::Applied, Status::Applied], "{:#?}", both.outcomes);
 }
 
 #[test]
-fn what_a_later_reply_does_not_come_back_to_stays_refused() {
-    let files = shelf(&[("src/a.x", "one\ntwo\nthree\n")]);
+fn edits_that_no_later_reply_corrects_stay_refused() {
+    let files = memory_files(&[("src/a.x", "one\ntwo\nthree\n")]);
     let first = block("src/a.x", "no such alpha\n", "alpha\n") + &block("src/b.x", "no such beta\n", "beta\n");
     let second = block("src/a.x", "three\n", "alpha\n");
     let replies = [first.as_str(), &second, "I cannot do more."].map(|reply| parse(reply, FormatChoice::Auto));
-    let proposal = propose_all(&Standing::default(), &replies, &files);
+    let proposal = propose_all(&PendingChanges::default(), &replies, &files);
     let open: Vec<_> =
         proposal.outcomes.iter().filter(|outcome| outcome.is_open()).map(|outcome| &*outcome.path).collect();
     assert_eq!(open, ["src/b.x"]);

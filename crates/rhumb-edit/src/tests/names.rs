@@ -1,10 +1,10 @@
-//! Files that a reply may or may not mean to make, and fences that are not what they seem.
+//! New files with doubtful names, and fences that are not whole files.
 
 use super::*;
 
 const NEW: &str = "one = 1\ntwo = 2\nthree = 3\n";
 
-/// What becomes of a whole file below a line: the paths that are made without a doubt, and those that are doubtful.
+/// The new files of a whole-file fence below a line: those without doubt, and the doubtful ones.
 fn made(above: &str) -> (Vec<String>, Vec<String>) {
     let files = [
         ("src/app/config.py", "DEBUG = False\nPORT = 8000\nHOST = 1\n"),
@@ -14,7 +14,7 @@ fn made(above: &str) -> (Vec<String>, Vec<String>) {
     let mut proposal = proposed(&format!("Some words.\n\n{above}\n\n```\n{NEW}```\n"), &files);
     let paths = |proposal: &Proposal| proposal.files.iter().map(|file| file.path.clone()).collect::<Vec<_>>();
     let all = paths(&proposal);
-    proposal.refuse_doubtful();
+    proposal.refuse_doubtful_names();
     let sure = paths(&proposal);
     let refused = proposal.outcomes.iter().filter(|outcome| outcome.status == Status::Refused);
     assert!(refused.clone().all(|outcome| !outcome.reason.is_empty()));
@@ -68,8 +68,8 @@ fn a_new_file_of_the_name_of_another_is_doubtful_in_every_format() {
     let diff = "```diff\n--- /dev/null\n+++ b/config.py\n@@ -0,0 +1 @@\n+x = 1\n```\n".to_owned();
     for reply in [block("config.py", "", "x = 1\n"), patch, diff] {
         let mut proposal = proposed(&reply, &files);
-        assert!(only(&proposal).is_doubtful(), "{:#?}", proposal.outcomes);
-        proposal.refuse_doubtful();
+        assert!(only(&proposal).has_doubtful_name(), "{:#?}", proposal.outcomes);
+        proposal.refuse_doubtful_names();
         assert!(proposal.files.is_empty() && only(&proposal).reason.contains("`src/app/config.py`"));
     }
 }
@@ -79,8 +79,8 @@ fn a_diff_with_two_names_moves_no_file_without_a_question() {
     let text = "one\ntwo\nthree\n";
     let diff = |from: &str, to: &str| format!("```diff\n--- {from}\n+++ {to}\n@@ @@\n one\n-two\n+zwei\n three\n```\n");
     let mut moved = proposed(&diff("src/a.x", "src/other.x"), &[("src/a.x", text)]);
-    assert!(only(&moved).is_doubtful());
-    moved.refuse_doubtful();
+    assert!(only(&moved).has_doubtful_name());
+    moved.refuse_doubtful_names();
     assert!(moved.files.is_empty());
     for (from, to) in [("src/a.x.orig", "src/a.x"), ("old/src/a.x", "new/src/a.x"), ("src/a.x", "src/a.x.new")] {
         let proposal = proposed(&diff(from, to), &[("src/a.x", text)]);
@@ -108,7 +108,7 @@ fn a_sentence_overrules_a_title_only_where_its_file_takes_the_edit() {
     assert_eq!(path(&below(sentence, &edit("clean = 1\n", "clean = 2\n"))).unwrap(), "src/utils.py");
     let both = path(&below(sentence, &edit("import json\n", "import ujson\n"))).unwrap_err();
     assert!(both.contains("`src/views.py`") && both.contains("`utils.py`"), "{both}");
-    // Once the title has its edit, a sentence goes on with another file.
+    // After the title has its edit, a sentence may name another file.
     let first = block("src/views.py", "version = 1\n", "version = 2\n");
     let second = format!("{first}\nThe same in `src/utils.py`:\n{}", edit("import json\n", "import ujson\n"));
     assert_eq!(proposed(&second, &files).files.len(), 2);
@@ -181,7 +181,7 @@ fn tags_that_are_content_or_markup_open_no_fence() {
     assert_eq!(after(&quoted, "page.html"), Some(changed.clone()));
     let bare = "```diff\n--- a/page.html\n+++ b/page.html\n@@ @@\n<pre>\n-usage\n+use\n</pre>\n```\n";
     assert_eq!(after(bare, "page.html"), Some(changed));
-    // Markup of the prose that is never closed swallows nothing.
+    // Markup that is never closed does not contain the following edits.
     let edit = block("src/a.py", "x = 1\n", "x = 2\n");
     for prose in [
         "It has a\n<pre>\nblock.\n\nMore words.\n\nAnd more.\n",

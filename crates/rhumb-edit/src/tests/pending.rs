@@ -1,5 +1,4 @@
-//! A reply is put upon what stands from earlier ones: it may quote the files as they are or as they would be, and what it says of a
-//! place that an earlier one changed counts instead.
+//! Replies on top of pending changes. They may quote the files with or without these changes, and replace them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,12 +10,12 @@ fn change(change: FileChange, path: &str, base: Option<&str>, proposed: Option<&
     FileProposal { path: path.into(), change, base: base.map(Arc::from), proposed: proposed.map(Arc::from) }
 }
 
-/// What `reply` makes of `src/a.x` where `stands` is under review; `noted` are the lines of hunks that have a comment.
-fn upon(stands: &str, noted: Option<Range<usize>>, reply: &str) -> Proposal {
+/// The proposal of `reply` while `pending` is under review. `commented` are the lines of hunks with a comment.
+fn upon(stands: &str, commented: Option<Range<usize>>, reply: &str) -> Proposal {
     let file = change(FileChange::Modify, "src/a.x", Some(TEXT), Some(stands));
     let standing =
-        Standing { files: vec![StandingFile { file, noted: noted.into_iter().collect() }], refused: Vec::new() };
-    propose_all(&standing, &[parse(reply, FormatChoice::Auto)], &shelf(&[("src/a.x", TEXT), ("src/b.x", TEXT)]))
+        PendingChanges { files: vec![PendingFile { file, commented: commented.into_iter().collect() }], refused: Vec::new() };
+    propose_all(&standing, &[parse(reply, FormatChoice::Auto)], &memory_files(&[("src/a.x", TEXT), ("src/b.x", TEXT)]))
 }
 
 fn text_of(proposal: &Proposal) -> &str {
@@ -24,9 +23,9 @@ fn text_of(proposal: &Proposal) -> &str {
 }
 
 #[test]
-fn an_edit_of_the_place_of_a_change_that_stands_takes_its_place() {
+fn an_edit_replaces_the_pending_change_at_its_location() {
     let stands = TEXT.replace("four", "vier").replace("six", "sechs");
-    // As the file says, and as it would.
+    // With and without the pending change.
     for quote in ["four\n", "three\nfour\nfive\n", "vier\n"] {
         let new = quote.replace("four", "quatre").replace("vier", "quatre");
         let proposal = upon(&stands, None, &block("src/a.x", quote, &new));
@@ -36,7 +35,7 @@ fn an_edit_of_the_place_of_a_change_that_stands_takes_its_place() {
 }
 
 #[test]
-fn a_change_that_is_wider_than_the_edit_is_not_torn_apart() {
+fn a_pending_change_that_is_wider_than_the_edit_is_kept() {
     let stands = TEXT.replace("three\nfour\nfive\n", "3\n4\n5\n");
     let proposal = upon(&stands, None, &block("src/a.x", "four\n", "vier\n"));
     assert_eq!(only(&proposal).status, Status::Refused, "{:#?}", proposal.outcomes);
@@ -44,7 +43,7 @@ fn a_change_that_is_wider_than_the_edit_is_not_torn_apart() {
 }
 
 #[test]
-fn two_edits_of_one_reply_do_not_take_each_others_place() {
+fn edits_of_one_reply_do_not_replace_each_other() {
     let reply = block("src/a.x", "four\n", "vier\n") + &block("src/a.x", "three\nfour\nfive\n", "3\n4\n5\n");
     let proposal = upon(&TEXT.replace("one", "eins"), None, &reply);
     let refused: Vec<_> = proposal.outcomes.iter().map(|outcome| outcome.status == Status::Refused).collect();
@@ -52,7 +51,7 @@ fn two_edits_of_one_reply_do_not_take_each_others_place() {
 }
 
 #[test]
-fn lines_beside_added_ones_stay_unless_those_are_wanted_otherwise() {
+fn pending_added_lines_stay_unless_they_have_a_comment() {
     let stands = TEXT.replace("four\n", "four\nfour and a half\n");
     let reply = block("src/a.x", "four\nfive\n", "four\n4.5\nfive\n");
     let both = upon(&stands, None, &reply);
@@ -73,10 +72,10 @@ fn files_that_a_reply_does_not_touch_are_not_proposed_again() {
 }
 
 #[test]
-fn a_new_file_that_stands_is_made_otherwise_and_a_deletion_is_thought_better_of() {
+fn pending_new_files_and_deletions_can_be_replaced() {
     let propose_upon = |file: FileProposal, reply: &str| {
-        let standing = Standing { files: vec![StandingFile { file, noted: Vec::new() }], refused: Vec::new() };
-        propose_all(&standing, &[parse(reply, FormatChoice::Auto)], &shelf(&[("src/a.x", TEXT)]))
+        let standing = PendingChanges { files: vec![PendingFile { file, commented: Vec::new() }], refused: Vec::new() };
+        propose_all(&standing, &[parse(reply, FormatChoice::Auto)], &memory_files(&[("src/a.x", TEXT)]))
     };
     let new = || change(FileChange::Create, "src/new.x", None, Some("alpha\nbeta\n"));
     let proposal = propose_upon(new(), &block("src/new.x", "", "gamma\n"));
@@ -94,20 +93,20 @@ fn a_new_file_that_stands_is_made_otherwise_and_a_deletion_is_thought_better_of(
 }
 
 #[test]
-fn what_was_made_for_another_text_of_the_file_stands_nowhere() {
+fn pending_changes_of_another_base_text_are_ignored() {
     let file = change(FileChange::Modify, "src/a.x", Some("old\n"), Some("new\n"));
-    let standing = Standing { files: vec![StandingFile { file, noted: Vec::new() }], refused: Vec::new() };
+    let standing = PendingChanges { files: vec![PendingFile { file, commented: Vec::new() }], refused: Vec::new() };
     let reply = parse(&block("src/a.x", "two\n", "zwei\n"), FormatChoice::Auto);
-    let proposal = propose_all(&standing, &[reply], &shelf(&[("src/a.x", TEXT)]));
+    let proposal = propose_all(&standing, &[reply], &memory_files(&[("src/a.x", TEXT)]));
     assert_eq!(text_of(&proposal), TEXT.replace("two", "zwei"));
 }
 
 #[test]
-fn refused_edits_are_answered_by_what_comes_back_to_them_and_stay_else() {
-    let files = shelf(&[("src/a.x", TEXT), ("src/b.x", TEXT)]);
+fn a_refused_edit_stays_until_a_reply_corrects_it() {
+    let files = memory_files(&[("src/a.x", TEXT), ("src/b.x", TEXT)]);
     let first = block("src/a.x", "no such alpha\n", "alpha\n") + &block("src/b.x", "no such beta\n", "beta\n");
     let refused = propose(&parse(&first, FormatChoice::Auto), &files).outcomes;
-    let standing = Standing { files: Vec::new(), refused };
+    let standing = PendingChanges { files: Vec::new(), refused };
     let reply = parse(&block("src/a.x", "three\n", "alpha\n"), FormatChoice::Auto);
     let proposal = propose_all(&standing, &[reply], &files);
     let open: Vec<&str> = proposal.outcomes.iter().filter(|one| one.is_open()).map(|one| &*one.path).collect();
@@ -116,34 +115,34 @@ fn refused_edits_are_answered_by_what_comes_back_to_them_and_stay_else() {
 
 proptest! {
     #[test]
-    fn an_edit_lands_and_takes_nothing_away_but_what_stood_in_its_place(
+    fn an_edit_removes_only_pending_changes_at_its_location(
         changes in prop::collection::vec(0_u8..4, 12), at in 0_usize..12, before in 0_usize..3, after in 0_usize..3, proposed in any::<bool>(),
     ) {
         let old = |line: usize| format!("line {line} of the base\n");
-        let stood = |line: usize| match changes[line] {
+        let lines_before_reply = |line: usize| match changes[line] {
             0 => format!("line {line} stands otherwise\n"),
             1 => format!("{}line {line} stands added\n", old(line)),
             _ => old(line),
         };
-        let (base, stands): (String, String) = ((0..12).map(old).collect(), (0..12).map(stood).collect());
+        let (base, stands): (String, String) = ((0..12).map(old).collect(), (0..12).map(lines_before_reply).collect());
         let (first, last) = (at.saturating_sub(before), (at + after).min(11));
-        let quote = |line: usize| if proposed { stood(line) } else { old(line) };
+        let quote = |line: usize| if proposed { lines_before_reply(line) } else { old(line) };
         let new = |line: usize| if line == at { "the new line\n".to_owned() } else { quote(line) };
         let (search, replace): (String, String) = ((first..=last).map(quote).collect(), (first..=last).map(new).collect());
         let file = change(FileChange::Modify, "src/a.x", Some(&base), Some(&stands));
-        let standing = Standing { files: vec![StandingFile { file, noted: Vec::new() }], refused: Vec::new() };
+        let standing = PendingChanges { files: vec![PendingFile { file, commented: Vec::new() }], refused: Vec::new() };
         let reply = parse(&block("src/a.x", &search, &replace), FormatChoice::Auto);
-        let proposal = propose_all(&standing, &[reply], &shelf(&[("src/a.x", &base)]));
+        let proposal = propose_all(&standing, &[reply], &memory_files(&[("src/a.x", &base)]));
         if only(&proposal).status == Status::Applied {
             let text = text_of(&proposal);
             prop_assert_eq!(text.matches("the new line\n").count(), 1, "{}", text);
             for line in (0..12).filter(|line| !(first..=last).contains(line)) {
-                // Lines added just above are one change with those that take the place of the quote.
-                let wanted = if line + 1 == first { old(line) } else { stood(line) };
+                // Lines added just above are part of the change that the edit replaces.
+                let wanted = if line + 1 == first { old(line) } else { lines_before_reply(line) };
                 prop_assert!(changes[line] == 0 && line + 1 == first || text.contains(&wanted), "line {}:\n{}", line, text);
             }
         } else {
-            // What is refused leaves all as it stood.
+            // A refused edit changes nothing.
             prop_assert!(proposal.files.is_empty(), "{:?}", proposal.files);
         }
     }

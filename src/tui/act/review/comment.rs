@@ -4,7 +4,7 @@ use crate::session::Level;
 use crate::tui::action::Action;
 use crate::tui::app::{App, ReviewItem, Task};
 use crate::tui::overlay::{CommentBox, CommentPlace, Overlay, ReviewBox};
-use rhumb_edit::review::{HunkId, CommentTarget};
+use rhumb_edit::review::{CommentTarget, HunkId};
 use rhumb_text::lines;
 
 impl App {
@@ -118,7 +118,9 @@ impl App {
         let (removed, added) = (&target.hunk.0, &target.hunk.1);
         let find = |id: HunkId| review.find(&target.path, removed, added, id.hunk);
         match target.place {
-            CommentTarget::File(_) => review.files.iter().position(|file| file.path == target.path).map(CommentTarget::File),
+            CommentTarget::File(_) => {
+                review.files.iter().position(|file| file.path == target.path).map(CommentTarget::File)
+            }
             CommentTarget::Hunk(id) => find(id).map(CommentTarget::Hunk),
             CommentTarget::Line(id, line) => find(id).map(|id| CommentTarget::Line(id, line)),
         }

@@ -225,7 +225,8 @@ impl App {
     /// A refused edit with marks around the place where it may belong, in the whole file.
     pub(super) fn edit_refused(&self, outcome: &Outcome, now: &Arc<str>, place: std::ops::Range<usize>) -> Vec<Task> {
         let known = self.session.review.files.iter().find(|file| file.path == outcome.path);
-        let place = known.map_or(place.clone(), |file| file.base_line_in_edited(place.start)..file.base_line_in_edited(place.end));
+        let place = known
+            .map_or(place.clone(), |file| file.base_line_in_edited(place.start)..file.base_line_in_edited(place.end));
         let now = known.and_then(rhumb_edit::review::FileReview::editable_text).map_or_else(|| now.clone(), Arc::from);
         let (text, line) = with_markers(&now, place, outcome);
         let edit = (outcome.quote.clone(), outcome.replacement.clone());

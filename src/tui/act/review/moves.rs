@@ -7,7 +7,7 @@ use ratatui::layout::{Margin, Rect};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, ReviewItem, Task};
 use crate::tui::pane::review::{Follow, Row, parts, stops};
-use rhumb_edit::review::{HunkId, CommentTarget};
+use rhumb_edit::review::{CommentTarget, HunkId};
 
 impl App {
     /// Lays the rows of the review out for the place that the pane has on the screen, or for the same as before.

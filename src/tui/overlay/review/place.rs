@@ -16,7 +16,7 @@ use crate::tui::key;
 use crate::tui::overlay::{Sight, centred, window};
 use crate::tui::preview::{Preview, Previews};
 use crate::tui::theme::{Role, Theme};
-use rhumb_edit::{Outcome, first_declaration, likely_lines, range_near, duplicate_lines, similar_line};
+use rhumb_edit::{Outcome, duplicate_lines, first_declaration, likely_lines, range_near, similar_line};
 use rhumb_text::{lines, sanitize, width};
 
 /// Places that are offered.

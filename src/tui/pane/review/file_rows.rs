@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use super::file_lines::{FileLines, Shown, Side};
 use super::rows::{Row, View};
 use crate::tui::widget::diff_lines::{Gutter, height};
-use rhumb_edit::review::{FileReview, HunkId, CommentTarget, ReviewHunk};
+use rhumb_edit::review::{CommentTarget, FileReview, HunkId, ReviewHunk};
 use rhumb_edit::{FileChange, Outcome};
 use rhumb_text::diff;
 use rhumb_text::{sanitize, wrap};
@@ -231,7 +231,9 @@ impl Measure<'_> {
     fn comment(&self, place: CommentTarget) -> &str {
         match place {
             CommentTarget::File(_) => &self.file.comment,
-            CommentTarget::Hunk(id) => self.file.hunks.get(id.hunk).and_then(|item| item.comment(None)).unwrap_or_default(),
+            CommentTarget::Hunk(id) => {
+                self.file.hunks.get(id.hunk).and_then(|item| item.comment(None)).unwrap_or_default()
+            }
             CommentTarget::Line(id, line) => {
                 self.file.hunks.get(id.hunk).and_then(|item| item.comment(Some(line))).unwrap_or_default()
             }

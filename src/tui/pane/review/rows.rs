@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::file_lines::FileLines;
 use super::file_rows::{self, Plan};
 use rhumb_edit::Outcome;
-use rhumb_edit::review::{HunkId, CommentTarget, Review};
+use rhumb_edit::review::{CommentTarget, HunkId, Review};
 
 /// A row: something that the cursor can stand on, or that parts two of them. A long line is one row on several lines of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use crate::tui::key;
 use crate::tui::theme::{ColorDepth, Theme};
 use crate::tui::view;
 use rhumb_edit::FileChange;
-use rhumb_edit::review::{Decision, FileReview, HunkId, CommentTarget};
+use rhumb_edit::review::{CommentTarget, Decision, FileReview, HunkId};
 
 /// An app on a screen, with a review.
 struct Desk {
