@@ -14,9 +14,9 @@ use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
 use crate::session::{ConnectRequest, Connection, ModeRules, SessionStart};
 use crate::store::LayoutFile;
 use crate::tui::action::key_notes;
-use crate::tui::theme::wardrobe::Wish;
+use crate::tui::theme::manager::ThemeChoice;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
-use crate::tui::{self, Left, Start};
+use crate::tui::{self, AppExit, Start};
 use rhumb_llm::KeySource;
 use rhumb_llm::{Provider, ScriptedProvider, ScriptedReply};
 use rhumb_workspace::{Journal, Root, RootKind};
@@ -65,17 +65,17 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
         ));
     }
     let (themes, themes_folder) = themes();
-    let wish = wish(settings);
-    let theme = chosen_theme(settings, &themes, &wish, &mut notices)?;
+    let theme_choice = theme_choice(settings);
+    let theme = chosen_theme(settings, &themes, &theme_choice, &mut notices)?;
     notices.extend(key_notes(settings));
     let plain = Plain::wanted(args.plain, |name| std::env::var(name).ok());
     let start = Start {
         theme,
         themes,
-        wish,
+        theme_choice,
         themes_folder,
         display: settings.display.clone(),
-        desk: settings.state_folder.as_deref().map(LayoutFile::new),
+        layout_file: settings.state_folder.as_deref().map(LayoutFile::new),
         notify: settings.notify,
         notify_by_command: settings.notify_cmd.is_some(),
         is_first: args.wanted().is_none() && settings.state_folder.as_deref().is_some_and(is_first_start),
@@ -160,18 +160,18 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
     let pace = Duration::from_millis(u64::from(1_000 / speed));
     let provider: Arc<dyn Provider> = Arc::new(ScriptedProvider::new(replies.collect(), pace));
     let (themes, themes_folder) = themes();
-    let wish = wish(&settings);
+    let theme_choice = theme_choice(&settings);
     let start = Start {
         theme: match picture.svg {
-            // A file has true colours, whatever the terminal supports.
-            Some(_) => themed(&themes, &wish, false, ColorDepth::True)?,
-            None => theme(&themes, &wish)?,
+            // A file has all colours, whatever the terminal has.
+            Some(_) => themed(&themes, &theme_choice, false, ColorDepth::True)?,
+            None => theme(&themes, &theme_choice)?,
         },
         themes,
-        wish,
+        theme_choice,
         themes_folder,
         display: settings.display.clone(),
-        desk: None,
+        layout_file: None,
         notify: settings.notify,
         notify_by_command: false,
         is_first: false,
@@ -220,7 +220,7 @@ fn draw(
         UserError::new(ErrorKind::Machine, message, "choose a file in a folder that can be written to")
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-    let drawn = runtime.block_on(tui::portrait(start, picture.scene, picture.size, make_runner));
+    let drawn = runtime.block_on(tui::screenshot(start, picture.scene, picture.size, make_runner));
     runtime.shutdown_background();
     let svg = drawn.map_err(machine)?;
     match file.as_os_str() == "-" {
@@ -241,8 +241,8 @@ fn run(start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
     let left = runtime.block_on(tui::run(start, |reports| Runner::new(root, outfit, line, reports)));
     let left = match left {
-        // The terminal is closed, so nothing can be reported.
-        Err(error) if error.raw_os_error() == Some(EIO) => Ok(Left { code: 128 + 1, ..Left::default() }),
+        // The window was closed; there is nobody left to tell.
+        Err(error) if error.raw_os_error() == Some(EIO) => Ok(AppExit { code: 128 + 1, ..AppExit::default() }),
         left => left.map_err(machine),
     };
     // Background work must not delay the exit.
@@ -260,9 +260,9 @@ fn themes() -> (Themes, Option<PathBuf>) {
     (folder.as_deref().map(Themes::read).unwrap_or_default(), folder)
 }
 
-fn wish(settings: &Settings) -> Wish {
+fn theme_choice(settings: &Settings) -> ThemeChoice {
     let face = &settings.display;
-    Wish { always: settings.theme.clone(), light: face.theme_light.clone(), dark: face.theme_dark.clone() }
+    ThemeChoice { always: settings.theme.clone(), light: face.theme_light.clone(), dark: face.theme_dark.clone() }
 }
 
 /// The initial theme. An unknown theme in the settings of a repository and a malformed theme file are reported, and the app
@@ -270,38 +270,40 @@ fn wish(settings: &Settings) -> Wish {
 fn chosen_theme(
     settings: &Settings,
     themes: &Themes,
-    wish: &Wish,
+    theme_choice: &ThemeChoice,
     notices: &mut Vec<(String, String)>,
 ) -> Result<Theme, UserError> {
     let foreign = ["theme", "theme_light", "theme_dark"].iter().any(|name| settings.layers.is_foreign(name));
-    match theme(themes, wish) {
+    match theme(themes, theme_choice) {
         Err(error) if foreign => {
             notices.push((format!("{}.", error.message), error.hint));
-            theme(themes, &Wish::default())
+            theme(themes, &ThemeChoice::default())
         }
-        // The app reports every malformed file.
-        Err(_) if !themes.faults().is_empty() && themes.has(worn(wish)) => theme(themes, &Wish::default()),
+        // The app tells of every file that is wrong.
+        Err(_) if !themes.faults().is_empty() && themes.has(worn(theme_choice)) => {
+            theme(themes, &ThemeChoice::default())
+        }
         chosen => chosen,
     }
 }
 
-/// The configured theme, as far as the background is known from the environment.
-fn worn(wish: &Wish) -> &str {
+/// The theme that is wished for, as far as the environment tells the ground.
+fn worn(theme_choice: &ThemeChoice) -> &str {
     let env = |name: &str| std::env::var(name).ok();
-    wish.on(tui::light_ground(env), tui::color_depth(env))
+    theme_choice.on(tui::light_background(env), tui::color_depth(env))
 }
 
-fn theme(themes: &Themes, wish: &Wish) -> Result<Theme, UserError> {
+fn theme(themes: &Themes, theme_choice: &ThemeChoice) -> Result<Theme, UserError> {
     let depth = tui::color_depth(|name| std::env::var(name).ok());
-    // Without colours the theme does not matter.
-    if depth == ColorDepth::None && *wish == Wish::default() {
+    // Without colours any theme will do, and none can fail.
+    if depth == ColorDepth::None && *theme_choice == ThemeChoice::default() {
         return Theme::builtin("rhumb-dark", depth).or_else(|_| Ok(Theme::plain(depth)));
     }
-    themed(themes, wish, tui::light_ground(|name| std::env::var(name).ok()), depth)
+    themed(themes, theme_choice, tui::light_background(|name| std::env::var(name).ok()), depth)
 }
 
-fn themed(themes: &Themes, wish: &Wish, light: bool, depth: ColorDepth) -> Result<Theme, UserError> {
-    themes.load(wish.on(light, depth), depth).map_err(|error| {
+fn themed(themes: &Themes, theme_choice: &ThemeChoice, light: bool, depth: ColorDepth) -> Result<Theme, UserError> {
+    themes.load(theme_choice.on(light, depth), depth).map_err(|error| {
         let hint = format!("the themes are {}", themes.names().join(", "));
         UserError::new(ErrorKind::Usage, themes.explain(&error), hint)
     })

@@ -206,6 +206,26 @@ fn is_silent(entry: &Entry) -> bool {
 }
 
 impl Session {
+    /// Sets the names of the themes, for completion.
+    pub fn set_theme_names(&mut self, names: Vec<String>) {
+        self.known.themes = names;
+    }
+
+    /// Applies a setting that counts for the running session. Returns `false` if `name` is not such a setting or `value` does not fit.
+    pub fn apply_setting(&mut self, name: &str, value: &toml::Value) -> bool {
+        let count = value.as_integer().and_then(|count| usize::try_from(count).ok());
+        match (name, value.as_bool(), count) {
+            ("suggest_commands", Some(on), _) => self.processes.suggestions = on,
+            ("accept_plan", Some(on), _) => self.rules.accept_plan = on,
+            ("edit_rounds", _, Some(rounds)) => self.edit_rounds = rounds,
+            ("verify_rounds", _, Some(rounds)) => self.processes.rounds = rounds,
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Session {
     /// A new conversation, and the first effects.
     pub fn start(connection: Connection) -> (Self, Vec<Effect>) {
         let mut session = Self { connection, ..Self::default() };

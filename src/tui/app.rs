@@ -1,29 +1,32 @@
 //! The app between two frames: the session, the panes' own state, the focus and the overlay on top.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use ratatui::layout::Rect;
-
-pub use super::act::{DraftPart, ReviewDraft};
-use super::action::{Action, KeyMap, Pane, Scope};
-use super::composer::Composer;
-use super::composer::completing::Completion;
-use super::desk::Desk;
-use super::hits::Hits;
-use super::overlay::Overlay;
-use super::pane::context::ContextOrder;
-use super::pane::repo_map::MapPane;
-use super::pane::review::ReviewPane;
-use super::preview::Previews;
-use super::reading::Reading;
-use super::terminal::notify::Attention;
-use super::theme::Theme;
-use super::theme::wardrobe::Wardrobe;
-use super::view::ViewCache;
-use super::widget::scroll::ListWindow;
-use crate::config::DisplaySettings;
-use crate::session::{Citing, Clip, Connection, Effect, Entry, Question, Session, SurveyState};
 use rhumb_edit::review::HunkId;
+
+use super::action::{Action, KeyMap, KeySequence, Pane, Scope};
+use super::attention::Attention;
+use super::chat_pane::ChatPane;
+use super::composer::{Completion, Composer, InputHistory};
+use super::context_pane::ContextPane;
+use super::hints::{Hint, Uptime};
+use super::layout_state::LayoutState;
+use super::map_pane::MapPane;
+use super::mouse::MouseState;
+use super::overlay::OverlayStack;
+use super::previews::Previews;
+use super::review_pane::ReviewPane;
+use super::theme::manager::{ThemeChoice, ThemeManager};
+use super::theme::{Theme, Themes};
+use super::view::ViewCache;
+use super::{layout, terminal};
+use crate::config::{DisplaySettings, Notify};
+use crate::session::{Clip, Connection, Effect, Entry, Session, SessionStart, SurveyState};
+use crate::store::LayoutFile;
+
+pub use super::review_pane::edit::{DraftPart, ReviewDraft};
 
 /// Something for the event loop to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,15 +65,6 @@ pub enum Editing {
     Review(Box<ReviewDraft>),
 }
 
-/// How far the transcript is scrolled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ChatScroll {
-    /// Lines below the last visible one; 0 follows the newest text.
-    pub from_bottom: usize,
-    /// Whether what the model thought is shown in full.
-    pub thoughts: bool,
-}
-
 /// What the cursor of the review pane is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewItem {
@@ -84,150 +78,101 @@ pub enum ReviewItem {
     Refused(usize),
 }
 
-/// Everything that a frame is drawn from.
+/// The state that a frame is drawn from: the session, and one component for each part of the screen.
 #[derive(Debug)]
 pub struct App {
     /// The conversation.
     pub session: Session,
     /// The message being written.
     pub composer: Composer,
-    /// What is offered where something is being typed.
+    /// The completion popup of the composer.
     pub(super) completion: Completion,
+    /// Earlier inputs: the one recalled into the composer, and commands run from the palette.
+    pub(super) history: InputHistory,
     /// The pane with the focus.
     pub focus: Pane,
-    /// What lies over the panes and gets the keys first.
-    pub overlay: Option<Overlay>,
-    /// What comes back when that closes, the next one last.
-    pub(super) under: Vec<Overlay>,
-    /// The question that stood whole on the screen when it was last drawn: no other is answered by a key.
-    pub(super) seen_question: Option<Question>,
-    /// Whether this is the very first start, and no key was pressed yet.
-    pub welcome: bool,
-    /// What was run from the palette, the newest last.
-    pub(super) recent: Vec<String>,
-    /// Settings that were changed in this session, with their values as TOML.
-    pub(super) chosen_settings: BTreeMap<String, String>,
-    /// The session that is being looked at.
-    pub(super) peeking: Option<i64>,
+    /// The overlays above the panes. The top one receives the keys.
+    pub overlays: OverlayStack,
     /// The chat pane.
-    pub chat: ChatScroll,
-    /// Reading in its transcript.
-    pub reading: Reading,
+    pub chat: ChatPane,
     /// The map pane.
     pub map: MapPane,
-    /// The context pane's line under the cursor.
-    pub context: ListWindow,
-    /// How it lists the chunks.
-    pub context_order: ContextOrder,
-    /// Whether the passages of the repository are listed in the context pane one by one.
-    pub passages_open: bool,
-    /// What answers cite.
-    pub(super) citing: Citing,
+    /// The context pane.
+    pub context: ContextPane,
     /// The review pane.
     pub review: ReviewPane,
-    /// The space inside its frame, as last drawn.
-    pub(super) review_inner: Rect,
-    /// The styles.
-    pub theme: Theme,
-    /// The themes that there are, and which one suits which ground.
-    pub wardrobe: Wardrobe,
-    /// How it looks and feels otherwise, as the settings say.
+    /// The themes, and the one in use.
+    pub themes: ThemeManager,
+    /// The settings of the screen and the keyboard.
     pub display: DisplaySettings,
+    /// Settings that were changed in this session, with their values as TOML.
+    pub(super) changed_settings: BTreeMap<String, String>,
     /// The keys of every action.
     pub keys: KeyMap,
-    /// Files that were read for a look at them.
+    /// The key sequence that is being typed.
+    pub(super) sequence: KeySequence,
+    /// Files that were read to preview them.
     pub previews: Previews,
-    /// The root, for the status line.
-    pub root: String,
-    /// The root itself, to tell paths in it from others; empty where nobody has said.
-    pub folder: std::path::PathBuf,
-    /// What is known of the terminal: what, and how it is.
-    pub terminal: Vec<(String, String)>,
-    /// Where the panes stand, and what the pointer does there.
-    pub desk: Desk,
-    /// Columns and rows of the screen as last drawn.
-    pub(super) screen: (u16, u16),
-    /// What stands where on it.
-    pub(super) hits: Hits,
-    /// The input of earlier times that is in the composer.
-    pub(super) recall: super::act::Recall,
-    /// A word about the last key, shown in the status line until the next one, or until it is old.
-    pub hint: String,
-    /// Since when the hint is shown.
-    pub(super) hint_age: super::act::HintAge,
-    /// Keys of a sequence that has only begun.
-    pub(super) pending_keys: String,
-    /// What was put on the clipboard last.
-    pub(super) own_clip: Option<String>,
-    /// Whether Ctrl-C was the key before this one.
-    pub(super) interrupted_once: bool,
-    /// Rows of the panes as last drawn, for paging.
-    pub(super) page: usize,
-    /// Whether there was something to review after the event before.
-    pub(super) was_reviewing: bool,
-    /// Whether anybody looks.
+    /// The repository and the terminal in which the app runs.
+    pub environment: Environment,
+    /// The layout of the panes.
+    pub layout: LayoutState,
+    /// The state of the mouse, and what is drawn at each cell.
+    pub(super) mouse: MouseState,
+    /// The time since the start.
+    pub uptime: Uptime,
+    /// The hint about the last key, in the status line.
+    pub hint: Hint,
+    /// Whether the user looks at the app.
     pub(super) attention: Attention,
-    /// The proposals that the review pane has turned to.
-    pub(super) seen_proposals: usize,
-    /// Against keys that were meant for what was there before.
-    pub guard: super::act::Guard,
+}
+
+/// The repository and the terminal in which the app runs.
+#[derive(Debug, Default)]
+pub struct Environment {
+    /// The root of the repository as the status line shows it.
+    pub root: String,
+    /// The path of the root; empty where it is unknown.
+    pub folder: PathBuf,
+    /// Name and value of each fact that is known of the terminal.
+    pub terminal: Vec<(String, String)>,
 }
 
 impl App {
-    /// A new app, and the first tasks.
+    /// Returns a new app and its first tasks.
     pub fn start(session: Session, effects: Vec<Effect>, theme: Theme, root: String) -> (Self, Vec<Task>) {
         let mut session = session;
-        session.known.themes = Theme::builtin_names().map(str::to_owned).collect();
+        session.set_theme_names(Theme::builtin_names().map(str::to_owned).collect());
         let app = Self {
             session,
             composer: Composer::new(&theme),
             completion: Completion::default(),
+            history: InputHistory::default(),
             focus: Pane::Chat,
-            overlay: None,
-            under: Vec::new(),
-            seen_question: None,
-            welcome: false,
-            recent: Vec::new(),
-            chosen_settings: BTreeMap::new(),
-            peeking: None,
-            chat: ChatScroll::default(),
-            reading: Reading::default(),
+            overlays: OverlayStack::default(),
+            chat: ChatPane::default(),
             map: MapPane::default(),
-            context: ListWindow::default(),
-            context_order: ContextOrder::default(),
-            passages_open: false,
-            citing: Citing::default(),
+            context: ContextPane::default(),
             review: ReviewPane::default(),
-            review_inner: Rect::new(0, 0, 80, 24),
-            theme,
-            wardrobe: Wardrobe::default(),
+            themes: ThemeManager::new(theme),
             display: DisplaySettings::default(),
+            changed_settings: BTreeMap::new(),
             keys: KeyMap::default(),
+            sequence: KeySequence::default(),
             previews: Previews::default(),
-            root,
-            folder: std::path::PathBuf::new(),
-            terminal: Vec::new(),
-            desk: Desk::default(),
-            screen: (0, 0),
-            hits: Hits::default(),
-            recall: super::act::Recall::default(),
-            hint: String::new(),
-            hint_age: super::act::HintAge::default(),
-            pending_keys: String::new(),
-            own_clip: None,
-            interrupted_once: false,
-            page: 10,
-            was_reviewing: false,
+            environment: Environment { root, ..Environment::default() },
+            layout: LayoutState::default(),
+            mouse: MouseState::default(),
+            uptime: Uptime::default(),
+            hint: Hint::default(),
             attention: Attention::default(),
-            seen_proposals: 0,
-            guard: super::act::Guard::default(),
         };
         (app, run(effects))
     }
 
-    /// Lays an overlay over the one that is open, which comes back when it closes.
-    pub(super) fn open_over(&mut self, overlay: Overlay) {
-        self.under.extend(self.overlay.replace(overlay));
+    /// The theme in use.
+    pub fn theme(&self) -> &Theme {
+        self.themes.current()
     }
 
     /// Whether the review has something to decide or to tell.
@@ -237,48 +182,42 @@ impl App {
 
     /// Keeps cursors inside what they point into, after anything changed.
     pub(super) fn settle(&mut self) {
-        self.open_what_waits();
+        self.open_pending_question();
         self.settle_reading();
-        let review = &self.session.review;
-        if review.is_empty() && self.focus == Pane::Review && self.was_reviewing {
+        // A new proposal does not move the focus: a letter typed for the chat must never decide a hunk.
+        let has_ended = self.review.follow_session(!self.session.review.is_empty(), self.session.proposals);
+        if has_ended && self.focus == Pane::Review {
             self.focus = Pane::Chat;
         }
-        self.was_reviewing = !review.is_empty();
-        if self.session.proposals != self.seen_proposals {
-            self.seen_proposals = self.session.proposals;
-            self.review = self.review.anew();
-            // The focus stays where it is: a letter typed for the chat must never decide a hunk.
-        }
         self.lay_out_review(None);
-        self.context.set_len(self.context_rows());
+        self.settle_context();
         self.settle_map();
-        self.take_returned_draft();
+        self.restore_returned_draft();
         self.note_command();
     }
 }
 
 /// Facts that only drawing knows: heights for paging, and how far scrolling can go.
 impl App {
-    pub(super) fn drawn(&mut self, cache: &ViewCache) {
-        self.hits = cache.hits.clone();
-        self.seen_question.clone_from(&cache.question);
-        if let Some(selection) = &mut self.desk.selection {
-            selection.text.clone_from(&cache.selected);
+    /// Lays the panes and the top overlay out for a screen. To be called before each [`super::view::draw`].
+    pub fn lay_out(&mut self, screen: Rect) {
+        let areas = layout::places(screen, &self.layout_request());
+        let review = areas.as_ref().and_then(|areas| areas.of(Pane::Review));
+        self.layout.set_places((screen.width, screen.height), areas);
+        self.lay_out_review(review);
+        if let Some(overlay) = self.overlays.top_mut() {
+            overlay.component().fit(screen, self.themes.current(), &self.previews);
         }
-        self.desk.drawn();
-        self.map.window.set_height(cache.heights[0]);
-        if let Some(text) = &mut self.map.text {
-            text.window.set_height(cache.heights[0]);
-        }
+    }
+
+    /// Takes in what only drawing knows: heights for paging, the scroll position, what is drawn at each cell.
+    pub fn drawn(&mut self, cache: &ViewCache) {
+        self.mouse.drawn(cache);
+        self.map.set_height(cache.heights[0]);
         self.context.set_height(cache.heights[1]);
-        self.chat.from_bottom = cache.chat.from_bottom;
-        self.reading.drawn(cache.chat.seen());
-        self.page = match self.focus {
-            Pane::Review => usize::from(self.review.area.height),
-            _ => cache.chat.height,
-        }
-        .saturating_sub(1)
-        .max(1);
+        self.chat.drawn(cache);
+        let rows = if self.focus == Pane::Review { self.review.height() } else { cache.chat.height };
+        self.layout.set_page_rows(rows.saturating_sub(1).max(1));
     }
 
     /// Whether an action would do something now; the command bar leaves the others out.
@@ -298,14 +237,14 @@ impl App {
             Action::EditMessage => false,
             Action::Send => self.focus == Pane::Chat && !self.composer.is_empty(),
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
-            Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom > 0,
+            Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom() > 0,
             Action::ToggleThoughts => self.session.transcript.iter().any(has_thoughts),
-            Action::ReadTranscript => !self.session.transcript.is_empty() && !self.reading.on,
+            Action::ReadTranscript => !self.session.transcript.is_empty() && !self.chat.is_reading(),
             Action::MessageBack | Action::MessageForward | Action::BackToTyping | Action::OpenPaste => false,
-            Action::ScrollToEnd => self.chat.from_bottom > 0,
+            Action::ScrollToEnd => self.chat.from_bottom() > 0,
             Action::ScrollToStart | Action::SearchTranscript => false,
-            Action::NextMatch | Action::PreviousMatch => self.reading.search.is_some(),
-            Action::NextLink | Action::PreviousLink => self.citing.any(),
+            Action::NextMatch | Action::PreviousMatch => self.chat.is_searching(),
+            Action::NextLink | Action::PreviousLink => self.chat.has_citations(),
             Action::SendQueued => {
                 let waits = self.session.turn.is_some() || self.session.is_compacting();
                 !waits && !self.session.queue.waiting().is_empty()
@@ -320,7 +259,7 @@ impl App {
             | Action::HistoryForward
             | Action::HistorySearch => false,
             Action::Layout | Action::GrowPane | Action::ShrinkPane | Action::ResetBorders | Action::Mouse => false,
-            Action::Zoom | Action::ZoomHere => self.desk.zoomed,
+            Action::Zoom | Action::ZoomHere => self.layout.is_zoomed(),
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
                 self.session.connection == Connection::None
             }
@@ -330,7 +269,7 @@ impl App {
             Action::Reask | Action::ReaskAll | Action::Dismiss => !self.session.review.refused.is_empty(),
             Action::SendReview => self.session.has_feedback(),
             Action::Abandon => self.reviewing(),
-            Action::NextReviewMatch | Action::PreviousReviewMatch => self.review.search.is_on(),
+            Action::NextReviewMatch | Action::PreviousReviewMatch => self.review.is_searching(),
             Action::Redraw | Action::Suspend | Action::Quit | Action::FocusPrevious | Action::NextMode => false,
             Action::FocusChat => self.focus != Pane::Chat,
             Action::FocusMap => self.focus != Pane::Map,
@@ -351,4 +290,60 @@ fn has_thoughts(entry: &Entry) -> bool {
 /// Effects as tasks.
 pub(super) fn run(effects: Vec<Effect>) -> Vec<Task> {
     effects.into_iter().map(Task::Run).collect()
+}
+
+/// What the app starts with.
+pub struct Start {
+    /// The conversation.
+    pub session: SessionStart,
+    /// The styles.
+    pub theme: Theme,
+    /// The themes that there are.
+    pub themes: Themes,
+    /// Which of them suits which ground.
+    pub theme_choice: ThemeChoice,
+    /// Where the user's own lie.
+    pub themes_folder: Option<PathBuf>,
+    /// How it looks and feels otherwise.
+    pub display: DisplaySettings,
+    /// Where it is kept how the panes are arranged; `None` where nothing is.
+    pub layout_file: Option<LayoutFile>,
+    /// How to tell that a turn has ended.
+    pub notify: Notify,
+    /// Whether a command tells it instead.
+    pub notify_by_command: bool,
+    /// Whether this user has never started it before.
+    pub is_first: bool,
+    /// Panic after the first frame: lets a test see that the terminal comes back.
+    pub test_panic: bool,
+}
+
+/// The app before its first frame, and what it asks for.
+pub(super) fn begin(start: &Start) -> (App, Vec<Task>) {
+    let (session, effects) = start.session.begin();
+    let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.session.root.clone());
+    app.display.clone_from(&start.display);
+    app.display.animations &= !reduced_motion(|name| std::env::var(name).ok());
+    let kept = start.layout_file.as_ref().map(LayoutFile::read).unwrap_or_default();
+    app.display.layout = app.layout.restore(kept, start.display.layout);
+    let light = terminal::light_background(|name| std::env::var(name).ok());
+    app.set_themes(start.themes.clone(), start.theme_choice.clone(), light);
+    app.chat.set_welcome(start.is_first);
+    app.keys = KeyMap::with(&start.display.keys).0;
+    app.composer.invite(app.keys.first(Action::Help));
+    app.environment.folder.clone_from(&start.session.folder);
+    app.environment.terminal = terminal::facts(|name| std::env::var(name).ok());
+    let draft = &start.session.draft;
+    if !draft.is_empty() {
+        app.composer.set(draft);
+        tasks.extend(run(app.session.draft_changed(draft)));
+    }
+    (app, tasks)
+}
+
+/// Whether the environment says that nothing shall move by itself.
+fn reduced_motion(env: impl Fn(&str) -> Option<String>) -> bool {
+    ["REDUCE_MOTION", "NO_MOTION"]
+        .into_iter()
+        .any(|name| env(name).is_some_and(|value| !value.is_empty() && value != "0"))
 }

@@ -13,21 +13,21 @@ pub const MIN_WIDTH: u16 = 40;
 pub const MIN_HEIGHT: u16 = 10;
 
 /// From this size on there is room for three columns, and a line of the chat stays readable in its own.
-const VAST: (u16, u16) = (240, 35);
+const THREE_COLUMNS_SIZE: (u16, u16) = (240, 35);
 /// From this size on all four panes are on the screen.
 const WIDE: (u16, u16) = (120, 35);
 /// From this size on the pane with the focus has company; columns and rows that were asked for fit as well.
 const MEDIUM: (u16, u16) = (80, 24);
 
 /// The widest chat that anybody wants to read, in columns of the screen.
-const WIDEST_CHAT: u16 = 124;
+const MAX_CHAT_COLUMNS: u16 = 124;
 
 /// Borders that the user has moved: how much of the space the part before each gets, in thousandths.
 pub type Borders = BTreeMap<String, u16>;
 
 /// What is wished of the places.
 #[derive(Debug, Clone, Copy)]
-pub struct Wish<'a> {
+pub struct LayoutRequest<'a> {
     /// The pane with the focus.
     pub focus: Pane,
     /// Whether there is something to decide.
@@ -118,11 +118,11 @@ impl Places {
 }
 
 /// The places for a screen; `None` if it is too small. A review with something to decide takes the largest share.
-pub fn places(screen: Rect, wish: &Wish<'_>) -> Option<Places> {
+pub fn places(screen: Rect, request: &LayoutRequest<'_>) -> Option<Places> {
     if screen.width < MIN_WIDTH || screen.height < MIN_HEIGHT {
         return None;
     }
-    let (root, whole) = arrangement(screen, wish);
+    let (root, whole) = arrangement(screen, request);
     let mut places = Places::default();
     let body = if whole {
         let [body, status] = rows(screen, [Constraint::Fill(1), Constraint::Length(1)]);
@@ -133,24 +133,24 @@ pub fn places(screen: Rect, wish: &Wish<'_>) -> Option<Places> {
         (places.tabs, places.status) = (Some(tabs), status);
         body
     };
-    root.lay(body, wish.borders, &mut places);
+    root.lay(body, request.borders, &mut places);
     Some(places)
 }
 
 /// How the panes stand, and whether all of them do.
-fn arrangement(screen: Rect, wish: &Wish<'_>) -> (Node, bool) {
+fn arrangement(screen: Rect, request: &LayoutRequest<'_>) -> (Node, bool) {
     let fits = |least: (u16, u16)| screen.width >= least.0 && screen.height >= least.1;
-    if wish.zoomed {
-        return (Node::Pane(wish.focus), false);
+    if request.zoomed {
+        return (Node::Pane(request.focus), false);
     }
-    match wish.layout {
-        LayoutChoice::Auto if fits(VAST) => (vast(), true),
-        LayoutChoice::Auto if fits(WIDE) => (columns(wish.reviewing), true),
-        LayoutChoice::Columns if fits(MEDIUM) => (columns(wish.reviewing), true),
-        LayoutChoice::Rows if fits(MEDIUM) => (in_rows(wish.reviewing), true),
-        LayoutChoice::Auto if fits(MEDIUM) => (stack(wish.focus, wish.reviewing), false),
+    match request.layout {
+        LayoutChoice::Auto if fits(THREE_COLUMNS_SIZE) => (vast(), true),
+        LayoutChoice::Auto if fits(WIDE) => (columns(request.reviewing), true),
+        LayoutChoice::Columns if fits(MEDIUM) => (columns(request.reviewing), true),
+        LayoutChoice::Rows if fits(MEDIUM) => (in_rows(request.reviewing), true),
+        LayoutChoice::Auto if fits(MEDIUM) => (stack(request.focus, request.reviewing), false),
         LayoutChoice::Auto | LayoutChoice::Columns | LayoutChoice::Rows | LayoutChoice::Single => {
-            (Node::Pane(wish.focus), false)
+            (Node::Pane(request.focus), false)
         }
     }
 }
@@ -160,7 +160,7 @@ fn vast() -> Node {
     let middle = above("vast-map", Share::Of(550), MAP, CONTEXT);
     beside(
         "vast-chat",
-        Share::AtMost(400, WIDEST_CHAT),
+        Share::AtMost(400, MAX_CHAT_COLUMNS),
         CHAT,
         beside("vast-review", Share::AtMost(400, 100), middle, REVIEW),
     )
@@ -174,9 +174,9 @@ fn columns(reviewing: bool) -> Node {
         above("columns-top", Share::Of(220), top, REVIEW)
     } else {
         let upper = above("columns-map", Share::Of(556), MAP, CONTEXT);
-        above("columns-review", Share::AllBut(7), upper, REVIEW).at_least(2 * LEAST_COLUMNS)
+        above("columns-review", Share::AllBut(7), upper, REVIEW).at_least(2 * MIN_PANE_COLUMNS)
     };
-    beside("columns-chat", Share::AtMost(560, WIDEST_CHAT), CHAT, others)
+    beside("columns-chat", Share::AtMost(560, MAX_CHAT_COLUMNS), CHAT, others)
 }
 
 /// The chat above, the others in a row below it.
@@ -240,7 +240,7 @@ fn above(name: &'static str, share: Share, first: Node, second: Node) -> Node {
 }
 
 /// The fewest columns in which a pane says anything.
-const LEAST_COLUMNS: u16 = 20;
+const MIN_PANE_COLUMNS: u16 = 20;
 
 impl Node {
     /// The same with that many columns at least.
@@ -254,7 +254,7 @@ impl Node {
     /// The fewest columns, or rows, in which it says anything.
     fn least(&self, columns: bool) -> u16 {
         match self {
-            Self::Pane(_) if columns => LEAST_COLUMNS,
+            Self::Pane(_) if columns => MIN_PANE_COLUMNS,
             Self::Pane(Pane::Chat) => 6,
             Self::Pane(_) => 4,
             Self::Split(split) => {
@@ -319,8 +319,8 @@ mod tests {
     const LAYOUTS: [LayoutChoice; 4] =
         [LayoutChoice::Auto, LayoutChoice::Columns, LayoutChoice::Rows, LayoutChoice::Single];
 
-    fn wish(borders: &Borders) -> Wish<'_> {
-        Wish { focus: Pane::Chat, reviewing: false, layout: LayoutChoice::Auto, zoomed: false, borders }
+    fn request(borders: &Borders) -> LayoutRequest<'_> {
+        LayoutRequest { focus: Pane::Chat, reviewing: false, layout: LayoutChoice::Auto, zoomed: false, borders }
     }
 
     fn screen(width: u16, height: u16) -> Rect {
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn every_pane_is_on_a_wide_screen() {
         for (width, height) in [(120, 35), (400, 120)] {
-            let places = places(screen(width, height), &wish(&Borders::new())).unwrap();
+            let places = places(screen(width, height), &request(&Borders::new())).unwrap();
             assert!(Pane::ALL.into_iter().all(|pane| places.of(pane).is_some()));
         }
     }
@@ -353,8 +353,8 @@ mod tests {
                 for (reviewing, zoomed) in [(false, false), (true, false), (true, true)] {
                     for layout in LAYOUTS {
                         for borders in &moved {
-                            let wish = Wish { focus, reviewing, layout, zoomed, borders };
-                            whole(&places(screen(width, height), &wish).unwrap(), &wish, width, height);
+                            let request = LayoutRequest { focus, reviewing, layout, zoomed, borders };
+                            whole(&places(screen(width, height), &request).unwrap(), &request, width, height);
                         }
                     }
                 }
@@ -363,15 +363,15 @@ mod tests {
     }
 
     /// The panes fill the screen without a gap or an overlap, and each is large enough.
-    fn whole(places: &Places, wish: &Wish<'_>, width: u16, height: u16) {
-        assert!(places.of(wish.focus).is_some());
+    fn whole(places: &Places, request: &LayoutRequest<'_>, width: u16, height: u16) {
+        assert!(places.of(request.focus).is_some());
         let mut cells = usize::from(width) * (1 + usize::from(places.tabs.is_some()));
         for (index, (_, rect)) in places.panes.iter().enumerate() {
             cells += usize::from(rect.width) * usize::from(rect.height);
-            assert!(rect.width >= 20 && rect.height >= 4, "{width}x{height} {wish:?} {rect:?}");
+            assert!(rect.width >= 20 && rect.height >= 4, "{width}x{height} {request:?} {rect:?}");
             assert!(places.panes[..index].iter().all(|(_, other)| !other.intersects(*rect)));
         }
-        assert_eq!(cells, usize::from(width) * usize::from(height), "{wish:?}");
+        assert_eq!(cells, usize::from(width) * usize::from(height), "{request:?}");
     }
 
     /// Every border there is.
@@ -408,8 +408,8 @@ mod tests {
             for layout in LAYOUTS {
                 for borders in &moved {
                     let chat = |reviewing| {
-                        let wish = Wish { reviewing, layout, ..wish(borders) };
-                        places(screen(width, height), &wish).unwrap().of(Pane::Chat).unwrap()
+                        let request = LayoutRequest { reviewing, layout, ..request(borders) };
+                        places(screen(width, height), &request).unwrap().of(Pane::Chat).unwrap()
                     };
                     assert_eq!(chat(true).width, chat(false).width, "{width}x{height} {layout:?}");
                 }
@@ -421,11 +421,11 @@ mod tests {
     fn a_border_stays_where_it_was_put_and_within_its_range() {
         for (width, height) in [(120, 35), (133, 47), (400, 120)] {
             let none = Borders::new();
-            let before = places(screen(width, height), &wish(&none)).unwrap();
+            let before = places(screen(width, height), &request(&none)).unwrap();
             for border in &before.borders {
                 for at in 0..=border.length() {
                     let borders = Borders::from([(border.name.to_owned(), border.share(at))]);
-                    let after = places(screen(width, height), &wish(&borders)).unwrap();
+                    let after = places(screen(width, height), &request(&borders)).unwrap();
                     let moved = after.borders.iter().find(|other| other.name == border.name).unwrap();
                     assert_eq!(moved.at, at.clamp(border.range.0, border.range.1), "{} of {width}", border.name);
                 }
@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn a_border_is_found_on_the_frames_of_both_its_sides() {
-        let places = places(screen(120, 35), &wish(&Borders::new())).unwrap();
+        let places = places(screen(120, 35), &request(&Borders::new())).unwrap();
         let chat = places.of(Pane::Chat).unwrap();
         for column in [chat.right() - 1, chat.right()] {
             assert_eq!(places.border_at(column, 20).map(|border| border.name), Some("columns-chat"));
@@ -448,7 +448,7 @@ mod tests {
     #[test]
     fn a_zoomed_pane_has_the_screen_and_the_others_are_tabs() {
         let borders = Borders::new();
-        let places = places(screen(200, 60), &Wish { zoomed: true, ..wish(&borders) }).unwrap();
+        let places = places(screen(200, 60), &LayoutRequest { zoomed: true, ..request(&borders) }).unwrap();
         assert_eq!((places.panes.len(), places.tabs.is_some()), (1, true));
     }
 
@@ -456,14 +456,14 @@ mod tests {
     fn the_chat_of_a_vast_screen_stays_readable() {
         for reviewing in [false, true] {
             let borders = Borders::new();
-            let places = places(screen(400, 120), &Wish { reviewing, ..wish(&borders) }).unwrap();
-            assert!(places.of(Pane::Chat).unwrap().width <= WIDEST_CHAT);
+            let places = places(screen(400, 120), &LayoutRequest { reviewing, ..request(&borders) }).unwrap();
+            assert!(places.of(Pane::Chat).unwrap().width <= MAX_CHAT_COLUMNS);
             assert!(places.of(Pane::Review).unwrap().width >= 140, "room for side by side");
         }
     }
 
     #[test]
     fn a_tiny_screen_has_no_places() {
-        assert_eq!(places(screen(39, 30), &wish(&Borders::new())), None);
+        assert_eq!(places(screen(39, 30), &request(&Borders::new())), None);
     }
 }

@@ -9,7 +9,7 @@ use super::overlay::{Overlay, Reply};
 use crate::session::{Clip, Command, Effect, Level, PassageChoice, Question, Report, as_command, is_command};
 
 /// What is said when somebody types on where a question has come up.
-const NOT_DONE: &str = "the question was closed unanswered; what you type goes to the message";
+const QUESTION_CLOSED: &str = "the question was closed unanswered; what you type goes to the message";
 
 impl App {
     /// Takes in a terminal event.
@@ -22,11 +22,11 @@ impl App {
             Event::FocusLost => self.look(false),
             _ => Vec::new(),
         };
-        tasks.extend(self.take_from_session());
-        tasks.extend(self.sift_anew());
-        tasks.extend(self.search_code_anew());
-        tasks.extend(self.want_look());
-        tasks.extend(self.complete_anew());
+        tasks.extend(self.handle_session_output());
+        tasks.extend(self.update_map_filter());
+        tasks.extend(self.update_code_search());
+        tasks.extend(self.request_previews());
+        tasks.extend(self.update_completion());
         tasks
     }
 
@@ -38,54 +38,52 @@ impl App {
         let guarded = if by_itself { self.guarded() } else { None };
         self.completion.note(&report);
         self.previews.note(&report);
-        self.citing.note(&report);
+        self.chat.note(&report);
         self.note_for_map(&report);
-        self.note_shelf(&report);
+        self.note_session_list(&report);
         self.note_search(&report);
-        let asked = self.ask_to_undo(&report);
+        let asked = self.confirm_undo(&report);
         let under = matches!(report, Report::Proposed { .. }).then(|| self.under_cursor()).flatten();
         let lost = matches!(report, Report::Reread { .. }).then(|| self.session.review.refused.len());
         let is_connected = matches!(report, Report::Connected { .. });
         let effects = self.session.handle(report);
         self.note_connecting(is_connected);
-        self.hold_context(held.0.as_deref());
-        self.hold_review(held.1.as_deref());
-        lost.into_iter().for_each(|before| self.show_lost(before));
-        if let Some(overlay) = &mut self.overlay {
+        self.keep_context_cursor(held.0.as_deref());
+        self.keep_review_cursor(held.1.as_deref());
+        lost.into_iter().for_each(|before| self.go_to_lost_hunks(before));
+        if let Some(overlay) = self.overlays.top_mut() {
             let map = self.session.view.as_ref().and_then(|view| view.map.as_deref());
-            overlay.refresh(&self.session.paths, map);
-            overlay.refresh_logs(&self.session.processes.logs);
-            overlay.refresh_place(&self.previews);
+            overlay.refresh(&self.session.paths, map, &self.session.processes.logs, &self.previews);
         }
         let mut tasks = run(effects);
         tasks.extend(asked);
-        tasks.extend(self.cite_anew());
+        tasks.extend(self.update_citations());
         tasks.extend(self.run_loaded());
-        tasks.extend(self.take_from_session());
-        under.into_iter().for_each(|item| self.find_again(&item));
-        tasks.extend(self.sift_anew());
-        tasks.extend(self.search_code_anew());
-        tasks.extend(self.ask_why_anew());
-        tasks.extend(self.want_look());
+        tasks.extend(self.handle_session_output());
+        under.into_iter().for_each(|item| self.restore_cursor(&item));
+        tasks.extend(self.update_map_filter());
+        tasks.extend(self.update_code_search());
+        tasks.extend(self.update_explanation());
+        tasks.extend(self.request_previews());
         if by_itself {
             self.guard(guarded.as_ref());
         }
-        tasks.extend(self.complete_anew());
+        tasks.extend(self.update_completion());
         tasks
     }
 
     /// What the session has for the world and for the eyes, after whatever has changed it.
-    fn take_from_session(&mut self) -> Vec<Task> {
+    fn handle_session_output(&mut self) -> Vec<Task> {
         let mut tasks = run(self.session.next_queued());
-        tasks.extend(self.take_outside());
+        tasks.extend(self.take_external_input());
         tasks.extend(self.session.clipboard.take().map(Task::Copy));
         tasks.extend(self.news().map(Task::Notify));
         tasks.extend(self.offer_connection());
         self.offer_servers();
-        self.show_known();
+        self.open_pending_page();
         self.offer_sessions();
         self.settle();
-        self.tell_unseen();
+        self.hint_unseen_warning();
         tasks
     }
 
@@ -93,12 +91,12 @@ impl App {
     fn look(&mut self, focused: bool) -> Vec<Task> {
         self.attention.focused = Some(focused);
         self.attention.unseen &= !focused;
-        if focused { self.hold_against_disk() } else { Vec::new() }
+        if focused { self.recheck_files() } else { Vec::new() }
     }
 
     /// A text was handed to the clipboard; `native` if the system's own clipboard took it.
     pub fn copied(&mut self, native: bool, clip: &Clip) {
-        self.own_clip = Some(clip.text.clone());
+        self.history.note_copied(&clip.text);
         self.session.tell(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
         if !native {
             let text = format!("It was copied through the terminal (OSC 52, {} kB).", clip.text.len().div_ceil(1_000));
@@ -112,36 +110,36 @@ impl App {
         if self.session.servers.is_empty() {
             return;
         }
-        if self.overlay.is_some() {
-            self.hint = "Model servers were found; the list opens when this closes.".into();
+        if !self.overlays.is_empty() {
+            self.hint.set("Model servers were found; the list opens when this closes.".into());
             return;
         }
-        if !std::mem::take(&mut self.pending_keys).is_empty() {
+        if self.sequence.clear() {
             self.hint.clear();
         }
-        self.overlay = Some(Overlay::servers(std::mem::take(&mut self.session.servers)));
+        self.overlays.show(Overlay::servers(std::mem::take(&mut self.session.servers)));
     }
 
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
         let name = key::name(key);
         self.hint.clear();
-        self.welcome = false;
-        let twice = std::mem::take(&mut self.interrupted_once);
-        if self.overlay.is_none() && self.review_search_key(key, &name) {
+        self.chat.set_welcome(false);
+        let twice = self.sequence.take_interrupt();
+        if self.overlays.is_empty() && self.review_search_key(key, &name) {
             return Vec::new();
         }
         if name == "Ctrl-c" {
             // It also ends a sequence that has only begun: the next key stands for itself.
-            self.pending_keys.clear();
+            self.sequence.clear();
             return self.interrupt(twice);
         }
-        if let Some(overlay) = &mut self.overlay {
+        if let Some(overlay) = self.overlays.top_mut() {
             let binding = self.keys.lookup(self.focus, &name);
             let closes = matches!(binding, Binding::Action(action) if overlay.closes_by(action));
-            let reply = if closes { Reply::Close } else { overlay.key(key) };
+            let reply = if closes { Reply::Close } else { overlay.component().key(key) };
             return self.overlay_reply(reply);
         }
-        if self.focus == Pane::Map && self.map.is_typing() && !self.is_elsewhere(&name) {
+        if self.focus == Pane::Map && self.map.is_typing() && !self.is_global_key(&name) {
             return self.map_filter_key(key);
         }
         if self.focus == Pane::Chat
@@ -162,20 +160,19 @@ impl App {
         if let Some(choice) = name.strip_prefix("Alt-").and_then(only_char).filter(|key| self.session.is_choice(*key)) {
             return self.choose(choice);
         }
-        let sequence = if self.pending_keys.is_empty() { name } else { format!("{} {name}", self.pending_keys) };
-        self.pending_keys.clear();
+        let sequence = self.sequence.complete(&name);
         match self.keys.lookup(self.focus, &sequence) {
             Binding::Action(action) => self.act(action),
             Binding::Prefix => {
-                self.hint = format!("{sequence} …");
-                self.pending_keys = sequence;
+                self.hint.set(format!("{sequence} …"));
+                self.sequence.hold(sequence);
                 Vec::new()
             }
             Binding::None if self.focus == Pane::Chat && self.recalls(&sequence) => self.recall(sequence == "Up"),
             Binding::None if self.focus == Pane::Chat => self.typed(|app| app.composer.input(key)),
             Binding::None => {
                 let help = self.keys.first(Action::HelpHere);
-                self.hint = format!("{sequence} has no effect here; {help} shows the keys");
+                self.hint.set(format!("{sequence} has no effect here; {help} shows the keys"));
                 Vec::new()
             }
         }
@@ -185,40 +182,40 @@ impl App {
     /// instead: a key that was held down must not answer what nobody has seen. The harmless answer counts at once.
     fn choose(&mut self, choice: char) -> Vec<Task> {
         let Some(question) = self.session.questions.front() else { return Vec::new() };
-        let is_seen = self.seen_question.as_ref() == Some(question) && !question.must_be_read();
+        let is_seen = self.chat.has_shown(question) && !question.must_be_read();
         if is_seen || question.is_harmless(choice) {
             return self.answer(choice);
         }
-        self.overlay = Some(Overlay::question(question));
+        self.overlays.show(Overlay::question(question));
         Vec::new()
     }
 
     /// A key goes to the pane that was typed in before the question came: it is none of its answers.
-    fn key_beneath(&mut self, key: KeyEvent) -> Vec<Task> {
-        let hint = self.hint_of_closing();
-        self.overlay = None;
+    fn pass_key_below(&mut self, key: KeyEvent) -> Vec<Task> {
+        let hint = self.closing_hint();
+        self.overlays.close();
         let tasks = self.key(key);
-        self.hint = hint.into();
+        self.hint.set(hint.into());
         tasks
     }
 
     /// What is said when the open overlay closes because somebody types on.
-    fn hint_of_closing(&self) -> &'static str {
-        if matches!(self.overlay, Some(Overlay::Connect(_))) {
+    fn closing_hint(&self) -> &'static str {
+        if matches!(self.overlays.top(), Some(Overlay::Connect(_))) {
             "no model is connected; /connect helps"
         } else {
-            NOT_DONE
+            QUESTION_CLOSED
         }
     }
 
     fn paste(&mut self, text: &str) -> Vec<Task> {
-        self.welcome = false;
-        if self.goes_on_typing() {
-            self.hint = self.hint_of_closing().into();
-            self.overlay = None;
+        self.chat.set_welcome(false);
+        if self.typing_continues() {
+            self.hint.set(self.closing_hint().into());
+            self.overlays.close();
         }
-        if let Some(overlay) = &mut self.overlay {
-            overlay.paste(text);
+        if let Some(overlay) = self.overlays.top_mut() {
+            overlay.component().paste(text);
             return Vec::new();
         }
         if self.focus == Pane::Map && self.map_filter_paste(text) {
@@ -232,7 +229,7 @@ impl App {
             return Vec::new();
         }
         self.stop_reading();
-        if let Some(tasks) = self.take_dropped(text) {
+        if let Some(tasks) = self.paste_dropped_paths(text) {
             return tasks;
         }
         if let Some(effects) = self.session.take_pasted(text) {
@@ -254,10 +251,9 @@ impl App {
         if self.session.outside.recording.is_some() {
             return run(self.session.end_recording(false));
         }
-        if let Some(overlay) = self.overlay.take() {
-            self.under.clear();
+        if let Some(overlay) = self.overlays.clear() {
             if let Some(before) = overlay.theme_before() {
-                self.wear(before);
+                self.apply_theme(before);
             }
             return Vec::new();
         }
@@ -266,7 +262,7 @@ impl App {
         }
         if !self.composer.is_empty() {
             if self.keep_draft() {
-                self.hint = format!("{} brings it back", self.keys.first(Action::HistoryBack));
+                self.hint.set(format!("{} brings it back", self.keys.first(Action::HistoryBack)));
             }
             return self.typed(|app| app.composer.clear());
         }
@@ -274,41 +270,40 @@ impl App {
             // Messages that wait are kept nowhere; all else is, with the session.
             return if self.session.queue.waiting().is_empty() { vec![Task::Quit] } else { self.leave() };
         }
-        self.interrupted_once = true;
-        self.hint = format!("{} again leaves", self.keys.first(Action::Interrupt));
+        self.sequence.note_interrupt();
+        self.hint.set(format!("{} again leaves", self.keys.first(Action::Interrupt)));
         Vec::new()
     }
 
     pub(super) fn overlay_reply(&mut self, reply: Reply) -> Vec<Task> {
         if let Reply::Run(name) = &reply {
             let word = name.split(' ').next().unwrap_or(name).to_owned();
-            self.recent.retain(|known| *known != word);
-            self.recent.push(word);
+            self.history.note_run(&word);
             if self.ask_arguments(name) {
                 return Vec::new();
             }
             // Nothing of what led here is of use any more.
-            self.under.clear();
+            self.overlays.clear();
         }
         if let Reply::Typed(key) = reply {
-            return if self.goes_on_typing() { self.key_beneath(key) } else { Vec::new() };
+            return if self.typing_continues() { self.pass_key_below(key) } else { Vec::new() };
         }
-        let before = self.overlay.as_ref().and_then(Overlay::theme_before).map(str::to_owned);
+        let before = self.overlays.top().and_then(Overlay::theme_before).map(str::to_owned);
         if !reply.stays() {
-            self.overlay = self.under.pop();
+            self.overlays.close();
         }
         match reply {
             Reply::Stay => {
                 self.preview_theme();
                 Vec::new()
             }
-            Reply::Confirmed(deed) => self.confirmed(deed),
+            Reply::Confirmed(confirmed_action) => self.confirmed(confirmed_action),
             Reply::Close => Vec::new(),
             Reply::Model(part, name) => run(self.session.choose_for(part, name)),
             Reply::Theme(name) => {
                 // The one from before comes back when none is chosen: it goes on following the ground.
                 if before.is_some_and(|before| before == name) {
-                    self.wear(&name)
+                    self.apply_theme(&name)
                 } else {
                     self.choose_theme(&name)
                 }
@@ -330,15 +325,15 @@ impl App {
             Reply::Answer(key) => self.answer(key),
             Reply::Spoken(keep) => run(self.session.end_recording(keep)),
             Reply::StopRun(number) => {
-                self.overlay = Some(Overlay::logs(&self.session.processes.logs));
+                self.overlays.show(Overlay::logs(&self.session.processes.logs));
                 run(self.session.stop_run(number))
             }
-            Reply::Peek(places) => self.peek_at(places),
+            Reply::ShowLocations(places) => self.show_locations(places),
             Reply::Edit(path, line) => vec![Task::Edit(Editing::File { path, line })],
             Reply::Resume(number) => run(self.session.resume(Some(number.to_string()))),
             Reply::Recall(text) => {
                 self.keep_draft();
-                self.completion.hush();
+                self.completion.suppress();
                 self.typed(|app| app.composer.set(&text))
             }
             Reply::Review(reply) => self.review_reply(reply),
@@ -366,13 +361,13 @@ impl App {
             Action::HistoryBack => return self.recall(true),
             Action::HistoryForward => return self.recall(false),
             Action::HistorySearch => self.search_inputs(),
-            Action::ScrollUp => self.chat.from_bottom += self.page,
-            Action::ScrollDown => self.chat.from_bottom = self.chat.from_bottom.saturating_sub(self.page),
+            Action::ScrollUp => self.chat.scroll_up(self.layout.page_rows().cast_signed()),
+            Action::ScrollDown => self.chat.scroll_up(-self.layout.page_rows().cast_signed()),
             Action::Escape => return self.escape(),
             Action::Quit => return self.leave(),
             Action::NextMode => {
                 let (told, effects) = self.session.next_mode();
-                self.hint = told.unwrap_or_else(|why| why);
+                self.hint.set(told.unwrap_or_else(|why| why));
                 return run(effects);
             }
             Action::FocusNext => self.focus = self.neighbour(1),
@@ -382,7 +377,7 @@ impl App {
             Action::FocusContext => self.focus = Pane::Context,
             Action::FocusReview => self.focus = Pane::Review,
             Action::PickFile | Action::ContextAdd => {
-                self.overlay = Some(Overlay::files(&self.session.paths, self.ranked_map().map(AsRef::as_ref)))
+                self.overlays.show(Overlay::files(&self.session.paths, self.ranked_map().map(AsRef::as_ref)))
             }
             Action::PickSymbol => self.open_symbols(),
             Action::SearchCode => self.open_code_search(""),
@@ -427,11 +422,11 @@ impl App {
         if let Some(effects) = self.stop_what_runs() {
             return run(effects);
         }
-        if self.focus == Pane::Chat && self.chat.from_bottom == 0 {
+        if self.focus == Pane::Chat && self.chat.from_bottom() == 0 {
             return self.stop_survey();
         }
         self.focus = Pane::Chat;
-        self.chat.from_bottom = 0;
+        self.chat.scroll_to_end();
         Vec::new()
     }
 
@@ -461,14 +456,14 @@ impl App {
         let text = self.composer.text();
         if text.trim().is_empty() {
             if let Some(question) = self.question_on_enter() {
-                self.overlay = Some(Overlay::question(question));
+                self.overlays.show(Overlay::question(question));
             } else if self.reviewing() {
                 self.focus = Pane::Review;
             }
             return Vec::new();
         }
-        self.chat.from_bottom = 0;
-        let Some(rewound) = self.begin_rerun(&text) else { return Vec::new() };
+        self.chat.scroll_to_end();
+        let Some(rewound) = self.start_rerun(&text) else { return Vec::new() };
         let mut tasks = run(rewound);
         if let Some(line) = as_command(&text) {
             self.session.remember_input(&text);
@@ -521,9 +516,9 @@ mod tests {
         let mut app = app();
         app.focus = Pane::Review;
         press(&mut app, "g");
-        assert_eq!(app.pending_keys, "g");
+        assert!(!app.sequence.is_empty());
         press(&mut app, "Ctrl-c");
-        assert_eq!(app.pending_keys, "");
+        assert!(app.sequence.is_empty());
     }
 
     #[test]
@@ -533,7 +528,7 @@ mod tests {
         let before = app.session.transcript.len();
         let modes = ["ask", "architect", "context", "code"].map(|name| {
             press(&mut app, "Shift-Tab");
-            assert!(app.hint.starts_with(&format!("mode {name}: ")), "{}", app.hint);
+            assert!(app.hint.text().starts_with(&format!("mode {name}: ")), "{}", app.hint.text());
             app.session.mode.to_string()
         });
         assert_eq!(modes, ["ask", "architect", "context", "code"]);
@@ -559,12 +554,12 @@ mod tests {
         press(&mut app, "F4");
         app.event(Event::Paste("a reply".into()));
         app.report(found());
-        assert!(matches!(app.overlay, Some(Overlay::Paste(_))), "the pasted reply is not lost");
-        assert!(app.hint.contains("found"), "{}", app.hint);
+        assert!(matches!(app.overlays.top(), Some(Overlay::Paste(_))), "the pasted reply is not lost");
+        assert!(app.hint.text().contains("found"), "{}", app.hint.text());
         press(&mut app, "Esc");
-        assert!(matches!(app.overlay, Some(Overlay::Servers(..))));
+        assert!(matches!(app.overlays.top(), Some(Overlay::Servers(..))));
         press(&mut app, "Esc");
-        assert!(app.overlay.is_none() && app.session.servers.is_empty(), "they are offered once");
+        assert!(app.overlays.is_empty() && app.session.servers.is_empty(), "they are offered once");
     }
 
     #[test]
@@ -588,6 +583,6 @@ mod tests {
     fn servers_open_at_once_when_nothing_is_open() {
         let mut app = app();
         app.report(found());
-        assert!(matches!(app.overlay, Some(Overlay::Servers(..))));
+        assert!(matches!(app.overlays.top(), Some(Overlay::Servers(..))));
     }
 }

@@ -6,19 +6,18 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Paragraph};
+use rhumb_text::width;
 
 use super::action::{Action, Pane};
 use super::app::App;
 use super::coloring::Coloring;
-use super::hits::{Hit, Hits};
-use super::layout::{self, MIN_HEIGHT, MIN_WIDTH, Places};
-use super::overlay::Sight;
-use super::pane;
-use super::status;
+use super::layout::{MIN_HEIGHT, MIN_WIDTH};
+use super::mouse::{Hit, Hits};
+use super::overlay::OverlayContext;
 use super::theme::{Role, Theme};
 use super::widget::styled::fill;
+use super::{chat_pane, context_pane, map_pane, review_pane, status_line};
 use crate::session::Question;
-use rhumb_text::width;
 
 /// Below this many columns the tabs are as short as they can be.
 const NARROW: u16 = 50;
@@ -29,9 +28,9 @@ pub struct ViewCache {
     /// Syntax colours.
     pub coloring: Coloring,
     /// Rendered messages.
-    pub chat: pane::chat::ChatCache,
+    pub chat: chat_pane::ChatCache,
     /// Rows of the review.
-    pub review: pane::review::ReviewCache,
+    pub review: review_pane::ReviewCache,
     /// Heights as last drawn, for paging: map, context.
     pub heights: [usize; 2],
     /// The question that stands whole on the screen.
@@ -42,48 +41,49 @@ pub struct ViewCache {
     pub(super) selected: String,
 }
 
-/// Draws the app. The overlay is the one part that may change while it is drawn: it wraps its text for the width.
-pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
+/// Lays the app out for the screen, draws a frame, and hands back to the app what only drawing knows.
+pub fn render(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
+    app.lay_out(frame.area());
+    draw(app, cache, frame);
+    app.drawn(cache);
+}
+
+/// Draws the app as it was laid out. Writes nothing but the frame and the cache.
+pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     let screen = frame.area();
-    app.screen = (screen.width, screen.height);
     cache.hits = Hits::default();
     cache.question = None;
     cache.selected.clear();
-    // A theme may paint its own ground; what has no style of its own is ordinary text.
-    frame.buffer_mut().set_style(screen, app.theme.style(Role::Text));
-    let Some(places) = layout::places(screen, &app.wish()) else {
-        app.desk.places = Places::default();
-        app.seen_question = None;
+    // A theme may paint the background; text without a style is ordinary text.
+    frame.buffer_mut().set_style(screen, app.theme().style(Role::Text));
+    let places = app.layout.places();
+    if places.panes.is_empty() {
         return too_small(app, frame, screen);
-    };
-    // The rows of the review depend on the room that they have.
-    app.lay_out_review(places.panes.iter().find(|(pane, _)| *pane == Pane::Review).map(|(_, area)| *area));
+    }
     for (pane, area) in &places.panes {
         cache.hits.add(*area, Hit::Pane(*pane));
         match pane {
-            Pane::Chat => pane::chat::draw(app, cache, frame, *area),
-            Pane::Map => pane::repo_map::draw(app, cache, frame, *area),
-            Pane::Context => pane::context::draw(app, cache, frame, *area),
-            Pane::Review => pane::review::draw(app, cache, frame, *area),
+            Pane::Chat => chat_pane::draw(app, cache, frame, *area),
+            Pane::Map => map_pane::draw(app, cache, frame, *area),
+            Pane::Context => context_pane::draw(app, cache, frame, *area),
+            Pane::Review => review_pane::draw(app, cache, frame, *area),
         }
     }
     if let Some(area) = places.tabs {
         tabs(app, cache, frame, area);
     }
-    status::draw(app, frame, places.status);
-    app.desk.places = places;
-    if let Some(overlay) = &mut app.overlay {
-        // What lies below it is out of reach.
+    status_line::draw(app, frame, places.status);
+    if let Some(overlay) = app.overlays.top() {
+        // The mouse does not reach what is below an overlay.
         cache.hits = Hits::default();
-        let sight = Sight { coloring: &mut cache.coloring, previews: &app.previews, hits: &mut cache.hits };
-        overlay.draw(frame, screen, &app.theme, sight);
-        mend_halves(frame, screen);
+        let context = OverlayContext { coloring: &mut cache.coloring, previews: &app.previews, hits: &mut cache.hits };
+        overlay.as_component().draw(frame, screen, app.theme(), context);
+        blank_cut_wide_chars(frame, screen);
     }
-    app.drawn(cache);
 }
 
 /// Blanks the wide characters of which an overlay covers the right half: the terminal would draw all of them, over its edge.
-fn mend_halves(frame: &mut Frame<'_>, screen: Rect) {
+fn blank_cut_wide_chars(frame: &mut Frame<'_>, screen: Rect) {
     let buffer = frame.buffer_mut();
     for y in screen.top()..screen.bottom() {
         for x in screen.left()..screen.right().saturating_sub(1) {
@@ -99,13 +99,13 @@ fn mend_halves(frame: &mut Frame<'_>, screen: Rect) {
 
 /// The frame of a pane, brighter with the focus, and the space inside.
 pub(super) fn pane_block(app: &App, frame: &mut Frame<'_>, area: Rect, pane: Pane, note: &str) -> Rect {
-    let focused = app.focus == pane && app.overlay.is_none();
+    let focused = app.focus == pane && app.overlays.is_empty();
     let title = if note.is_empty() { format!(" {} ", pane.title()) } else { format!(" {} · {note} ", pane.title()) };
     let (border, title_role) = if focused { (Role::BorderFocused, Role::Title) } else { (Role::Border, Role::Muted) };
     let block = Block::bordered()
         .border_type(if focused { BorderType::Thick } else { BorderType::Rounded })
-        .border_style(app.theme.style(border))
-        .title(Line::styled(title, app.theme.style(title_role)));
+        .border_style(app.theme().style(border))
+        .title(Line::styled(title, app.theme().style(title_role)));
     let inner = block.inner(area);
     frame.render_widget(block, area);
     inner
@@ -136,9 +136,9 @@ fn tabs(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
         let note =
             if pane == Pane::Review && !review.is_empty() { format!(" {}", review.waiting()) } else { String::new() };
         let style = if pane == app.focus {
-            app.theme.style(Role::Accent).add_modifier(Modifier::BOLD | Modifier::REVERSED)
+            app.theme().style(Role::Accent).add_modifier(Modifier::BOLD | Modifier::REVERSED)
         } else {
-            app.theme.style(Role::Muted)
+            app.theme().style(Role::Muted)
         };
         // `repo map` is the one title of two words.
         let title = pane.title().rsplit(' ').next().filter(|_| narrow).unwrap_or(pane.title());
@@ -149,16 +149,16 @@ fn tabs(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
         frame.render_widget(Line::from(tab), place);
         column = column.saturating_add(columns + u16::from(!narrow));
     }
-    let way = way_round(app);
+    let way = pane_keys(app);
     let columns = u16::try_from(width::columns(&way)).unwrap_or(u16::MAX);
     if column.saturating_add(columns) <= area.right() {
         let place = Rect { x: column, width: columns, ..area };
-        frame.render_widget(Line::styled(way, app.theme.style(Role::Muted)), place);
+        frame.render_widget(Line::styled(way, app.theme().style(Role::Muted)), place);
     }
 }
 
 /// The keys that lead to the other panes.
-fn way_round(app: &App) -> String {
+fn pane_keys(app: &App) -> String {
     let key = |action| app.keys.first(action);
     let next = key(Action::FocusNext);
     let own = [Action::FocusChat, Action::FocusMap, Action::FocusContext, Action::FocusReview].map(key);
@@ -166,5 +166,5 @@ fn way_round(app: &App) -> String {
         own.iter().zip(1..).all(|(key, number)| key.strip_prefix(prefix) == Some(number.to_string().as_str()))
     });
     let keys = prefix.map_or(next.to_owned(), |prefix| format!("{next} or {prefix}1…4"));
-    if app.desk.zoomed { format!("zoomed · {} · {keys}", app.zoom_key()) } else { keys }
+    if app.layout.is_zoomed() { format!("zoomed · {} · {keys}", app.zoom_key()) } else { keys }
 }

@@ -102,9 +102,9 @@ fn load(user: Option<&str>, foreign: &str, theirs: &str) -> Result<Settings, Str
         fs::create_dir_all(below(path).parent().unwrap()).unwrap();
         fs::write(below(path), text).unwrap();
     }
-    let place = Some(WorkingDirs { root: &root, here: &root });
+    let dirs = Some(WorkingDirs { root: &root, current: &root });
     let paths = user.map(|_| &paths);
-    let loaded = Settings::load(&Sources { flags: Overrides::default(), env: &|_| None, paths, place });
+    let loaded = Settings::load(&Sources { flags: Overrides::default(), env: &|_| None, paths, dirs });
     loaded.map_err(|error| error.to_string())
 }
 

@@ -70,9 +70,9 @@ fn a_click_opens_the_lines_that_are_cited() {
     let at = harness.find("harbour/master.py:7").expect("the citation");
     harness.click((at.0 + 2, at.1)).settle();
     assert!(
-        harness.app.overlay.is_none() && harness.app.hint.contains("no file harbour/master.py"),
+        harness.app.overlays.is_empty() && harness.app.hint.text().contains("no file harbour/master.py"),
         "{}",
-        harness.app.hint
+        harness.app.hint.text()
     );
 }
 
@@ -80,20 +80,20 @@ fn a_click_opens_the_lines_that_are_cited() {
 fn keys_go_from_link_to_link_and_open_them() {
     let mut harness = answered(Scene::harbour(), 80, 24);
     harness.keys("<Alt-r> g g l");
-    assert!(harness.app.hint.contains("harbour/berth.py:13-14"), "{}", harness.app.hint);
+    assert!(harness.app.hint.text().contains("harbour/berth.py:13-14"), "{}", harness.app.hint.text());
     harness.keys("l");
-    assert!(harness.app.hint.contains("berth.py:14"), "{}", harness.app.hint);
+    assert!(harness.app.hint.text().contains("berth.py:14"), "{}", harness.app.hint.text());
     snapshot("citation-keys@80x24", &harness);
     harness.keys("<Enter>").settle();
     shows(&harness, &["harbour/berth.py:14", "return ship.length < self.length"]);
     harness.keys("<Esc> l");
-    assert!(harness.app.hint.contains("no file harbour/master.py"), "{}", harness.app.hint);
+    assert!(harness.app.hint.text().contains("no file harbour/master.py"), "{}", harness.app.hint.text());
     harness.keys("l l l");
-    assert!(harness.app.hint.contains("no link further down"), "{}", harness.app.hint);
+    assert!(harness.app.hint.text().contains("no link further down"), "{}", harness.app.hint.text());
     harness.keys("<Enter>").settle();
     shows(&harness, &["no line 400, this is the end"]);
     harness.keys("<Esc> h h h h h");
-    assert!(harness.app.hint.contains("no link further up"), "{}", harness.app.hint);
+    assert!(harness.app.hint.text().contains("no link further up"), "{}", harness.app.hint.text());
     harness.resize(40, 10).settle();
     harness.keys("<Enter>").settle();
     shows(&harness, &["berth.py:13", "Esc closes"]);

@@ -72,8 +72,8 @@ fn a_key_is_entered_unseen_and_the_message_goes_with_the_next_enter() {
     assert!(harness.screen().contains("Checking the key"), "{}", harness.screen());
     assert!(!format!("{:?}", harness.app).contains("canary"), "the app holds the key");
     connected(&mut harness);
-    assert!(harness.app.overlay.is_none());
-    assert!(harness.app.hint.contains("m is connected; Enter sends"), "{}", harness.app.hint);
+    assert!(harness.app.overlays.is_empty());
+    assert!(harness.app.hint.text().contains("m is connected; Enter sends"), "{}", harness.app.hint.text());
     assert_eq!(harness.app.composer.text(), "add a mode");
 }
 
@@ -93,14 +93,14 @@ fn a_refused_key_is_told_where_it_was_entered() {
 fn who_types_on_closes_the_screen_and_loses_no_letter() {
     let mut harness = refused(80, 24);
     harness.keys("s o o n");
-    assert!(harness.app.overlay.is_none());
+    assert!(harness.app.overlays.is_empty());
     assert_eq!(harness.app.composer.text(), "add a modesoon");
     let mut harness = refused(80, 24);
     harness.paste(" and a page");
     assert_eq!(harness.app.composer.text(), "add a mode and a page");
     let mut harness = refused(80, 24);
     harness.keys("<F3>");
-    assert!(harness.app.overlay.is_none(), "other keys count, too");
+    assert!(harness.app.overlays.is_empty(), "other keys count, too");
     harness.settle();
     assert_eq!(harness.copied.len(), 1);
 }

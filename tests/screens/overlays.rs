@@ -24,7 +24,7 @@ fn usable_when_small(keys: &str, expected: &[&str]) {
         assert!(harness.screen().contains(part), "{part} after {keys} in\n{}", harness.screen());
     }
     harness.keys("<Esc> <Esc> <Esc>");
-    assert!(harness.app.overlay.is_none(), "Esc leaves {keys}\n{}", harness.screen());
+    assert!(harness.app.overlays.is_empty(), "Esc leaves {keys}\n{}", harness.screen());
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn symbols_are_found_and_shown_where_they_are_defined() {
     assert!(harness.app.composer.text().starts_with('@'), "{}", harness.app.composer.text());
     let before = harness.app.session.files.len();
     harness.keys("<Ctrl-t> <Down> <Alt-a>").settle();
-    assert!(harness.app.overlay.is_none() && harness.app.session.files.len() >= before);
+    assert!(harness.app.overlays.is_empty() && harness.app.session.files.len() >= before);
 }
 
 #[test]
@@ -218,19 +218,19 @@ fn commands_that_lose_much_are_asked_about() {
     harness.keys("<Esc>").keys("type \"/clear\" <Enter>");
     assert!(harness.screen().contains("clear the conversation?"), "{}", harness.screen());
     harness.keys("<Enter>");
-    assert!(harness.app.overlay.is_none() && !harness.screen().contains("not sent any more"));
+    assert!(harness.app.overlays.is_empty() && !harness.screen().contains("not sent any more"));
 }
 
 #[test]
 fn the_first_start_has_a_card_that_goes_with_the_first_key() {
     snapshots("welcome", |width, height| {
         let mut harness = Harness::new(width, height);
-        harness.app.welcome = true;
+        harness.app.chat.set_welcome(true);
         harness.draw();
         harness
     });
     let mut harness = Harness::new(80, 24);
-    harness.app.welcome = true;
+    harness.app.chat.set_welcome(true);
     harness.keys("x");
     assert!(!harness.screen().contains("Any key begins") && harness.app.composer.text() == "x");
 }

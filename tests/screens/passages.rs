@@ -39,10 +39,10 @@ fn enter_lists_the_passages_with_what_each_weighs_and_folds_them_again() {
         assert!(count > 1, "{}", harness.screen());
         assert!(!harness.lines_with(&format!("∷ passages · {count}")).is_empty(), "{}", harness.screen());
         harness.keys("<Enter> j");
-        assert!(harness.app.passages_open);
+        assert!(harness.app.context.passages_open());
         snapshot(&format!("passages@{width}x{height}"), &harness);
         harness.keys("k <Enter>");
-        assert!(!harness.app.passages_open);
+        assert!(!harness.app.context.passages_open());
     }
     let mut harness = asked(120, 35, ColorDepth::Ansi16);
     harness.keys("<Enter> j");
@@ -74,7 +74,7 @@ fn a_passage_is_shown_and_dropped_and_all_are() {
     let left: Vec<String> = all.iter().filter(|label| **label != all[1]).cloned().collect();
     assert_eq!(sent(&harness), left);
     harness.keys("r");
-    assert!(harness.app.hint.contains("only files"), "{}", harness.app.hint);
+    assert!(harness.app.hint.text().contains("only files"), "{}", harness.app.hint.text());
     harness.keys("<Home>");
     go_to(&mut harness, "folds them");
     harness.keys("d").settle();

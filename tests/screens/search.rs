@@ -56,7 +56,7 @@ fn what_is_found_goes_into_the_chat_the_message_the_editor_and_the_clipboard() {
     harness.app.composer.clear();
     harness.keys("<Alt-q>");
     assert_eq!(harness.app.composer.text(), "@codebase height");
-    assert!(harness.app.overlay.is_none());
+    assert!(harness.app.overlays.is_empty());
 }
 
 #[test]

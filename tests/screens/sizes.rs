@@ -47,7 +47,7 @@ fn check(name: &str, harness: &Harness, width: u16, height: u16) {
 fn faults(harness: &Harness, width: u16, height: u16) -> Vec<String> {
     let mut wrong = harness.control_characters();
     wrong.extend(wide_over_something(harness, width, height));
-    let covered = harness.app.overlay.is_some();
+    let covered = !harness.app.overlays.is_empty();
     if harness.app.on_screen().is_empty() {
         wrong.push("no pane is on the screen".into());
     }
@@ -145,7 +145,7 @@ fn every_overlay_is_whole_at_every_size() {
     ] {
         let mut harness = review(120, 40);
         harness.keys("<Alt-1>").keys(keys);
-        if harness.app.overlay.is_none() {
+        if harness.app.overlays.is_empty() {
             continue;
         }
         at_every_size(keys, &mut harness);
@@ -204,7 +204,7 @@ fn text_of_every_width_moves_no_frame() {
     }
     harness.resize(160, 48).keys("<Esc>");
     harness.report(Report::Head(EVERY_WIDTH.into()));
-    harness.app.hint = EVERY_WIDTH.repeat(5);
+    harness.app.hint.set(EVERY_WIDTH.repeat(5));
     at_every_size("a hint", &mut harness);
 }
 

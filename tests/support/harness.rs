@@ -258,7 +258,7 @@ impl Harness {
     /// Draws one frame with the colours that are there; how many texts it would have coloured.
     pub fn frame(&mut self) -> usize {
         let (app, cache) = (&mut self.app, &mut self.cache);
-        self.terminal.draw(|frame| view::draw(app, cache, frame)).expect("a test terminal draws");
+        self.terminal.draw(|frame| view::render(app, cache, frame)).expect("a test terminal draws");
         let wanted = self.cache.coloring.take_wanted();
         let count = wanted.len();
         self.wanted.extend(wanted);
@@ -291,7 +291,7 @@ impl Harness {
     pub fn draw(&mut self) {
         loop {
             let (app, cache) = (&mut self.app, &mut self.cache);
-            self.terminal.draw(|frame| view::draw(app, cache, frame)).expect("a test terminal draws");
+            self.terminal.draw(|frame| view::render(app, cache, frame)).expect("a test terminal draws");
             if let Some(ranked) = self.app.take_rank_job().and_then(|job| job.run()) {
                 let tasks = self.app.ranked(ranked);
                 self.perform(tasks);

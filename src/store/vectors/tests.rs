@@ -47,9 +47,9 @@ fn texts_that_nobody_asks_for_are_let_go_after_a_month() {
     let mut store = opened(folder.path());
     store.keep_on("old", &[(key("x"), row(&[1.0]))], 100).unwrap();
     store.keep_on("m", &[(key("x"), row(&[1.0])), (key("y"), row(&[1.0]))], 100).unwrap();
-    assert_eq!(store.sweep_on(100 + KEPT_DAYS).unwrap(), 0);
-    store.rows_on("m", &[key("y")], 100 + KEPT_DAYS).unwrap();
-    assert_eq!(store.sweep_on(101 + KEPT_DAYS).unwrap(), 2);
+    assert_eq!(store.sweep_on(100 + MAX_UNUSED_DAYS).unwrap(), 0);
+    store.rows_on("m", &[key("y")], 100 + MAX_UNUSED_DAYS).unwrap();
+    assert_eq!(store.sweep_on(101 + MAX_UNUSED_DAYS).unwrap(), 2);
     assert_eq!(store.models().unwrap(), [ModelVectors { identity: "m".into(), dims: 1, count: 1 }]);
     assert!(store.rows("m", &[key("y")]).unwrap()[0].is_some());
 }
@@ -77,7 +77,7 @@ fn a_row_that_is_none_counts_as_absent() {
 #[test]
 fn a_newer_database_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    opened(folder.path()).database.pragma_update(None, "user_version", FORM + 1).unwrap();
+    opened(folder.path()).database.pragma_update(None, "user_version", SCHEMA_VERSION + 1).unwrap();
     assert!(matches!(VectorStore::open(folder.path()), Err(VectorsError::Newer { .. })));
 }
 

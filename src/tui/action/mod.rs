@@ -3,8 +3,8 @@
 mod keymap;
 mod table;
 
-pub use keymap::{Binding, KeyMap, KeyProblem, key_notes};
-pub use table::{ACTIONS, Action};
+pub use self::keymap::{Binding, KeyMap, KeyProblem, KeySequence, key_notes};
+pub use self::table::{ACTIONS, Action};
 
 /// The part of the screen that has the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

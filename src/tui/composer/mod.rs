@@ -1,7 +1,8 @@
 //! The composer: the message being written, with the editing keys of a shell and soft wrapping.
 
-pub(super) mod completing;
-pub(super) mod dropped;
+mod actions;
+pub(super) mod completion;
+pub(super) mod dropped_paths;
 pub(super) mod vi;
 
 use std::ops::Range;
@@ -11,14 +12,17 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui_textarea::{CursorMove, DataCursor, ScreenCursor, TextArea, WrapMode};
+use rhumb_text::{lines, sanitize, width};
 use unicode_segmentation::UnicodeSegmentation;
 
+use self::vi::{Buffer, Mode, Outcome, Vi};
 use super::theme::{Role, Theme};
-use rhumb_text::{lines, sanitize, width};
-use vi::{Buffer, Mode, Outcome, Vi};
+
+pub use self::actions::InputHistory;
+pub use self::completion::Completion;
 
 /// A pasted text longer than this many lines slows typing down in a wrapped text area; it is folded into a chip.
-const CHIP_LINES: usize = 30;
+const MAX_UNFOLDED_PASTE_LINES: usize = 30;
 
 /// The space in the name of a chip (MEDIUM MATHEMATICAL SPACE). It looks like any other; typed or pasted it becomes a plain
 /// one, so that nothing but a chip can read as a chip.
@@ -142,7 +146,7 @@ impl Composer {
     pub fn paste(&mut self, text: &str) {
         let text = sanitize::visible(&text.replace("\r\n", "\n").replace('\r', "\n")).into_owned();
         let count = lines::split(&text).len();
-        if count <= CHIP_LINES {
+        if count <= MAX_UNFOLDED_PASTE_LINES {
             self.area.insert_str(text.replace(CHIP_SPACE, " "));
             return;
         }
@@ -189,7 +193,7 @@ impl Composer {
     }
 
     /// Takes the styles of another theme.
-    pub fn wear(&mut self, theme: &Theme) {
+    pub fn apply_theme(&mut self, theme: &Theme) {
         (self.style, self.selected) = (theme.style(Role::Text), selected(theme));
         self.area.set_style(self.style);
         self.area.set_selection_style(self.selected);

@@ -1,18 +1,20 @@
 //! The help: what can be done here and now, every key in force, every command; searched as one types.
 
+use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
+use crate::tui::previews::Previews;
+
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use rhumb_text::{sanitize, width, wrap};
 
-use super::field;
-use super::{Reply, centred, window};
+use super::{Reply, centred, line_prompt, window};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
-use crate::tui::widget::scroll::ListWindow;
-use rhumb_text::{sanitize, width, wrap};
+use crate::tui::widget::list_window::ListWindow;
 
 /// From this many columns on, the names of actions have a column of their own.
 const WIDE: usize = 96;
@@ -74,65 +76,18 @@ impl HelpView {
         }
     }
 
-    /// Takes a key: arrows and pages scroll, all else is searched for.
-    pub fn key(&mut self, key: KeyEvent) -> Reply {
-        let page = self.window.visible().len().saturating_sub(1).max(1) as isize;
-        let name = key::name(key);
-        let is_blank = self.query.text().is_empty();
-        match name.as_str() {
-            "Down" | "Ctrl-n" => self.window.scroll(1),
-            "Up" | "Ctrl-p" => self.window.scroll(-1),
-            "PageDown" => self.window.scroll(page),
-            "PageUp" => self.window.scroll(-page),
-            "Home" if is_blank => self.window.scroll(isize::MIN / 2),
-            "End" if is_blank => self.window.scroll(isize::MAX / 2),
-            "Esc" | "Enter" if is_blank => return Reply::Close,
-            "Esc" => self.search(""),
-            "/" if is_blank => {}
-            name if self.closes.iter().any(|own| own == name) && (is_blank || name.chars().count() > 1) => {
-                return Reply::Close;
-            }
-            _ => {
-                self.query.key(key);
-            }
-        }
-        Reply::Stay
+    fn area(screen: Rect) -> Rect {
+        let margin = if screen.width < 60 { 0 } else { 4 };
+        centred(screen, screen.width.saturating_sub(margin).min(124), screen.height.saturating_sub(margin / 2))
     }
 
-    /// Takes a paste.
-    pub fn paste(&mut self, text: &str) {
-        self.query.insert(text);
-    }
-
-    /// Moves by so many lines.
-    pub fn wheel(&mut self, by: isize) {
-        self.window.scroll(by);
+    /// The query, the list and the hint, in the space inside the frame.
+    fn parts(inner: Rect) -> [Rect; 3] {
+        Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(inner)
     }
 
     fn search(&mut self, text: &str) {
         self.query = LineInput::new(text);
-    }
-
-    /// Draws it over most of the screen.
-    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
-        let margin = if screen.width < 60 { 0 } else { 4 };
-        let area =
-            centred(screen, screen.width.saturating_sub(margin).min(124), screen.height.saturating_sub(margin / 2));
-        let inner = window(frame, area, &self.title, theme);
-        let [query, list, hint] =
-            Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(inner);
-        self.make(usize::from(list.width));
-        self.window.set_height(usize::from(list.height));
-        field::draw(frame, query, &self.query, "type to search", theme);
-        let shown = self.lines.get(self.window.visible()).unwrap_or_default();
-        let span = |(text, role): &Piece| Span::styled(text.clone(), theme.style(*role));
-        let lines: Vec<Line<'_>> = shown.iter().map(|line| Line::from_iter(line.iter().map(span))).collect();
-        frame.render_widget(Paragraph::new(lines), list);
-        let leave = if self.query.text().is_empty() { "Esc closes" } else { "Esc shows all" };
-        let end = self.window.visible().end;
-        let text = format!("↑↓ scroll · {leave} · {end} of {} lines", self.lines.len());
-        let text = width::clip(&text, usize::from(hint.width)).into_owned();
-        frame.render_widget(Line::styled(text, theme.style(Role::Muted)), hint);
     }
 
     /// Makes the lines anew where the width or the query has changed.
@@ -179,6 +134,61 @@ impl HelpView {
             self.window.scroll(isize::MIN / 2);
         }
         self.made_for = Some(wanted);
+    }
+}
+
+impl OverlayComponent for HelpView {
+    /// Takes a key: arrows and pages scroll, all else is searched for.
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        let page = self.window.visible().len().saturating_sub(1).max(1) as isize;
+        let name = key::name(key);
+        let is_blank = self.query.text().is_empty();
+        match name.as_str() {
+            "Down" | "Ctrl-n" => self.window.scroll(1),
+            "Up" | "Ctrl-p" => self.window.scroll(-1),
+            "PageDown" => self.window.scroll(page),
+            "PageUp" => self.window.scroll(-page),
+            "Home" if is_blank => self.window.scroll(isize::MIN / 2),
+            "End" if is_blank => self.window.scroll(isize::MAX / 2),
+            "Esc" | "Enter" if is_blank => return Reply::Close,
+            "Esc" => self.search(""),
+            "/" if is_blank => {}
+            name if self.closes.iter().any(|own| own == name) && (is_blank || name.chars().count() > 1) => {
+                return Reply::Close;
+            }
+            _ => {
+                self.query.key(key);
+            }
+        }
+        Reply::Stay
+    }
+
+    fn paste(&mut self, text: &str) {
+        self.query.insert(text);
+    }
+
+    fn wheel(&mut self, by: isize) {
+        self.window.scroll(by);
+    }
+
+    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
+        let [_, list, _] = Self::parts(inner_area(Self::area(screen)));
+        self.make(usize::from(list.width));
+        self.window.set_height(usize::from(list.height));
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        let [query, list, hint] = Self::parts(window(frame, Self::area(screen), &self.title, theme));
+        line_prompt::draw_input(frame, query, &self.query, "type to search", theme);
+        let shown = self.lines.get(self.window.visible()).unwrap_or_default();
+        let span = |(text, role): &Piece| Span::styled(text.clone(), theme.style(*role));
+        let lines: Vec<Line<'_>> = shown.iter().map(|line| Line::from_iter(line.iter().map(span))).collect();
+        frame.render_widget(Paragraph::new(lines), list);
+        let leave = if self.query.text().is_empty() { "Esc closes" } else { "Esc shows all" };
+        let end = self.window.visible().end;
+        let text = format!("↑↓ scroll · {leave} · {end} of {} lines", self.lines.len());
+        let text = width::clip(&text, usize::from(hint.width)).into_owned();
+        frame.render_widget(Line::styled(text, theme.style(Role::Muted)), hint);
     }
 }
 
@@ -249,7 +259,6 @@ fn marked(text: &str, words: &[String], role: Role) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::theme::ColorDepth;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
@@ -274,7 +283,7 @@ mod tests {
 
     fn shown(view: &mut HelpView, width: u16, height: u16) -> String {
         let mut screen = Terminal::new(TestBackend::new(width, height)).unwrap();
-        screen.draw(|frame| view.draw(frame, frame.area(), &Theme::plain(ColorDepth::None))).unwrap();
+        screen.draw(|frame| crate::tui::overlay::render(view, frame)).unwrap();
         screen.backend().to_string()
     }
 

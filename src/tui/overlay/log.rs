@@ -1,5 +1,8 @@
 //! The logs of commands: what one prints while it runs, following its end, and what earlier ones printed; searched, filtered, copied.
 
+use crate::tui::action::Action;
+use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
+use crate::tui::previews::Previews;
 use std::collections::VecDeque;
 
 use crossterm::event::KeyEvent;
@@ -7,14 +10,14 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use rhumb_text::{sanitize, width, wrap};
 
-use super::{Reply, centred, field, window};
+use super::{Reply, centred, line_prompt, window};
 use crate::session::{Clip, RunLog, RunState};
+use crate::tui::chat_pane::run_state_mark;
 use crate::tui::key;
-use crate::tui::pane::look;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
-use rhumb_text::{sanitize, width, wrap};
 
 /// Which lines are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -130,6 +133,11 @@ impl LogView {
         }
     }
 
+    fn area(screen: Rect) -> Rect {
+        let margin = if screen.width < 60 { 0 } else { 4 };
+        centred(screen, screen.width.saturating_sub(margin), screen.height.saturating_sub(margin / 2))
+    }
+
     fn at(&self) -> Option<usize> {
         self.logs.iter().position(|log| log.run == self.run)
     }
@@ -144,40 +152,6 @@ impl LogView {
         if let Some(log) = self.logs.get(next) {
             (self.run, self.from_bottom) = (log.run, 0);
         }
-    }
-
-    /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> Reply {
-        let name = key::name(key);
-        if self.is_typing {
-            self.type_query(&name, key);
-            return Reply::Stay;
-        }
-        match name.as_str() {
-            "j" | "Down" => self.from_bottom = self.from_bottom.saturating_sub(1),
-            "k" | "Up" => self.from_bottom += 1,
-            "PageDown" | "Space" | "Ctrl-d" => self.from_bottom = self.from_bottom.saturating_sub(self.page),
-            "PageUp" | "Ctrl-u" => self.from_bottom += self.page,
-            "Home" | "g" => self.from_bottom = usize::MAX / 2,
-            "End" | "G" => self.from_bottom = 0,
-            "[" | "h" | "Left" => self.turn(false),
-            "]" | "l" | "Right" => self.turn(true),
-            "/" => self.is_typing = true,
-            "n" | ";" => self.seek = Some(true),
-            "N" | "," => self.seek = Some(false),
-            "e" => self.filter = self.filter.next(),
-            "f" if !self.query.text().is_empty() => {
-                self.filter = if self.filter == Filter::Found { Filter::All } else { Filter::Found };
-            }
-            "y" | "c" => return self.copy(),
-            "x" if self.log().is_some_and(|log| log.state == RunState::Running) => return Reply::StopRun(self.run),
-            "Esc" if !self.query.text().is_empty() || self.filter != Filter::All => {
-                (self.query, self.filter) = (LineInput::default(), Filter::All);
-            }
-            "Esc" | "q" | "Enter" => return Reply::Close,
-            _ => {}
-        }
-        Reply::Stay
     }
 
     fn type_query(&mut self, name: &str, key: KeyEvent) {
@@ -210,23 +184,92 @@ impl LogView {
         self.is_typing
     }
 
-    /// Takes a paste.
-    pub fn paste(&mut self, text: &str) {
+    fn hint(&self, end: usize, all: usize, columns: usize) -> String {
+        let follows = if self.from_bottom == 0 { "follows" } else { "G follows" };
+        let search = if self.query.text().is_empty() { "/ search" } else { "n N next · f filter · Esc all" };
+        let hint =
+            format!("{end} of {all} · Esc closes · {search} · {follows} · e errors · [ ] other logs · y copy · x stop");
+        width::clip(&hint, columns).into_owned()
+    }
+}
+
+impl OverlayComponent for LogView {
+    /// Takes a key.
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        let name = key::name(key);
+        if self.is_typing {
+            self.type_query(&name, key);
+            return Reply::Stay;
+        }
+        match name.as_str() {
+            "j" | "Down" => self.from_bottom = self.from_bottom.saturating_sub(1),
+            "k" | "Up" => self.from_bottom += 1,
+            "PageDown" | "Space" | "Ctrl-d" => self.from_bottom = self.from_bottom.saturating_sub(self.page),
+            "PageUp" | "Ctrl-u" => self.from_bottom += self.page,
+            "Home" | "g" => self.from_bottom = usize::MAX / 2,
+            "End" | "G" => self.from_bottom = 0,
+            "[" | "h" | "Left" => self.turn(false),
+            "]" | "l" | "Right" => self.turn(true),
+            "/" => self.is_typing = true,
+            "n" | ";" => self.seek = Some(true),
+            "N" | "," => self.seek = Some(false),
+            "e" => self.filter = self.filter.next(),
+            "f" if !self.query.text().is_empty() => {
+                self.filter = if self.filter == Filter::Found { Filter::All } else { Filter::Found };
+            }
+            "y" | "c" => return self.copy(),
+            "x" if self.log().is_some_and(|log| log.state == RunState::Running) => return Reply::StopRun(self.run),
+            "Esc" if !self.query.text().is_empty() || self.filter != Filter::All => {
+                (self.query, self.filter) = (LineInput::default(), Filter::All);
+            }
+            "Esc" | "q" | "Enter" => return Reply::Close,
+            _ => {}
+        }
+        Reply::Stay
+    }
+
+    fn paste(&mut self, text: &str) {
         if self.is_typing {
             self.query.insert(text);
         }
     }
 
-    /// Moves by so many lines.
-    pub fn wheel(&mut self, by: isize) {
+    fn wheel(&mut self, by: isize) {
         self.from_bottom = self.from_bottom.saturating_add_signed(by.saturating_neg());
     }
 
-    /// Draws it over most of the screen.
-    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
-        let margin = if screen.width < 60 { 0 } else { 4 };
-        let area = centred(screen, screen.width.saturating_sub(margin), screen.height.saturating_sub(margin / 2));
-        let Some((at, log)) = self.at().and_then(|at| Some((at, self.logs.get(at)?))) else {
+    fn closes_by(&self, action: Action) -> bool {
+        action == Action::ViewLog && !self.is_typing
+    }
+
+    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
+        let inner = inner_area(Self::area(screen));
+        let Some(log) = self.log() else { return };
+        let columns = usize::from(inner.width.max(1));
+        let query = self.query.text().to_lowercase();
+        let is_current = |shown: &Shown| {
+            let same = (shown.run, shown.revision, shown.columns) == (log.run, log.revision, columns);
+            same && shown.filter == self.filter && (shown.query == query || self.filter != Filter::Found)
+        };
+        if !self.shown.as_ref().is_some_and(is_current) {
+            let lines = wrapped(log, columns, self.filter, &query);
+            let (run, revision, filter, query) = (log.run, log.revision, self.filter, query.clone());
+            self.shown = Some(Shown { run, revision, columns, filter, query, lines });
+        }
+        let Some(shown) = &self.shown else { return };
+        let rows = usize::from(inner.height.saturating_sub(2));
+        let last = shown.lines.len().saturating_sub(rows);
+        self.page = rows.max(1);
+        self.from_bottom = self.from_bottom.min(last);
+        if let Some(down) = self.seek.take() {
+            self.from_bottom = sought(&shown.lines, &query, self.from_bottom, rows, down).min(last);
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        let area = Self::area(screen);
+        let Some((at, log, shown)) = self.at().and_then(|at| Some((at, self.logs.get(at)?, self.shown.as_ref()?)))
+        else {
             let inner = window(frame, area, " log ", theme);
             let text = "No command has run yet: /run, /test and /lint run some. Esc closes";
             let pieces = wrap::wrap(text, usize::from(inner.width.max(1))).into_iter();
@@ -241,28 +284,7 @@ impl LogView {
         let inner = window(frame, area, &title, theme);
         let columns = usize::from(inner.width.max(1));
         let query = self.query.text().to_lowercase();
-        let is_current = |shown: &Shown| {
-            let same = (shown.run, shown.revision, shown.columns) == (log.run, log.revision, columns);
-            same && shown.filter == self.filter && (shown.query == query || self.filter != Filter::Found)
-        };
-        let shown = match self.shown.take().filter(is_current) {
-            Some(shown) => shown,
-            None => Shown {
-                run: log.run,
-                revision: log.revision,
-                columns,
-                filter: self.filter,
-                query: query.clone(),
-                lines: wrapped(log, columns, self.filter, &query),
-            },
-        };
         let rows = usize::from(inner.height.saturating_sub(2));
-        self.page = rows.max(1);
-        let last = shown.lines.len().saturating_sub(rows);
-        self.from_bottom = self.from_bottom.min(last);
-        if let Some(down) = self.seek.take() {
-            self.from_bottom = sought(&shown.lines, &query, self.from_bottom, rows, down).min(last);
-        }
         let end = shown.lines.len() - self.from_bottom;
         let visible = shown.lines.get(end.saturating_sub(rows)..end).unwrap_or_default();
         let mut lines = vec![head(log, columns, theme)];
@@ -274,23 +296,14 @@ impl LogView {
         if self.is_typing {
             let line = Rect { y: inner.bottom().saturating_sub(1), height: 1.min(inner.height), ..inner };
             frame.render_widget(ratatui::widgets::Clear, line);
-            field::draw(frame, line, &self.query, "search", theme);
+            line_prompt::draw_input(frame, line, &self.query, "search", theme);
         }
-        self.shown = Some(shown);
-    }
-
-    fn hint(&self, end: usize, all: usize, columns: usize) -> String {
-        let follows = if self.from_bottom == 0 { "follows" } else { "G follows" };
-        let search = if self.query.text().is_empty() { "/ search" } else { "n N next · f filter · Esc all" };
-        let hint =
-            format!("{end} of {all} · Esc closes · {search} · {follows} · e errors · [ ] other logs · y copy · x stop");
-        width::clip(&hint, columns).into_owned()
     }
 }
 
 /// The command and how it stands.
 fn head(log: &RunLog, columns: usize, theme: &Theme) -> Line<'static> {
-    let (mark, role) = look(&log.state);
+    let (mark, role) = run_state_mark(&log.state);
     let state = sanitize::visible_line(&format!("  {mark}{}", log.state.words(log.seconds))).into_owned();
     let room = columns.saturating_sub(width::columns(&state) + 2);
     let command = sanitize::visible_line(log.line.trim_end()).into_owned();
@@ -349,7 +362,6 @@ fn marked(line: &str, query: &str, theme: &Theme) -> Line<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::theme::ColorDepth;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
@@ -380,7 +392,7 @@ mod tests {
         for (width, height) in [(40, 10), (3, 2), (100, 30)] {
             let mut screen = Terminal::new(TestBackend::new(width, height)).unwrap();
             let mut view = LogView::new(&[]);
-            screen.draw(|frame| view.draw(frame, frame.area(), &Theme::plain(ColorDepth::None))).unwrap();
+            screen.draw(|frame| crate::tui::overlay::render(&mut view, frame)).unwrap();
         }
     }
 }

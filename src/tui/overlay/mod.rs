@@ -1,28 +1,19 @@
 //! Overlays: what lies over the panes and gets the keys first. Esc closes the top one.
 
-mod ask;
-mod changes;
-mod confirm;
 mod connect;
-mod field;
+mod explanation;
+mod file_peek;
 mod help;
-mod line;
+mod input_boxes;
+mod line_prompt;
+mod lists;
 mod log;
-mod look;
-mod menu;
-mod past;
-mod paste;
-mod peek;
-mod prompt;
-mod reply;
+mod question;
 mod review;
 mod search;
+mod section_sources;
 mod sections;
-mod settings;
-mod symbols;
 mod viewer;
-mod voice;
-mod why;
 
 use std::sync::Arc;
 
@@ -31,58 +22,48 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear};
-
-use super::action::Action;
-use super::coloring::Coloring;
-use super::hits::Hits;
-use super::preview::Previews;
-use super::theme::{Role, Theme};
-use super::widget::picker::{Items, Outcome, Picker, RankJob, Ranked};
-use crate::context::Prompt;
-use crate::session::{ModelRow, ModelUse, Question, Recording, RunLog, ThisMap};
-use ask::AskBox;
-pub use confirm::{Confirm, Deed};
-pub use connect::ConnectBox;
-use help::HelpView;
-pub use help::{HelpRow, HelpSection};
-pub use line::{LineBox, LineFor};
-use log::LogView;
-pub use look::Look;
-use menu::Menu;
-use past::SessionList;
-use paste::PasteBox;
-pub use peek::{Peek, Place};
-pub use reply::Reply;
-pub use review::{CommentBox, CommentPlace, PlaceBox, PlaceDeed, Placing, ReviewBox, ReviewReply, SendBox, WriteBox};
 use rhumb_index::repo_map::RepoMap;
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
-pub use search::CodeSearch;
-use sections::SectionView;
-use settings::SettingsList;
-use symbols::SymbolList;
-use viewer::Viewer;
-use voice::VoiceMeter;
-use why::WhyView;
+
+use self::explanation::ExplanationView;
+use self::help::HelpView;
+use self::input_boxes::{PasteBox, VoiceMeter};
+use self::lists::{FileList, InputList, Menu, ServerList, SessionList, SettingsList, SymbolList};
+use self::log::LogView;
+use self::question::AskBox;
+use self::sections::SectionView;
+use self::viewer::TextView;
+use super::action::Action;
+use super::coloring::Coloring;
+use super::mouse::Hits;
+use super::previews::Previews;
+use super::theme::{Role, Theme};
+use super::widget::picker::Picker;
+use crate::context::Prompt;
+use crate::session::{Clip, ModelRow, ModelUse, NewKey, Question, Recording, RunLog, SettingRow, ThisMap};
+
+pub use self::connect::ConnectBox;
+pub use self::file_peek::{LocationView, Place, PreviewTarget};
+pub use self::help::{HelpRow, HelpSection};
+pub use self::line_prompt::{LineBox, LineFor};
+pub use self::question::{Confirm, ConfirmedAction};
+pub use self::review::{
+    CommentBox, CommentContext, Placement, PlacementAction, PlacementBox, ReviewBox, ReviewReply, SendBox, WriteBox,
+};
+pub use self::search::CodeSearch;
 
 /// What lies over the panes.
 #[derive(Debug)]
 pub enum Overlay {
     /// A text to read.
-    Read(Viewer),
+    Read(TextView),
     /// Keys and commands.
     Help(HelpView),
     /// Files to add to the chat.
-    Files {
-        /// The list.
-        picker: Picker,
-        /// Its items.
-        listed: Arc<Vec<String>>,
-        /// The files of the repository that it was made from, by path.
-        known: Arc<Vec<String>>,
-    },
-    /// Servers to connect to: base URL and model of each row.
-    Servers(Picker, Vec<(Api, String, String)>),
+    Files(FileList),
+    /// Servers to connect to.
+    Servers(ServerList),
     /// What can be connected, and a field for a key.
     Connect(Box<ConnectBox>),
     /// A place for a pasted reply.
@@ -108,19 +89,19 @@ pub enum Overlay {
     /// A line that is asked for.
     Line(LineBox),
     /// What was typed before.
-    Inputs(Picker, Vec<String>),
+    Inputs(InputList),
     /// Places in files.
-    Peek(Peek),
+    Locations(LocationView),
     /// The next request, or a diff.
     Sections(SectionView),
     /// Why something stands in the map where it does.
-    Why(WhyView),
+    Why(ExplanationView),
     /// What the review has opened.
     Review(ReviewBox),
 }
 
 /// What an overlay needs to show a file in its colours.
-pub struct Sight<'a> {
+pub struct OverlayContext<'a> {
     /// The colours that are known, and a place to ask for others.
     pub coloring: &'a mut Coloring,
     /// The files that were read for a look at them.
@@ -137,7 +118,7 @@ impl Overlay {
 
     /// A text to read whose lines have columns.
     pub fn table(title: &str, text: &str) -> Self {
-        Self::Read(Viewer::new(title, text).table())
+        Self::Read(TextView::new(title, text).table())
     }
 
     /// Models to choose from, with `query` typed already.
@@ -172,49 +153,27 @@ impl Overlay {
 
     /// A text to read.
     pub fn text(title: &str, text: &str) -> Self {
-        Self::Read(Viewer::new(title, text))
+        Self::Read(TextView::new(title, text))
     }
 
-    /// The file picker: the files in the order of the map, where there is one.
+    /// The file picker, in the order of the map if there is one.
     pub fn files(paths: &Arc<Vec<String>>, map: Option<&RepoMap>) -> Self {
-        let listed = match map {
-            Some(map) => {
-                let ranks = map.ranks(paths, |path| path);
-                let mut ranked: Vec<(u32, &String)> = ranks.into_iter().zip(paths.iter()).collect();
-                ranked.sort_unstable();
-                Arc::new(ranked.into_iter().map(|(_, path)| path.clone()).collect())
-            }
-            None => Arc::clone(paths),
-        };
-        let picker = Picker::of("add files to the chat", Items::Texts(Arc::clone(&listed)));
-        Self::Files { picker: picker.paths().multiple().with_preview(), listed, known: Arc::clone(paths) }
+        Self::Files(FileList::new(paths, map))
     }
 
-    /// Takes in a new list of files, if this is the file picker; what was typed stays.
-    pub fn refresh(&mut self, paths: &Arc<Vec<String>>, map: Option<&RepoMap>) {
-        let Self::Files { picker, known, .. } = self else { return };
-        if !Arc::ptr_eq(known, paths) {
-            let query = picker.query().to_owned();
-            *self = Self::files(paths, map);
-            self.paste(&query);
+    /// Takes in the files, logs and previews that have changed.
+    pub fn refresh(&mut self, paths: &Arc<Vec<String>>, map: Option<&RepoMap>, logs: &[RunLog], previews: &Previews) {
+        match self {
+            Self::Files(files) => files.refresh(paths, map),
+            Self::Log(view) => view.refresh(logs),
+            Self::Review(ReviewBox::Place(place)) => place.refresh(previews),
+            _ => {}
         }
     }
 
     /// The servers that were found, one row for each model.
     pub fn servers(servers: Vec<LocalServer>) -> Self {
-        let mut rows = Vec::new();
-        let mut targets = Vec::new();
-        for server in servers {
-            for model in &server.models {
-                rows.push(format!("{model}  —  {} at {}", server.name, server.base_url));
-                targets.push((server.api, server.base_url.clone(), model.clone()));
-            }
-            if server.models.is_empty() {
-                rows.push(format!("(no model loaded)  —  {} at {}", server.name, server.base_url));
-                targets.push((server.api, server.base_url, String::new()));
-            }
-        }
-        Self::Servers(Picker::new("model servers on this machine", rows), targets)
+        Self::Servers(ServerList::new(servers))
     }
 
     /// A place for a pasted reply.
@@ -234,17 +193,17 @@ impl Overlay {
 
     /// Why something stands in the map where it does: the question.
     pub fn why(map: &ThisMap, place: usize, symbol: Option<usize>) -> Self {
-        Self::Why(WhyView::new(map, place, symbol))
+        Self::Why(ExplanationView::new(map, place, symbol))
     }
 
     /// The next request as it will be sent, from the chunk at a place on.
     pub fn prompt(prompt: &Prompt, place: Option<usize>) -> Self {
-        Self::Sections(prompt::view(prompt, place))
+        Self::Sections(section_sources::request_view(prompt, place))
     }
 
     /// A unified diff of what was written.
     pub fn changes(title: &str, diff: &str) -> Self {
-        Self::Sections(changes::view(title, diff))
+        Self::Sections(section_sources::diff_view(title, diff))
     }
 
     /// What commands printed.
@@ -257,113 +216,104 @@ impl Overlay {
         Self::Log(LogView::new(logs).at_run(run))
     }
 
-    /// Takes in what commands printed meanwhile, if these are the logs.
-    pub fn refresh_logs(&mut self, logs: &[RunLog]) {
-        if let Self::Log(view) = self {
-            view.refresh(logs);
-        }
-    }
-
-    /// Takes in the text of a file that was read meanwhile, if an edit is to be placed in it.
-    pub fn refresh_place(&mut self, previews: &Previews) {
-        if let Self::Review(ReviewBox::Place(place)) = self {
-            place.refresh(previews);
-        }
-    }
-
-    /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> Reply {
+    /// The overlay as a component.
+    pub(super) fn component(&mut self) -> &mut dyn OverlayComponent {
         match self {
-            Self::Read(viewer) => viewer.key(key),
-            Self::Help(help) => help.key(key),
-            Self::Paste(paste) => paste.key(key),
-            Self::Files { picker, listed: paths, .. } => match picker.key(key) {
-                Outcome::Open => Reply::Stay,
-                Outcome::Cancelled => Reply::Close,
-                Outcome::Picked(rows) => Reply::Add(rows.iter().filter_map(|row| paths.get(*row).cloned()).collect()),
-            },
-            Self::Servers(picker, targets) => match picker.key(key) {
-                Outcome::Open => Reply::Stay,
-                Outcome::Cancelled => Reply::Close,
-                Outcome::Picked(rows) => match rows.first().and_then(|row| targets.get(*row)) {
-                    Some((api, base_url, model)) => {
-                        Reply::Connect { api: *api, base_url: base_url.clone(), model: model.clone() }
-                    }
-                    None => Reply::Close,
-                },
-            },
-            Self::Connect(connect) => connect.key(key),
-            Self::Ask(question) => question.key(key),
-            Self::Voice(meter) => meter.key(key),
-            Self::Log(logs) => logs.key(key),
-            Self::Menu(menu) => menu.key(key),
-            Self::Peek(peek) => peek.key(key),
-            Self::Sections(text) => text.key(key),
-            Self::Why(why) => why.key(key),
-            Self::Sessions(sessions) => sessions.key(key),
-            Self::Symbols(symbols) => symbols.key(key),
-            Self::Search(search) => search.key(key),
-            Self::Settings(settings) => settings.key(key),
-            Self::Line(line) => line.key(key),
-            Self::Review(review) => review.key(key),
-            Self::Inputs(picker, inputs) => past::chosen(picker.key(key), inputs, |text| Reply::Recall(text.clone())),
-            Self::Confirm(question) => question.key(key),
+            Self::Read(overlay) => overlay,
+            Self::Help(overlay) => overlay,
+            Self::Files(overlay) => overlay,
+            Self::Servers(overlay) => overlay,
+            Self::Paste(overlay) => overlay,
+            Self::Confirm(overlay) => overlay,
+            Self::Ask(overlay) => overlay,
+            Self::Voice(overlay) => overlay,
+            Self::Log(overlay) => overlay,
+            Self::Menu(overlay) => overlay,
+            Self::Sessions(overlay) => overlay,
+            Self::Symbols(overlay) => overlay,
+            Self::Settings(overlay) => overlay,
+            Self::Line(overlay) => overlay,
+            Self::Inputs(overlay) => overlay,
+            Self::Locations(overlay) => overlay,
+            Self::Sections(overlay) => overlay,
+            Self::Why(overlay) => overlay,
+            Self::Review(overlay) => overlay,
+            Self::Connect(overlay) => overlay.as_mut(),
+            Self::Search(overlay) => overlay.as_mut(),
         }
+    }
+
+    /// The overlay as a component, to draw it.
+    pub(super) fn as_component(&self) -> &dyn OverlayComponent {
+        match self {
+            Self::Read(overlay) => overlay,
+            Self::Help(overlay) => overlay,
+            Self::Files(overlay) => overlay,
+            Self::Servers(overlay) => overlay,
+            Self::Paste(overlay) => overlay,
+            Self::Confirm(overlay) => overlay,
+            Self::Ask(overlay) => overlay,
+            Self::Voice(overlay) => overlay,
+            Self::Log(overlay) => overlay,
+            Self::Menu(overlay) => overlay,
+            Self::Sessions(overlay) => overlay,
+            Self::Symbols(overlay) => overlay,
+            Self::Settings(overlay) => overlay,
+            Self::Line(overlay) => overlay,
+            Self::Inputs(overlay) => overlay,
+            Self::Locations(overlay) => overlay,
+            Self::Sections(overlay) => overlay,
+            Self::Why(overlay) => overlay,
+            Self::Review(overlay) => overlay,
+            Self::Connect(overlay) => overlay.as_ref(),
+            Self::Search(overlay) => overlay.as_ref(),
+        }
+    }
+
+    /// Whether the action closes it, which is the case for the action that opens it.
+    pub fn closes_by(&self, action: Action) -> bool {
+        self.as_component().closes_by(action)
+    }
+
+    /// What it previews beside its list.
+    pub fn preview(&self) -> Option<PreviewTarget> {
+        self.as_component().preview()
+    }
+}
+
+/// What every overlay does. The defaults are those of a list with a picker.
+pub(super) trait OverlayComponent {
+    /// Takes a key.
+    fn key(&mut self, key: KeyEvent) -> Reply;
+
+    /// Lays the overlay out for a screen: wraps its text, and clamps its scroll position. It is called before each [`Self::draw`].
+    fn fit(&mut self, screen: Rect, theme: &Theme, previews: &Previews);
+
+    /// Draws the overlay over `screen`.
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>);
+
+    /// Its picker, if it is a list.
+    fn picker(&mut self) -> Option<&mut Picker> {
+        None
     }
 
     /// Takes a paste.
-    pub fn paste(&mut self, text: &str) {
-        match self {
-            Self::Paste(paste) => paste.paste(text),
-            Self::Connect(connect) => connect.paste(text),
-            Self::Sections(sections) => sections.paste(text),
-            Self::Peek(_) | Self::Why(_) => {}
-            Self::Help(help) => help.paste(text),
-            Self::Line(line) => line.paste(text),
-            Self::Search(search) => search.paste(text),
-            Self::Review(review) => review.paste(text),
-            Self::Log(logs) => logs.paste(text),
-            Self::Read(_) | Self::Confirm(_) | Self::Ask(_) | Self::Voice(_) => {}
-            other => {
-                if let Some(picker) = other.picker() {
-                    picker.paste(text);
-                }
-            }
-        }
-    }
-
-    /// Its list, if it is one to choose from.
-    fn picker(&mut self) -> Option<&mut Picker> {
-        match self {
-            Self::Files { picker, .. } | Self::Servers(picker, _) | Self::Inputs(picker, _) => Some(picker),
-            Self::Menu(menu) => Some(&mut menu.picker),
-            Self::Sessions(sessions) => Some(&mut sessions.picker),
-            Self::Symbols(symbols) => Some(&mut symbols.picker),
-            Self::Settings(settings) => Some(&mut settings.picker),
-            _ => None,
-        }
-    }
-
-    /// A ranking of its list that is to be done elsewhere.
-    pub fn take_job(&mut self) -> Option<RankJob> {
-        self.picker()?.take_job()
-    }
-
-    /// Takes in such a ranking.
-    pub fn put(&mut self, ranked: Ranked) {
+    fn paste(&mut self, text: &str) {
         if let Some(picker) = self.picker() {
-            picker.put(ranked);
+            picker.paste(text);
         }
     }
 
-    /// Takes a click on a row of its list: the row comes under the cursor; twice, or where it was already, it is chosen.
-    pub fn click(&mut self, row: usize, double: bool) -> Reply {
-        if let Self::Search(search) = self {
-            return search.click(row, double);
+    /// Scrolls down by that many lines.
+    fn wheel(&mut self, by: isize) {
+        if let Some(picker) = self.picker() {
+            picker.wheel(by);
         }
-        if let Self::Connect(connect) = self {
-            return connect.click(row, double);
-        }
+    }
+
+    /// Takes a click on a row of the list, which moves the cursor there. A double click, or a click on the row under the cursor, chooses
+    /// the row.
+    fn click(&mut self, row: usize, double: bool) -> Reply {
         let Some(picker) = self.picker() else { return Reply::Stay };
         let was_there = picker.row() == row;
         if picker.point(row) && (double || was_there) {
@@ -372,95 +322,94 @@ impl Overlay {
         Reply::Stay
     }
 
-    /// Takes the wheel, so many lines down.
-    pub fn wheel(&mut self, by: isize) {
-        match self {
-            Self::Read(viewer) => viewer.wheel(by),
-            Self::Help(help) => help.wheel(by),
-            Self::Log(logs) => logs.wheel(by),
-            Self::Connect(connect) => connect.wheel(by),
-            Self::Paste(_) | Self::Confirm(_) | Self::Ask(_) | Self::Voice(_) | Self::Line(_) | Self::Review(_) => {}
-            Self::Peek(peek) => peek.wheel(by),
-            Self::Sections(text) => text.wheel(by),
-            Self::Why(why) => why.wheel(by),
-            Self::Search(search) => search.wheel(by),
-            other => {
-                if let Some(picker) = other.picker() {
-                    picker.wheel(by);
-                }
-            }
-        }
+    /// What is previewed beside the list.
+    fn preview(&self) -> Option<PreviewTarget> {
+        None
     }
 
-    /// Whether the action that opens it has closed it, too.
-    pub fn closes_by(&self, action: Action) -> bool {
-        match self {
-            Self::Read(_) => {
-                matches!(action, Action::ViewPrompt | Action::Help | Action::HelpHere | Action::ContextView)
-            }
-            Self::Sections(text) => matches!(action, Action::ViewPrompt | Action::ContextView) && !text.is_typing(),
-            Self::Log(logs) => action == Action::ViewLog && !logs.is_typing(),
-            _ => false,
-        }
+    /// Whether the action closes the overlay, which is the case for the action that opens it.
+    fn closes_by(&self, _: Action) -> bool {
+        false
+    }
+}
+
+/// The overlays above the panes. The top one receives the keys; the one below comes back when it closes.
+#[derive(Debug, Default)]
+pub struct OverlayStack {
+    /// The lowest first.
+    open: Vec<Overlay>,
+    /// The earlier session whose end is being read for a preview.
+    previewed_session: Option<i64>,
+}
+
+impl OverlayStack {
+    /// Whether no overlay is open.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
     }
 
-    /// What it shows beside its list.
-    pub fn look(&self) -> Option<Look> {
-        match self {
-            Self::Files { picker, listed: paths, .. } => Some(Look::File(paths.get(picker.selected()?)?.clone(), None)),
-            Self::Symbols(symbols) => symbols.look(),
-            Self::Search(search) => search.look(),
-            Self::Peek(peek) => peek.look(),
-            Self::Sessions(sessions) => sessions.look(),
-            _ => None,
-        }
+    /// The number of open overlays.
+    pub fn len(&self) -> usize {
+        self.open.len()
     }
 
-    /// Draws it over `screen`.
-    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, mut sight: Sight<'_>) {
-        match self {
-            Self::Read(viewer) => viewer.draw(frame, screen, theme),
-            Self::Help(help) => help.draw(frame, screen, theme),
-            Self::Paste(paste) => paste.draw(frame, screen, theme),
-            Self::Connect(connect) => connect.draw(frame, screen, sight.hits, theme),
-            Self::Ask(question) => question.draw(frame, screen, theme),
-            Self::Voice(meter) => meter.draw(frame, screen, theme),
-            Self::Log(logs) => logs.draw(frame, screen, theme),
-            Self::Peek(peek) => peek.draw(frame, screen, theme, sight),
-            Self::Sections(text) => text.draw(frame, screen, theme, sight),
-            Self::Why(why) => why.draw(frame, screen, theme),
-            Self::Confirm(question) => question.draw(frame, screen, theme),
-            Self::Line(line) => line.draw(frame, screen, theme),
-            Self::Search(search) => search.draw(frame, screen, theme, sight),
-            Self::Review(review) => review.draw(frame, screen, theme, sight),
-            Self::Files { .. }
-            | Self::Servers(..)
-            | Self::Sessions(_)
-            | Self::Inputs(..)
-            | Self::Menu(_)
-            | Self::Symbols(_)
-            | Self::Settings(_) => {
-                let Some(picker) = self.picker() else { return };
-                picker.fit(screen);
-                let look_at = picker.draw(frame, screen, sight.hits, theme);
-                if let Some(area) = look_at {
-                    self.draw_look(frame, area, theme, &mut sight);
-                }
-            }
-        }
+    /// The overlay that receives the keys.
+    pub fn top(&self) -> Option<&Overlay> {
+        self.open.last()
     }
 
-    fn draw_look(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, sight: &mut Sight<'_>) {
-        if let Self::Sessions(sessions) = self {
-            return look::session(frame, area, sessions.said(), theme);
-        }
-        if let Self::Settings(settings) = self {
-            return settings.draw_look(frame, area, theme);
-        }
-        if let Some(Look::File(path, marked)) = self.look() {
-            look::file(frame, area, (&path, marked), sight, theme);
-        }
+    /// The overlay that receives the keys.
+    pub fn top_mut(&mut self) -> Option<&mut Overlay> {
+        self.open.last_mut()
     }
+
+    /// All open overlays, the lowest first.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Overlay> {
+        self.open.iter_mut()
+    }
+
+    /// Opens an overlay in place of the top one.
+    pub fn show(&mut self, overlay: Overlay) {
+        self.open.pop();
+        self.open.push(overlay);
+    }
+
+    /// Opens an overlay above the top one.
+    pub fn push(&mut self, overlay: Overlay) {
+        self.open.push(overlay);
+    }
+
+    /// Closes the top overlay.
+    pub fn close(&mut self) {
+        self.open.pop();
+    }
+
+    /// Closes all overlays. Returns the top one.
+    pub fn clear(&mut self) -> Option<Overlay> {
+        let top = self.open.pop();
+        self.open.clear();
+        top
+    }
+
+    /// Notes which session is being read for a preview. Returns whether it is another one than before.
+    pub fn note_session(&mut self, number: Option<i64>) -> bool {
+        std::mem::replace(&mut self.previewed_session, number) != number
+    }
+}
+
+/// Lays an overlay out for a frame and draws it.
+#[cfg(test)]
+pub(super) fn render(overlay: &mut dyn OverlayComponent, frame: &mut Frame<'_>) {
+    let (theme, previews) = (Theme::plain(crate::tui::theme::ColorDepth::None), Previews::default());
+    let (mut coloring, mut hits) = (Coloring::default(), Hits::default());
+    let context = OverlayContext { coloring: &mut coloring, previews: &previews, hits: &mut hits };
+    overlay.fit(frame.area(), &theme, &previews);
+    overlay.draw(frame, frame.area(), &theme, context);
+}
+
+/// The space inside the frame of an overlay.
+pub(super) fn inner_area(area: Rect) -> Rect {
+    Block::bordered().inner(area)
 }
 
 /// A rectangle of that size in the middle of the screen, or as much of it as there is.
@@ -485,4 +434,103 @@ pub(super) fn window(frame: &mut Frame<'_>, area: Rect, title: &str, theme: &The
     let inner = block.inner(area);
     frame.render_widget(block, area);
     inner
+}
+
+/// What an overlay says to a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// It stays.
+    Stay,
+    /// It closes.
+    Close,
+    /// Add these files to the chat.
+    Add(Vec<String>),
+    /// Connect to this server.
+    Connect {
+        /// What it speaks.
+        api: Api,
+        /// Root of its API.
+        base_url: String,
+        /// Model to ask for.
+        model: String,
+    },
+    /// Check and store this key; the overlay stays.
+    Key(NewKey),
+    /// Look for keys and servers again; the overlay stays.
+    SearchConnections,
+    /// This reply was pasted.
+    Pasted(String),
+    /// Do this: somebody said yes to it.
+    Confirmed(ConfirmedAction),
+    /// This key is no answer: it was meant for what is beneath.
+    Typed(KeyEvent),
+    /// The choice with this letter.
+    Answer(char),
+    /// The recording ends: it is written down, or thrown away.
+    Spoken(bool),
+    /// Put this on the clipboard; the overlay stays.
+    Copy(Clip),
+    /// Stop this run.
+    StopRun(u64),
+    /// Have this model do that part of the work.
+    Model(ModelUse, String),
+    /// Draw in these colours.
+    Theme(String),
+    /// Run this action, or with a slash before it this command.
+    Run(String),
+    /// Go on with the session of this number.
+    Resume(i64),
+    /// Type this again.
+    Recall(String),
+    /// Look at these places.
+    ShowLocations(Vec<Place>),
+    /// Open this file of the repository in the editor, at the line (1-based).
+    Edit(String, usize),
+    /// Name this symbol in the message.
+    Mention(String),
+    /// Look at these places; the overlay comes back.
+    Show(Vec<Place>),
+    /// Add this file to the chat, for reference only or not; the overlay stays.
+    AddFound(String, bool),
+    /// Open this file at this line in the editor; the overlay stays.
+    Visit(String, usize),
+    /// Ask this about the whole repository: it goes into the message.
+    AskCodebase(String),
+    /// Begin a new session with what is in the one of this number.
+    Fork(i64),
+    /// Ask this before it is done; the overlay comes back.
+    AskFirst(Box<Confirm>),
+    /// Ask for a line, which begins so; the overlay comes back.
+    AskLine(LineFor, String),
+    /// This line was typed.
+    Line(LineFor, String),
+    /// Change this setting for this session.
+    ChangeSetting(Box<SettingRow>),
+    /// Keep this setting as it is now.
+    KeepSetting(Box<SettingRow>),
+    /// Take this setting out of the user's file.
+    ForgetSetting(Box<SettingRow>),
+    /// What was said in a box of the review.
+    Review(ReviewReply),
+}
+
+impl Reply {
+    /// Whether the overlay stays where it is, or below another one.
+    pub fn stays(&self) -> bool {
+        matches!(
+            self,
+            Self::Stay
+                | Self::Copy(_)
+                | Self::Key(_)
+                | Self::SearchConnections
+                | Self::Show(_)
+                | Self::AddFound(..)
+                | Self::Visit(..)
+                | Self::AskFirst(_)
+                | Self::AskLine(..)
+                | Self::ChangeSetting(_)
+                | Self::KeepSetting(_)
+                | Self::ForgetSetting(_)
+        )
+    }
 }

@@ -1,5 +1,8 @@
 //! A long text in colours: sections to jump between, searchable. Only what is on the screen is wrapped and coloured.
 
+use crate::tui::action::Action;
+use crate::tui::overlay::{OverlayComponent, OverlayContext};
+use crate::tui::previews::Previews;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -9,7 +12,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::{Reply, Sight, centred, window};
+use super::{Reply, centred, window};
 use crate::tui::coloring::{Coloring, Colors, Language, pieces};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
@@ -92,45 +95,6 @@ impl SectionView {
         self.search.typing
     }
 
-    /// Moves by so many lines.
-    pub fn wheel(&mut self, by: isize) {
-        self.top = self.top.saturating_add_signed(by);
-    }
-
-    /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> Reply {
-        if self.search.typing {
-            self.search_key(key);
-            return Reply::Stay;
-        }
-        let page = self.rows.saturating_sub(1).max(1);
-        match key::name(key).as_str() {
-            "j" | "Down" => self.top += 1,
-            "k" | "Up" => self.top = self.top.saturating_sub(1),
-            "PageDown" | "Space" | "Ctrl-d" => self.top += page,
-            "PageUp" | "Ctrl-u" => self.top = self.top.saturating_sub(page),
-            "Home" | "g" => self.top = 0,
-            "End" | "G" => self.top = usize::MAX / 2,
-            "]" | "Tab" | "Right" => self.jump(true),
-            "[" | "Shift-Tab" | "Left" => self.jump(false),
-            "/" => self.search = Search { typing: true, ..Search::default() },
-            "n" => self.next_hit(true),
-            "N" => self.next_hit(false),
-            "Esc" if !self.search.input.text().is_empty() => self.search = Search::default(),
-            "Esc" | "q" | "Enter" => return Reply::Close,
-            _ => {}
-        }
-        Reply::Stay
-    }
-
-    /// Takes a paste into the search.
-    pub fn paste(&mut self, text: &str) {
-        if self.search.typing {
-            self.search.input.insert(text);
-            self.find();
-        }
-    }
-
     fn search_key(&mut self, key: KeyEvent) {
         match key.code {
             KeyCode::Esc => self.search = Search::default(),
@@ -207,6 +171,15 @@ impl SectionView {
         }
     }
 
+    fn area(screen: Rect) -> Rect {
+        centred(screen, screen.width.saturating_sub(4).min(130), screen.height.saturating_sub(2))
+    }
+
+    /// The number of rows at the measured width.
+    fn row_count(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
     /// Counts rows for a width. Lines that surely fit are not wrapped for it.
     fn measure(&mut self, columns: usize) {
         if self.width == columns {
@@ -230,26 +203,6 @@ impl SectionView {
         self.starts.push(start);
         if let Some(begin) = self.begin.take().or(had_width.then_some(held)) {
             self.top = self.starts.get(begin).copied().unwrap_or(0);
-        }
-    }
-
-    /// Draws it over most of the screen.
-    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, sight: Sight<'_>) {
-        let Sight { coloring, .. } = sight;
-        let area = centred(screen, screen.width.saturating_sub(4).min(130), screen.height.saturating_sub(2));
-        self.measure(usize::from(area.width.saturating_sub(2)).max(1));
-        self.rows = usize::from(area.height.saturating_sub(3));
-        let all = self.starts.last().copied().unwrap_or(0);
-        self.top = self.top.min(all.saturating_sub(self.rows));
-        let inner = window(frame, area, &self.title(usize::from(area.width.saturating_sub(4))), theme);
-        let [body, last] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(inner);
-        let lines = self.visible(theme, coloring);
-        frame.render_widget(Paragraph::new(lines), body);
-        frame.render_widget(self.foot(all, usize::from(last.width), theme), last);
-        if self.search.typing {
-            let column = u16::try_from(self.search.input.cursor_column() + 1).unwrap_or(u16::MAX);
-            let x = last.x.saturating_add(column).min(last.right().saturating_sub(1));
-            frame.set_cursor_position(ratatui::layout::Position { x, y: last.y });
         }
     }
 
@@ -358,6 +311,71 @@ impl SectionView {
             at += piece.len();
         }
         text
+    }
+}
+
+impl OverlayComponent for SectionView {
+    /// Takes a key.
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        if self.search.typing {
+            self.search_key(key);
+            return Reply::Stay;
+        }
+        let page = self.rows.saturating_sub(1).max(1);
+        match key::name(key).as_str() {
+            "j" | "Down" => self.top += 1,
+            "k" | "Up" => self.top = self.top.saturating_sub(1),
+            "PageDown" | "Space" | "Ctrl-d" => self.top += page,
+            "PageUp" | "Ctrl-u" => self.top = self.top.saturating_sub(page),
+            "Home" | "g" => self.top = 0,
+            "End" | "G" => self.top = usize::MAX / 2,
+            "]" | "Tab" | "Right" => self.jump(true),
+            "[" | "Shift-Tab" | "Left" => self.jump(false),
+            "/" => self.search = Search { typing: true, ..Search::default() },
+            "n" => self.next_hit(true),
+            "N" => self.next_hit(false),
+            "Esc" if !self.search.input.text().is_empty() => self.search = Search::default(),
+            "Esc" | "q" | "Enter" => return Reply::Close,
+            _ => {}
+        }
+        Reply::Stay
+    }
+
+    fn paste(&mut self, text: &str) {
+        if self.search.typing {
+            self.search.input.insert(text);
+            self.find();
+        }
+    }
+
+    fn wheel(&mut self, by: isize) {
+        self.top = self.top.saturating_add_signed(by);
+    }
+
+    fn closes_by(&self, action: Action) -> bool {
+        matches!(action, Action::ViewPrompt | Action::ContextView) && !self.search.typing
+    }
+
+    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
+        let area = Self::area(screen);
+        self.measure(usize::from(area.width.saturating_sub(2)).max(1));
+        self.rows = usize::from(area.height.saturating_sub(3));
+        self.top = self.top.min(self.row_count().saturating_sub(self.rows));
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
+        let OverlayContext { coloring, .. } = context;
+        let (area, all) = (Self::area(screen), self.row_count());
+        let inner = window(frame, area, &self.title(usize::from(area.width.saturating_sub(4))), theme);
+        let [body, last] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(inner);
+        let lines = self.visible(theme, coloring);
+        frame.render_widget(Paragraph::new(lines), body);
+        frame.render_widget(self.foot(all, usize::from(last.width), theme), last);
+        if self.search.typing {
+            let column = u16::try_from(self.search.input.cursor_column() + 1).unwrap_or(u16::MAX);
+            let x = last.x.saturating_add(column).min(last.right().saturating_sub(1));
+            frame.set_cursor_position(ratatui::layout::Position { x, y: last.y });
+        }
     }
 }
 

@@ -1,20 +1,23 @@
 //! A text to read: help, a part of the prompt, the whole prompt.
 
+use crate::tui::action::Action;
+use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
+use crate::tui::previews::Previews;
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
+use rhumb_text::{sanitize, wrap};
 
 use super::{Reply, centred, window};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::scroll::ListWindow;
-use rhumb_text::{sanitize, wrap};
+use crate::tui::widget::list_window::ListWindow;
 
 /// A text, wrapped for the width it was last drawn at.
 #[derive(Debug)]
-pub struct Viewer {
+pub struct TextView {
     title: String,
     lines: Vec<String>,
     wrapped: Vec<String>,
@@ -23,7 +26,7 @@ pub struct Viewer {
     table: bool,
 }
 
-impl Viewer {
+impl TextView {
     /// A viewer at the top of `text`.
     pub fn new(title: &str, text: &str) -> Self {
         let lines = text.lines().map(|line| sanitize::visible_line(line).into_owned()).collect();
@@ -43,40 +46,8 @@ impl Viewer {
         self
     }
 
-    /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> Reply {
-        let page = self.window.visible().len().max(1) as isize;
-        match key::name(key).as_str() {
-            "j" | "Down" => self.window.scroll(1),
-            "k" | "Up" => self.window.scroll(-1),
-            "PageDown" | "Space" | "Ctrl-d" => self.window.scroll(page),
-            "PageUp" | "Ctrl-u" => self.window.scroll(-page),
-            "Home" | "g" => self.window.first(),
-            "End" | "G" => self.window.last(),
-            "Esc" | "q" | "Enter" => return Reply::Close,
-            _ => {}
-        }
-        Reply::Stay
-    }
-
-    /// Moves by so many lines.
-    pub fn wheel(&mut self, by: isize) {
-        self.window.scroll(by);
-    }
-
-    /// Draws it over most of the screen.
-    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
-        let width = screen.width.saturating_sub(4).min(110);
-        let inner = window(frame, centred(screen, width, screen.height.saturating_sub(2)), &self.title, theme);
-        self.rewrap(inner.width);
-        self.window.set_height(usize::from(inner.height.saturating_sub(1)));
-        let visible = self.window.visible();
-        let mut lines: Vec<Line<'_>> =
-            self.wrapped[visible.clone()].iter().map(|line| Line::raw(line.as_str())).collect();
-        lines.resize_with(usize::from(inner.height.saturating_sub(1)), Line::default);
-        let hint = format!("j k scroll · Esc closes · {} of {} lines", visible.end, self.wrapped.len());
-        lines.push(Line::styled(hint, theme.style(Role::Muted)));
-        frame.render_widget(Paragraph::new(lines), inner);
+    fn area(screen: Rect) -> Rect {
+        centred(screen, screen.width.saturating_sub(4).min(110), screen.height.saturating_sub(2))
     }
 
     fn rewrap(&mut self, width: u16) {
@@ -94,5 +65,48 @@ impl Viewer {
         };
         self.wrapped = self.lines.iter().flat_map(pieces).collect();
         self.window.set_len(self.wrapped.len());
+    }
+}
+
+impl OverlayComponent for TextView {
+    fn closes_by(&self, action: Action) -> bool {
+        matches!(action, Action::ViewPrompt | Action::Help | Action::HelpHere | Action::ContextView)
+    }
+
+    /// Takes a key.
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        let page = self.window.visible().len().max(1) as isize;
+        match key::name(key).as_str() {
+            "j" | "Down" => self.window.scroll(1),
+            "k" | "Up" => self.window.scroll(-1),
+            "PageDown" | "Space" | "Ctrl-d" => self.window.scroll(page),
+            "PageUp" | "Ctrl-u" => self.window.scroll(-page),
+            "Home" | "g" => self.window.first(),
+            "End" | "G" => self.window.last(),
+            "Esc" | "q" | "Enter" => return Reply::Close,
+            _ => {}
+        }
+        Reply::Stay
+    }
+
+    fn wheel(&mut self, by: isize) {
+        self.window.scroll(by);
+    }
+
+    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
+        let inner = inner_area(Self::area(screen));
+        self.rewrap(inner.width);
+        self.window.set_height(usize::from(inner.height.saturating_sub(1)));
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        let inner = window(frame, Self::area(screen), &self.title, theme);
+        let visible = self.window.visible();
+        let mut lines: Vec<Line<'_>> =
+            self.wrapped[visible.clone()].iter().map(|line| Line::raw(line.as_str())).collect();
+        lines.resize_with(usize::from(inner.height.saturating_sub(1)), Line::default);
+        let hint = format!("j k scroll · Esc closes · {} of {} lines", visible.end, self.wrapped.len());
+        lines.push(Line::styled(hint, theme.style(Role::Muted)));
+        frame.render_widget(Paragraph::new(lines), inner);
     }
 }

@@ -3,17 +3,15 @@
 //!
 //! Nothing is asked of the terminal here: a question may be answered late or never. What a terminal does not know it ignores.
 
-mod bounded;
-pub(super) mod ground;
+pub(super) mod background;
 pub(super) mod input;
-pub(super) mod notify;
 pub(super) mod signals;
 
-use std::io::{self, IsTerminal as _, Stdout, Write as _};
+use std::io::{IsTerminal as _, Stdout, Write as _};
 use std::mem::ManuallyDrop;
-use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::{io, panic};
 
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{
@@ -27,9 +25,10 @@ use crossterm::terminal::{
 };
 use crossterm::{cursor, execute, queue};
 use ratatui::Terminal;
-use ratatui::layout::Rect;
+use ratatui::backend::{Backend, CrosstermBackend, WindowSize};
+use ratatui::buffer::Cell;
+use ratatui::layout::{Position, Rect, Size};
 
-use self::bounded::Bounded;
 use super::theme::ColorDepth;
 
 /// The terminal with the app on it. It is never dropped: that would write to the terminal once more, and to standard error where
@@ -278,9 +277,9 @@ fn says_true_color(var: impl Fn(&str) -> String) -> bool {
 }
 
 /// Whether the terminal says that its ground is light (`COLORFGBG`, set by several terminals).
-pub fn light_ground(env: impl Fn(&str) -> Option<String>) -> bool {
-    let ground = env("COLORFGBG").and_then(|value| value.rsplit(';').next()?.parse::<u8>().ok());
-    matches!(ground, Some(7 | 9..=15))
+pub fn light_background(env: impl Fn(&str) -> Option<String>) -> bool {
+    let background = env("COLORFGBG").and_then(|value| value.rsplit(';').next()?.parse::<u8>().ok());
+    matches!(background, Some(7 | 9..=15))
 }
 
 /// What the terminal says of itself, for doctor and reports of faults: what, and how it is.
@@ -310,6 +309,73 @@ pub fn facts(env: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(var).unwrap_or_else(|| "not set".into());
     facts.push(("locale", locale));
     facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The columns and rows that are drawn at most; the rest of a larger terminal stays empty. A size is only a number that some program
+/// set: 65,535 columns and rows would take hundreds of gigabytes for the cells. A screen of 8K with the smallest font fits.
+const MAX_SIZE: Size = Size { width: 2_000, height: 1_000 };
+
+/// The terminal on standard output, as large as is drawn of it.
+pub struct Bounded(CrosstermBackend<Stdout>);
+
+impl Bounded {
+    /// The terminal on standard output.
+    pub(super) fn new(out: Stdout) -> Self {
+        Self(CrosstermBackend::new(out))
+    }
+}
+
+fn bounded(size: Size) -> Size {
+    Size { width: size.width.min(MAX_SIZE.width), height: size.height.min(MAX_SIZE.height) }
+}
+
+impl Backend for Bounded {
+    type Error = io::Error;
+
+    fn draw<'a, I: Iterator<Item = (u16, u16, &'a Cell)>>(&mut self, content: I) -> io::Result<()> {
+        self.0.draw(content)
+    }
+
+    fn append_lines(&mut self, count: u16) -> io::Result<()> {
+        self.0.append_lines(count)
+    }
+
+    fn hide_cursor(&mut self) -> io::Result<()> {
+        self.0.hide_cursor()
+    }
+
+    fn show_cursor(&mut self) -> io::Result<()> {
+        self.0.show_cursor()
+    }
+
+    fn get_cursor_position(&mut self) -> io::Result<Position> {
+        self.0.get_cursor_position()
+    }
+
+    fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
+        self.0.set_cursor_position(position)
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.0.clear()
+    }
+
+    fn clear_region(&mut self, region: ratatui::backend::ClearType) -> io::Result<()> {
+        self.0.clear_region(region)
+    }
+
+    fn size(&self) -> io::Result<Size> {
+        self.0.size().map(bounded)
+    }
+
+    fn window_size(&mut self) -> io::Result<WindowSize> {
+        let size = self.0.window_size()?;
+        Ok(WindowSize { columns_rows: bounded(size.columns_rows), ..size })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Backend::flush(&mut self.0)
+    }
 }
 
 #[cfg(test)]
@@ -374,8 +440,8 @@ mod tests {
 
     #[test]
     fn a_light_ground_is_recognised() {
-        assert!(light_ground(|_| Some("0;15".into())));
-        assert!(!light_ground(|_| Some("15;0".into())));
-        assert!(!light_ground(|_| None));
+        assert!(light_background(|_| Some("0;15".into())));
+        assert!(!light_background(|_| Some("15;0".into())));
+        assert!(!light_background(|_| None));
     }
 }

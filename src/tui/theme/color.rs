@@ -1,6 +1,9 @@
 //! Colours as theme files write them.
 
-use ratatui::style::Color;
+use ratatui::style::{Color, Modifier, Style};
+
+use super::color;
+use super::role::Role;
 
 /// The sixteen ANSI colours by the names that theme files use, in the order of their codes.
 const ANSI: [(&str, Color); 16] = [
@@ -63,6 +66,184 @@ pub(super) fn code(color: Color) -> Option<usize> {
     ANSI.iter().position(|(_, named)| *named == color)
 }
 
+/// The colours that a terminal can show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ColorDepth {
+    /// No colour at all, as `NO_COLOR` asks for: bold, dim, underline and reverse remain.
+    None,
+    /// The sixteen ANSI colours.
+    Ansi16,
+    /// The 256 colours of xterm.
+    Ansi256,
+    /// 24-bit colour.
+    True,
+}
+
+impl ColorDepth {
+    /// How many colours, in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Ansi16 => "16",
+            Self::Ansi256 => "256",
+            Self::True => "24-bit",
+        }
+    }
+}
+
+/// The attributes that carry meaning without colour. Slant is left out: most terminals that lack colour lack it too.
+const PLAIN: Modifier = Modifier::BOLD.union(Modifier::DIM).union(Modifier::UNDERLINED).union(Modifier::REVERSED);
+
+/// The first sixteen colours as xterm ships them. Users change these, so they only serve to pick the nearest.
+const XTERM_16: [[u8; 3]; 16] = [
+    [0, 0, 0],
+    [205, 0, 0],
+    [0, 205, 0],
+    [205, 205, 0],
+    [0, 0, 238],
+    [205, 0, 205],
+    [0, 205, 205],
+    [229, 229, 229],
+    [127, 127, 127],
+    [255, 0, 0],
+    [0, 255, 0],
+    [255, 255, 0],
+    [92, 92, 255],
+    [255, 0, 255],
+    [0, 255, 255],
+    [255, 255, 255],
+];
+
+/// The six levels of each channel in xterm's colour cube (codes 16 to 231).
+const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+impl ColorDepth {
+    /// The style of `role` as this depth can show it. Where a colour that carried the meaning is lost, an attribute
+    /// takes its place.
+    pub(super) fn convert(self, role: Option<Role>, style: Style) -> Style {
+        let signal = role.map(signal).unwrap_or_default();
+        match self {
+            Self::True => style,
+            Self::Ansi256 => recolor(style, to_256),
+            Self::Ansi16 => {
+                let mut low = recolor(style, to_16);
+                // A tint ends up as the plain ground, or in the colour of its own text.
+                let background = matches!(low.bg, Some(Color::Black | Color::White | Color::Gray)) && is_rgb(style.bg);
+                if background || (low.bg.is_some() && low.bg == low.fg && low.bg != Some(Color::Reset)) {
+                    low.bg = None;
+                    low = low.add_modifier(signal);
+                }
+                low
+            }
+            Self::None => Style { add_modifier: style.add_modifier & PLAIN, ..Style::default() }.add_modifier(signal),
+        }
+    }
+}
+
+impl ColorDepth {
+    /// The colour as this depth can show it.
+    pub(super) fn color(self, color: Color) -> Option<Color> {
+        match self {
+            Self::True => Some(color),
+            Self::Ansi256 => Some(to_256(color)),
+            Self::Ansi16 => Some(to_16(color)),
+            Self::None => None,
+        }
+    }
+
+    /// The style so that it can be seen on a light or dark ground: of sixteen colours a faint one may be that of the ground.
+    pub(super) fn keep_seen(self, style: Style, light: bool) -> Style {
+        let lost = matches!((style.fg, light), (Some(Color::White | Color::Gray), true) | (Some(Color::Black), false));
+        if self == Self::Ansi16 && lost && style.bg.is_none() { style.fg(Color::DarkGray) } else { style }
+    }
+}
+
+/// Red, green and blue of a colour, those of the terminal's palette as xterm ships them; `None` for its own text or ground.
+pub fn rgb_of(color: Color) -> Option<[u8; 3]> {
+    let code = match color {
+        Color::Reset => return None,
+        Color::Rgb(red, green, blue) => return Some([red, green, blue]),
+        Color::Indexed(code @ 16..) => return Some(fixed(code)),
+        Color::Indexed(code) => usize::from(code),
+        named => color::code(named)?,
+    };
+    XTERM_16.get(code).copied()
+}
+
+/// The attribute that stands in for the colour of a role.
+fn signal(role: Role) -> Modifier {
+    match role {
+        Role::Selection | Role::Search | Role::CursorLine => Modifier::REVERSED,
+        Role::BorderFocused
+        | Role::Title
+        | Role::Key
+        | Role::Error
+        | Role::Accent
+        | Role::User
+        | Role::Assistant
+        | Role::HunkAccepted
+        | Role::DiffHeader
+        | Role::MarkdownHeading
+        | Role::MarkdownStrong => Modifier::BOLD,
+        Role::Match | Role::AddedWord | Role::RemovedWord | Role::MarkdownLink | Role::MarkdownEmphasis => {
+            Modifier::UNDERLINED
+        }
+        Role::Muted | Role::Gutter | Role::HunkRejected | Role::MeterEmpty => Modifier::DIM,
+        _ => Modifier::empty(),
+    }
+}
+
+fn is_rgb(color: Option<Color>) -> bool {
+    matches!(color, Some(Color::Rgb(..)))
+}
+
+fn recolor(style: Style, to: fn(Color) -> Color) -> Style {
+    Style { fg: style.fg.map(to), bg: style.bg.map(to), ..style }
+}
+
+/// The nearest of the 240 fixed colours: the cube and the grey ramp. The first sixteen are the user's and not certain.
+fn to_256(color: Color) -> Color {
+    let Color::Rgb(red, green, blue) = color else {
+        return color;
+    };
+    let rgb = [red, green, blue];
+    let mut nearest = (u32::MAX, 16u8);
+    for code in 16..=255u8 {
+        let away = distance(rgb, fixed(code));
+        if away < nearest.0 {
+            nearest = (away, code);
+        }
+    }
+    Color::Indexed(nearest.1)
+}
+
+fn to_16(color: Color) -> Color {
+    let rgb = match color {
+        Color::Rgb(red, green, blue) => [red, green, blue],
+        Color::Indexed(code) if code >= 16 => fixed(code),
+        Color::Indexed(code) => return color::ansi(usize::from(code)).unwrap_or(color),
+        named => return named,
+    };
+    let nearest = XTERM_16.iter().enumerate().min_by_key(|(_, candidate)| distance(rgb, **candidate));
+    nearest.and_then(|(code, _)| color::ansi(code)).unwrap_or(color)
+}
+
+/// The colour of a code of 16 and up in xterm's palette.
+fn fixed(code: u8) -> [u8; 3] {
+    if code >= 232 {
+        return [8 + 10 * (code - 232); 3];
+    }
+    let at = usize::from(code.saturating_sub(16));
+    [at / 36, at / 6 % 6, at % 6].map(|level| CUBE.get(level).copied().unwrap_or(255))
+}
+
+/// How different two colours look: the "redmean" weighting of RGB, which tracks the eye well enough to pick a neighbour.
+fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
+    let mean = (u32::from(a[0]) + u32::from(b[0])) / 2;
+    let [red, green, blue] = [0, 1, 2].map(|at| u32::from(a[at].abs_diff(b[at])).pow(2));
+    (((512 + mean) * red) >> 8) + 4 * green + (((767 - mean) * blue) >> 8)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,5 +262,42 @@ mod tests {
         for text in ["", "#", "#12", "#12345g", "#+12345", "256", "-1", "brass", "#€"] {
             assert_eq!(parse(text), None, "{text}");
         }
+    }
+}
+
+#[cfg(test)]
+mod depth_tests {
+    use super::*;
+
+    #[test]
+    fn the_cube_and_the_ramp_map_to_themselves() {
+        assert_eq!(to_256(Color::Rgb(95, 135, 175)), Color::Indexed(67));
+        assert_eq!(to_256(Color::Rgb(8, 8, 8)), Color::Indexed(232));
+        assert_eq!(to_256(Color::Red), Color::Red);
+    }
+
+    #[test]
+    fn sixteen_colours_keep_the_hue() {
+        assert_eq!(to_16(Color::Rgb(250, 20, 10)), Color::LightRed);
+        assert_eq!(to_16(Color::Rgb(10, 190, 190)), Color::Cyan);
+        assert_eq!(to_16(Color::Indexed(196)), Color::LightRed);
+        assert_eq!(to_16(Color::Indexed(3)), Color::Yellow);
+    }
+
+    #[test]
+    fn a_lost_ground_becomes_an_attribute() {
+        let tint = Style::default().bg(Color::Rgb(20, 30, 40));
+        let low = ColorDepth::Ansi16.convert(Some(Role::CursorLine), tint);
+        assert_eq!((low.bg, low.add_modifier), (None, Modifier::REVERSED));
+        let same = Style::default().fg(Color::Rgb(250, 5, 5)).bg(Color::Rgb(255, 0, 0));
+        assert_eq!(ColorDepth::Ansi16.convert(None, same).bg, None);
+    }
+
+    #[test]
+    fn without_colour_only_plain_attributes_remain() {
+        let style = Style::default().fg(Color::Red).bg(Color::Blue).add_modifier(Modifier::ITALIC | Modifier::BOLD);
+        let none = ColorDepth::None.convert(Some(Role::Selection), style);
+        assert_eq!((none.fg, none.bg), (None, None));
+        assert_eq!(none.add_modifier, Modifier::BOLD | Modifier::REVERSED);
     }
 }

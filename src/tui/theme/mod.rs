@@ -1,25 +1,22 @@
 //! Themes: one table from roles to styles, read from TOML and brought down to the colours that the terminal has.
 
 mod color;
-mod depth;
+pub mod manager;
 mod role;
-mod shelf;
 mod spec;
-#[cfg(test)]
-mod tests;
-pub mod wardrobe;
+mod theme_list;
 pub(super) mod watch;
 
 use std::collections::BTreeMap;
 
 use ratatui::style::{Color, Style};
 
-pub use depth::{ColorDepth, rgb_of};
-pub use role::{Role, SYNTAX};
-pub use shelf::Themes;
-pub use spec::ThemeError;
+use self::spec::Spec;
 
-use spec::Spec;
+pub use self::color::{ColorDepth, rgb_of};
+pub use self::role::{Role, SYNTAX};
+pub use self::spec::ThemeError;
+pub use self::theme_list::Themes;
 
 /// The themes inside the program: name and TOML.
 const BUILTIN: [(&str, &str); 21] = [
@@ -54,7 +51,7 @@ const DARK: [u8; 3] = [0; 3];
 pub struct Theme {
     name: String,
     depth: ColorDepth,
-    ground: [u8; 3],
+    background: [u8; 3],
     roles: BTreeMap<Role, Style>,
     syntax: BTreeMap<&'static str, Style>,
 }
@@ -67,8 +64,8 @@ impl Theme {
 
     /// The theme to start with: the sixteen-colour one where there are no more colours, since it follows the terminal's
     /// own palette, else the one for the ground.
-    pub fn default_name(light_ground: bool, depth: ColorDepth) -> &'static str {
-        match (depth, light_ground) {
+    pub fn default_name(light_background: bool, depth: ColorDepth) -> &'static str {
+        match (depth, light_background) {
             (ColorDepth::Ansi16, _) => "rhumb-16",
             (_, true) => "rhumb-light",
             (_, false) => "rhumb-dark",
@@ -88,11 +85,11 @@ impl Theme {
         let layered = |name: &str, level: usize| [find(name), inside(name)].into_iter().flatten().nth(level);
         let spec = Spec::read(name, &layered)?;
         let painted = spec.style(Role::Text.name())?.bg;
-        let ground = match (painted, spec.color("ground")) {
+        let background = match (painted, spec.color("ground")) {
             (Some(Color::Rgb(red, green, blue)), _) | (_, Some(Color::Rgb(red, green, blue))) => [red, green, blue],
             _ => DARK,
         };
-        let mut theme = Self { name: name.to_owned(), ground, ..Self::plain(depth) };
+        let mut theme = Self { name: name.to_owned(), background, ..Self::plain(depth) };
         let convert = |role, style| depth.keep_seen(depth.convert(role, style), theme.is_light());
         let mut roles = BTreeMap::new();
         for role in Role::ALL {
@@ -101,7 +98,7 @@ impl Theme {
         }
         // Whoever paints the ground paints it at every depth that has colours.
         if let Some(text) = roles.get_mut(&Role::Text) {
-            text.bg = painted.and_then(|ground| depth.color(ground)).or(text.bg);
+            text.bg = painted.and_then(|background| depth.color(background)).or(text.bg);
         }
         let mut syntax = BTreeMap::new();
         for class in SYNTAX {
@@ -113,7 +110,7 @@ impl Theme {
 
     /// A theme without any style: the terminal's own text everywhere.
     pub fn plain(depth: ColorDepth) -> Self {
-        Self { name: "plain".to_owned(), depth, ground: DARK, roles: BTreeMap::new(), syntax: BTreeMap::new() }
+        Self { name: "plain".to_owned(), depth, background: DARK, roles: BTreeMap::new(), syntax: BTreeMap::new() }
     }
 
     /// The name that it was loaded by.
@@ -127,14 +124,14 @@ impl Theme {
     }
 
     /// The ground that it paints, or was made for where it leaves the terminal's own: red, green, blue.
-    pub fn ground(&self) -> [u8; 3] {
-        self.ground
+    pub fn background(&self) -> [u8; 3] {
+        self.background
     }
 
     /// Whether it is made for a light ground.
     pub fn is_light(&self) -> bool {
         // Weighted as the eye does.
-        let [red, green, blue] = self.ground.map(u32::from);
+        let [red, green, blue] = self.background.map(u32::from);
         2 * red + 5 * green + blue > 8 * 0x80
     }
 
@@ -148,3 +145,6 @@ impl Theme {
         self.syntax.get(name).copied().unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -105,12 +105,12 @@ struct Full {
 #[derive(Debug, Default)]
 pub(super) struct Spec {
     palette: BTreeMap<String, Color>,
-    styles: BTreeMap<String, Written>,
+    styles: BTreeMap<String, StyleEntry>,
 }
 
 /// A style and who wrote it where.
 #[derive(Debug)]
-struct Written {
+struct StyleEntry {
     entry: Entry,
     theme: String,
     line: usize,
@@ -136,12 +136,12 @@ impl Spec {
         }
         let mut spec = Self::default();
         for (theme, file, source) in files.into_iter().rev() {
-            spec.lay_over(&theme, file, &source)?;
+            spec.merge(&theme, file, &source)?;
         }
         Ok(spec)
     }
 
-    fn lay_over(&mut self, theme: &str, file: File, source: &str) -> Result<(), ThemeError> {
+    fn merge(&mut self, theme: &str, file: File, source: &str) -> Result<(), ThemeError> {
         for (name, value) in file.palette {
             let line = || line_of(source, &name);
             let color = color::parse(&value).ok_or_else(|| bad_color(theme, &name, &value, line()))?;
@@ -154,7 +154,7 @@ impl Spec {
                 return Err(ThemeError::UnknownRole { theme: theme.to_owned(), role, line });
             }
             let line = line_of(source, &role);
-            self.styles.insert(role, Written { entry, theme: theme.to_owned(), line });
+            self.styles.insert(role, StyleEntry { entry, theme: theme.to_owned(), line });
         }
         Ok(())
     }
@@ -182,7 +182,7 @@ impl Spec {
         self.styles.contains_key(role)
     }
 
-    fn resolve(&self, role: &str, written: &Written) -> Result<Style, ThemeError> {
+    fn resolve(&self, role: &str, written: &StyleEntry) -> Result<Style, ThemeError> {
         let full = match &written.entry {
             Entry::Foreground(fg) => &Full { fg: Some(fg.clone()), ..Full::default() },
             Entry::Full(full) => full,

@@ -109,7 +109,7 @@ fn text_is_legible_on_its_ground() {
         let roles = Role::ALL.iter().map(|role| (role.name(), theme.style(*role)));
         for (what, style) in roles.chain(SYNTAX.map(|class| (class, theme.syntax(class)))) {
             let Some(fg) = rgb(style.fg) else { continue };
-            let ratio = contrast(fg, rgb(style.bg).unwrap_or(theme.ground()));
+            let ratio = contrast(fg, rgb(style.bg).unwrap_or(theme.background()));
             assert!(ratio >= least(name, what), "{name}: {what} has a contrast of {ratio:.2}");
         }
     }
@@ -119,13 +119,13 @@ fn text_is_legible_on_its_ground() {
 fn code_stays_legible_on_the_grounds_of_a_diff() {
     for theme in coloured() {
         let name = theme.name();
-        for ground in [Role::Added, Role::Removed, Role::CodeBg, Role::CursorLine] {
-            let Some(on) = rgb(theme.style(ground).bg) else { panic!("{name} {ground:?}") };
+        for background in [Role::Added, Role::Removed, Role::CodeBg, Role::CursorLine] {
+            let Some(on) = rgb(theme.style(background).bg) else { panic!("{name} {background:?}") };
             for class in SYNTAX {
                 let Some(fg) = rgb(theme.syntax(class).fg) else { continue };
                 let least = if ["comment", "punctuation"].contains(&class) { 2.9 } else { 3.9 };
                 let ratio = contrast(fg, on);
-                assert!(ratio >= least, "{name}: {class} on {ground:?} has a contrast of {ratio:.2}");
+                assert!(ratio >= least, "{name}: {class} on {background:?} has a contrast of {ratio:.2}");
             }
         }
     }
@@ -175,13 +175,13 @@ fn apart(eyes: [[f64; 3]; 3], one: [u8; 3], other: [u8; 3]) -> f64 {
 #[test]
 fn what_is_added_and_what_is_removed_look_different() {
     for theme in coloured() {
-        let ground = |role| rgb(theme.style(role).bg).unwrap();
+        let background = |role| rgb(theme.style(role).bg).unwrap();
         for (kept, gone) in [(Role::Added, Role::Removed), (Role::AddedWord, Role::RemovedWord)] {
             let all = EYES[0].1;
-            let away = apart(all, ground(kept), ground(gone));
+            let away = apart(all, background(kept), background(gone));
             assert!(away > 9.0, "{}: {kept:?} and {gone:?} are {away:.1} apart", theme.name());
             for role in [kept, gone] {
-                let away = apart(all, ground(role), theme.ground());
+                let away = apart(all, background(role), theme.background());
                 assert!(away > 5.0, "{}: {role:?} is {away:.1} from the ground", theme.name());
             }
         }
@@ -221,11 +221,11 @@ fn eyes_that_lack_a_cone_tell_good_from_bad() {
 fn of_sixteen_colours_none_is_lost_on_its_ground() {
     for name in Theme::builtin_names() {
         let theme = Theme::builtin(name, ColorDepth::Ansi16).unwrap();
-        let ground: &[Color] = if theme.is_light() { &[Color::White, Color::Gray] } else { &[Color::Black] };
+        let background: &[Color] = if theme.is_light() { &[Color::White, Color::Gray] } else { &[Color::Black] };
         let roles = Role::ALL.iter().map(|role| (role.name(), theme.style(*role)));
         for (what, style) in roles.chain(SYNTAX.map(|class| (class, theme.syntax(class)))) {
             let (Some(fg), None) = (style.fg, style.bg) else { continue };
-            assert!(!ground.contains(&fg), "{name}: {what}");
+            assert!(!background.contains(&fg), "{name}: {what}");
         }
         let text = theme.style(Role::Text);
         assert!(text.bg.is_none() || text.bg != text.fg, "{name}");

@@ -15,7 +15,7 @@ const ROWS: usize = 8;
 const WIDEST: usize = 44;
 
 /// Columns of the screen from which on there may be room to show what a row means beside the rows.
-pub const PREVIEW_FROM: u16 = 90;
+pub const MIN_PREVIEW_WIDTH: u16 = 90;
 /// Columns and rows that a pane must have for that.
 const LEAST: (u16, u16) = (84, 8);
 /// Columns of a row beside its name: the pointer, and the count at its end.
@@ -83,7 +83,7 @@ fn name_columns(rows: &[Row<'_>], columns: usize) -> usize {
 }
 
 fn line(row: Row<'_>, names: usize, columns: usize, selected: bool, count: usize, theme: &Theme) -> Line<'static> {
-    let ground = theme.style(if selected { Role::Selection } else { Role::Overlay });
+    let background = theme.style(if selected { Role::Selection } else { Role::Overlay });
     let pointer = if selected { "▸ " } else { "  " };
     let name = sanitize::visible_line(row.0);
     // Of a path the end tells more than the beginning.
@@ -97,12 +97,12 @@ fn line(row: Row<'_>, names: usize, columns: usize, selected: bool, count: usize
     let room = columns.saturating_sub(width::columns(pointer) + names + 2 + width::columns(&more) + 1);
     let help = width::clip(&sanitize::visible_line(row.1), room).into_owned();
     let mut line = Line::from(vec![
-        Span::styled(pointer, theme.style(Role::Accent).patch(ground)),
-        Span::styled(name, theme.style(Role::Text).patch(ground)),
-        Span::styled(gap, ground),
-        Span::styled(help, theme.style(Role::Muted).patch(ground)),
+        Span::styled(pointer, theme.style(Role::Accent).patch(background)),
+        Span::styled(name, theme.style(Role::Text).patch(background)),
+        Span::styled(gap, background),
+        Span::styled(help, theme.style(Role::Muted).patch(background)),
     ]);
-    fill(&mut line, columns.saturating_sub(width::columns(&more)), ground);
-    line.spans.push(Span::styled(more, theme.style(Role::Muted).patch(ground)));
+    fill(&mut line, columns.saturating_sub(width::columns(&more)), background);
+    line.spans.push(Span::styled(more, theme.style(Role::Muted).patch(background)));
     line
 }

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use rhumb_text::{sanitize, width, wrap};
 
 use super::styled::{StyledText, fill};
 use crate::tui::theme::{Role, Theme};
-use rhumb_text::{sanitize, width, wrap};
 
 /// What a line is in the diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,7 +74,7 @@ impl Gutter {
 /// The rows of the screen, of at most `columns` columns (from the gutter's and one up), that show a line. Nothing of it
 /// is lost: what does not fit is carried over to further rows, marked `↪`. The ground fills the whole width.
 pub fn rows(line: &DiffLine, gutter: Gutter, columns: u16, theme: &Theme) -> Vec<Line<'static>> {
-    let ground = ground(line.sign, theme);
+    let background = background(line.sign, theme);
     let room = usize::from(columns).saturating_sub(gutter.columns()).max(1);
     let mut rows = styled(line, theme).hard_wrap(room);
     for (index, row) in rows.iter_mut().enumerate() {
@@ -87,10 +87,10 @@ pub fn rows(line: &DiffLine, gutter: Gutter, columns: u16, theme: &Theme) -> Vec
             Sign::Added => "+ ",
             Sign::Removed => "- ",
         };
-        let sign_style = if carried { ground.patch(theme.style(Role::Gutter)) } else { ground };
+        let sign_style = if carried { background.patch(theme.style(Role::Gutter)) } else { background };
         row.spans.insert(0, Span::styled(sign, sign_style));
-        row.spans.insert(0, Span::styled(numbers, ground.patch(theme.style(Role::Gutter))));
-        fill(row, usize::from(columns), ground);
+        row.spans.insert(0, Span::styled(numbers, background.patch(theme.style(Role::Gutter))));
+        fill(row, usize::from(columns), background);
     }
     rows
 }
@@ -101,7 +101,7 @@ pub fn height(text: &str, gutter: Gutter, columns: u16) -> usize {
     wrap::hard_wrap(&sanitize::visible_from(text, 0), room).len().max(1)
 }
 
-fn ground(sign: Sign, theme: &Theme) -> Style {
+fn background(sign: Sign, theme: &Theme) -> Style {
     let text = theme.style(Role::Text);
     match sign {
         Sign::Context => text,
@@ -112,7 +112,7 @@ fn ground(sign: Sign, theme: &Theme) -> Style {
 
 /// The text with its styles: syntax over the ground, changed words over both, what a search found over all.
 fn styled(line: &DiffLine, theme: &Theme) -> StyledText {
-    let ground = ground(line.sign, theme);
+    let background = background(line.sign, theme);
     let word = theme.style(match line.sign {
         Sign::Removed => Role::RemovedWord,
         Sign::Added => Role::AddedWord,
@@ -136,7 +136,7 @@ fn styled(line: &DiffLine, theme: &Theme) -> StyledText {
         let changed = if line.words.iter().any(covers) { word } else { Style::default() };
         let found = if line.found.iter().any(covers) { theme.style(Role::Search) } else { Style::default() };
         let shown = sanitize::visible_from(piece, column);
-        text.push(&shown, ground.patch(syntax).patch(changed).patch(found));
+        text.push(&shown, background.patch(syntax).patch(changed).patch(found));
         column += width::columns(&shown);
         start = end;
     }
@@ -153,6 +153,27 @@ fn cell(number: Option<u32>, digits: usize, carried: bool) -> String {
 
 fn digits(lines: u32) -> usize {
     lines.max(1).ilog10() as usize + 1
+}
+
+/// Puts the rows of two halves side by side. Of a half that has fewer rows, the rest is blank in its own style; each row of the left half
+/// must fill its columns.
+pub fn beside(
+    left: Vec<Line<'static>>,
+    right: Vec<Line<'static>>,
+    columns: [usize; 2],
+    blank: Style,
+    rule: Style,
+) -> Vec<Line<'static>> {
+    let count = left.len().max(right.len()).max(1);
+    let (mut left, mut right) = (left.into_iter(), right.into_iter());
+    let empty = |columns: usize| Line::from(Span::styled(" ".repeat(columns), blank));
+    let row = |_| {
+        let mut row = left.next().unwrap_or_else(|| empty(columns[0]));
+        row.spans.push(Span::styled("│", rule));
+        row.spans.extend(right.next().unwrap_or_else(|| empty(columns[1])).spans);
+        row
+    };
+    (0..count).map(row).collect()
 }
 
 #[cfg(test)]
@@ -249,5 +270,16 @@ mod tests {
             let shown: String = rows.iter().flat_map(|row| row.spans.iter().skip(2)).map(|span| span.content.as_ref()).collect();
             prop_assert_eq!(shown.replace(' ', ""), text.replace(' ', ""));
         }
+    }
+}
+
+#[cfg(test)]
+mod sides_tests {
+    use super::*;
+
+    #[test]
+    fn the_shorter_half_is_filled_up() {
+        let rows = beside(vec!["ab".into()], vec!["c".into(), "d".into()], [2, 1], Style::default(), Style::default());
+        assert_eq!(rows.iter().map(ToString::to_string).collect::<Vec<_>>(), ["ab│c", "  │d"]);
     }
 }

@@ -3,12 +3,10 @@
 pub mod completion;
 pub mod diff_lines;
 pub mod edit_state;
+pub mod file_preview;
 pub mod input;
+pub mod list_window;
 pub mod markdown;
 pub mod meter;
 pub mod picker;
-pub mod preview;
-pub mod scroll;
-pub mod secret;
-pub mod sides;
 pub mod styled;

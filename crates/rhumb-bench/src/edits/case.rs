@@ -257,14 +257,14 @@ mod tests {
     use super::*;
     use crate::edits::tests::samples;
     use crate::edits::{cases, run};
-    use rhumb_edit::{EditFormat, Flexibility};
+    use rhumb_edit::{EditFormat, Matching};
 
     #[test]
     fn a_case_that_is_written_reads_back() {
         let folder = tempfile::tempdir().unwrap();
         assert!(matches!(read(folder.path()), Err(CorpusError::None { .. })));
         for case in cases(&samples(), EditFormat::Udiff, 30, 1) {
-            write(folder.path(), &case, &run(&case, Flexibility::On)).unwrap();
+            write(folder.path(), &case, &run(&case, Matching::Lenient)).unwrap();
         }
         let cases = cases(&samples(), EditFormat::Udiff, 30, 1);
         let read = read(folder.path()).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 use fastrand::Rng;
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::{complain, print, print_json};
-use rhumb_edit::{EditFormat, Flexibility, FormatChoice};
+use rhumb_edit::{EditFormat, FormatChoice, Matching};
 use rhumb_workspace::git::{GitError, Revisions};
 use serde_json::{Value, json};
 
@@ -46,8 +46,8 @@ pub(crate) fn edits(args: &EditsBenchArgs) -> Result<u8, UserError> {
     if args.auto {
         cases.iter_mut().for_each(|case| case.format = FormatChoice::Auto);
     }
-    let figures = figures(&cases, Flexibility::On, args.failures.as_deref())?;
-    let rigid = if args.inflexible { Some(self::figures(&cases, Flexibility::Off, None)?) } else { None };
+    let figures = figures(&cases, Matching::Lenient, args.failures.as_deref())?;
+    let rigid = if args.inflexible { Some(self::figures(&cases, Matching::Verbatim, None)?) } else { None };
     if args.json {
         print_json(&as_json(&figures, rigid.as_ref()))?;
     } else {
@@ -109,7 +109,7 @@ fn drawn(args: &EditsBenchArgs) -> Result<Vec<Sample>, UserError> {
     Ok(all)
 }
 
-fn figures(cases: &[Case], flexibility: Flexibility, failures: Option<&Path>) -> Result<Figures, UserError> {
+fn figures(cases: &[Case], flexibility: Matching, failures: Option<&Path>) -> Result<Figures, UserError> {
     let mut figures = Figures::default();
     for case in cases {
         let run = run(case, flexibility);

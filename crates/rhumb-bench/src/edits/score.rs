@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rhumb::clock::ThreadWatch;
-use rhumb_edit::{FileChange, Flag, Flexibility, Outcome, Proposal, Status, Strategy};
+use rhumb_edit::{FileChange, Flag, Matching, Outcome, Proposal, Status, Strategy};
 use similar::{Algorithm, DiffTag};
 
 use crate::edits::case::{Case, Expect, Tree, TreeFiles};
@@ -165,13 +165,13 @@ pub struct CaseResult {
 }
 
 /// The proposal for the reply of a case.
-pub(crate) fn proposed(case: &Case, flexibility: Flexibility) -> Proposal {
+pub(crate) fn proposed(case: &Case, flexibility: Matching) -> Proposal {
     let parsed = rhumb_edit::parse(&case.reply, case.format);
     rhumb_edit::propose_with(&parsed, &TreeFiles { tree: &case.before, root: ROOT }, flexibility)
 }
 
 /// Runs a case.
-pub fn run(case: &Case, flexibility: Flexibility) -> CaseResult {
+pub fn run(case: &Case, flexibility: Matching) -> CaseResult {
     let watch = ThreadWatch::start();
     let proposal = proposed(case, flexibility);
     let micros = watch.ms() * 1_000.0;
@@ -325,7 +325,7 @@ mod tests {
     use super::*;
     use crate::edits::cases;
     use crate::edits::tests::samples;
-    use rhumb_edit::{EditFormat, FileProposal, Flexibility, FormatChoice};
+    use rhumb_edit::{EditFormat, FileProposal, FormatChoice, Matching};
     use std::sync::Arc;
 
     fn case(expect: Expect, after: &str) -> Case {
@@ -337,7 +337,7 @@ mod tests {
     }
 
     fn judged(case: &Case, change: impl Fn(&mut Proposal)) -> Verdict {
-        let mut proposal = proposed(case, Flexibility::On);
+        let mut proposal = proposed(case, Matching::Lenient);
         change(&mut proposal);
         verdict(case, &proposal)
     }

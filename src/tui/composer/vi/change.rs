@@ -2,10 +2,8 @@
 
 use std::ops::Range;
 
-use super::buffer::{Buffer, Class};
-use super::motion::{Motion, Reach};
-use super::object::object;
-use super::{Awaits, Mode, Operator, Vi};
+use super::motion::{Motion, Reach, object};
+use super::{Awaits, Buffer, Class, Mode, Operator, Vi};
 
 /// What was deleted or yanked last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -293,12 +291,12 @@ impl Vi {
             return;
         }
         self.begin(buffer);
-        let turned = |c: char| -> String {
+        let toggled = |c: char| -> String {
             if c.is_uppercase() { c.to_lowercase().collect() } else { c.to_uppercase().collect() }
         };
         // A chip is no letter.
         for cell in buffer.cells.iter_mut().take(range.end).skip(range.start).filter(|cell| cell.chars().count() == 1) {
-            *cell = cell.chars().map(turned).collect();
+            *cell = cell.chars().map(toggled).collect();
         }
         buffer.cursor = range.end;
     }

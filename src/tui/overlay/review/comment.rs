@@ -5,15 +5,14 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
+use rhumb_edit::review::CommentTarget;
+use rhumb_text::{sanitize, width};
 
-use super::page::{choice, feet};
-use super::{Reply, ReviewReply};
+use super::{Reply, ReviewReply, choice, feet};
 use crate::tui::composer::Composer;
 use crate::tui::key;
 use crate::tui::overlay::{centred, window};
 use crate::tui::theme::{Role, Theme};
-use rhumb_edit::review::CommentTarget;
-use rhumb_text::{sanitize, width};
 
 /// Most rows of the text.
 const ROWS: u16 = 8;
@@ -23,7 +22,7 @@ const QUOTED: usize = 4;
 
 /// What a comment is about: by its texts it is found again, should the review change meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommentPlace {
+pub struct CommentContext {
     /// The place in the review as it was.
     pub place: CommentTarget,
     /// The file.
@@ -39,7 +38,7 @@ pub struct CommentPlace {
 /// The box.
 #[derive(Debug)]
 pub struct CommentBox {
-    place: CommentPlace,
+    place: CommentContext,
     composer: Composer,
     /// The comment as it was, to tell whether something would be lost.
     before: String,
@@ -53,7 +52,7 @@ pub struct CommentBox {
 
 impl CommentBox {
     /// A box with the comment that is there; `given` is what a new one begins with. `keys` save it, and begin a new line.
-    pub fn new(place: CommentPlace, text: &str, given: &str, theme: &Theme, keys: [&[String]; 2]) -> Self {
+    pub fn new(place: CommentContext, text: &str, given: &str, theme: &Theme, keys: [&[String]; 2]) -> Self {
         let mut composer = Composer::new(theme);
         composer.ask_for("What should be different, or why is it good?");
         let start = if text.is_empty() { given } else { text };

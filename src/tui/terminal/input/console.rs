@@ -6,7 +6,7 @@ use std::time::Duration;
 use crossterm::event::{self, EventStream};
 use futures::StreamExt as _;
 
-use super::Heard;
+use super::TerminalInput;
 
 /// What comes from the console.
 pub(crate) struct Input(EventStream);
@@ -24,9 +24,9 @@ impl Input {
     ///
     /// # Errors
     /// The console is gone.
-    pub(crate) async fn next(&mut self) -> io::Result<Heard> {
+    pub(crate) async fn next(&mut self) -> io::Result<TerminalInput> {
         let event = self.0.next().await.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()));
-        event.map(Heard::Event)
+        event.map(TerminalInput::Event)
     }
 
     /// What is said already; `None` where there is nothing. It is not taken from the stream: who asks that without waiting
@@ -34,7 +34,11 @@ impl Input {
     ///
     /// # Errors
     /// The console is gone.
-    pub(crate) fn at_hand(&mut self) -> io::Result<Option<Heard>> {
-        if event::poll(Duration::ZERO)? { event::read().map(|event| Some(Heard::Event(event))) } else { Ok(None) }
+    pub(crate) fn try_next(&mut self) -> io::Result<Option<TerminalInput>> {
+        if event::poll(Duration::ZERO)? {
+            event::read().map(|event| Some(TerminalInput::Event(event)))
+        } else {
+            Ok(None)
+        }
     }
 }

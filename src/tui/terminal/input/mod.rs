@@ -1,7 +1,5 @@
 //! What the terminal says: keys, the mouse, pastes, and answers to what it was asked.
 
-#[cfg(unix)]
-mod burst;
 #[cfg(not(unix))]
 mod console;
 #[cfg(unix)]
@@ -12,17 +10,17 @@ mod stream;
 use crossterm::event::Event;
 
 #[cfg(not(unix))]
-pub(crate) use console::Input;
+pub(crate) use self::console::Input;
 #[cfg(unix)]
-pub(crate) use stream::Input;
+pub(crate) use self::stream::Input;
 
 /// What the terminal said.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Heard {
+pub(crate) enum TerminalInput {
     /// For the app.
     Event(Event),
     /// The ground is light, or dark; `None` for an answer that nobody understands.
-    Ground(Option<bool>),
+    Background(Option<bool>),
     /// The user or the system has changed to light colours, or to dark ones.
     Scheme(bool),
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crossterm::event::{Event, KeyModifiers};
 use terminput_crossterm::to_crossterm;
 
-use super::Heard;
+use super::TerminalInput;
 
 /// What the answer to the question for the ground begins with (OSC 11, xterm's control sequences).
 const GROUND: &[u8] = b"\x1b]11;";
@@ -50,13 +50,13 @@ enum Step {
     /// The beginning of something.
     More,
     /// So many of them are this, or nothing that means anything here. The others are looked at again.
-    Said(Option<Heard>, usize),
+    Said(Option<TerminalInput>, usize),
 }
 
 impl Parser {
     /// Takes in what came; `more` says that there is more to read at once.
-    pub(super) fn hear(&mut self, bytes: &[u8], more: bool) -> Vec<Heard> {
-        let mut heard = Vec::new();
+    pub(super) fn handle_input(&mut self, bytes: &[u8], more: bool) -> Vec<TerminalInput> {
+        let mut terminal_input = Vec::new();
         if std::mem::take(&mut self.after_esc) && RESTS.iter().any(|rest| bytes.starts_with(rest)) {
             self.held.push(ESC);
         }
@@ -65,13 +65,13 @@ impl Parser {
             self.held.push(byte);
             let Step::Said(said, used) = step(&self.held, more) else { continue };
             self.after_esc = self.held == [ESC];
-            heard.extend(said);
+            terminal_input.extend(said);
             let rest = std::mem::take(&mut self.held).split_off(used);
             if !rest.is_empty() {
-                heard.extend(self.hear(&rest, more));
+                terminal_input.extend(self.handle_input(&rest, more));
             }
         }
-        heard
+        terminal_input
     }
 
     /// Whether nothing is held: what comes next is not the rest of something.
@@ -80,7 +80,7 @@ impl Parser {
     }
 
     /// How long to wait for the rest of what is held. `None` when nothing is held, or nothing that somebody may have typed.
-    pub(super) fn patience(&self) -> Option<Duration> {
+    pub(super) fn timeout(&self) -> Option<Duration> {
         match self.held.as_slice() {
             [] => None,
             held if held.starts_with(GROUND) || held.starts_with(PRIVATE) => Some(REST),
@@ -90,16 +90,16 @@ impl Parser {
     }
 
     /// Nothing more has come: what was held, if somebody may have typed it.
-    pub(super) fn give_up(&mut self) -> Vec<Heard> {
-        let broken = self.patience() == Some(REST);
+    pub(super) fn flush(&mut self) -> Vec<TerminalInput> {
+        let broken = self.timeout() == Some(REST);
         match std::mem::take(&mut self.held).as_slice() {
             _ if broken => Vec::new(),
             [ESC, first, rest @ ..] => {
-                let mut heard: Vec<Heard> = alt(*first).into_iter().collect();
-                heard.extend(self.hear(rest, false));
-                heard
+                let mut terminal_input: Vec<TerminalInput> = alt(*first).into_iter().collect();
+                terminal_input.extend(self.handle_input(rest, false));
+                terminal_input
             }
-            held => self.hear(held, false),
+            held => self.handle_input(held, false),
         }
     }
 }
@@ -130,7 +130,7 @@ fn step(held: &[u8], more: bool) -> Step {
 fn answer(held: &[u8]) -> Step {
     let said = |end: usize| {
         let color = std::str::from_utf8(&held[GROUND.len()..held.len() - end]).unwrap_or_default();
-        Step::Said(Some(Heard::Ground(is_light(color))), held.len())
+        Step::Said(Some(TerminalInput::Background(is_light(color))), held.len())
     };
     match held {
         [.., b'\x07'] => said(1),
@@ -149,7 +149,7 @@ fn report(held: &[u8]) -> Step {
         _ if held == PRIVATE => Step::More,
         [.., b'@'..=b'~'] => {
             let scheme = SCHEMES.iter().find(|(report, _)| held == *report);
-            Step::Said(scheme.map(|(_, light)| Heard::Scheme(*light)), held.len())
+            Step::Said(scheme.map(|(_, light)| TerminalInput::Scheme(*light)), held.len())
         }
         _ if held.len() > LONGEST => Step::Said(None, held.len()),
         [.., b' '..=b'?'] => Step::More,
@@ -158,18 +158,18 @@ fn report(held: &[u8]) -> Step {
 }
 
 /// The event that the bytes are as a whole.
-fn event(bytes: &[u8]) -> Option<Heard> {
+fn event(bytes: &[u8]) -> Option<TerminalInput> {
     let event = terminput::Event::parse_from(bytes).ok()??;
-    to_crossterm(event).ok().map(Heard::Event)
+    to_crossterm(event).ok().map(TerminalInput::Event)
 }
 
 /// The key of a byte, with Alt.
-fn alt(byte: u8) -> Option<Heard> {
-    let mut heard = event(&[byte]);
-    if let Some(Heard::Event(Event::Key(key))) = &mut heard {
+fn alt(byte: u8) -> Option<TerminalInput> {
+    let mut terminal_input = event(&[byte]);
+    if let Some(TerminalInput::Event(Event::Key(key))) = &mut terminal_input {
         key.modifiers |= KeyModifiers::ALT;
     }
-    heard
+    terminal_input
 }
 
 /// Whether the colour of an answer, such as `rgb:ffff/ffff/dddd`, is light.
@@ -198,54 +198,55 @@ mod tests {
 
     use super::*;
 
-    fn key(code: KeyCode, modifiers: KeyModifiers) -> Heard {
-        Heard::Event(Event::Key(KeyEvent::new(code, modifiers)))
+    fn key(code: KeyCode, modifiers: KeyModifiers) -> TerminalInput {
+        TerminalInput::Event(Event::Key(KeyEvent::new(code, modifiers)))
     }
 
-    fn esc() -> Heard {
+    fn esc() -> TerminalInput {
         key(KeyCode::Esc, KeyModifiers::NONE)
     }
 
-    fn alt_key(c: char) -> Heard {
+    fn alt_key(c: char) -> TerminalInput {
         key(KeyCode::Char(c), KeyModifiers::ALT)
     }
 
     /// What somebody types.
-    fn typed(text: &str) -> Vec<Heard> {
+    fn typed(text: &str) -> Vec<TerminalInput> {
         text.chars().map(|c| key(KeyCode::Char(c), KeyModifiers::NONE)).collect()
     }
 
     /// What is heard of pieces that come one after the other, and of nothing more after them.
-    fn heard(pieces: &[&str]) -> Vec<Heard> {
+    fn terminal_input(pieces: &[&str]) -> Vec<TerminalInput> {
         let mut parser = Parser::default();
-        let mut heard: Vec<Heard> = pieces.iter().flat_map(|piece| parser.hear(piece.as_bytes(), false)).collect();
-        heard.extend(parser.give_up());
-        assert_eq!(parser.patience(), None, "{pieces:?}");
-        heard
+        let mut terminal_input: Vec<TerminalInput> =
+            pieces.iter().flat_map(|piece| parser.handle_input(piece.as_bytes(), false)).collect();
+        terminal_input.extend(parser.flush());
+        assert_eq!(parser.timeout(), None, "{pieces:?}");
+        terminal_input
     }
 
     #[test]
     fn an_answer_is_picked_out_of_what_is_typed() {
         for (answer, said) in [
-            ("\x1b]11;rgb:ffff/FFFF/dddd\x1b\\", Some(Heard::Ground(Some(true)))),
-            ("\x1b]11;rgb:1e1e/1e1e/2e2e\x07", Some(Heard::Ground(Some(false)))),
-            ("\x1b]11;rgb:ff/fa/f0\x07", Some(Heard::Ground(Some(true)))),
-            ("\x1b]11;rgba:0/0/0/f\x07", Some(Heard::Ground(Some(false)))),
-            ("\x1b]11;none of this\x07", Some(Heard::Ground(None))),
-            ("\x1b]11;rgb:zz/0/0\x07", Some(Heard::Ground(None))),
-            ("\x1b[?997;1n", Some(Heard::Scheme(false))),
-            ("\x1b[?997;2n", Some(Heard::Scheme(true))),
+            ("\x1b]11;rgb:ffff/FFFF/dddd\x1b\\", Some(TerminalInput::Background(Some(true)))),
+            ("\x1b]11;rgb:1e1e/1e1e/2e2e\x07", Some(TerminalInput::Background(Some(false)))),
+            ("\x1b]11;rgb:ff/fa/f0\x07", Some(TerminalInput::Background(Some(true)))),
+            ("\x1b]11;rgba:0/0/0/f\x07", Some(TerminalInput::Background(Some(false)))),
+            ("\x1b]11;none of this\x07", Some(TerminalInput::Background(None))),
+            ("\x1b]11;rgb:zz/0/0\x07", Some(TerminalInput::Background(None))),
+            ("\x1b[?997;1n", Some(TerminalInput::Scheme(false))),
+            ("\x1b[?997;2n", Some(TerminalInput::Scheme(true))),
             ("\x1b[?997;3n", None),
             ("\x1b[?62;22c", None),
             ("\x1b[?1u", None),
             ("\x1b[?2026;2$y", None),
         ] {
-            let all: Vec<Heard> = [typed("ab"), said.into_iter().collect(), typed("cd")].concat();
-            assert_eq!(heard(&[&format!("ab{answer}cd")]), all, "{answer:?}");
+            let all: Vec<TerminalInput> = [typed("ab"), said.into_iter().collect(), typed("cd")].concat();
+            assert_eq!(terminal_input(&[&format!("ab{answer}cd")]), all, "{answer:?}");
             // However it is cut, the keys are those that were typed; only a first Esc by itself may be taken for a key.
             for at in 1..answer.len() {
                 let (first, second) = answer.split_at(at);
-                let mut pieces = heard(&[&format!("ab{first}"), &format!("{second}cd")]);
+                let mut pieces = terminal_input(&[&format!("ab{first}"), &format!("{second}cd")]);
                 if at == 1 {
                     assert_eq!(pieces.remove(2), esc());
                 }
@@ -259,43 +260,43 @@ mod tests {
     #[test]
     fn what_somebody_typed_is_given_back() {
         let alt = |c: char, rest: &str| [vec![alt_key(c)], typed(rest)].concat();
-        assert_eq!(heard(&["\x1b]x"]), alt(']', "x"));
-        assert_eq!(heard(&["\x1b]12;x"]), alt(']', "12;x"));
-        assert_eq!(heard(&["\x1b]"]), alt(']', ""));
-        assert_eq!(heard(&["\x1b]", "11"]), alt(']', "11"));
-        assert_eq!(heard(&["]11;rgb:"]), typed("]11;rgb:"));
-        assert_eq!(heard(&["\x1b]\x1b]"]), [alt_key(']'), alt_key(']')]);
-        assert_eq!(heard(&["\x1b]1\x1b\\"]), [alt(']', "1"), vec![alt_key('\\')]].concat());
-        assert_eq!(heard(&["\x1b["]), alt('[', ""));
-        assert_eq!(heard(&["\x1bO"]), [key(KeyCode::Char('O'), KeyModifiers::ALT | KeyModifiers::SHIFT)]);
-        assert_eq!(heard(&["\x1b"]), [esc()]);
-        assert_eq!(heard(&["\x1b\x1b"]), [esc(), esc()]);
-        assert_eq!(heard(&["\x1b", "]x"]), [vec![esc()], typed("]x")].concat());
-        assert_eq!(heard(&["\x1b[x"]), alt('[', "x"));
-        assert_eq!(heard(&["\x1b[\x1b]z"]), [vec![alt_key('[')], alt(']', "z")].concat());
+        assert_eq!(terminal_input(&["\x1b]x"]), alt(']', "x"));
+        assert_eq!(terminal_input(&["\x1b]12;x"]), alt(']', "12;x"));
+        assert_eq!(terminal_input(&["\x1b]"]), alt(']', ""));
+        assert_eq!(terminal_input(&["\x1b]", "11"]), alt(']', "11"));
+        assert_eq!(terminal_input(&["]11;rgb:"]), typed("]11;rgb:"));
+        assert_eq!(terminal_input(&["\x1b]\x1b]"]), [alt_key(']'), alt_key(']')]);
+        assert_eq!(terminal_input(&["\x1b]1\x1b\\"]), [alt(']', "1"), vec![alt_key('\\')]].concat());
+        assert_eq!(terminal_input(&["\x1b["]), alt('[', ""));
+        assert_eq!(terminal_input(&["\x1bO"]), [key(KeyCode::Char('O'), KeyModifiers::ALT | KeyModifiers::SHIFT)]);
+        assert_eq!(terminal_input(&["\x1b"]), [esc()]);
+        assert_eq!(terminal_input(&["\x1b\x1b"]), [esc(), esc()]);
+        assert_eq!(terminal_input(&["\x1b", "]x"]), [vec![esc()], typed("]x")].concat());
+        assert_eq!(terminal_input(&["\x1b[x"]), alt('[', "x"));
+        assert_eq!(terminal_input(&["\x1b[\x1b]z"]), [vec![alt_key('[')], alt(']', "z")].concat());
         let up = key(KeyCode::Up, KeyModifiers::NONE);
-        assert_eq!(heard(&["\x1b[1;5\x1b[A"]), std::slice::from_ref(&up));
-        assert_eq!(heard(&["\x1b\x1b[A"]), [esc(), up.clone()]);
-        assert_eq!(heard(&["\x1b[", "A"]), [up]);
+        assert_eq!(terminal_input(&["\x1b[1;5\x1b[A"]), std::slice::from_ref(&up));
+        assert_eq!(terminal_input(&["\x1b\x1b[A"]), [esc(), up.clone()]);
+        assert_eq!(terminal_input(&["\x1b[", "A"]), [up]);
     }
 
     #[test]
     fn an_answer_that_breaks_off_leaves_nothing_behind() {
-        assert_eq!(heard(&["\x1b]11;rgb:ff"]), []);
-        assert_eq!(heard(&["\x1b[?997"]), []);
-        assert_eq!(heard(&["\x1b]11;rgb:ff\x1b[A"]), [key(KeyCode::Up, KeyModifiers::NONE)]);
-        assert_eq!(heard(&["\x1b[?997\x1bx"]), [alt_key('x')]);
-        assert_eq!(heard(&["\x1b]11;rgb\r"]), [key(KeyCode::Enter, KeyModifiers::NONE)]);
-        assert!(heard(&[&format!("\x1b]11;{}", "f".repeat(200))]).len() < 200);
-        assert!(heard(&[&format!("\x1b[?{}", "1".repeat(200))]).len() < 200);
+        assert_eq!(terminal_input(&["\x1b]11;rgb:ff"]), []);
+        assert_eq!(terminal_input(&["\x1b[?997"]), []);
+        assert_eq!(terminal_input(&["\x1b]11;rgb:ff\x1b[A"]), [key(KeyCode::Up, KeyModifiers::NONE)]);
+        assert_eq!(terminal_input(&["\x1b[?997\x1bx"]), [alt_key('x')]);
+        assert_eq!(terminal_input(&["\x1b]11;rgb\r"]), [key(KeyCode::Enter, KeyModifiers::NONE)]);
+        assert!(terminal_input(&[&format!("\x1b]11;{}", "f".repeat(200))]).len() < 200);
+        assert!(terminal_input(&[&format!("\x1b[?{}", "1".repeat(200))]).len() < 200);
     }
 
     #[test]
     fn an_esc_is_a_key_only_when_nothing_follows_at_once() {
         let mut parser = Parser::default();
-        assert_eq!(parser.hear(b"\x1b", true), []);
-        assert_eq!(parser.hear(b"x", false), [alt_key('x')]);
-        assert_eq!(parser.hear(b"\x1b", false), [esc()]);
+        assert_eq!(parser.handle_input(b"\x1b", true), []);
+        assert_eq!(parser.handle_input(b"x", false), [alt_key('x')]);
+        assert_eq!(parser.handle_input(b"\x1b", false), [esc()]);
     }
 
     #[test]
@@ -304,12 +305,14 @@ mod tests {
         let mouse = "\x1b[<64;10;5M";
         for at in (1..text.len()).filter(|at| text.is_char_boundary(*at)) {
             let mut parser = Parser::default();
-            let mut said = parser.hear(&text.as_bytes()[..at], at == 1);
-            said.extend(parser.hear(&text.as_bytes()[at..], false));
+            let mut said = parser.handle_input(&text.as_bytes()[..at], at == 1);
+            said.extend(parser.handle_input(&text.as_bytes()[at..], false));
             let pasted = "a\x1b]11;rgb:0/0/0\x07 \x1b[?997;1n é";
-            assert_eq!(said, [Heard::Event(Event::Paste(pasted.into()))], "cut at {at}");
+            assert_eq!(said, [TerminalInput::Event(Event::Paste(pasted.into()))], "cut at {at}");
         }
-        let [Heard::Event(Event::Mouse(event))] = &heard(&[&mouse[..5], &mouse[5..]])[..] else { panic!("no mouse") };
+        let [TerminalInput::Event(Event::Mouse(event))] = &terminal_input(&[&mouse[..5], &mouse[5..]])[..] else {
+            panic!("no mouse")
+        };
         assert_eq!((event.kind, event.column, event.row), (MouseEventKind::ScrollUp, 9, 4));
     }
 
@@ -319,10 +322,10 @@ mod tests {
         fn no_bytes_break_it(pieces in proptest::collection::vec(proptest::collection::vec(proptest::num::u8::ANY, 0..40), 0..8)) {
             let mut parser = Parser::default();
             for piece in &pieces {
-                parser.hear(piece, false);
+                parser.handle_input(piece, false);
             }
-            parser.give_up();
-            proptest::prop_assert_eq!(parser.patience(), None);
+            parser.flush();
+            proptest::prop_assert_eq!(parser.timeout(), None);
         }
     }
 }

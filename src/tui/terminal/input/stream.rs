@@ -4,16 +4,19 @@
 //! mode 2031 for a `u` or a `c` before it gives the next key, and may keep a key back that comes together with a new size.
 
 use std::collections::VecDeque;
-use std::io::{self, Stdin};
+use std::io;
+use std::io::Stdin;
+use std::time::Duration;
 
 use crossterm::event::Event;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use tokio::io::{Interest, unix::AsyncFd};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, timeout_at};
 
+use super::TerminalInput;
 use super::parser::Parser;
-use super::{Heard, burst};
 
 /// Bytes that are read at once.
 const PIECE: usize = 4_096;
@@ -25,7 +28,7 @@ const MOST: usize = 1 << 18;
 pub(crate) struct Input {
     terminal: AsyncFd<Stdin>,
     parser: Parser,
-    heard: VecDeque<Heard>,
+    terminal_input: VecDeque<TerminalInput>,
     /// When what the parser holds is taken for keys.
     until: Option<Instant>,
     /// Until when what comes belongs to a paste.
@@ -42,18 +45,18 @@ impl Input {
     pub(crate) fn open() -> io::Result<Self> {
         #[expect(deprecated, reason = "it is safe for a file that is never closed, and the other way is unsafe")]
         let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE)?;
-        let (parser, heard) = (Parser::default(), VecDeque::new());
-        Ok(Self { terminal, parser, heard, until: None, paste_until: None, cut: Vec::new() })
+        let (parser, terminal_input) = (Parser::default(), VecDeque::new());
+        Ok(Self { terminal, parser, terminal_input, until: None, paste_until: None, cut: Vec::new() })
     }
 
     /// The next thing that is said. Nothing is lost when the wait is given up.
     ///
     /// # Errors
     /// The terminal is gone.
-    pub(crate) async fn next(&mut self) -> io::Result<Heard> {
+    pub(crate) async fn next(&mut self) -> io::Result<TerminalInput> {
         loop {
-            if let Some(heard) = self.at_hand()? {
-                return Ok(heard);
+            if let Some(terminal_input) = self.try_next()? {
+                return Ok(terminal_input);
             }
             let Some(until) = self.until else {
                 self.ready().await?;
@@ -63,7 +66,7 @@ impl Input {
                 Ok(ready) => ready?,
                 Err(_) => {
                     self.until = None;
-                    self.heard.extend(self.parser.give_up());
+                    self.terminal_input.extend(self.parser.flush());
                 }
             }
         }
@@ -73,27 +76,27 @@ impl Input {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub(crate) fn at_hand(&mut self) -> io::Result<Option<Heard>> {
-        if self.heard.is_empty() {
+    pub(crate) fn try_next(&mut self) -> io::Result<Option<TerminalInput>> {
+        if self.terminal_input.is_empty() {
             let bytes = self.read()?;
             let goes_on = self.paste_until.is_some_and(|until| Instant::now() < until);
-            if self.parser.is_idle() && burst::is_paste(&bytes, goes_on) {
+            if self.parser.is_idle() && is_paste(&bytes, goes_on) {
                 self.pasted(bytes);
             } else if !bytes.is_empty() {
-                self.heard.extend(self.parser.hear(&bytes, self.has_bytes()?));
-                self.until = self.parser.patience().map(|patience| Instant::now() + patience);
+                self.terminal_input.extend(self.parser.handle_input(&bytes, self.has_bytes()?));
+                self.until = self.parser.timeout().map(|timeout| Instant::now() + timeout);
             }
         }
-        Ok(self.heard.pop_front())
+        Ok(self.terminal_input.pop_front())
     }
 
     /// Takes a piece of a paste that the terminal has not marked.
     fn pasted(&mut self, bytes: Vec<u8>) {
         let mut bytes = [std::mem::take(&mut self.cut), bytes].concat();
-        let (text, cut) = burst::text(&bytes);
+        let (text, cut) = text(&bytes);
         self.cut = bytes.split_off(bytes.len() - cut);
-        self.heard.push_back(Heard::Event(Event::Paste(text)));
-        self.paste_until = Some(Instant::now() + burst::GOES_ON);
+        self.terminal_input.push_back(TerminalInput::Event(Event::Paste(text)));
+        self.paste_until = Some(Instant::now() + PASTE_GAP);
     }
 
     /// Waits until there is something to read.
@@ -129,5 +132,57 @@ impl Input {
             Err(Errno::INTR) => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+/// As many bytes come at once in no other way.
+const LEAST: usize = 200;
+
+/// As many lines, of which the last need not have ended.
+const MIN_PASTE_LINES: usize = 3;
+
+/// What comes within this after a piece of a paste is its next piece.
+pub(super) const PASTE_GAP: Duration = Duration::from_millis(50);
+
+/// Whether what was read at once is a paste, or a piece of one where one `goes_on`.
+pub(super) fn is_paste(bytes: &[u8], goes_on: bool) -> bool {
+    // A key that is no text means that somebody types.
+    let is_text = || bytes.iter().all(|byte| *byte >= b' ' && *byte != 0x7f || matches!(byte, b'\r' | b'\n' | b'\t'));
+    let lines = || bytes.split(|byte| matches!(byte, b'\r' | b'\n')).filter(|line| !line.is_empty()).count();
+    !bytes.is_empty() && is_text() && (goes_on || (bytes.len() >= LEAST && lines() >= MIN_PASTE_LINES))
+}
+
+/// The text of a piece, with the line ends of a text, and how many bytes at its end begin a character that the next piece ends.
+pub(super) fn text(bytes: &[u8]) -> (String, usize) {
+    let cut = match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => bytes.len() - error.valid_up_to(),
+        _ => 0,
+    };
+    let whole = bytes.get(..bytes.len() - cut).unwrap_or_default();
+    (String::from_utf8_lossy(whole).replace("\r\n", "\n").replace('\r', "\n"), cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_lines_at_once_are_a_paste_and_what_is_typed_is_none() {
+        let lines = "a line of some length\r".repeat(12);
+        assert!(is_paste(lines.as_bytes(), false));
+        assert!(is_paste(b"the end\r", true) && !is_paste(b"the end\r", false));
+        let one = "one long line ".repeat(40);
+        for typed in [one.as_str(), "/add x\r/ask why\ry", "", &format!("{lines}\x1b[A"), &format!("{lines}\x03")] {
+            assert!(!is_paste(typed.as_bytes(), false), "{typed:?}");
+        }
+        assert!(!is_paste(b"", true) && !is_paste(b"\x1b", true));
+    }
+
+    #[test]
+    fn a_character_cut_in_two_waits_for_its_end() {
+        assert_eq!(text("a\rb\r\nc\td\n".as_bytes()), ("a\nb\nc\td\n".to_owned(), 0));
+        let bytes = "né".as_bytes();
+        assert_eq!(text(&bytes[..2]), ("n".to_owned(), 1));
+        assert_eq!(text(b"a\xff\xfeb"), ("a\u{fffd}\u{fffd}b".to_owned(), 0));
     }
 }

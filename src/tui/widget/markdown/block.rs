@@ -4,20 +4,19 @@ use std::ops::Range;
 
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
+use rhumb_text::{sanitize, width};
 
-use super::page::Page;
 use super::table::Table;
-use super::{Look, code, options};
+use super::{RenderContext, options};
 use crate::tui::theme::Role;
-use crate::tui::widget::styled::StyledText;
-use rhumb_text::width;
+use crate::tui::widget::styled::{StyledText, fill};
 
 /// Bullets by depth of the list, repeated.
 const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];
 
 /// Renders `source`, one block and the link definitions that follow it.
-pub(super) fn render(source: &str, look: &Look<'_>) -> Vec<Line<'static>> {
+pub(super) fn render(source: &str, look: &RenderContext<'_>) -> Vec<Line<'static>> {
     let mut writer = Writer::new(look);
     let (mut depth, mut covered) = (0usize, 0usize);
     let parser = Parser::new_ext(source, options());
@@ -55,7 +54,7 @@ enum Verbatim {
 }
 
 struct Writer<'a> {
-    look: &'a Look<'a>,
+    look: &'a RenderContext<'a>,
     page: Page,
     /// The inline text being collected, and the styles in force, the innermost last.
     text: StyledText,
@@ -71,7 +70,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(look: &'a Look<'a>) -> Self {
+    fn new(look: &'a RenderContext<'a>) -> Self {
         Self {
             look,
             page: Page::new(look.width),
@@ -258,7 +257,7 @@ impl<'a> Writer<'a> {
     fn end_verbatim(&mut self) {
         let lines = match self.verbatim.take() {
             None => return,
-            Some(Verbatim::Code { info, text }) => code::render(&info, &text, self.page.room(), self.look),
+            Some(Verbatim::Code { info, text }) => render_code(&info, &text, self.page.room(), self.look),
             Some(Verbatim::Html { text }) => {
                 let mut muted = StyledText::new();
                 muted.push(text.trim_end_matches('\n'), self.look.theme.style(Role::Muted));
@@ -339,4 +338,149 @@ impl<'a> Writer<'a> {
         self.flush();
         self.page.set_gap(true);
     }
+}
+
+/// Columns that must remain for text; containers nested deeper get no mark and no indentation any more.
+const MIN_TEXT_COLUMNS: usize = 8;
+
+/// What a container puts before its lines.
+struct Prefix {
+    /// Before its first line, and before all others: of the same width.
+    first: Span<'static>,
+    rest: Span<'static>,
+    used: bool,
+}
+
+/// The lines written so far and the containers open at their end.
+pub(super) struct Page {
+    /// Columns.
+    width: usize,
+    lines: Vec<Line<'static>>,
+    prefixes: Vec<Prefix>,
+    /// A block has ended, so that the next one wants an empty line before it.
+    gap: bool,
+}
+
+impl Page {
+    pub(super) fn new(width: usize) -> Self {
+        Self { width, lines: Vec::new(), prefixes: Vec::new(), gap: false }
+    }
+
+    pub(super) fn into_lines(self) -> Vec<Line<'static>> {
+        self.lines
+    }
+
+    /// Opens a container that puts `first` before its first line and `rest`, of the same width, before the others.
+    pub(super) fn open(&mut self, first: &str, rest: &str, style: Style) {
+        let fits = self.room() >= width::columns(first) + MIN_TEXT_COLUMNS;
+        let span = |text: &str| {
+            if fits { Span::styled(text.to_owned(), style) } else { Span::default() }
+        };
+        self.prefixes.push(Prefix { first: span(first), rest: span(rest), used: false });
+    }
+
+    /// Closes the innermost container. One that has written nothing still shows its mark.
+    pub(super) fn close(&mut self) {
+        if self.prefixes.last().is_some_and(|prefix| !prefix.used) {
+            self.line(Line::default());
+        }
+        self.prefixes.pop();
+    }
+
+    /// Puts another mark of the same width before the first line of the innermost container, if that is still to come.
+    pub(super) fn replace_mark(&mut self, mark: &'static str) -> bool {
+        let same = |prefix: &&mut Prefix| !prefix.used && width::columns(&prefix.first.content) == width::columns(mark);
+        self.prefixes.last_mut().filter(same).map(|prefix| prefix.first.content = mark.into()).is_some()
+    }
+
+    /// Columns left for text by the containers.
+    pub(super) fn room(&self) -> usize {
+        let taken: usize = self.prefixes.iter().map(|prefix| width::columns(&prefix.first.content)).sum();
+        self.width.saturating_sub(taken).max(1)
+    }
+
+    /// Whether the next block wants an empty line before it.
+    pub(super) fn set_gap(&mut self, gap: bool) {
+        self.gap = gap;
+    }
+
+    /// Starts a block: writes the empty line that is due. A container that has written nothing yet starts with its
+    /// content instead.
+    pub(super) fn start_block(&mut self) {
+        if std::mem::take(&mut self.gap) && self.prefixes.iter().all(|prefix| prefix.used) {
+            self.line(Line::default());
+        }
+    }
+
+    /// Writes a whole block.
+    pub(super) fn block(&mut self, lines: Vec<Line<'static>>) {
+        self.start_block();
+        for line in lines {
+            self.line(line);
+        }
+        self.gap = true;
+    }
+
+    /// Writes a line behind the marks of its containers.
+    pub(super) fn line(&mut self, line: Line<'static>) {
+        let mut spans = Vec::with_capacity(self.prefixes.len() + line.spans.len());
+        for prefix in &mut self.prefixes {
+            let span = if prefix.used { &prefix.rest } else { &prefix.first };
+            prefix.used = true;
+            spans.push(span.clone());
+        }
+        spans.extend(line.spans);
+        // Indentation before nothing is nothing, but a coloured ground is something.
+        while spans.last().is_some_and(|span| span.content.trim().is_empty() && span.style.bg.is_none()) {
+            spans.pop();
+        }
+        self.lines.push(Line::from(spans).style(line.style));
+    }
+}
+
+/// The bar before a line of code, and before what is carried over from the line above.
+const BAR: &str = "│ ";
+const CARRIED: &str = "│↪";
+
+/// The lines of a code block in `columns` columns. `info` is the info string of its fence.
+pub(super) fn render_code(info: &str, code: &str, columns: usize, look: &RenderContext<'_>) -> Vec<Line<'static>> {
+    let background = look.theme.style(Role::CodeBg);
+    let plain = look.theme.style(Role::Text).patch(background);
+    let mark = background.patch(look.theme.style(Role::Border));
+    let info = sanitize::visible_line(info.trim());
+    let mut lines = Vec::new();
+    if !info.is_empty() {
+        let label = width::clip(&info, columns.saturating_sub(BAR.chars().count())).into_owned();
+        let label = Span::styled(label, background.patch(look.theme.style(Role::Muted)));
+        lines.push(Line::from(vec![Span::styled("╭ ", mark), label]));
+    }
+    let safe: Vec<_> = code.strip_suffix('\n').unwrap_or(code).split('\n').map(sanitize::visible_line).collect();
+    let language = info.split([' ', ',', '{']).next().unwrap_or("");
+    let mut coloured = (look.code)(language, &safe.join("\n")).into_iter();
+    let room = columns.saturating_sub(2).max(1);
+    for line in &safe {
+        let text = styled(line, coloured.next(), plain);
+        for (index, mut piece) in text.hard_wrap(room).into_iter().enumerate() {
+            let bar = if index == 0 { BAR } else { CARRIED };
+            piece.spans.insert(0, Span::styled(bar, mark));
+            lines.push(piece);
+        }
+    }
+    for line in &mut lines {
+        fill(line, columns, background);
+    }
+    lines
+}
+
+/// One line with its colours, or without them if they do not belong to it.
+fn styled(line: &str, pieces: Option<Vec<(String, Style)>>, plain: Style) -> StyledText {
+    let mut text = StyledText::new();
+    for (piece, style) in pieces.unwrap_or_default() {
+        text.push(&piece, plain.patch(style));
+    }
+    if text.text() != line {
+        text = StyledText::new();
+        text.push(line, plain);
+    }
+    text
 }

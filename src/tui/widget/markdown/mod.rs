@@ -5,25 +5,19 @@
 //! price is that a link reference does not see a definition in another block; both are then shown as written.
 
 mod block;
-mod code;
-mod inside;
-mod page;
 mod stream;
 mod table;
-#[cfg(test)]
-mod tests;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use pulldown_cmark::{Event, Options, Parser};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use ratatui::style::Style;
 use ratatui::text::Line;
 
 use crate::tui::theme::Theme;
 
-pub use inside::{Code, code_of, links_of};
-pub use stream::StreamingMarkdown;
+pub use self::stream::StreamingMarkdown;
 
 /// A top-level block with text: its bytes in the source, and its lines on the screen, which may be none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,7 +47,7 @@ pub fn no_highlight(_language: &str, _code: &str) -> Vec<Vec<(String, Style)>> {
 /// is made safe to draw, whatever the source holds.
 pub fn render(source: &str, width: u16, theme: &Theme, code: &Highlighter<'_>) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    let look = Look { width: usize::from(width), theme, code };
+    let look = RenderContext { width: usize::from(width), theme, code };
     append(&mut lines, &with_line_feeds(source), &look);
     lines
 }
@@ -71,7 +65,7 @@ fn with_line_feeds(source: &str) -> Cow<'_, str> {
 const RETURN: &str = "␍";
 
 /// What rendering depends on besides the source.
-struct Look<'a> {
+struct RenderContext<'a> {
     /// Columns.
     width: usize,
     theme: &'a Theme,
@@ -80,7 +74,7 @@ struct Look<'a> {
 
 /// Renders all blocks of `source`, which has line feeds only, at the end of `lines`, an empty line between two blocks. Gives
 /// where each of them with text stands.
-fn append(lines: &mut Vec<Line<'static>>, source: &str, look: &Look<'_>) -> Vec<Section> {
+fn append(lines: &mut Vec<Line<'static>>, source: &str, look: &RenderContext<'_>) -> Vec<Section> {
     let mut sections = Vec::new();
     for range in blocks(source) {
         let text = source.get(range.clone()).unwrap_or("");
@@ -129,3 +123,70 @@ fn text_start(source: &str, end: usize, next: usize) -> Option<usize> {
     let line = source.get(..text)?.rfind('\n').map_or(0, |at| at + 1);
     (line >= end).then_some(line)
 }
+
+/// A code block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Code {
+    /// The first word behind its fence; may be empty.
+    pub language: String,
+    /// Its text, without the line feed at the end.
+    pub text: String,
+}
+
+/// The code of a block that is nothing but code.
+pub fn code_of(block: &str) -> Option<Code> {
+    let mut events = Parser::new_ext(block, options());
+    let Some(Event::Start(Tag::CodeBlock(kind))) = events.next() else { return None };
+    let info = match kind {
+        CodeBlockKind::Fenced(info) => info.into_string(),
+        CodeBlockKind::Indented => String::new(),
+    };
+    let language = info.split([' ', ',', '{']).next().unwrap_or("").to_owned();
+    let mut text = String::new();
+    for event in events {
+        match event {
+            Event::Text(piece) => text.push_str(&piece),
+            Event::End(TagEnd::CodeBlock) => break,
+            _ => {}
+        }
+    }
+    text.truncate(text.trim_end_matches('\n').len());
+    Some(Code { language, text })
+}
+
+/// Where the links of a block lead, in order, each once.
+pub fn links_of(block: &str) -> Vec<String> {
+    let mut links: Vec<String> = Vec::new();
+    for event in Parser::new_ext(block, options()) {
+        if let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event
+            && !dest_url.is_empty()
+            && !links.iter().any(|link| **link == *dest_url)
+        {
+            links.push(dest_url.into_string());
+        }
+    }
+    links
+}
+
+#[cfg(test)]
+mod block_content_tests {
+    use super::*;
+
+    #[test]
+    fn a_code_block_gives_its_code_and_prose_none() {
+        let code = code_of("```rust,ignore\nfn a() {}\n\n```\n").unwrap();
+        assert_eq!((code.language.as_str(), code.text.as_str()), ("rust", "fn a() {}"));
+        assert_eq!(code_of("````md\n```\nx\n```\n````").unwrap().text, "```\nx\n```");
+        assert_eq!(code_of("some `code` in prose"), None);
+        assert_eq!(code_of("- ```\n  x\n  ```"), None, "a list with code in it is a list");
+    }
+
+    #[test]
+    fn links_are_found_wherever_they_stand() {
+        assert_eq!(links_of("- [a](https://a.example) and <https://b.example> and [a](https://a.example)").len(), 2);
+        assert!(links_of("no link").is_empty());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use ratatui::text::Line;
 
-use super::{Highlighter, Look, RETURN, Section, append, blocks, with_line_feeds};
+use super::{Highlighter, RETURN, RenderContext, Section, append, blocks, with_line_feeds};
 use crate::tui::theme::Theme;
 
 /// An open block of more bytes is not rendered whole for every piece that arrives, but when it has grown by a share of itself: else
@@ -16,7 +16,7 @@ const SHARE: usize = 16;
 pub struct StreamingMarkdown {
     source: String,
     /// The last character to arrive was a carriage return, which a line feed may turn into a line end.
-    after_return: bool,
+    ends_with_return: bool,
     /// Bytes of `source` whose blocks can change no more, and how many of `lines` they make.
     finished: usize,
     finished_lines: usize,
@@ -44,11 +44,11 @@ impl StreamingMarkdown {
         if text.is_empty() {
             return;
         }
-        if self.after_return && text.starts_with('\n') {
+        if self.ends_with_return && text.starts_with('\n') {
             self.source.truncate(self.source.len() - RETURN.len());
         }
         self.source.push_str(&with_line_feeds(text));
-        self.after_return = text.ends_with('\r');
+        self.ends_with_return = text.ends_with('\r');
         self.stale = true;
     }
 
@@ -66,7 +66,7 @@ impl StreamingMarkdown {
             self.forget();
             self.made_for = Some((width, theme.clone()));
         }
-        let look = Look { width: usize::from(width), theme, code };
+        let look = RenderContext { width: usize::from(width), theme, code };
         if !same_look || (self.stale && self.is_due()) {
             self.refresh(&look);
         } else if self.stale {
@@ -84,7 +84,7 @@ impl StreamingMarkdown {
         if open.len() > LARGE {
             let mut lines = self.lines.clone();
             if !begins_code {
-                append_below(&mut lines, tail, &Look { width: usize::from(width), theme, code });
+                append_below(&mut lines, tail, &RenderContext { width: usize::from(width), theme, code });
             }
             return lines;
         }
@@ -92,7 +92,7 @@ impl StreamingMarkdown {
             return self.lines.clone();
         }
         let mut lines = self.lines.get(..self.finished_lines).unwrap_or_default().to_vec();
-        append(&mut lines, &format!("{open}{tail}"), &Look { width: usize::from(width), theme, code });
+        append(&mut lines, &format!("{open}{tail}"), &RenderContext { width: usize::from(width), theme, code });
         lines
     }
 
@@ -116,7 +116,7 @@ impl StreamingMarkdown {
     }
 
     /// Shows what came since the open block was rendered.
-    fn add_end(&mut self, look: &Look<'_>) {
+    fn add_end(&mut self, look: &RenderContext<'_>) {
         self.lines.truncate(self.rendered_lines);
         append_below(&mut self.lines, self.source.get(self.rendered..).unwrap_or(""), look);
         if let Some(last) = self.sections.last_mut() {
@@ -125,7 +125,7 @@ impl StreamingMarkdown {
         self.stale = false;
     }
 
-    fn refresh(&mut self, look: &Look<'_>) {
+    fn refresh(&mut self, look: &RenderContext<'_>) {
         self.lines.truncate(self.finished_lines);
         self.sections.truncate(self.finished_sections);
         let open = self.source.get(self.finished..).unwrap_or("");
@@ -147,7 +147,7 @@ impl StreamingMarkdown {
 }
 
 /// Renders `source` right below `lines`, as if it went on there.
-fn append_below(lines: &mut Vec<Line<'static>>, source: &str, look: &Look<'_>) {
+fn append_below(lines: &mut Vec<Line<'static>>, source: &str, look: &RenderContext<'_>) {
     let at = lines.len();
     append(lines, source, look);
     if at > 0 && lines.get(at).is_some_and(|line| line.spans.is_empty()) {

@@ -3,7 +3,7 @@
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
 
-use super::Look;
+use super::RenderContext;
 use crate::tui::theme::Role;
 use crate::tui::widget::styled::StyledText;
 use rhumb_text::width;
@@ -12,7 +12,7 @@ use rhumb_text::width;
 const BETWEEN: &str = " │ ";
 const CROSSING: &str = "─┼─";
 /// Columns of the terminal below which a column of the table cannot be read.
-const NARROWEST: usize = 8;
+const MIN_COLUMN_WIDTH: usize = 8;
 
 /// A table as it is read. The first row is the header.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct Table {
 
 impl Table {
     /// Its lines in `columns` columns.
-    pub(super) fn render(&self, columns: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    pub(super) fn render(&self, columns: usize, look: &RenderContext<'_>) -> Vec<Line<'static>> {
         match self.widths(columns) {
             Some(widths) => self.grid(&widths, look),
             None => self.fields(columns, look),
@@ -46,7 +46,7 @@ impl Table {
         let limit = if total(widest) <= room {
             widest
         } else {
-            (NARROWEST..widest.min(room + 1)).rev().find(|limit| total(*limit) <= room)?
+            (MIN_COLUMN_WIDTH..widest.min(room + 1)).rev().find(|limit| total(*limit) <= room)?
         };
         let mut left = room.saturating_sub(total(limit));
         for width in &mut widths {
@@ -57,7 +57,7 @@ impl Table {
         Some(widths)
     }
 
-    fn grid(&self, widths: &[usize], look: &Look<'_>) -> Vec<Line<'static>> {
+    fn grid(&self, widths: &[usize], look: &RenderContext<'_>) -> Vec<Line<'static>> {
         let mark = look.theme.style(Role::Border);
         let rows: Vec<Vec<Line<'static>>> = self.rows.iter().map(|row| self.row(row, widths, look)).collect();
         let tall = rows.iter().skip(1).any(|row| row.len() > 1);
@@ -73,7 +73,7 @@ impl Table {
         lines
     }
 
-    fn row(&self, cells: &[StyledText], widths: &[usize], look: &Look<'_>) -> Vec<Line<'static>> {
+    fn row(&self, cells: &[StyledText], widths: &[usize], look: &RenderContext<'_>) -> Vec<Line<'static>> {
         let mark = look.theme.style(Role::Border);
         let wrapped: Vec<_> = cells.iter().zip(widths).map(|(cell, width)| cell.wrap(*width)).collect();
         let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
@@ -107,7 +107,7 @@ impl Table {
     }
 
     /// Each row as lines of "header: field", an empty line between rows.
-    fn fields(&self, columns: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    fn fields(&self, columns: usize, look: &RenderContext<'_>) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         let (header, rows) = match self.rows.split_first() {
             Some((header, [])) => (&[][..], std::slice::from_ref(header)),

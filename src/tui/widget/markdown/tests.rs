@@ -236,9 +236,9 @@ fn code_takes_the_colours_of_its_highlighter() {
         lines[2].spans.iter().all(|span| span.style.fg != Some(Color::Red)),
         "pieces that do not join are not used"
     );
-    let ground = theme().style(Role::CodeBg).bg;
+    let background = theme().style(Role::CodeBg).bg;
     assert!(lines.iter().all(|line| line.width() == 40), "the ground reaches the edge");
-    assert!(lines.iter().flat_map(|line| &line.spans).all(|span| span.style.bg == ground));
+    assert!(lines.iter().flat_map(|line| &line.spans).all(|span| span.style.bg == background));
 }
 
 #[test]

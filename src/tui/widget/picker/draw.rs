@@ -7,22 +7,22 @@ use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
+use rhumb_text::fuzzy::NamePart;
+use rhumb_text::{sanitize, width};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Picker;
-use crate::tui::hits::{Hit, Hits};
+use crate::tui::mouse::{Hit, Hits};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::styled::fill;
-use rhumb_text::fuzzy::NamePart;
-use rhumb_text::{sanitize, width};
 
 /// The largest overlay, borders included, and the columns and lines of the screen that it leaves free around it.
 const WIDEST: u16 = 84;
-const TALLEST: u16 = 22;
+const MAX_HEIGHT: u16 = 22;
 const MARGIN: u16 = 2;
 /// The same where something is shown beside the list.
-const WIDEST_WITH_PREVIEW: u16 = 180;
-const TALLEST_WITH_PREVIEW: u16 = 48;
+const MAX_WIDTH_WITH_PREVIEW: u16 = 180;
+const MAX_HEIGHT_WITH_PREVIEW: u16 = 48;
 /// From so many columns inside on, what is shown stands beside the list; from so many lines on, below it.
 const BESIDE: u16 = 96;
 const BELOW: u16 = 16;
@@ -30,7 +30,7 @@ const BELOW: u16 = 16;
 impl Picker {
     /// Where the overlay lies on a screen of that area.
     pub fn area(&self, screen: Rect) -> Rect {
-        if self.with_preview { wide_area(screen) } else { area_within(screen, (WIDEST, TALLEST)) }
+        if self.with_preview { wide_area(screen) } else { area_within(screen, (WIDEST, MAX_HEIGHT)) }
     }
 
     /// Takes in the area of the screen, so that paging and scrolling know the height of the list. To be called before
@@ -158,7 +158,7 @@ impl Picker {
 
 /// Where an overlay lies that shows what the cursor of its list is on.
 pub fn wide_area(screen: Rect) -> Rect {
-    area_within(screen, (WIDEST_WITH_PREVIEW, TALLEST_WITH_PREVIEW))
+    area_within(screen, (MAX_WIDTH_WITH_PREVIEW, MAX_HEIGHT_WITH_PREVIEW))
 }
 
 fn area_within(screen: Rect, (widest, tallest): (u16, u16)) -> Rect {
@@ -201,7 +201,7 @@ struct Row<'a> {
 
 impl Row<'_> {
     fn line(&self, columns: usize, keep_end: bool, theme: &Theme) -> Line<'static> {
-        let ground = if self.selected { theme.style(Role::Selection) } else { Style::default() };
+        let background = if self.selected { theme.style(Role::Selection) } else { Style::default() };
         let pointer = if self.selected { "▸ " } else { "  " };
         let mark = match self.marked {
             Some(true) => "✓ ",
@@ -209,8 +209,8 @@ impl Row<'_> {
             None => "",
         };
         let mut spans = vec![
-            Span::styled(pointer, theme.style(Role::Accent).patch(ground)),
-            Span::styled(mark, theme.style(Role::Success).patch(ground)),
+            Span::styled(pointer, theme.style(Role::Accent).patch(background)),
+            Span::styled(mark, theme.style(Role::Success).patch(background)),
         ];
         // One column stays free before the border.
         let room = columns.saturating_sub(width::columns(pointer) + width::columns(mark) + 1);
@@ -218,14 +218,14 @@ impl Row<'_> {
         let gap = if detail.is_empty() { 0 } else { 2 };
         let label = room.saturating_sub(width::columns(&detail) + gap);
         let text = if self.dimmed { Role::Muted } else { Role::Overlay };
-        let text = self.label(label, keep_end, theme.style(text).patch(ground), theme.style(Role::Match));
+        let text = self.label(label, keep_end, theme.style(text).patch(background), theme.style(Role::Match));
         let used: usize = text.iter().map(|span| width::columns(&span.content)).sum();
         spans.extend(text);
         let gap = room.saturating_sub(used + width::columns(&detail));
-        spans.push(Span::styled(" ".repeat(gap), ground));
-        spans.push(Span::styled(detail.into_owned(), theme.style(Role::Muted).patch(ground)));
+        spans.push(Span::styled(" ".repeat(gap), background));
+        spans.push(Span::styled(detail.into_owned(), theme.style(Role::Muted).patch(background)));
         let mut line = Line::from(spans);
-        fill(&mut line, columns, ground);
+        fill(&mut line, columns, background);
         line
     }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
-
-use super::items::Items;
 use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NamePart};
+
+use super::Items;
 
 /// Up to so many items are ranked while the key is handled; that takes less than a millisecond.
 const AT_ONCE: usize = 4_000;

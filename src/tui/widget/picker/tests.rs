@@ -156,7 +156,7 @@ fn drawn(picker: &Picker, columns: u16, lines: u16) -> Terminal<TestBackend> {
     let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
     let theme = Theme::builtin("rhumb-dark", ColorDepth::True).unwrap();
     let draw = |frame: &mut ratatui::Frame<'_>| {
-        picker.draw(frame, frame.area(), &mut crate::tui::hits::Hits::default(), &theme);
+        picker.draw(frame, frame.area(), &mut crate::tui::mouse::Hits::default(), &theme);
     };
     terminal.draw(draw).unwrap();
     terminal

@@ -1,0 +1,142 @@
+//! Telling somebody who looks elsewhere that the app waits for them again.
+
+use std::io;
+use std::io::Write as _;
+
+use rhumb_text::sanitize;
+
+use super::action::Pane;
+use super::app::App;
+use crate::config::Notify;
+use crate::session::{Entry, Level};
+
+/// What is known of whether anybody looks, and whether there was work under way.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Attention {
+    /// Whether the terminal has the focus; `None` as long as it has not told.
+    pub(crate) focused: Option<bool>,
+    busy: bool,
+    /// Whether something came to its end that nobody has looked at yet.
+    pub(crate) unseen: bool,
+    /// Entries of the transcript that were there when it was last looked at.
+    told: usize,
+}
+
+impl App {
+    /// A warning that went into the chat while the chat is not on the screen is told in the status line.
+    pub(crate) fn hint_unseen_warning(&mut self) {
+        let transcript = &self.session.transcript;
+        let before = std::mem::replace(&mut self.attention.told, transcript.len());
+        let new = transcript.get(before..).unwrap_or_default();
+        let panes = &self.layout.places().panes;
+        // Many at once are a session that was loaded, and old.
+        if new.len() > 3
+            || panes.is_empty()
+            || panes.iter().any(|(pane, _)| *pane == Pane::Chat)
+            || !self.hint.is_empty()
+        {
+            return;
+        }
+        let warns = |entry: &Entry| match entry {
+            Entry::Notice(notice) if notice.level != Level::Info => Some(notice.text.clone()),
+            _ => None,
+        };
+        if let Some(text) = new.iter().rev().find_map(warns) {
+            let text = sanitize::visible_line(&text).into_owned();
+            self.hint.set_until_key(text);
+        }
+    }
+
+    /// What to tell somebody who looks elsewhere, now that the work that was under way has come to an end.
+    pub(crate) fn news(&mut self) -> Option<String> {
+        let busy = self.session.is_busy();
+        let was_busy = std::mem::replace(&mut self.attention.busy, busy);
+        let at_work = self.is_working();
+        self.uptime.note_busy(at_work);
+        self.attention.unseen &= !busy;
+        // A terminal that does not tell of its focus may be far away.
+        if !was_busy || busy || self.attention.focused == Some(true) {
+            return None;
+        }
+        self.attention.unseen = true;
+        let pending = self.session.review.counts().pending;
+        let asks = self.session.questions.front().is_some_and(|question| !question.subject.is_offer());
+        Some(match (asks, pending) {
+            (true, _) => "rhumb has a question".to_owned(),
+            (false, 0) => "rhumb is done".to_owned(),
+            (false, 1) => "rhumb: a hunk waits for your decision".to_owned(),
+            (false, hunks) => format!("rhumb: {hunks} hunks wait for your decision"),
+        })
+    }
+}
+
+/// The title of the window: what is waited for, and where.
+impl App {
+    /// Names the state in which the app is, for somebody who sees no more than a tab of it.
+    pub(crate) fn window_title(&self) -> String {
+        let pending = self.session.review.counts().pending;
+        let asks = self.session.questions.front().is_some_and(|question| !question.subject.is_offer());
+        let state = match (asks, self.session.is_busy(), pending) {
+            (true, ..) => "? ".to_owned(),
+            (false, true, _) => "… ".to_owned(),
+            (false, false, 0) if self.attention.unseen => "✓ ".to_owned(),
+            (false, false, 0) => String::new(),
+            (false, false, pending) => format!("({pending}) "),
+        };
+        format!("{state}rhumb · {}", sanitize::visible_line(&self.environment.root))
+    }
+}
+
+/// Tells it through the terminal. The text is our own: nothing of a model or a file gets into the sequence.
+pub(crate) fn by_terminal(notify: Notify, text: &str) {
+    let mut out = io::stdout();
+    let _ = match notify {
+        Notify::None => Ok(()),
+        Notify::Bell => write!(out, "\x07"),
+        Notify::Osc9 => write!(out, "\x1b]9;{text}\x07"),
+        Notify::Osc777 => write!(out, "\x1b]777;notify;rhumb;{text}\x07"),
+    };
+    let _ = out.flush();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Connection, Session};
+    use crate::tui::theme::{ColorDepth, Theme};
+    use crossterm::event::Event;
+
+    fn app() -> App {
+        let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
+        App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
+    }
+
+    #[test]
+    fn the_title_tells_what_goes_on_and_what_is_done_until_somebody_looks() {
+        let mut app = app();
+        assert_eq!(app.window_title(), "rhumb · root");
+        app.session.send("go");
+        app.event(Event::FocusLost);
+        assert_eq!(app.window_title(), "… rhumb · root");
+        app.session.cancel();
+        app.news();
+        assert_eq!(app.window_title(), "✓ rhumb · root");
+        app.event(Event::FocusGained);
+        assert_eq!(app.window_title(), "rhumb · root");
+        app.environment.root = "a\x1b]0;b\x07".into();
+        assert!(!app.window_title().contains(char::is_control));
+    }
+
+    #[test]
+    fn the_end_of_a_turn_is_news_to_those_who_look_elsewhere() {
+        for (event, told) in [(None, true), (Some(Event::FocusLost), true), (Some(Event::FocusGained), false)] {
+            let mut app = app();
+            app.session.send("go");
+            event.into_iter().for_each(|event| drop(app.event(event)));
+            assert_eq!(app.news(), None, "it is under way");
+            app.session.cancel();
+            assert_eq!(app.news().is_some(), told);
+            assert_eq!(app.news(), None, "told once");
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! One message of the transcript as lines of the screen.
+
+use std::cell::RefCell;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::ops::Range;
+use std::path::Path;
+
+use ratatui::text::{Line, Span};
+use rhumb_edit::review::EditRecord;
+use rhumb_text::{count, sanitize, wrap};
+use rhumb_workspace::process::End;
+
+use super::answer::{AnswerView, CardLine};
+use super::transcript::Scene;
+use crate::context::Mode;
+use crate::session::{Answer, AnswerState, Entry, Level, Notice, Ran, RunState};
+use crate::tui::coloring::{CodeBlocks, Coloring};
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widget::markdown::no_highlight;
+use crate::tui::widget::meter;
+
+/// A message, rendered or not yet.
+#[derive(Debug, Default)]
+pub(super) struct Message {
+    /// Its lines, the empty one below it included.
+    pub(super) lines: Vec<Line<'static>>,
+    /// How many lines it has; an estimate unless `exact`.
+    pub(super) height: usize,
+    /// Whether `lines` are what the entry looks like now.
+    pub(super) exact: bool,
+    /// The lines of each place where the cursor of a reader can stand; none for the message as a whole.
+    pub(super) stops: Vec<Range<usize>>,
+    /// The first of its lines that the program says below an answer.
+    pub(super) said: usize,
+    /// The edits in it.
+    pub(super) cards: Vec<CardLine>,
+    key: Key,
+    /// What is said below it.
+    remark: String,
+    answer: Option<Box<AnswerView>>,
+    /// Keys of the colours that the lines show.
+    shown: Vec<u64>,
+    /// Keys of those that were not there.
+    pub(super) missing: Vec<u64>,
+}
+
+/// Tells two states of an entry apart without reading its text: what it is, where its text is kept, and how long it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Key {
+    kind: u8,
+    address: usize,
+    bytes: usize,
+    /// Bytes of the thoughts or of the hint.
+    more: usize,
+    /// Whether its thoughts are shown in full.
+    open: bool,
+    /// Tells what is said below it.
+    remark: u64,
+    /// Tells the edits that its cards show.
+    edits: usize,
+}
+
+/// The kind of an answer that is still arriving.
+const STREAMING: u8 = 2;
+
+impl Key {
+    fn of(entry: &Entry, open: bool, remark: &str) -> Self {
+        let (kind, text, more) = match entry {
+            Entry::Cleared => (8, "", 0),
+            Entry::User { text, .. } => (1, text.as_str(), 0),
+            Entry::Ran(ran) => {
+                let more = (ran.seconds as usize).wrapping_add(ran.omitted << 20);
+                (11 + u8::from(ran.state == RunState::Running), ran.tail.as_str(), more)
+            }
+            Entry::Shared { title, text, .. } => (10, text.as_str(), title.len()),
+            Entry::Again { text, round, .. } => (9, text.as_str(), *round),
+            Entry::Answer(answer) => {
+                let kind = match answer.state {
+                    AnswerState::Streaming => STREAMING,
+                    AnswerState::Complete => 3,
+                    AnswerState::Incomplete(_) => 4,
+                };
+                (kind, answer.text.as_str(), answer.reasoning.len())
+            }
+            Entry::Notice(notice) => {
+                let kind = match notice.level {
+                    Level::Info => 5,
+                    Level::Warning => 6,
+                    Level::Error => 7,
+                };
+                (kind, notice.text.as_str(), notice.hint.len())
+            }
+        };
+        let remark =
+            if remark.is_empty() { 0 } else { BuildHasherDefault::<DefaultHasher>::default().hash_one(remark) };
+        let edits = if let Entry::Answer(answer) = entry { shape(&answer.edits) } else { 0 };
+        Self { kind, address: text.as_ptr() as usize, bytes: text.len(), more, open, remark, edits }
+    }
+}
+
+/// A number that differs where the cards of these edits do.
+fn shape(edits: &[EditRecord]) -> usize {
+    let one = |edit: &EditRecord| {
+        let (first, last) = edit.id.lines;
+        [last, edit.path.len(), edit.added, edit.removed]
+            .iter()
+            .fold(first, |sum, part| sum.wrapping_mul(31).wrapping_add(*part))
+    };
+    edits.iter().fold(edits.len(), |sum, edit| sum.wrapping_mul(31).wrapping_add(one(edit)))
+}
+
+impl Message {
+    /// Lines that are no entry.
+    pub(super) fn of_lines(lines: Vec<Line<'static>>) -> Self {
+        Self { height: lines.len(), lines, exact: true, ..Self::default() }
+    }
+
+    /// Notes whether the entry has changed. Reads none of its text; a height that is not known is guessed from its length.
+    pub(super) fn compare(&mut self, entry: &Entry, width: u16, open: bool, remark: &str) {
+        let key = Key::of(entry, open, remark);
+        if key == self.key {
+            return;
+        }
+        // Only an answer that has grown may go on from what was taken in.
+        if self.key.kind != STREAMING || key.bytes < self.key.bytes {
+            self.answer = None;
+        }
+        if self.height == 0 {
+            self.height = (key.bytes + key.more) / usize::from(width.max(1)) + 2;
+        }
+        remark.clone_into(&mut self.remark);
+        (self.key, self.exact) = (key, false);
+    }
+
+    /// Drops the lines; their number stays as the estimate.
+    pub(super) fn forget(&mut self) {
+        self.lines = Vec::new();
+        self.exact = false;
+    }
+
+    /// Bytes of its text: what rendering costs.
+    pub(super) fn bytes(&self) -> usize {
+        self.key.bytes
+    }
+
+    /// Whether colours that its lines lack may be had: nobody computes them now.
+    pub(super) fn lacks_colors(&self, coloring: &Coloring) -> bool {
+        self.missing.iter().any(|key| !coloring.awaits(*key))
+    }
+
+    /// Keeps the colours that it shows from being dropped.
+    pub(super) fn touch(&self, coloring: &mut Coloring) {
+        coloring.touch(&self.shown);
+    }
+
+    /// Renders it; with `ask`, colours that are not there are asked for.
+    pub(super) fn render(&mut self, entry: &Entry, scene: &Scene<'_>, coloring: &mut Coloring, ask: bool) {
+        let Scene { width, theme, .. } = *scene;
+        let columns = usize::from(width.saturating_sub(2)).max(8);
+        let blocks = RefCell::new(CodeBlocks::new(coloring, ask));
+        self.lines = match entry {
+            Entry::User { text, mode, .. } => marked(text, mode_mark(*mode), Role::User, columns, theme),
+            Entry::Shared { title, text, whole } => shared_lines(title, text, whole.as_deref(), columns, scene),
+            Entry::Again { text, round, of, .. } => {
+                let head = marked(&format!("asked again, {round} of {of}"), "↻ ", Role::Accent, columns, theme);
+                [head, beginning(text, AGAIN_LINES, "", columns, scene)].concat()
+            }
+            Entry::Ran(ran) => command_lines(ran, columns, scene),
+            Entry::Notice(notice) => notice_lines(notice, columns, theme),
+            Entry::Cleared => vec![Line::styled("── not sent from here up ──", theme.style(Role::Muted))],
+            Entry::Answer(answer) => {
+                let mut lines = thought_lines(answer, self.key.open, columns, scene);
+                let thoughts = lines.len();
+                lines.extend(self.answer_lines(answer, width.saturating_sub(1), theme, &blocks));
+                self.note_stops(thoughts);
+                self.said = lines.len();
+                lines.extend(marked(&self.remark, "⚠ ", Role::Warning, columns, theme));
+                lines
+            }
+        };
+        self.lines.push(Line::default());
+        let blocks = blocks.into_inner();
+        (self.shown, self.missing) = (blocks.shown, blocks.missing);
+        (self.height, self.exact) = (self.lines.len(), true);
+    }
+
+    /// Takes over where the parts of the answer stand, below so many lines of thoughts.
+    fn note_stops(&mut self, thoughts: usize) {
+        let Some(view) = &self.answer else { return };
+        let moved = |lines: &Range<usize>| lines.start + thoughts..lines.end + thoughts;
+        // The last line of the thoughts is an empty one.
+        let own = (thoughts > 0).then(|| 0..thoughts - 1);
+        self.stops = own.into_iter().chain(view.places().iter().map(moved)).collect();
+        self.cards = view.cards();
+        self.cards.iter_mut().for_each(|card| card.line += thoughts);
+    }
+
+    /// The lines of one of its stops.
+    pub(super) fn stop_lines(&self, stop: usize) -> Range<usize> {
+        let whole = 0..self.height.saturating_sub(1).max(1);
+        self.stops.get(stop).cloned().unwrap_or(whole)
+    }
+
+    fn answer_lines(
+        &mut self,
+        answer: &Answer,
+        width: u16,
+        theme: &Theme,
+        blocks: &RefCell<CodeBlocks<'_>>,
+    ) -> Vec<Line<'static>> {
+        let streaming = answer.state == AnswerState::Streaming;
+        let view = self.answer.get_or_insert_default();
+        view.update(&answer.text, !streaming);
+        if !streaming {
+            view.settle(&answer.text, &answer.edits);
+        }
+        let mut lines = if streaming {
+            view.lines(width, theme, &no_highlight)
+        } else {
+            view.forget();
+            view.lines(width, theme, &|language: &str, code: &str| blocks.borrow_mut().lines(language, code, theme))
+        };
+        if let AnswerState::Incomplete(reason) = &answer.state {
+            lines.push(Line::styled(format!("⚠ incomplete: {reason}"), theme.style(Role::Warning)));
+        }
+        lines
+    }
+}
+
+/// What the model thought before its answer: one line, or all of it. It is no part of the answer and is not sent again.
+fn thought_lines(answer: &Answer, open: bool, columns: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
+    if answer.reasoning.is_empty() {
+        return Vec::new();
+    }
+    let theme = scene.theme;
+    let thinking = answer.text.is_empty() && answer.state == AnswerState::Streaming;
+    let said = if thinking { "thinking …" } else { "thought" };
+    let count = answer.reasoning.trim().lines().count();
+    let noun = if count == 1 { "line" } else { "lines" };
+    let tokens = meter::tokens(rhumb_tokens::estimate(&answer.reasoning) as u64);
+    let (mark, does) = if open { ("▾ ", "hides") } else { ("▸ ", "shows") };
+    let key =
+        if scene.thoughts_key.is_empty() { String::new() } else { format!(" · {} {does} them", scene.thoughts_key) };
+    let head = format!("{said} {count} {noun}, ~{tokens} tokens{key}");
+    let mut lines = marked(&head, mark, Role::Muted, columns, theme);
+    if open {
+        lines.extend(marked(answer.reasoning.trim(), "  ", Role::Muted, columns, theme));
+    }
+    lines.push(Line::default());
+    lines
+}
+
+/// The mark before a message of the developer: how it was meant, where that is not as usual.
+fn mode_mark(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Code | Mode::Editor => "❯ ",
+        Mode::Ask => "? ",
+        Mode::Architect => "⌂ ",
+        Mode::Context => "§ ",
+        Mode::Help => "¿ ",
+    }
+}
+
+/// Lines of a shared text that are shown; the whole is in the context and in its file.
+const SHARED_LINES: usize = 6;
+
+/// What was shared: its title, how it begins, and where the rest is.
+fn shared_lines(
+    title: &str,
+    text: &str,
+    whole: Option<&Path>,
+    columns: usize,
+    scene: &Scene<'_>,
+) -> Vec<Line<'static>> {
+    let head = marked(&format!("shared: {title}"), "⇪ ", Role::Accent, columns, scene.theme);
+    let place = whole.map_or_else(String::new, |path| format!("the whole of it: {}", path.display()));
+    [head, beginning(text, SHARED_LINES, &place, columns, scene)].concat()
+}
+
+/// Lines of a message of the program that are shown: it says much that the model alone has to read.
+const AGAIN_LINES: usize = 8;
+
+/// The first lines of a text, how many more there are and how to read them, and `place`, which says where the whole text is.
+fn beginning(text: &str, most: usize, place: &str, columns: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
+    let first: Vec<&str> = text.lines().take(most).collect();
+    let mut lines = marked(&first.join("\n"), "  ", Role::Muted, columns, scene.theme);
+    let key = if scene.read_key.is_empty() { String::new() } else { format!(" ({}, then Enter)", scene.read_key) };
+    let rest = match text.lines().count().saturating_sub(most) {
+        0 => String::new(),
+        more => format!("… {}{key}", count(more, "more line")),
+    };
+    let rest: Vec<&str> = [rest.as_str(), place].into_iter().filter(|part| !part.is_empty()).collect();
+    lines.extend(marked(&rest.join("; "), "  ", Role::Muted, columns, scene.theme));
+    lines
+}
+
+/// A text, wrapped, with a mark before its first line.
+pub(super) fn marked(text: &str, mark: &'static str, role: Role, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let style = theme.style(role);
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let line = sanitize::visible_line(line);
+        for range in wrap::wrap(&line, columns) {
+            let lead = if lines.is_empty() { mark } else { "  " };
+            lines.push(Line::from(vec![Span::styled(lead, style), Span::styled(line[range].to_owned(), style)]));
+        }
+    }
+    lines
+}
+
+fn notice_lines(notice: &Notice, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let (mark, role) = match notice.level {
+        Level::Info => ("• ", Role::Muted),
+        Level::Warning => ("⚠ ", Role::Warning),
+        Level::Error => ("✗ ", Role::Error),
+    };
+    let mut lines = marked(&notice.text, mark, role, columns, theme);
+    lines.extend(marked(&notice.hint, "→ ", Role::Muted, columns, theme));
+    lines
+}
+
+/// Lines of a command that are shown; a longer one is in the log.
+const COMMAND_LINES: usize = 6;
+
+/// The lines of the card.
+pub(super) fn command_lines(ran: &Ran, columns: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
+    let theme = scene.theme;
+    let (mark, role) = run_state_mark(&ran.state);
+    let mut command: Vec<&str> = ran.line.lines().take(COMMAND_LINES).collect();
+    if ran.line.lines().count() > COMMAND_LINES {
+        command.push("…");
+    }
+    let mut lines = marked(&command.join("\n"), "$ ", Role::Accent, columns, theme);
+    let more = if scene.log_key.is_empty() { String::new() } else { format!(" ({})", scene.log_key) };
+    lines.extend(marked(&ran.excerpt(&more), "  ", Role::Muted, columns, theme));
+    lines.extend(marked(&ran.state.words(ran.seconds), mark, role, columns, theme));
+    lines
+}
+
+/// The mark and the colour of a state.
+pub(crate) fn run_state_mark(state: &RunState) -> (&'static str, Role) {
+    match state {
+        RunState::Running => ("⋯ ", Role::Muted),
+        RunState::Ended(End::Exit(0)) => ("✓ ", Role::Success),
+        RunState::Ended(End::Stopped) => ("■ ", Role::Warning),
+        RunState::Ended(_) | RunState::Failed(_) => ("✗ ", Role::Error),
+    }
+}

@@ -1,0 +1,580 @@
+//! The chat pane: the transcript, the state of the running turn, and the composer.
+
+mod actions;
+mod answer;
+mod marks;
+mod message;
+mod reading;
+pub(crate) mod stops;
+mod transcript;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, Paragraph};
+use rhumb_text::{count, sanitize, width, wrap};
+
+use self::reading::NEW_LINES_ROW;
+use self::transcript::Scene;
+use super::action::{Action, Pane};
+use super::app::App;
+use super::composer::completion::Popup;
+use super::mouse;
+use super::mouse::Hit;
+use super::previews::Preview;
+use super::theme::Role;
+use super::view::{ViewCache, pane_block};
+use super::widget::{completion, file_preview, meter};
+use crate::context::Mode;
+use crate::session::{Connection, Entry, Question};
+
+pub(super) use self::message::run_state_mark;
+pub use self::reading::ChatPane;
+pub use self::transcript::{ChatCache, VisibleStop};
+
+/// Longer lines than this are hard to read, however wide the pane is.
+const MAX_TEXT_COLUMNS: u16 = 120;
+
+/// So many lines of the transcript stay in view beside a question: one that would leave fewer shows as a line, and is opened to be
+/// answered. It is mostly about what stands there.
+const MIN_TRANSCRIPT_LINES: usize = 6;
+
+/// Columns of the rule above the composer that the line about passages leaves to the mode and to what is hidden above.
+const MIN_RULE_COLUMNS: usize = 12;
+
+/// Draws the pane. While the reader has scrolled up, lines that come below are added to how far it is to the end: it counts
+/// from there, and the text must stay where it is.
+pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
+    let leave = app.keys.first(Action::Escape);
+    let (reads, scrolled) = (
+        format!("reading; {leave} returns to the composer"),
+        format!("scrolled; {} goes to the end", app.keys.first(Action::ScrollToEnd)),
+    );
+    let note = if app.chat.reading.on {
+        &reads
+    } else if app.chat.from_bottom > 0 {
+        &scrolled
+    } else if app.session.watching.is_on() {
+        "watching AI! comments"
+    } else {
+        ""
+    };
+    let inner = pane_block(app, frame, area, Pane::Chat, note);
+    if inner.is_empty() {
+        return;
+    }
+    let rows =
+        app.composer.height(inner.width.saturating_sub(2), (app.layout.screen().1 / 3).min(inner.height / 2).max(1));
+    let mut status: Vec<Line<'_>> = search_line(app, inner.width).into_iter().collect();
+    status.extend(turn_lines(app, inner.width));
+    if app.session.is_compacting() {
+        let line = format!("⋯ summarising the conversation · {leave} cancels");
+        let line = width::clip(&line, usize::from(inner.width)).into_owned();
+        status.push(Line::styled(line, app.theme().style(Role::Muted)));
+    }
+    status.extend(queue_lines(app, inner.width));
+    if let Some(page) = &app.session.outside.page {
+        let line = format!("⋯ {} · {leave} stops", page.status());
+        let line = width::clip(&line, usize::from(inner.width)).into_owned();
+        status.push(Line::styled(line, app.theme().style(Role::Muted)));
+    }
+    status.extend(command_line(app, inner.width));
+    let spare = usize::from(inner.height.saturating_sub(rows + 1)).saturating_sub(status.len());
+    let question = app.session.questions.front().map(|question| (question, question_lines(question, app, inner.width)));
+    let mut whole = None;
+    if let Some((question, lines)) = question {
+        if lines.len() == 1 || (!app.chat.reading.on && spare >= lines.len() + MIN_TRANSCRIPT_LINES) {
+            status.extend(lines);
+            whole = Some(question.clone());
+        } else {
+            status.push(folded_question(question, app, inner.width));
+        }
+    }
+    let [transcript, turn, composer] = Layout::vertical([
+        Constraint::Fill(1),
+        Constraint::Length(u16::try_from(status.len()).unwrap_or(0)),
+        Constraint::Length(rows + 1),
+    ])
+    .areas(inner);
+    let readable = Rect { width: transcript.width.min(MAX_TEXT_COLUMNS), ..transcript };
+    draw_transcript(app, cache, frame, readable);
+    if let Some((from, to)) = app.mouse.selection() {
+        let style = app.theme().style(Role::Selection);
+        cache.selected = mouse::mark(frame.buffer_mut(), readable, from, to, style);
+    }
+    if usize::from(turn.height) >= status.len() {
+        cache.question = whole;
+    }
+    frame.render_widget(Paragraph::new(status), turn);
+    if let Some(column) = search_cursor(app, turn.width).filter(|_| !turn.is_empty()) {
+        frame.set_cursor_position((turn.x + column.min(turn.width - 1), turn.y));
+    }
+    let news = new_lines_title(app, cache);
+    if news.is_some() {
+        cache.hits.add(Rect { height: 1, ..composer }, Hit::Row(Pane::Chat, NEW_LINES_ROW));
+    }
+    cache.hits.add(draw_composer(app, news, frame, composer), Hit::Composer);
+    let room = Rect { height: composer.y.saturating_sub(inner.y), ..inner };
+    if let Some(popup) = app.completion.popup().filter(|_| app.focus == Pane::Chat && app.overlays.is_empty()) {
+        draw_completion(app, popup, cache, frame, room);
+    }
+}
+
+/// What is offered, and what the row under the cursor is, where there is room for that.
+fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut Frame<'_>, room: Rect) {
+    let rows: Vec<(&str, &str)> =
+        popup.candidates.iter().map(|candidate| (candidate.label.as_str(), candidate.help.as_str())).collect();
+    let longest = rows.iter().map(|(name, _)| width::columns(name)).max().unwrap_or(0);
+    let (left, right) = completion::part(room, longest);
+    let file = popup.file(&app.session.paths);
+    let words = popup.words();
+    let Some(right) = right.filter(|_| file.is_some() || words.is_some()) else {
+        return completion::draw(frame, room, &rows, popup.selected, app.theme());
+    };
+    completion::draw(frame, left, &rows, popup.selected, app.theme());
+    let text = |text: &str, columns: u16| -> Vec<Line<'static>> {
+        let text = sanitize::visible_line(text).into_owned();
+        let pieces = wrap::hanging(&text, usize::from(columns));
+        pieces.into_iter().map(|piece| Line::styled(piece, app.theme().style(Role::Text))).collect()
+    };
+    if let Some((path, line)) = file {
+        // A short file covers no more of the transcript than it needs.
+        let lines = match app.previews.get(path) {
+            Some(Preview::Text(source)) => source.lines().take(usize::from(right.height)).count(),
+            _ => 1,
+        };
+        let height = u16::try_from(lines.max(1) + 2).unwrap_or(right.height).min(right.height);
+        let right = Rect { y: right.bottom() - height, height, ..right };
+        let inside = completion::frame_of_preview(frame, right, path, app.theme());
+        match app.previews.get(path) {
+            Some(Preview::Text(source)) => {
+                let marked = line.map(file_preview::Marked::line);
+                file_preview::draw(frame, inside, (path, source), marked, &mut cache.coloring, app.theme());
+            }
+            Some(Preview::None(reason)) => frame.render_widget(Paragraph::new(text(reason, inside.width)), inside),
+            Some(Preview::Reading) | None => {
+                frame.render_widget(Paragraph::new(text("reading …", inside.width)), inside)
+            }
+        }
+    } else if let Some((name, says)) = words {
+        let lines = text(says, right.width.saturating_sub(2));
+        let height = u16::try_from(lines.len() + 2).unwrap_or(right.height).min(right.height);
+        let right = Rect { y: right.bottom() - height, height, ..right };
+        let inside = completion::frame_of_preview(frame, right, name, app.theme());
+        frame.render_widget(Paragraph::new(lines), inside);
+    }
+}
+
+/// Draws the composer; where its text stands.
+fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area: Rect) -> Rect {
+    let focused = app.focus == Pane::Chat && app.overlays.is_empty() && !app.chat.reading.on;
+    let role = if focused { Role::BorderFocused } else { Role::Border };
+    let mut rule = Block::new().borders(Borders::TOP).border_style(app.theme().style(role));
+    let title = match app.session.composing() {
+        _ if app.chat.reading.rerun.is_some() => format!(" {} ", app.rerun_title().unwrap_or_default()),
+        Mode::Code => String::new(),
+        Mode::Editor => " the plan, for the editor model ".to_owned(),
+        mode => format!(" {mode} "),
+    };
+    if !title.is_empty() {
+        rule = rule.title(Line::styled(title, app.theme().style(Role::Accent)));
+    }
+    if let Some(mode) = app.composer_mode() {
+        rule = rule.title(Line::styled(format!(" {mode} "), app.theme().style(Role::Muted)));
+    }
+    if let Some(news) = news {
+        rule = rule.title(news.right_aligned());
+    } else if let Some(passages) = passages_line(app, area.width) {
+        rule = rule.title(passages.right_aligned());
+    }
+    let inner = rule.inner(area);
+    let [mark, text] = Layout::horizontal([Constraint::Length(2), Constraint::Fill(1)]).areas(inner);
+    frame.render_widget(Line::styled("❯", app.theme().style(Role::Accent)), mark);
+    let above = app.composer.draw(frame, text, focused);
+    if above > 0 {
+        rule = rule.title(Line::styled(format!(" ↑{above} "), app.theme().style(Role::Accent)));
+    }
+    frame.render_widget(rule, area);
+    text
+}
+
+/// Draws what is in view; how many lines are below it.
+fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
+    let ViewCache { chat, coloring, .. } = cache;
+    let talked = app.session.transcript.iter().any(|entry| !matches!(entry, Entry::Notice(_)));
+    let mut head = Vec::new();
+    if !talked {
+        // Notices of the start must not push out how to begin.
+        head = if app.chat.welcome { first_start_card(app, area.width) } else { welcome(app, area.width) };
+        head.push(Line::default());
+    }
+    let theme = app.theme();
+    let scene = Scene {
+        entries: &app.session.transcript,
+        theme,
+        width: area.width,
+        height: area.height,
+        thoughts: app.chat.thoughts,
+        toggled: &app.chat.reading.toggled,
+        remarks: app.chat.citing.remarks(),
+        thoughts_key: app.keys.first(Action::ToggleThoughts),
+        log_key: app.keys.first(Action::ViewLog),
+        read_key: app.keys.first(Action::ReadTranscript),
+        focus: app.chat.reading.focus(),
+    };
+    let mut lines = chat.arrange(head, &scene, coloring, app.chat.from_bottom);
+    marks::lay_reading_marks(&mut lines, app, chat, area.width);
+    let links = marks::lay_citations(&mut lines, app, chat, usize::from(area.width));
+    frame.render_widget(Paragraph::new(lines), area);
+    for seen in chat.seen() {
+        let row = |row: usize| u16::try_from(row).unwrap_or(u16::MAX);
+        let rows = row(seen.rows.start)..row(seen.rows.end);
+        let place = Rect { y: area.y + rows.start, height: rows.end - rows.start, ..area };
+        cache.hits.add(place, Hit::Row(Pane::Chat, seen.stop_id.row()));
+        if app.chat.reading.on && seen.stop_id == app.chat.reading.stop_id {
+            // On the frame of the pane, where there is no text to cover: the cursor must show without colours, too.
+            for y in place.y..place.bottom() {
+                let mark = if y == place.y { "▸" } else { "▌" };
+                if let Some(cell) = frame.buffer_mut().cell_mut((area.x.saturating_sub(1), y)) {
+                    cell.set_symbol(mark).set_style(theme.style(Role::Accent));
+                }
+            }
+        }
+    }
+    for link in links {
+        let cells = |columns: usize| u16::try_from(columns).unwrap_or(u16::MAX);
+        let y = area.y.saturating_add(cells(link.row));
+        let width = cells(link.columns.end - link.columns.start);
+        let place = Rect { x: area.x.saturating_add(cells(link.columns.start)), y, width, height: 1 };
+        cache.hits.add(place.intersection(area), Hit::Citation(link.entry, link.citation));
+        if link.unsigned
+            && let Some(cell) = frame.buffer_mut().cell_mut((area.x.saturating_sub(1), y))
+        {
+            cell.set_symbol("⚠").set_style(theme.style(Role::Warning));
+        }
+    }
+}
+
+/// Where what is searched for stands, in words.
+fn search_standing(app: &App) -> String {
+    let Some(search) = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on) else { return String::new() };
+    match search.count(app.chat.reading.stop_id.entry) {
+        (_, 0) => " · nowhere".to_owned(),
+        (Some(at), count) => format!(" · message {at} of {count}"),
+        (None, count) => format!(" · in {count} messages"),
+    }
+}
+
+/// The column of the cursor in the line where a search is typed; `None` if none is typed here.
+fn search_cursor(app: &App, width: u16) -> Option<u16> {
+    let typed = app.chat.reading.typing.as_ref().filter(|_| app.focus == Pane::Chat && app.overlays.is_empty())?;
+    let room = usize::from(width).saturating_sub(width::columns(&search_standing(app)) + 2);
+    let hidden = width::columns(&sanitize::visible_line(typed.text())).saturating_sub(room);
+    u16::try_from(1 + typed.cursor_column().saturating_sub(hidden)).ok()
+}
+
+/// What is searched for in the transcript, and where that stands.
+fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
+    let typed = app.chat.reading.typing.as_ref();
+    let search = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on);
+    if typed.is_none() && search.is_none() {
+        return None;
+    }
+    let query = typed.map_or_else(|| search.map_or("", |search| &search.query), |typed| typed.text());
+    let query = sanitize::visible_line(query).into_owned();
+    let found = search_standing(app);
+    let key = |action| app.keys.first(action);
+    let keys = match typed {
+        Some(_) => " · ↑↓ others · Enter keeps · Esc ends".to_owned(),
+        None if search.is_some_and(|search| search.count(app.chat.reading.stop_id.entry).1 == 0) => {
+            format!(" · {} ends", key(Action::Escape))
+        }
+        None => format!(
+            " · {} {} others · {} ends",
+            key(Action::NextMatch),
+            key(Action::PreviousMatch),
+            key(Action::Escape)
+        ),
+    };
+    let columns = usize::from(width);
+    let query = width::clip_start(&query, columns.saturating_sub(width::columns(&found) + 2)).into_owned();
+    let keys_room = columns.saturating_sub(width::columns(&query) + width::columns(&found) + 2);
+    let keys = if width::columns(&keys) <= keys_room { keys } else { String::new() };
+    // Room for the cursor of the terminal.
+    let cursor = if typed.is_some() { " " } else { "" };
+    Some(Line::from(vec![
+        Span::styled("/", app.theme().style(Role::Accent)),
+        Span::styled(query, app.theme().style(Role::Text)),
+        Span::styled(cursor, app.theme().style(Role::Accent)),
+        Span::styled(found, app.theme().style(Role::Warning)),
+        Span::styled(keys, app.theme().style(Role::Muted)),
+    ]))
+}
+
+/// That passages of an earlier question about the whole repository go along, and the key that drops them.
+fn passages_line(app: &App, width: u16) -> Option<Line<'static>> {
+    let (passages, tokens) = app.session.kept_passages()?;
+    let (passages, tokens) = (count(passages, "passage"), meter::tokens(tokens as u64));
+    let drop = match app.keys.first(Action::DropPassages) {
+        "" => "/passages drop".to_owned(),
+        key => format!("{key} drops"),
+    };
+    let lines = [
+        format!(" still sending {passages} ({tokens}) · {drop} "),
+        format!(" {passages} ({tokens}) · {drop} "),
+        format!(" {tokens} passages "),
+    ];
+    // The other titles of the rule need some room as well.
+    let room = usize::from(width).saturating_sub(MIN_RULE_COLUMNS);
+    let line = lines.into_iter().find(|line| width::columns(line) <= room)?;
+    Some(Line::styled(line, app.theme().style(Role::Warning)))
+}
+
+/// That there is something new below the view. It stands on the edge of the composer, so that no text has to move for it.
+fn new_lines_title(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
+    let news = cache.chat.news;
+    if cache.chat.from_bottom == 0 || news == 0 {
+        return None;
+    }
+    let noun = if news == 1 { "line" } else { "lines" };
+    Some(Line::styled(format!(" ↓ {news} new {noun} "), app.theme().style(Role::Badge)))
+}
+
+/// What the running turn is doing: its state, and the edits as they come in.
+fn turn_lines(app: &App, width: u16) -> Vec<Line<'static>> {
+    let Some(turn) = &app.session.turn else {
+        return Vec::new();
+    };
+    let columns = usize::from(width);
+    let muted = app.theme().style(Role::Muted);
+    let status = turn.status.to_string();
+    // The way out shows however long the reason for waiting is.
+    let way_out = format!(" · {} cancels", app.keys.first(Action::Escape));
+    let room = columns.saturating_sub(2 + width::columns(&way_out));
+    let line = format!("⋯ {}{way_out}", width::clip(&status, room));
+    vec![Line::styled(width::clip(&line, columns).into_owned(), muted)]
+}
+
+/// The messages that wait, and for what.
+fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
+    let queue = &app.session.queue;
+    let Some(next) = queue.waiting().first() else { return Vec::new() };
+    let more = match queue.waiting().len() {
+        1 => String::new(),
+        waiting => format!(" (and {} more)", waiting - 1),
+    };
+    let [sends, takes] = [Action::SendQueued, Action::TakeBackQueued].map(|action| app.keys.first(action));
+    let keys = if app.session.turn.is_some() {
+        format!("waits for the answer · {takes} takes it back")
+    } else if app.session.is_compacting() {
+        format!("waits for the summary · {takes} takes it back")
+    } else if queue.is_held() {
+        format!("waits for you · {sends} sends it · {takes} takes it back")
+    } else if app.session.questions.front().is_some_and(|question| !question.subject.is_offer()) {
+        format!("waits for your answer · {sends} sends it now · {takes} takes it back")
+    } else {
+        format!("waits for the review · {sends} sends it now · {takes} takes it back")
+    };
+    let first = sanitize::visible_line(next.text.lines().next().unwrap_or_default()).into_owned();
+    let columns = usize::from(width);
+    let line = width::clip(&format!("⧗ {first}{more}"), columns).into_owned();
+    let mut lines = vec![Line::styled(line, app.theme().style(Role::Accent))];
+    for piece in wrap::hanging(&keys, columns.saturating_sub(2)) {
+        lines.push(Line::styled(format!("  {piece}"), app.theme().style(Role::Muted)));
+    }
+    lines
+}
+
+/// What runs beside the conversation.
+fn command_line(app: &App, width: u16) -> Option<Line<'static>> {
+    let status = app.session.processes.status()?;
+    let columns = usize::from(width);
+    let [stops, log] = [Action::Escape, Action::ViewLog].map(|action| app.keys.first(action));
+    let way_out = if app.session.turn.is_some() {
+        format!(" · {log} log")
+    } else {
+        format!(" · {stops} stops it · {log} log")
+    };
+    let status = sanitize::visible_line(&status);
+    let room = columns.saturating_sub(2 + width::columns(&way_out));
+    let line = format!("⋯ {}{way_out}", width::clip(&status, room));
+    Some(Line::styled(width::clip(&line, columns).into_owned(), app.theme().style(Role::Muted)))
+}
+
+/// What the program wants to know, and how to answer.
+fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'static>> {
+    let columns = usize::from(width);
+    let choices: Vec<String> =
+        question.choices.iter().map(|choice| format!("Alt-{} {}", choice.key, choice.label)).collect();
+    let mut lines = Vec::new();
+    for piece in wrap::hanging(&format!("? {}", sanitize::visible_line(&question.title)), columns) {
+        lines.push(Line::styled(piece, app.theme().style(Role::Warning)));
+    }
+    let takes_enter = app.composer.is_empty() && app.question_on_enter().is_some();
+    let opens = if takes_enter { " · Enter shows more" } else { "" };
+    for piece in wrap::hanging(&format!("{}{opens}", choices.join(" · ")), columns.saturating_sub(2)) {
+        lines.push(Line::styled(format!("  {piece}"), app.theme().style(Role::Key)));
+    }
+    let follow = app.session.questions_that_follow();
+    if !follow.is_empty() {
+        let line = format!("  {}", sanitize::visible_line(&follow));
+        lines.push(Line::styled(width::clip(&line, columns).into_owned(), app.theme().style(Role::Muted)));
+    }
+    lines
+}
+
+/// That the program wants to know something, in a line, and how to open it. A key that answers opens it, too, since the question does
+/// not stand whole on the screen.
+fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> {
+    let columns = usize::from(width);
+    let takes_enter =
+        app.focus == Pane::Chat && !app.chat.reading.on && app.composer.is_empty() && app.question_on_enter().is_some();
+    let key = match question.choices.first().filter(|_| !takes_enter) {
+        Some(choice) => format!("Alt-{}", choice.key),
+        None => app.keys.first(Action::Send).to_owned(),
+    };
+    let way_in = format!(" · {key} opens it");
+    let room = columns.saturating_sub(width::columns(&way_in));
+    let title = format!("? {}", sanitize::visible_line(&question.title));
+    let follow = app.session.questions_that_follow();
+    let follow = if follow.is_empty() { follow } else { format!(" · {}", sanitize::visible_line(&follow)) };
+    let line = format!("{}{way_in}{follow}", width::clip(&title, room));
+    Line::styled(width::clip(&line, columns).into_owned(), app.theme().style(Role::Warning))
+}
+
+/// The words for where we are and how to begin, with the keys in force; what has no key is named by its command.
+fn lead(app: &App) -> String {
+    let key = |action: Action| match (app.keys.first(action), action.info()) {
+        ("", Some(info)) => format!("/{}", info.name),
+        (key, _) => key.to_owned(),
+    };
+    let rows = |rows: &[(String, String)]| {
+        let left = rows.iter().map(|(key, _)| width::columns(key)).max().unwrap_or(0);
+        let row = |(key, text): &(String, String)| format!("{key}{}  {text}", " ".repeat(left - width::columns(key)));
+        rows.iter().map(row).collect::<Vec<_>>().join("\n")
+    };
+    match app.session.connection {
+        Connection::None => {
+            let connect = ("/connect".to_owned(), "enter a key, or pick a model server on this machine".to_owned());
+            let copy = (key(Action::CopyPrompt), "copy the whole prompt, to paste into any chat".to_owned());
+            let paste = (key(Action::PasteReply), "paste the reply here and review it hunk by hunk".to_owned());
+            let lacking = app.session.lacking.as_deref().map(sanitize::visible_line);
+            let why = lacking
+                .map_or_else(|| "No model is connected".into(), |lacking| format!("{lacking}: no model is connected"));
+            format!(
+                "{why}. Map, context and review work without one:\n\n{}\n\n\
+                 Or start with --base-url URL --model NAME, and the key in RHUMB_API_KEY.",
+                rows(&[connect, copy, paste])
+            )
+        }
+        Connection::Demo => {
+            let (yes, no) = (key(Action::Accept), key(Action::Reject));
+            let steps = [
+                (key(Action::Send), "sends the message below; watch the reply stream in".to_owned()),
+                (key(Action::Send), format!("again goes to the review: {yes} accepts a hunk, {no} rejects it")),
+                (key(Action::Write), "writes what you accepted, and nothing else".to_owned()),
+            ];
+            let place = "This is the demo: a sample repository in a temporary folder and recorded replies.";
+            format!("{place}\n\n{}", rows(&steps))
+        }
+        Connection::Remote { .. } => format!(
+            "Say what to change. {} adds files to the chat; of the rest the model sees the repo map.\n\
+             Nothing is written before you have accepted it in the review.",
+            key(Action::PickFile)
+        ),
+    }
+}
+
+/// What an empty chat says.
+fn welcome(app: &App, width: u16) -> Vec<Line<'static>> {
+    let theme = app.theme();
+    let lead = lead(app);
+    let mut lines = vec![Line::styled("rhumb", theme.style(Role::Title)), Line::default()];
+    let columns = usize::from(width.saturating_sub(2)).max(8);
+    for line in lead.lines() {
+        for piece in wrap::hanging(line, columns) {
+            lines.push(Line::styled(format!("  {piece}"), theme.style(Role::Muted)));
+        }
+    }
+    lines
+}
+
+/// The columns of what stands at the left.
+const LEFT: usize = 10;
+
+/// The card for that many columns.
+pub fn first_start_card(app: &App, columns: u16) -> Vec<Line<'static>> {
+    let columns = usize::from(columns);
+    let theme = app.theme();
+    // It must fit beside a composer on a screen of 24 lines.
+    let mut lines = vec![Line::styled("Welcome to rhumb. Any key begins.", theme.style(Role::Title))];
+    let mut row = |left: &str, text: &str, role: Role| {
+        let left = width::clip(left, LEFT).into_owned();
+        let pad = (LEFT + 1).saturating_sub(width::columns(&left));
+        let room = columns.saturating_sub(LEFT + 1).max(8);
+        let mut pieces = wrap::wrap(text, room).into_iter().filter_map(|range| text.get(range));
+        let first = pieces.next().unwrap_or_default().to_owned();
+        let head = Span::styled(left + &" ".repeat(pad), theme.style(role));
+        lines.push(Line::from(vec![head, Span::styled(first, theme.style(Role::Text))]));
+        let below = |piece: &str| Line::styled(" ".repeat(LEFT + 1) + piece, theme.style(Role::Text));
+        lines.extend(pieces.map(below));
+    };
+    for (pane, text) in [
+        (Pane::Chat, "your messages, and the answers and edits"),
+        (Pane::Map, "the files that matter for your message, best first"),
+        (Pane::Context, "the parts of the next request, and their tokens"),
+        (Pane::Review, "each change, to accept or reject before it is written"),
+    ] {
+        row(pane.title(), text, Role::Accent);
+    }
+    row("model", &model_line(app), Role::Accent);
+    let keys = [
+        (Action::Send, "sends"),
+        (Action::FocusNext, "next pane"),
+        (Action::NextMode, "mode"),
+        (Action::PickFile, "adds files"),
+        (Action::Palette, "all actions and commands"),
+        (Action::Help, "help"),
+    ];
+    let named = keys.iter().map(|(action, text)| (app.keys.first(*action), text)).filter(|(key, _)| !key.is_empty());
+    let named: Vec<String> = named.map(|(key, text)| format!("{key} {text}")).collect();
+    row("keys", &named.join(" · "), Role::Accent);
+    lines
+}
+
+/// How a model is connected, or which is.
+fn model_line(app: &App) -> String {
+    match &app.session.connection {
+        Connection::Remote { model, host } => {
+            sanitize::visible_line(&format!("{model} at {host} answers; /model asks another")).into_owned()
+        }
+        Connection::Demo => "recorded replies answer in this demo".to_owned(),
+        Connection::None => {
+            "none yet: /connect takes a key or picks a server on this machine; or /copy-context and /paste".to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Session;
+    use crate::tui::action::KeyMap;
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    #[test]
+    fn the_card_names_panes_and_keys_in_force_and_fits_any_width() {
+        let (session, effects) = Session::start(Connection::None);
+        let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+        let own = [("help".to_owned(), vec!["F12".to_owned()])].into_iter().collect();
+        app.keys = KeyMap::with(&own).0;
+        let text = |app: &App, columns| {
+            first_start_card(app, columns).iter().map(|line| format!("{line}\n")).collect::<String>()
+        };
+        let shown = text(&app, 70);
+        for part in ["review", "repo map", "F12", "/connect", "Any key begins."] {
+            assert!(shown.contains(part), "{part} in {shown}");
+        }
+        assert!(text(&app, 38).lines().all(|line| width::columns(line) <= 38));
+    }
+}

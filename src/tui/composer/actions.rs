@@ -1,0 +1,403 @@
+//! The composer where its keys are those of vi, and pastes that are opened again.
+
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::dropped_paths::{Dropped, dropped, named};
+use super::vi;
+use super::vi::Outcome;
+use crate::config::ComposerKeys;
+use crate::context::Mode;
+use crate::session::{Effect, FetchOrder, Level, is_command};
+use crate::tui::action::Action;
+use crate::tui::app::{App, Editing, Task, run};
+use crate::tui::handlers::is_long_command;
+use crate::tui::overlay::Overlay;
+
+impl App {
+    /// Takes a key that means something to vi; `None` where the composer has other keys, or the key means nothing to it.
+    pub(crate) fn vi_key(&mut self, name: &str, key: KeyEvent) -> Option<Vec<Task>> {
+        self.composer.set_vi(self.display.composer_keys == ComposerKeys::Vi);
+        let (mode, typed) = self.composer.vi_mode()?;
+        let is_idle = mode == vi::Mode::Normal && typed.is_empty();
+        let upwards = matches!(name, "k" | "Up");
+        if is_idle && (upwards || matches!(name, "j" | "Down")) && self.recalls(if upwards { "Up" } else { "Down" }) {
+            let tasks = self.recall(upwards);
+            self.composer.be_normal();
+            return Some(tasks);
+        }
+        if is_idle && name == "/" && self.composer.is_empty() {
+            // A command begins here.
+            self.composer.with_vi(KeyEvent::from(KeyCode::Char('i')));
+            return Some(self.typed(|app| app.composer.input(key)));
+        }
+        if mode == vi::Mode::Insert && key.code != KeyCode::Esc {
+            return None;
+        }
+        let before = self.composer.text();
+        let outcome = self.composer.with_vi(key);
+        match outcome {
+            Outcome::Taken if self.composer.text() != before => Some(self.typed(|_| {})),
+            Outcome::Taken => Some(Vec::new()),
+            Outcome::Typed | Outcome::Other => None,
+        }
+    }
+
+    /// Takes files that were dropped on the terminal; `None` if the pasted text says something else, or only of files elsewhere.
+    pub(crate) fn paste_dropped_paths(&mut self, text: &str) -> Option<Vec<Task>> {
+        if self.environment.folder.as_os_str().is_empty() {
+            return None;
+        }
+        let dropped = dropped(text, &self.environment.folder, &self.session.paths)?;
+        let elsewhere = dropped.iter().filter(|path| matches!(path, Dropped::Elsewhere(_))).count();
+        if elsewhere > 0 {
+            let noun = if elsewhere == 1 { "path is" } else { "paths are" };
+            self.hint.set(format!("{elsewhere} {noun} outside the repository, so that it goes as plain text"));
+        }
+        if elsewhere == dropped.len() {
+            return None;
+        }
+        let in_command = is_command(&self.composer.text());
+        let mut tasks = Vec::new();
+        let mut words = Vec::new();
+        for path in dropped {
+            match path {
+                Dropped::Known(path) => words.push(named(&path, in_command)),
+                Dropped::Elsewhere(path) => words.push(shell_words::quote(&path).into_owned()),
+                Dropped::Picture(path) => {
+                    tasks.extend(run(vec![Effect::Fetch(FetchOrder::Picture { path, pasted: true })]));
+                }
+            }
+        }
+        if !words.is_empty() {
+            tasks.extend(self.typed(|app| app.composer.insert_words(&format!("{} ", words.join(" ")))));
+        }
+        Some(tasks)
+    }
+
+    /// Puts the text of a pasted chip in its place.
+    pub(crate) fn open_paste(&mut self) -> Vec<Task> {
+        if !self.composer.open_chip() {
+            self.hint.set("the cursor is not on a folded paste".into());
+        }
+        self.typed(|_| {})
+    }
+
+    /// The mode of the composer's keys, for its edge; `None` where they have none.
+    pub(crate) fn composer_mode(&self) -> Option<String> {
+        if self.display.composer_keys != ComposerKeys::Vi {
+            return None;
+        }
+        let (mode, typed) = self.composer.vi_mode().unwrap_or_default();
+        Some(if typed.is_empty() { mode.name().to_owned() } else { format!("{} {typed}", mode.name()) })
+    }
+}
+
+/// Lines of a message from the editor up to which it is not folded.
+const MAX_UNFOLDED_LINES: usize = 200;
+
+impl App {
+    /// Takes what the session gives back to be sent again. What is being written meanwhile is not swept away: then the other text
+    /// goes to the earlier inputs, where one key brings it back.
+    pub(crate) fn restore_returned_draft(&mut self) {
+        let Some(draft) = self.session.returned_draft.take().filter(|draft| !draft.trim().is_empty()) else { return };
+        if self.composer.is_empty() {
+            match self.session.composing() {
+                // A plan is there to be changed.
+                Mode::Editor => self.composer.open(&draft),
+                _ => self.composer.set(&draft),
+            }
+        } else if self.composer.text() != draft {
+            self.session.remember_input(&draft);
+            let key = self.keys.first(Action::HistoryBack);
+            self.hint.set(format!("the message is among the earlier inputs now ({key})"));
+        }
+    }
+
+    /// Tells the session of a command that is being written: it is kept as a message is.
+    pub(crate) fn note_command(&mut self) {
+        let text = if self.composer.may_be_command() { self.composer.text() } else { String::new() };
+        self.session.command_drafted(if is_long_command(&text) { &text } else { "" });
+    }
+
+    /// Puts what is being written among the earlier inputs: it makes room for something else, and must not be lost. False for what
+    /// is there already.
+    pub(crate) fn keep_draft(&mut self) -> bool {
+        let draft = self.composer.text();
+        let is_new = !draft.trim().is_empty() && !self.session.keeping.inputs.contains(&draft);
+        if is_new {
+            self.session.remember_input(&draft);
+        }
+        is_new
+    }
+
+    /// Takes what was opened as the editor left it; in words why it does not count, and then all is as it was.
+    pub(crate) fn edited(&mut self, what: &Editing, result: Result<String, String>) -> Vec<Task> {
+        match (what, result) {
+            // What became of a file of the repository is seen by who follows the files.
+            (Editing::File { path, .. }, Ok(_)) => self.recheck_file(path),
+            (Editing::Review(draft), Ok(text)) => self.review_edited(draft, &text),
+            (Editing::Message(_), Ok(text)) => {
+                self.focus = crate::tui::action::Pane::Chat;
+                // Somebody has just worked on it: all of it shows, unless it is too long to be wrapped at each key.
+                // Line ends at the end of a message mean nothing; at the end of a file they do.
+                let text = text.trim_end_matches(['\n', '\r']);
+                let opens = text.lines().count() <= MAX_UNFOLDED_LINES;
+                self.typed(|app| if opens { app.composer.open(text) } else { app.composer.set(text) })
+            }
+            (_, Err(reason)) => {
+                let hint = "The setting editor names another one; so do VISUAL and EDITOR.";
+                self.session.tell(Level::Error, reason, hint);
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// The input of earlier times that is in the composer.
+#[derive(Debug, Default)]
+pub struct InputHistory {
+    /// Its place among the inputs, and the text as it was put there.
+    at: Option<(usize, String)>,
+    /// What was in the composer before, which comes back behind the newest input.
+    before: String,
+    /// Names of actions and commands that were run from the palette, the newest last.
+    recent: Vec<String>,
+    /// The text that the app last put on the clipboard.
+    copied: Option<String>,
+}
+
+impl InputHistory {
+    /// Notes that an action or a command was run from the palette.
+    pub fn note_run(&mut self, name: &str) {
+        self.recent.retain(|known| known != name);
+        self.recent.push(name.to_owned());
+    }
+
+    /// Names of actions and commands that were run from the palette, the newest last.
+    pub fn recent(&self) -> &[String] {
+        &self.recent
+    }
+
+    /// Notes the text that the app put on the clipboard.
+    pub fn note_copied(&mut self, text: &str) {
+        self.copied = Some(text.to_owned());
+    }
+
+    /// Whether the app itself put this text on the clipboard.
+    pub fn has_copied(&self, text: &str) -> bool {
+        self.copied.as_deref() == Some(text)
+    }
+}
+
+impl App {
+    /// Whether Up and Down go through earlier inputs: the composer holds nothing, or an input as it was.
+    pub(crate) fn recalls(&self, key: &str) -> bool {
+        let is_unchanged = || self.history.at.as_ref().is_some_and(|(_, text)| *text == self.composer.text());
+        let is_history = !self.session.keeping.inputs.is_empty();
+        matches!(key, "Up" | "Down") && is_history && (self.composer.is_empty() || is_unchanged())
+    }
+
+    /// Brings the input before into the composer, or the next one.
+    pub(crate) fn recall(&mut self, back: bool) -> Vec<Task> {
+        let text = self.composer.text();
+        let inputs = &self.session.keeping.inputs;
+        let at = self.history.at.take().filter(|(at, shown)| *shown == text && *at < inputs.len()).map(|(at, _)| at);
+        let to = match (at, back) {
+            (None, true) => inputs.len().checked_sub(1),
+            (Some(at), true) => Some(at.saturating_sub(1)),
+            (Some(at), false) => Some(at + 1),
+            (None, false) => None,
+        };
+        if at.is_none() {
+            self.history.before = text;
+        }
+        let Some(to) = to else { return Vec::new() };
+        let recalled = inputs.get(to).cloned();
+        let shown = recalled.clone().unwrap_or_else(|| std::mem::take(&mut self.history.before));
+        self.completion.suppress();
+        let tasks = self.typed(|app| app.composer.set(&shown));
+        // As it is in the composer, which may have made a control character visible.
+        self.history.at = recalled.map(|_| (to, self.composer.text()));
+        tasks
+    }
+
+    /// Opens the search in what was typed.
+    pub(crate) fn search_inputs(&mut self) {
+        if self.session.keeping.inputs.is_empty() {
+            self.hint.set("there are no earlier inputs yet".into());
+            return;
+        }
+        self.overlays.show(Overlay::inputs(&self.session.keeping));
+    }
+
+    /// Opens the list of earlier sessions, if one was asked for. Another overlay may hold work, so the list waits for it.
+    pub(crate) fn offer_sessions(&mut self) {
+        if let (Some(Overlay::Sessions(open)), Some((_, lines))) =
+            (self.overlays.top_mut(), &self.session.keeping.listed)
+        {
+            open.refresh(lines);
+            self.session.keeping.listed = None;
+        }
+        if !self.overlays.is_empty() {
+            return;
+        }
+        if let Some((query, lines)) = self.session.keeping.listed.take() {
+            self.overlays.show(Overlay::sessions(&query, &lines));
+        }
+    }
+
+    /// Runs commands that came from a file.
+    pub(crate) fn run_loaded(&mut self) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        while let Some(command) = self.session.keeping.commands.pop_front() {
+            tasks.extend(self.command(command));
+        }
+        tasks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::Event;
+
+    use super::*;
+    use crate::session::{Connection, Session};
+    use crate::tui::action::Pane;
+    use crate::tui::key;
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    fn app() -> App {
+        let (mut session, effects) = Session::start(Connection::None);
+        session.remember_input("earlier");
+        let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+        app.display.composer_keys = ComposerKeys::Vi;
+        app
+    }
+
+    fn press(app: &mut App, keys: &str) -> String {
+        for key in keys.split(' ').filter_map(key::parse) {
+            app.event(Event::Key(key));
+        }
+        app.composer.text()
+    }
+
+    #[test]
+    fn keys_type_until_esc_and_then_command() {
+        let mut app = app();
+        assert_eq!(press(&mut app, "o n e Space t w o Esc b d w u"), "one two");
+        assert_eq!(app.composer_mode().as_deref(), Some("normal"));
+        assert_eq!(press(&mut app, "2 d"), "one two");
+        assert_eq!(app.composer_mode().as_deref(), Some("normal 2d"));
+        assert_eq!(press(&mut app, "Esc x"), "one wo");
+        assert_eq!(press(&mut app, "u Ctrl-r"), "one wo", "and no search opens");
+        assert!(app.overlays.is_empty());
+    }
+
+    #[test]
+    fn esc_in_normal_mode_is_the_apps_and_tab_goes_on() {
+        let mut app = app();
+        app.chat.scroll_up(5);
+        press(&mut app, "a Esc");
+        assert_eq!(app.chat.from_bottom(), 5);
+        press(&mut app, "Esc");
+        assert_eq!(app.chat.from_bottom(), 0);
+        press(&mut app, "Tab");
+        assert_eq!(app.focus, Pane::Map);
+    }
+
+    #[test]
+    fn k_brings_earlier_inputs_and_a_slash_begins_a_command() {
+        let mut app = app();
+        assert_eq!(press(&mut app, "Esc k"), "earlier");
+        assert_eq!(press(&mut app, "j"), "");
+        assert_eq!(press(&mut app, "/ a"), "/a");
+    }
+
+    #[test]
+    fn dropped_files_are_mentioned_in_a_message_and_arguments_of_a_command() {
+        let mut app = app();
+        app.environment.folder = "/home/mira/harbour".into();
+        app.session.paths = std::sync::Arc::new(vec!["src/a b.rs".into(), "src/c.rs".into()]);
+        press(&mut app, "s e e");
+        app.event(Event::Paste("'/home/mira/harbour/src/a b.rs' /home/mira/harbour/src/c.rs".into()));
+        assert_eq!(app.composer.text(), "see @\"src/a b.rs\" @src/c.rs ");
+        app.composer.set("/add");
+        app.event(Event::Paste("'/home/mira/harbour/src/a b.rs'".into()));
+        assert_eq!(app.composer.text(), "/add 'src/a b.rs' ");
+        app.composer.clear();
+        app.event(Event::Paste("/tmp/other/file.txt".into()));
+        assert_eq!(app.composer.text(), "/tmp/other/file.txt");
+        assert!(app.hint.text().contains("outside"), "{}", app.hint.text());
+        let tasks = app.event(Event::Paste("/home/mira/harbour/src/c.rs /tmp/a/shot.png".into()));
+        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Fetch(FetchOrder::Picture { .. })))));
+    }
+
+    #[test]
+    fn a_chip_is_one_letter_to_vi_and_can_be_opened() {
+        let mut app = app();
+        let paste = "line\n".repeat(60);
+        press(&mut app, "a");
+        app.event(Event::Paste(paste.clone()));
+        assert_eq!(press(&mut app, "b Esc h"), format!("a{paste}b"));
+        assert_eq!(press(&mut app, "x"), "ab");
+        assert_eq!(press(&mut app, "u"), format!("a{paste}b"));
+        assert_eq!(press(&mut app, "Alt-o"), format!("a{}b", paste.trim_end()));
+        app.display.composer_keys = ComposerKeys::Emacs;
+        assert_eq!(press(&mut app, "!").matches('!').count(), 1);
+    }
+}
+
+#[cfg(test)]
+mod past_tests {
+    use crossterm::event::Event;
+
+    use super::*;
+    use crate::session::{Connection, Session};
+    use crate::tui::key;
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    fn app(inputs: &[&str]) -> App {
+        let (mut session, effects) = Session::start(Connection::None);
+        inputs.iter().for_each(|input| session.remember_input(input));
+        App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
+    }
+
+    fn pressed(app: &mut App, keys: &str) -> String {
+        for key in keys.split(' ').filter_map(key::parse) {
+            app.event(Event::Key(key));
+        }
+        app.composer.text()
+    }
+
+    #[test]
+    fn up_and_down_go_through_what_was_typed() {
+        let mut app = app(&["one", "two", "three"]);
+        assert_eq!(pressed(&mut app, "Up"), "three");
+        assert_eq!(pressed(&mut app, "Up Up Up"), "one");
+        assert_eq!(pressed(&mut app, "Down"), "two");
+        assert_eq!(pressed(&mut app, "Down Down"), "");
+        assert_eq!(pressed(&mut app, "Down"), "");
+    }
+
+    #[test]
+    fn an_input_that_is_being_changed_is_not_swept_away() {
+        let mut app = app(&["one", "two"]);
+        assert_eq!(pressed(&mut app, "Up ! Up Up"), "two!");
+        assert_eq!(pressed(&mut app, "Alt-Up Alt-Up"), "one");
+        assert_eq!(pressed(&mut app, "Alt-Down Alt-Down"), "two!", "what was being written comes back");
+    }
+
+    #[test]
+    fn an_input_is_found_by_its_words() {
+        let mut app = app(&["mend the sail", "hoist", "row"]);
+        assert_eq!(pressed(&mut app, "Ctrl-r s a i l Enter"), "mend the sail");
+        assert!(app.overlays.is_empty());
+    }
+
+    #[test]
+    fn what_is_typed_twice_is_remembered_once() {
+        let mut app = app(&["one", "two", "one", "one"]);
+        assert_eq!(app.session.keeping.inputs, ["two", "one"]);
+        assert_eq!(pressed(&mut app, "Up Up"), "two");
+    }
+}

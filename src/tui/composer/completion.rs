@@ -1,0 +1,397 @@
+//! Completion in the composer: what is offered where something is being typed, and which keys take it.
+//!
+//! It opens by itself and never takes a key that somebody may mean otherwise: Enter runs what is whole, and Tab goes to the next pane
+//! where nothing is offered.
+
+use super::vi::Mode;
+use crate::session::{
+    Argument, COMMANDS, Candidate, Candidates, Effect, KeepOrder, KeepReport, LookOrder, Place, Report, Slot, Word,
+    folder_of, place,
+};
+use crate::tui::action::ACTIONS;
+use crate::tui::app::{App, Task, run};
+use crate::tui::widget::completion;
+
+/// The fewest letters after `@` with which Enter takes what is offered: fewer may well be meant as they are.
+const MIN_MENTION_LETTERS: usize = 2;
+
+/// What is offered at the cursor.
+#[derive(Debug)]
+pub struct Popup {
+    /// Where.
+    pub place: Place,
+    /// What; never empty.
+    pub candidates: Vec<Candidate>,
+    /// The one under the cursor.
+    pub selected: usize,
+    /// Whether the user moved that cursor.
+    navigated: bool,
+}
+
+/// The state of completion.
+#[derive(Debug, Default)]
+pub struct Completion {
+    finder: Candidates,
+    popup: Option<Popup>,
+    /// The place as last seen, whether or not there is anything to offer.
+    seen: Option<Place>,
+    /// The user closed it here: it stays closed until something else is typed.
+    closed: bool,
+    /// Whether something came in that there may be more to offer of.
+    is_stale: bool,
+    /// The next text was not typed here but brought back: nothing is offered for it.
+    is_suppressed: bool,
+}
+
+impl Completion {
+    /// Offers nothing for the text that comes into the composer next: keys that go on bringing texts back must not be taken.
+    pub fn suppress(&mut self) {
+        self.is_suppressed = true;
+    }
+
+    /// Takes note of a report: only some have something to do with what is offered, and many come in while an answer streams.
+    pub fn note(&mut self, report: &Report) {
+        self.is_stale |= matches!(
+            report,
+            Report::Looked(_)
+                | Report::Kept(KeepReport::Names(_))
+                | Report::Listed(_)
+                | Report::Sketched
+                | Report::Surveyed { .. }
+        );
+    }
+
+    /// Whether there is nothing to offer, be it closed or not.
+    pub fn is_empty(&self) -> bool {
+        self.popup.is_none()
+    }
+
+    /// What is offered, if anything is.
+    pub fn popup(&self) -> Option<&Popup> {
+        self.popup.as_ref().filter(|_| !self.closed)
+    }
+}
+
+impl Popup {
+    /// The file that the candidate under the cursor is or lies in, and the line there (1-based).
+    pub(crate) fn file<'p>(&'p self, paths: &[String]) -> Option<(&'p str, Option<usize>)> {
+        let candidate = self.candidates.get(self.selected)?;
+        let takes_files = match self.place.wanted {
+            Slot::Mention | Slot::Own => true,
+            Slot::Argument(info, _) => matches!(
+                info.takes,
+                Argument::Files | Argument::ChatFiles | Argument::Git | Argument::Paths | Argument::Shell
+            ),
+            Slot::Command => false,
+        };
+        let is_known = |name: &str| paths.iter().any(|path| path == name);
+        if takes_files && is_known(&candidate.label) {
+            return Some((&candidate.label, None));
+        }
+        // Of a symbol the help says where it is.
+        let (path, line) = candidate.help.rsplit_once(':').filter(|_| self.place.wanted == Slot::Mention)?;
+        let line = line.parse().ok().filter(|_| is_known(path))?;
+        Some((path, Some(line)))
+    }
+
+    /// What the candidate under the cursor means, in full.
+    pub(crate) fn words(&self) -> Option<(&str, &str)> {
+        let candidate = self.candidates.get(self.selected)?;
+        let says = self.place.wanted == Slot::Command && !candidate.help.is_empty();
+        says.then_some((candidate.label.as_str(), candidate.help.as_str()))
+    }
+
+    /// What Enter takes; `None` if it has its usual meaning.
+    fn for_enter(&self) -> Option<&Candidate> {
+        let candidate = self.candidates.get(self.selected)?;
+        if self.navigated {
+            return Some(candidate);
+        }
+        let typed = self.place.typed.as_str();
+        let is_whole = self.candidates.iter().any(|candidate| candidate.is_whole);
+        let takes = match self.place.wanted {
+            Slot::Command => true,
+            // What the arguments of a file's command are, nobody knows.
+            Slot::Own => false,
+            Slot::Mention => candidate.is_near && typed.chars().count() >= MIN_MENTION_LETTERS,
+            Slot::Argument(info, _) => {
+                let closed = [
+                    Argument::Files,
+                    Argument::ChatFiles,
+                    Argument::EditFormat,
+                    Argument::Effort,
+                    Argument::Refresh,
+                    Argument::Theme,
+                ];
+                candidate.is_near && (closed.contains(&info.takes) || info.name == "watch")
+            }
+        };
+        (takes && !is_whole && !typed.is_empty()).then_some(candidate)
+    }
+}
+
+impl App {
+    /// Looks what can be completed now; what has to be looked up for that comes back as tasks.
+    pub(crate) fn update_completion(&mut self) -> Vec<Task> {
+        let mut tasks = self.find_candidates();
+        // On a narrow screen there is no place to show it.
+        if self.layout.screen().0 >= completion::MIN_PREVIEW_WIDTH
+            && let Some(popup) = self.completion.popup()
+            && let Some((path, _)) = popup.file(&self.session.paths)
+        {
+            tasks.extend(self.previews.want(path));
+        }
+        tasks
+    }
+
+    fn find_candidates(&mut self) -> Vec<Task> {
+        let is_here =
+            self.focus == crate::tui::action::Pane::Chat && self.overlays.is_empty() && !self.chat.is_reading();
+        let before = if is_here { self.composer.before_cursor() } else { None };
+        let now = before.as_deref().and_then(place);
+        let is_new = self.completion.seen != now;
+        let mut wanted = Vec::new();
+        let is_suppressed = std::mem::take(&mut self.completion.is_suppressed);
+        if is_new {
+            self.completion.closed = is_suppressed;
+            wanted = self.lookups(now.as_ref());
+        }
+        // Somebody is choosing: what comes in meanwhile must not move the list under the cursor.
+        let is_chosen_from = !is_new && self.completion.popup.as_ref().is_some_and(|popup| popup.navigated);
+        let is_stale = std::mem::take(&mut self.completion.is_stale) && !is_chosen_from;
+        if !is_new && !is_stale {
+            return run(wanted);
+        }
+        self.completion.popup = None;
+        if let Some(place) = &now {
+            let words: Vec<Word<'_>> =
+                ACTIONS.iter().map(|info| Word { name: info.name, help: info.help.trim() }).collect();
+            let candidates = self.completion.finder.at(place, &self.session, &words);
+            let only_itself = place.wanted == Slot::Mention && matches!(candidates.as_slice(), [one] if one.is_whole);
+            if !candidates.is_empty() && !only_itself {
+                let (selected, navigated) = (0, false);
+                self.completion.popup = Some(Popup { place: place.clone(), candidates, selected, navigated });
+            }
+        }
+        self.completion.seen = now;
+        run(wanted)
+    }
+
+    /// What has to be looked up for a place that was not there before.
+    fn lookups(&self, now: Option<&Place>) -> Vec<Effect> {
+        let Some(now) = now else { return Vec::new() };
+        let before = self.completion.seen.as_ref().map(|place| place.wanted);
+        match now.wanted {
+            // Files may have come or changed since.
+            Slot::Command if now.typed.is_empty() && before.is_none() => vec![Effect::Look(LookOrder::Commands)],
+            Slot::Argument(info, 0) if info.takes == Argument::Model && before != Some(now.wanted) => {
+                vec![Effect::Look(LookOrder::Models { choose: None })]
+            }
+            Slot::Argument(info, 0) if info.takes == Argument::Session && before != Some(now.wanted) => {
+                vec![Effect::Keep(KeepOrder::Names)]
+            }
+            Slot::Argument(info, _) if matches!(info.takes, Argument::Paths | Argument::Shell) => {
+                let folder = folder_of(&now.typed);
+                // It is looked into once for each time that somebody begins to type what lies in it.
+                let seen = self.completion.seen.as_ref().filter(|seen| seen.wanted == now.wanted);
+                if seen.is_some_and(|seen| folder_of(&seen.typed) == folder) {
+                    Vec::new()
+                } else {
+                    vec![Effect::Look(LookOrder::Folder(folder.to_owned()))]
+                }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Gives a key to what is offered; `None` if it is none of its own.
+    pub(crate) fn completion_key(&mut self, key: &str) -> Option<Vec<Task>> {
+        self.completion.popup()?;
+        let popup = self.completion.popup.as_mut()?;
+        let count = popup.candidates.len();
+        match key {
+            "Down" => popup.selected = (popup.selected + 1) % count,
+            "Up" | "Shift-Tab" => popup.selected = (popup.selected + count - 1) % count,
+            "Esc" => {
+                self.completion.closed = true;
+                // To vi this key means more than that.
+                let is_typing = self.composer.vi_mode().is_some_and(|(mode, _)| mode == Mode::Insert);
+                return (!is_typing).then(Vec::new);
+            }
+            "Tab" => {
+                let candidate = popup.candidates.get(popup.selected)?.clone();
+                return Some(self.take_candidate(&candidate));
+            }
+            "Enter" => {
+                let runs = popup.place.wanted == Slot::Command;
+                let candidate = popup.for_enter()?.clone();
+                // Of several that begin so, one is completed and not run.
+                let near = popup.candidates.iter().filter(|candidate| candidate.is_near).count();
+                let is_clear = popup.navigated || (candidate.is_near && near == 1);
+                let mut tasks = self.take_candidate(&candidate);
+                if runs && candidate.ends_line && is_clear {
+                    tasks.extend(self.send());
+                }
+                return Some(tasks);
+            }
+            _ => return None,
+        }
+        popup.navigated = true;
+        Some(Vec::new())
+    }
+
+    /// Puts a candidate in the place of what was typed.
+    fn take_candidate(&mut self, candidate: &Candidate) -> Vec<Task> {
+        let Some(popup) = self.completion.popup.take() else { return Vec::new() };
+        let takes_nothing = popup.place.wanted == Slot::Command && candidate.ends_line;
+        let space = if candidate.goes_on || takes_nothing { "" } else { " " };
+        let text = format!("{}{space}", candidate.insert);
+        self.typed(|app| app.composer.complete(popup.place.length, &text))
+    }
+
+    /// The command that is being typed, for the status line: how it is used, and what it does.
+    pub(crate) fn typed_command(&self) -> Option<String> {
+        let text = self.composer.before_cursor()?;
+        let line = text.strip_prefix('/').filter(|_| !text.contains('\n'))?;
+        let (name, _) = line.split_once(' ')?;
+        if let Some(info) = COMMANDS.iter().find(|info| info.name == name) {
+            return Some(format!("/{} {} — {}", info.name, info.arguments, info.help).replace("  ", " "));
+        }
+        let own = self.session.known.commands.named(name)?;
+        Some(format!("/{} {} — {}", own.name, own.arguments, own.description).replace("  ", " "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crossterm::event::Event;
+
+    use super::*;
+    use crate::session::{Connection, Session};
+    use crate::tui::action::Pane;
+    use crate::tui::key;
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    fn app(paths: &[&str]) -> App {
+        let (mut session, effects) = Session::start(Connection::None);
+        session.paths = Arc::new(paths.iter().map(|path| (*path).to_owned()).collect());
+        session.listed = true;
+        App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
+    }
+
+    fn press(app: &mut App, keys: &str) -> Vec<Task> {
+        let keys = keys.split(' ').filter_map(key::parse);
+        keys.flat_map(|key| app.event(Event::Key(key))).collect()
+    }
+
+    fn typed(app: &mut App, text: &str) {
+        for c in text.chars() {
+            app.event(Event::Key(crossterm::event::KeyEvent::from(crossterm::event::KeyCode::Char(c))));
+        }
+    }
+
+    #[test]
+    fn tab_takes_what_is_offered_and_else_goes_to_the_next_pane() {
+        let mut app = app(&["src/cache.rs"]);
+        typed(&mut app, "/ad");
+        press(&mut app, "Tab");
+        assert_eq!(app.composer.text(), "/add ");
+        typed(&mut app, "cac");
+        press(&mut app, "Tab");
+        assert_eq!((app.composer.text().as_str(), app.focus), ("/add src/cache.rs ", Pane::Chat));
+        press(&mut app, "Esc Tab");
+        assert_eq!(app.focus, Pane::Map);
+    }
+
+    #[test]
+    fn enter_runs_what_is_whole_and_completes_what_is_not() {
+        let mut app = app(&["src/cache.rs"]);
+        typed(&mut app, "/add cach");
+        press(&mut app, "Enter");
+        assert_eq!(app.composer.text(), "/add src/cache.rs ");
+        press(&mut app, "Enter");
+        assert_eq!((app.composer.text().as_str(), app.session.files.len()), ("", 1));
+        typed(&mut app, "/cle");
+        press(&mut app, "Enter");
+        assert_eq!(app.composer.text(), "", "nothing can follow /clear");
+        assert!(app.session.transcript.contains(&crate::session::Entry::Cleared));
+    }
+
+    #[test]
+    fn the_name_of_a_file_is_whole_without_its_folder() {
+        let mut app = app(&["src/cache.rs"]);
+        typed(&mut app, "/add cache.rs");
+        press(&mut app, "Enter");
+        assert_eq!((app.composer.text().as_str(), app.session.files.len()), ("", 1));
+    }
+
+    #[test]
+    fn of_several_that_begin_so_none_is_run_at_once() {
+        let mut app = app(&[]);
+        typed(&mut app, "/re");
+        press(&mut app, "Enter");
+        assert!(app.composer.text().starts_with("/re") && app.session.transcript.is_empty());
+    }
+
+    #[test]
+    fn what_streams_in_does_not_look_for_candidates_again() {
+        let mut app = app(&["src/cache.rs"]);
+        typed(&mut app, "see @ca");
+        app.session.paths = Arc::default();
+        app.report(Report::Head("main".into()));
+        assert!(app.completion.popup().is_some());
+        app.report(Report::Listed(Arc::default()));
+        assert!(app.completion.popup().is_none());
+    }
+
+    #[test]
+    fn enter_does_not_run_what_only_looks_a_little_like_it() {
+        let mut app = app(&[]);
+        typed(&mut app, "/qt");
+        press(&mut app, "Enter");
+        assert_eq!(app.composer.text(), "/quit", "nobody typed that");
+        assert_eq!(press(&mut app, "Enter"), [Task::Quit]);
+    }
+
+    #[test]
+    fn a_message_with_a_decorator_is_sent_as_it_is() {
+        let mut app = app(&["proto/person.rs"]);
+        typed(&mut app, "what does @pro");
+        assert!(app.completion.popup().is_some());
+        press(&mut app, "Esc Enter");
+        assert_eq!(app.composer.text(), "what does @pro", "no model is connected, so it stays");
+        typed(&mut app, "p");
+        assert!(app.completion.popup().is_some(), "it opens again when something else is typed");
+        typed(&mut app, "erty");
+        assert!(app.completion.popup().is_none());
+    }
+
+    #[test]
+    fn arrows_choose_and_enter_takes_what_they_chose() {
+        let mut app = app(&["a1.rs", "a2.rs"]);
+        typed(&mut app, "see @a");
+        press(&mut app, "Down Enter");
+        assert_eq!(app.composer.text(), "see @a2.rs ");
+    }
+
+    #[test]
+    fn folders_and_models_are_looked_up_when_they_are_wanted() {
+        let mut app = app(&[]);
+        let looks = |tasks: Vec<Task>| -> Vec<LookOrder> {
+            let look = |task| match task {
+                Task::Run(Effect::Look(order)) => Some(order),
+                _ => None,
+            };
+            tasks.into_iter().filter_map(look).collect()
+        };
+        assert_eq!(looks(press(&mut app, "/")), [LookOrder::Commands]);
+        typed(&mut app, "save");
+        assert_eq!(looks(press(&mut app, "Space")), [LookOrder::Folder(String::new())]);
+        assert_eq!(looks(press(&mut app, "a / b")), [LookOrder::Folder("a/".into())]);
+        app.composer.clear();
+        typed(&mut app, "/model");
+        assert_eq!(looks(press(&mut app, "Space g p")), [LookOrder::Models { choose: None }]);
+    }
+}

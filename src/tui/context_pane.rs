@@ -1,0 +1,763 @@
+//! The context pane: every chunk of the next request with its tokens, what was left out of it, and a gauge against the
+//! model's window. The map and the history say how much they may have; a dot before the tokens of a chunk says that the
+//! server keeps the request up to there. The last rows say what all of it costs, and what would be saved without the chunk under the
+//! cursor; the first ones what has to go when it is too much.
+
+use crate::tui::widget::list_window::ListWindow;
+use std::collections::BTreeSet;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use rhumb_llm::models::{Dollars, Tokens};
+use rhumb_text::{sanitize, width};
+
+use super::action::{Action, Pane};
+use super::app::{App, Editing, Task, run};
+use super::mouse::Hit;
+use super::overlay::{Overlay, Place};
+use super::theme::Role;
+use super::view::{ViewCache, pane_block, under_cursor};
+use super::widget::meter;
+use crate::context::{Chunk, ChunkKind, Prompt, PromptSecret, SentPassage, Trimmed};
+use crate::session::{Command, PassageChoice};
+
+/// Columns of the gauge of one part.
+const PART_GAUGE: usize = 6;
+
+/// In fewer columns than this a chunk has no gauge: its name and its tokens say more.
+const MIN_GAUGE_COLUMNS: usize = 28;
+
+/// The line about what would be saved is left out in a pane of so many rows or fewer, and what to do when it is too much in one of
+/// fewer than so many: the title says that it is.
+const MIN_SAVING_ROWS: u16 = 5;
+const MIN_BANNER_ROWS: u16 = 6;
+
+/// The cost has no line of its own in a pane of so many rows or fewer.
+const MIN_COST_ROWS: u16 = 3;
+
+/// The state of the context pane.
+#[derive(Debug, Default)]
+pub struct ContextPane {
+    /// The rows, and the one under the cursor.
+    window: ListWindow,
+    /// The order of the chunks.
+    order: ContextOrder,
+    /// Whether the passages are listed one by one.
+    passages_open: bool,
+}
+
+impl ContextPane {
+    /// The rows, and the one under the cursor.
+    pub fn window(&self) -> ListWindow {
+        self.window
+    }
+
+    /// Whether the passages are listed one by one.
+    pub fn passages_open(&self) -> bool {
+        self.passages_open
+    }
+
+    /// Sets the number of visible rows.
+    pub fn set_height(&mut self, height: usize) {
+        self.window.set_height(height);
+    }
+}
+
+/// Draws the pane.
+pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
+    let Some(view) = &app.session.view else {
+        let inner = pane_block(app, frame, area, Pane::Context, "");
+        return frame.render_widget(Line::styled("Measuring …", app.theme().style(Role::Muted)), inner);
+    };
+    let prompt = &view.prompt;
+    let inner = pane_block(app, frame, area, Pane::Context, &note(app, prompt));
+    let over = too_much(app, prompt, inner);
+    let cut = u16::try_from(prompt.trimmed.len()).unwrap_or(u16::MAX).min(inner.height / 3);
+    let cost = cost_line(app);
+    let priced = u16::from(cost.is_some() && inner.height > MIN_COST_ROWS);
+    let saving = (app.focus == Pane::Context && inner.height > MIN_SAVING_ROWS).then(|| saving_line(app, prompt));
+    let saving = saving.flatten();
+    let [banner, list, trimmed, saved, total, bill] = Layout::vertical([
+        Constraint::Length(u16::try_from(over.len()).unwrap_or(0)),
+        Constraint::Fill(1),
+        Constraint::Length(cut),
+        Constraint::Length(u16::from(saving.is_some())),
+        Constraint::Length(1),
+        Constraint::Length(priced),
+    ])
+    .areas(inner);
+    frame.render_widget(Paragraph::new(over), banner);
+    draw_list(app, cache, frame, list, prompt);
+    let left_out = prompt.trimmed.iter().map(|each| trimmed_line(app, each, trimmed.width));
+    frame.render_widget(Paragraph::new(left_out.collect::<Vec<_>>()), trimmed);
+    if let Some(text) = saving {
+        let text = width::clip(&text, usize::from(saved.width)).into_owned();
+        frame.render_widget(Line::styled(text, app.theme().style(Role::Accent)), saved);
+    }
+    frame.render_widget(total_line(app, prompt, total.width), total);
+    if let Some(line) = cost {
+        frame.render_widget(line, bill);
+    }
+}
+
+/// What the title says: that it is too much, that the count is an estimate, the order if it is not the usual one.
+fn note(app: &App, prompt: &Prompt) -> String {
+    let mut parts = Vec::new();
+    if prompt.excess() > 0 {
+        parts.push(format!("over by {}", meter::tokens(prompt.excess() as u64)));
+    } else if !prompt.exact {
+        parts.push("estimated".to_owned());
+    }
+    if app.context.order != ContextOrder::AsSent {
+        parts.push(app.context.order.title().to_owned());
+    }
+    parts.join(" · ")
+}
+
+/// The chunks, with the cursor.
+fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect, prompt: &Prompt) {
+    cache.heights[1] = usize::from(area.height);
+    let mut window = app.context.window;
+    window.set_height(usize::from(area.height));
+    let rows = rows(prompt, app.context.order, app.context.passages_open);
+    let to_go = to_go(prompt);
+    let mut lines = Vec::new();
+    for (at, y) in window.visible().zip(area.y..) {
+        let line = match rows.get(at) {
+            Some(ContextRow::Chunk(place)) => match prompt.chunks.get(*place) {
+                Some(chunk) => part_line(app, (*place, chunk), prompt, to_go.contains(place), area.width),
+                None => continue,
+            },
+            Some(ContextRow::Passage(place)) => match prompt.passages.get(*place) {
+                Some(passage) => passage_line(app, passage, prompt, area.width),
+                None => continue,
+            },
+            Some(ContextRow::Kind(kind, count, tokens)) => kind_line(app, (kind, *count, *tokens), prompt, area.width),
+            None => continue,
+        };
+        cache.hits.add(Rect { y, height: 1, ..area }, Hit::Row(Pane::Context, at));
+        let chosen = window.selected() == Some(at) && app.focus == Pane::Context;
+        lines.push(if chosen { under_cursor(line, area.width, app.theme()) } else { line });
+    }
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// The chunks that have to go for the request to fit, by their places: the largest files first.
+fn to_go(prompt: &Prompt) -> BTreeSet<usize> {
+    let (mut excess, mut places) = (prompt.excess(), BTreeSet::new());
+    let candidates = prompt.overfull.iter().flat_map(|over| &over.candidates);
+    for candidate in candidates {
+        if excess == 0 {
+            break;
+        }
+        let place = prompt.chunks.iter().position(|chunk| chunk.kind.path() == Some(candidate.path.as_str()));
+        places.extend(place);
+        excess = excess.saturating_sub(candidate.tokens);
+    }
+    places
+}
+
+/// What is too much, and what to do about it; nothing while the request fits.
+fn too_much(app: &App, prompt: &Prompt, area: Rect) -> Vec<Line<'static>> {
+    if prompt.excess() == 0 || area.height < MIN_BANNER_ROWS {
+        return Vec::new();
+    }
+    let theme = app.theme();
+    let excess = meter::tokens(prompt.excess() as u64);
+    let window = if prompt.window.known { "it cannot be sent" } else { "the window is only assumed" };
+    let first = format!("▲ {excess} tokens too many: {window}");
+    let files = to_go(prompt).len();
+    let over = prompt.overfull.as_ref();
+    let advice = match over {
+        Some(over) if over.head > 0 && over.head_suffices => {
+            format!("  a summary of the first {} messages would do, or /clear", over.head)
+        }
+        _ if files > 0 => {
+            let enough = if files == 1 { "the one marked ▲ is" } else { "those marked ▲ are" };
+            format!("  {} drops a file: {enough} enough", app.keys.first(Action::ContextDrop))
+        }
+        _ => "  a shorter message, or a model with a larger window".to_owned(),
+    };
+    let line = |text: &str, role: Role| {
+        Line::styled(width::clip(text, usize::from(area.width)).into_owned(), theme.style(role))
+    };
+    vec![line(&first, Role::Error), line(&advice, Role::Warning)]
+}
+
+/// What the next request costs, without its answer and if no cache knew any of it; what was spent, and how much of the last
+/// request came from a cache. Nothing where no price is known and nothing was sent.
+fn cost_line(app: &App) -> Option<Line<'static>> {
+    let session = &app.session;
+    let spent = session.ledger.session();
+    let next = session.next_cost(0).filter(|next| *next > Dollars::ZERO);
+    if next.is_none() && spent.known == Dollars::ZERO {
+        return None;
+    }
+    let mut parts: Vec<String> = next.map(|next| format!("next ≤ {next}")).into_iter().collect();
+    if spent.requests > 0 {
+        parts.push(format!("spent {spent}"));
+    }
+    if let Some(last) = &session.last_spent
+        && let Some(share) = (last.tokens.cache_read * 100).checked_div(last.tokens.input()).filter(|share| *share > 0)
+    {
+        let paid = last
+            .model
+            .prices
+            .map(|prices| prices.cost(Tokens { cache_read: last.tokens.cache_read, ..Tokens::default() }));
+        let paid = paid.map_or_else(String::new, |paid| format!(" for {paid}"));
+        parts.push(format!("{share} % cached{paid}"));
+    }
+    let role = if session.is_over_cap() { Role::Error } else { Role::Muted };
+    Some(Line::styled(parts.join(" · "), app.theme().style(role)))
+}
+
+/// The heading of a kind, with its sum.
+fn kind_line(app: &App, (kind, count, tokens): (&str, usize, usize), prompt: &Prompt, columns: u16) -> Line<'static> {
+    let theme = app.theme();
+    let count = if count > 1 { format!(" · {count}") } else { String::new() };
+    let tokens_text = format!(" {:>5}", meter::tokens(tokens as u64));
+    let share = format!("{:>3.0} %", tokens as f64 * 100.0 / prompt.tokens.max(1) as f64);
+    let used = width::columns(kind) + width::columns(&count) + width::columns(&share) + width::columns(&tokens_text);
+    Line::from(vec![
+        Span::styled(kind.to_owned(), theme.style(Role::Title)),
+        Span::styled(count, theme.style(Role::Muted)),
+        Span::raw(" ".repeat(usize::from(columns).saturating_sub(used))),
+        Span::styled(share, theme.style(Role::Muted)),
+        Span::styled(tokens_text, theme.style(Role::Title)),
+    ])
+}
+
+fn part_line(app: &App, (place, part): (usize, &Chunk), prompt: &Prompt, to_go: bool, columns: u16) -> Line<'static> {
+    let theme = app.theme();
+    let secrets: Vec<&PromptSecret> = prompt.secrets.iter().filter(|secret| secret.chunk == place).collect();
+    let (mark, role) = match part.kind {
+        _ if to_go => ("▲ ", Role::Error),
+        _ if !secrets.is_empty() => ("! ", Role::Warning),
+        ChunkKind::ChatFile(_) => ("✎ ", Role::Text),
+        ChunkKind::ReadOnlyFile(_) => ("= ", Role::Text),
+        ChunkKind::Image(_) => ("▣ ", Role::Text),
+        ChunkKind::RepoMap => ("◇ ", Role::Text),
+        ChunkKind::Passages => ("∷ ", Role::Text),
+        ChunkKind::History => ("↑ ", Role::Text),
+        ChunkKind::System | ChunkKind::Examples => ("§ ", Role::Muted),
+        ChunkKind::Current | ChunkKind::Reminder => ("❯ ", Role::Accent),
+    };
+    let dot = if part.cached { '•' } else { ' ' };
+    let level = if to_go { Role::MeterHigh } else { Role::MeterLow };
+    let weight = weight(app, (part.tokens, dot, level), prompt, columns);
+    let room = room_beside(&weight, columns);
+    let most = match part.kind {
+        ChunkKind::RepoMap => Some(prompt.plan.map),
+        ChunkKind::Passages => Some(prompt.plan.passages),
+        ChunkKind::History => Some(prompt.plan.history),
+        _ => None,
+    };
+    let title = match most {
+        Some(most) => {
+            let title = match part.kind {
+                ChunkKind::Passages => format!("{} · {}", part.title, prompt.passages.len()),
+                _ => part.title.clone(),
+            };
+            let whole = format!("{title} ≤ {}", meter::tokens(most as u64));
+            if width::columns(&whole) <= room { whole } else { width::clip(&title, room).into_owned() }
+        }
+        None => width::clip_start(&sanitize::visible_line(&part.title), room).into_owned(),
+    };
+    let keys = keys_note(&secrets);
+    let title = if width::columns(&title) + width::columns(&keys) <= room { title + &keys } else { title };
+    let pad = room.saturating_sub(width::columns(&title));
+    let mut line = Line::from(vec![
+        Span::styled(mark, theme.style(if to_go || !secrets.is_empty() { role } else { Role::Accent })),
+        Span::styled(title, theme.style(role)),
+        Span::raw(" ".repeat(pad + 1)),
+    ]);
+    line.spans.extend(weight);
+    line
+}
+
+/// How many keys stand in a chunk, and what becomes of them.
+fn keys_note(secrets: &[&PromptSecret]) -> String {
+    let does = if secrets.iter().all(|secret| secret.masked) { "masked" } else { "sent" };
+    match secrets.len() {
+        0 => String::new(),
+        1 => format!(" · 1 key {does}"),
+        many => format!(" · {many} keys {does}"),
+    }
+}
+
+/// A passage of the repository below its chunk: its lines, and the definition that it was found for.
+fn passage_line(app: &App, passage: &SentPassage, prompt: &Prompt, columns: u16) -> Line<'static> {
+    let theme = app.theme();
+    let weight = weight(app, (passage.tokens, ' ', Role::MeterLow), prompt, columns);
+    let room = room_beside(&weight, columns).saturating_sub(2);
+    let label = passage.place.label();
+    let place = width::clip_start(&sanitize::visible_line(&label), room).into_owned();
+    let symbol = passage.place.anchor.as_ref().map_or("", |anchor| anchor.symbol.as_str());
+    let free = room.saturating_sub(width::columns(&place));
+    let symbol = format!("  {}", sanitize::visible_line(symbol));
+    let symbol = if width::columns(&symbol) <= free { symbol } else { String::new() };
+    let mut line = Line::from(vec![
+        Span::raw("    "),
+        Span::styled(place, theme.style(Role::Text)),
+        Span::raw(" ".repeat(free - width::columns(&symbol) + 1)),
+    ]);
+    line.spans.insert(2, Span::styled(symbol, theme.style(Role::Muted)));
+    line.spans.extend(weight);
+    line
+}
+
+/// What a part of the request weighs, at the right: a gauge where there is room for it, and the tokens behind a dot or a blank.
+fn weight(app: &App, (tokens, dot, level): (usize, char, Role), prompt: &Prompt, columns: u16) -> [Span<'static>; 3] {
+    let theme = app.theme();
+    let share = tokens as f64 / prompt.tokens.max(1) as f64;
+    let gauge = if usize::from(columns) < MIN_GAUGE_COLUMNS { 0 } else { PART_GAUGE };
+    let filled = ((share * gauge as f64).round() as usize).min(gauge);
+    [
+        Span::styled("▮".repeat(filled), theme.style(level)),
+        Span::styled("▯".repeat(gauge - filled), theme.style(Role::MeterEmpty)),
+        Span::styled(format!("{dot}{:>5}", meter::tokens(tokens as u64)), theme.style(Role::Muted)),
+    ]
+}
+
+/// The columns of a title between its mark and what stands at the right; one stays free beside each.
+fn room_beside(weight: &[Span<'_>], columns: u16) -> usize {
+    let used: usize = weight.iter().map(Span::width).sum();
+    usize::from(columns).saturating_sub(used + 4)
+}
+
+fn trimmed_line(app: &App, trimmed: &Trimmed, columns: u16) -> Line<'static> {
+    let text = format!("✂ {trimmed}");
+    Line::styled(width::clip(&text, usize::from(columns)).into_owned(), app.theme().style(Role::Warning))
+}
+
+fn total_line(app: &App, prompt: &Prompt, columns: u16) -> Line<'static> {
+    // The answer needs its share of the window too.
+    let window = prompt.window.max_input() as u64;
+    let assumed = if prompt.window.known { "" } else { " assumed" };
+    let bare = meter::line(prompt.tokens as u64, window, 0, false, app.theme()).width() + assumed.len();
+    let cells = columns.saturating_sub(u16::try_from(bare).unwrap_or(0)).max(2);
+    let mut line = meter::line(prompt.tokens as u64, window, cells, false, app.theme());
+    line.push_span(Span::styled(assumed, app.theme().style(Role::Muted)));
+    line
+}
+
+/// How the chunks are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ContextOrder {
+    /// As they will be sent.
+    #[default]
+    AsSent,
+    /// The largest first.
+    BySize,
+    /// By what they are, each kind with its sum.
+    ByKind,
+}
+
+impl ContextOrder {
+    /// The one that comes after it.
+    pub fn next(self) -> Self {
+        match self {
+            Self::AsSent => Self::BySize,
+            Self::BySize => Self::ByKind,
+            Self::ByKind => Self::AsSent,
+        }
+    }
+
+    /// What to call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::AsSent => "as sent",
+            Self::BySize => "by size",
+            Self::ByKind => "by kind",
+        }
+    }
+}
+
+/// One row of the context pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContextRow {
+    /// A chunk, by its place in the request.
+    Chunk(usize),
+    /// One of the passages of the repository, by its place among them.
+    Passage(usize),
+    /// The heading of a kind: how many chunks, and their tokens.
+    Kind(&'static str, usize, usize),
+}
+
+/// The rows for a request; `open` if the passages of the repository stand below their chunk, one by one.
+pub fn rows(prompt: &Prompt, order: ContextOrder, open: bool) -> Vec<ContextRow> {
+    let is_passages = |row: &ContextRow| match row {
+        ContextRow::Chunk(place) => prompt.chunks.get(*place).is_some_and(|chunk| chunk.kind == ChunkKind::Passages),
+        _ => false,
+    };
+    let below = |row: &ContextRow| if open && is_passages(row) { 0..prompt.passages.len() } else { 0..0 };
+    let with_below = |row: ContextRow| std::iter::once(row).chain(below(&row).map(ContextRow::Passage));
+    chunks(prompt, order).into_iter().flat_map(with_below).collect()
+}
+
+fn chunks(prompt: &Prompt, order: ContextOrder) -> Vec<ContextRow> {
+    let mut places: Vec<usize> = (0..prompt.chunks.len()).collect();
+    let tokens = |place: &usize| prompt.chunks.get(*place).map_or(0, |chunk| chunk.tokens);
+    match order {
+        ContextOrder::AsSent => {}
+        ContextOrder::BySize => places.sort_by_key(|place| std::cmp::Reverse(tokens(place))),
+        ContextOrder::ByKind => return by_kind(prompt),
+    }
+    places.into_iter().map(ContextRow::Chunk).collect()
+}
+
+fn by_kind(prompt: &Prompt) -> Vec<ContextRow> {
+    let mut kinds: Vec<(&'static str, Vec<usize>)> = Vec::new();
+    for (place, chunk) in prompt.chunks.iter().enumerate() {
+        let kind = kind(&chunk.kind);
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, places)) => places.push(place),
+            None => kinds.push((kind, vec![place])),
+        }
+    }
+    let tokens = |place: &usize| prompt.chunks.get(*place).map_or(0, |chunk| chunk.tokens);
+    let sum = |places: &[usize]| places.iter().map(tokens).sum::<usize>();
+    kinds.sort_by_key(|(_, places)| std::cmp::Reverse(sum(places)));
+    let row = |(kind, mut places): (&'static str, Vec<usize>)| {
+        places.sort_by_key(|place| std::cmp::Reverse(tokens(place)));
+        let heading = ContextRow::Kind(kind, places.len(), sum(&places));
+        std::iter::once(heading).chain(places.into_iter().map(ContextRow::Chunk)).collect::<Vec<_>>()
+    };
+    kinds.into_iter().flat_map(row).collect()
+}
+
+/// What a chunk is, in the plural of the user's words.
+fn kind(kind: &ChunkKind) -> &'static str {
+    match kind {
+        ChunkKind::System | ChunkKind::Examples | ChunkKind::Reminder => "instructions",
+        ChunkKind::ReadOnlyFile(_) => "files for reference",
+        ChunkKind::RepoMap => "repo map",
+        ChunkKind::Passages => "passages",
+        ChunkKind::History => "history",
+        ChunkKind::ChatFile(_) => "files to edit",
+        ChunkKind::Image(_) => "pictures",
+        ChunkKind::Current => "this request",
+    }
+}
+
+/// The sentence; nothing where the cursor is on no chunk.
+pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
+    let place = app.context_place()?;
+    let chunk = prompt.chunks.get(place)?;
+    let key = |action: Action| app.keys.first(action).to_owned();
+    if let Some(passage) = app.context_passage() {
+        let (drop, view) = (key(Action::ContextDrop), key(Action::ContextView));
+        let saves = weighs(app, prompt, passage.tokens);
+        return Some(format!("{view} shows it, {drop} drops it: saves {saves}{}", uncached(prompt, place)));
+    }
+    let saves = saves(app, prompt, chunk);
+    let text = match &chunk.kind {
+        ChunkKind::ChatFile(_) | ChunkKind::ReadOnlyFile(_) | ChunkKind::Image(_) => {
+            format!("{} drops it: {saves}{}", key(Action::ContextDrop), uncached(prompt, place))
+        }
+        ChunkKind::RepoMap => format!("{} in the map gives it fewer tokens; all of it: {saves}", key(Action::MapLess)),
+        ChunkKind::Passages => {
+            let (drop, view) = (key(Action::ContextDrop), key(Action::ContextView));
+            let does = if app.context.passages_open { "folds" } else { "lists" };
+            format!("{view} {does} them, {drop} drops all: {saves}{}", uncached(prompt, place))
+        }
+        ChunkKind::History => format!("/clear leaves it out: {saves}{}", uncached(prompt, place)),
+        ChunkKind::System | ChunkKind::Examples => format!("always sent: {}", weighs(app, prompt, chunk.tokens)),
+        ChunkKind::Current | ChunkKind::Reminder => {
+            format!("the request itself: {}", weighs(app, prompt, chunk.tokens))
+        }
+    };
+    Some(text)
+}
+
+/// `saves 511 tokens, 12 % of all, $0.0013`
+fn saves(app: &App, prompt: &Prompt, chunk: &Chunk) -> String {
+    format!("saves {}", weighs(app, prompt, chunk.tokens))
+}
+
+fn weighs(app: &App, prompt: &Prompt, tokens: usize) -> String {
+    let share = tokens as f64 * 100.0 / prompt.tokens.max(1) as f64;
+    let price = app.session.price_of(tokens as u64).filter(|price| *price > Dollars::ZERO);
+    let price = price.map_or_else(String::new, |price| format!(", {price}"));
+    format!("{} tokens, {share:.0} % of all{price}", meter::tokens(tokens as u64))
+}
+
+/// What the server would have to read anew, where it keeps the request beyond this chunk.
+fn uncached(prompt: &Prompt, place: usize) -> String {
+    let Some(last) = prompt.chunks.iter().rposition(|chunk| chunk.cached).filter(|last| *last > place) else {
+        return String::new();
+    };
+    let after = prompt.chunks.get(place + 1..=last).unwrap_or_default();
+    let tokens: usize = after.iter().map(|chunk| chunk.tokens).sum();
+    format!("; {} after it are read anew once", meter::tokens(tokens as u64))
+}
+
+impl App {
+    fn prompt(&self) -> Option<&Prompt> {
+        self.session.view.as_ref().map(|view| &*view.prompt)
+    }
+
+    /// Brings the number of rows up to date.
+    pub(crate) fn settle_context(&mut self) {
+        let rows = self.prompt().map_or(0, |prompt| rows(prompt, self.context.order, self.context.passages_open).len());
+        self.context.window.set_len(rows);
+    }
+
+    fn context_row(&self) -> Option<ContextRow> {
+        rows(self.prompt()?, self.context.order, self.context.passages_open)
+            .get(self.context.window.selected()?)
+            .copied()
+    }
+
+    /// The place in the request of the chunk under the cursor, or of the one that what is there belongs to.
+    pub(crate) fn context_place(&self) -> Option<usize> {
+        match self.context_row()? {
+            ContextRow::Chunk(place) => Some(place),
+            ContextRow::Passage(_) => passages_chunk(self.prompt()?),
+            ContextRow::Kind(..) => None,
+        }
+    }
+
+    /// The passage under the cursor.
+    pub(crate) fn context_passage(&self) -> Option<&SentPassage> {
+        match self.context_row()? {
+            ContextRow::Passage(place) => self.prompt()?.passages.get(place),
+            _ => None,
+        }
+    }
+
+    /// Whether the cursor is on the passages as a whole.
+    fn on_passages(&self) -> bool {
+        matches!(self.context_row(), Some(ContextRow::Chunk(place)) if self.prompt().and_then(passages_chunk) == Some(place))
+    }
+
+    /// The file under the cursor of the context pane, if it is one.
+    fn context_file(&self) -> Option<String> {
+        let part = self.prompt()?.chunks.get(self.context_place()?)?;
+        part.kind.path().map(str::to_owned)
+    }
+
+    /// The title of the part under the cursor of the context pane.
+    pub(crate) fn context_title(&self) -> Option<String> {
+        title_of(self.prompt()?, self.context_row()?)
+    }
+
+    /// Keeps the cursor of the context pane on the part of that title: parts change their places with what they are.
+    pub(crate) fn keep_context_cursor(&mut self, title: Option<&str>) {
+        let Some(view) = &self.session.view else { return };
+        let rows = rows(&view.prompt, self.context.order, self.context.passages_open);
+        self.context.window.set_len(rows.len());
+        let is_it = |row: &ContextRow| title_of(&view.prompt, *row).as_deref() == title;
+        if title.is_some()
+            && let Some(at) = rows.iter().position(is_it)
+        {
+            self.context.window.select(at);
+        }
+    }
+
+    /// Why an action of the context pane would do nothing now.
+    pub(crate) fn why_not_context(&self, action: Action) -> Option<&'static str> {
+        match action {
+            Action::ContextAdd => None,
+            _ if self.prompt().is_none() => Some("nothing is measured yet"),
+            Action::ContextSort => None,
+            Action::ContextDrop if self.on_passages() || self.context_passage().is_some() => None,
+            Action::ContextEdit if self.context_passage().is_some() => None,
+            Action::ContextDrop | Action::ContextReadOnly | Action::ContextEdit if self.context_file().is_none() => {
+                Some("only files can be dropped, edited or made read-only; /clear empties the history")
+            }
+            Action::ContextView if self.context_place().is_none() => Some("the cursor is not on a part of the request"),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn act_on_context(&mut self, action: Action) -> Option<Vec<Task>> {
+        let own = action.info().is_some_and(|info| info.scope == crate::tui::action::Scope::Pane(Pane::Context));
+        if let Some(why) = own.then(|| self.why_not_context(action)).flatten() {
+            self.hint.set(why.into());
+            return Some(Vec::new());
+        }
+        match action {
+            Action::Down => self.step_in_context(1),
+            Action::Up => self.step_in_context(-1),
+            Action::PageDown => self.context.window.page_down(),
+            Action::PageUp => self.context.window.page_up(),
+            Action::Top => self.context.window.first(),
+            Action::Bottom => self.context.window.last(),
+            Action::ContextDrop | Action::ContextReadOnly => return Some(self.change_file(action)),
+            Action::ContextEdit => {
+                let passage = self.context_passage().map(|passage| &passage.place);
+                let passage = passage.map(|place| (place.path.clone(), place.line as usize));
+                let edit = |(path, line)| Task::Edit(Editing::File { path, line });
+                let file = passage.or_else(|| Some((self.context_file()?, 1)));
+                return Some(file.map(edit).into_iter().collect());
+            }
+            Action::ContextSort => self.sort_context(),
+            Action::ContextView if self.on_passages() => self.fold_passages(),
+            Action::ContextView if self.context_passage().is_some() => {
+                return Some(self.show_locations(self.passage_places()));
+            }
+            Action::ContextView => self.view_prompt_at(self.context_place()),
+            _ => return None,
+        }
+        if self.context.window.selected() == Some(0) && action == Action::Top && self.context_place().is_none() {
+            self.context.window.step(1);
+        }
+        Some(Vec::new())
+    }
+
+    /// Moves the cursor; headings are passed over.
+    fn step_in_context(&mut self, by: isize) {
+        self.context.window.step(by);
+        if self.context_place().is_none() {
+            self.context.window.step(by);
+        }
+        if self.context_place().is_none() {
+            self.context.window.step(-by);
+        }
+    }
+
+    /// Lists the chunks in the next order; the cursor stays on its chunk.
+    fn sort_context(&mut self) {
+        let title = self.context_title();
+        self.context.order = self.context.order.next();
+        self.keep_context_cursor(title.as_deref());
+        self.hint.set(format!("the parts of the request {}", self.context.order.title()));
+    }
+
+    /// Lists the passages of the repository one by one, or as one row again.
+    fn fold_passages(&mut self) {
+        let title = self.context_title();
+        self.context.passages_open = !self.context.passages_open;
+        self.keep_context_cursor(title.as_deref());
+    }
+
+    /// The passages of the request, the one under the cursor first.
+    fn passage_places(&self) -> Vec<Place> {
+        let Some((prompt, ContextRow::Passage(here))) = self.prompt().zip(self.context_row()) else {
+            return Vec::new();
+        };
+        let place = |passage: &SentPassage| Place {
+            path: passage.place.path.clone(),
+            line: Some(passage.place.line),
+            end: Some(passage.place.end_line),
+            name: passage.place.anchor.as_ref().map_or_else(String::new, |anchor| anchor.symbol.clone()),
+        };
+        let mut places: Vec<Place> = prompt.passages.iter().map(place).collect();
+        places.rotate_left(here.min(prompt.passages.len()));
+        places
+    }
+
+    fn change_file(&mut self, action: Action) -> Vec<Task> {
+        if action == Action::ContextDrop && self.on_passages() {
+            return self.command(Command::Passages(PassageChoice::DropAll));
+        }
+        if let Some(gone) = self.context_passage().map(|passage| passage.place.clone()) {
+            return run(self.session.drop_passages(|place| place.is_same(&gone)));
+        }
+        let Some(path) = self.context_file() else { return Vec::new() };
+        run(match action {
+            Action::ContextDrop => self.session.drop_files(&[path]),
+            _ => self.session.toggle_read_only(&path),
+        })
+    }
+
+    /// Shows the request as it will be sent, from one of its chunks on.
+    pub(crate) fn view_prompt_at(&mut self, place: Option<usize>) {
+        if let Some(view) = &self.session.view {
+            self.overlays.show(Overlay::prompt(&view.prompt, place));
+        }
+    }
+
+    /// A click on a row of the pane; the second one opens what is there.
+    pub fn click_in_context(&mut self, row: usize, double: bool) -> Vec<Task> {
+        self.focus = Pane::Context;
+        self.context.window.select(row);
+        if double { self.act_on_context(Action::ContextView).unwrap_or_default() } else { Vec::new() }
+    }
+
+    /// Turns the wheel over the pane.
+    pub fn wheel_in_context(&mut self, by: isize) {
+        self.context.window.scroll(by);
+    }
+}
+
+/// The place of the passages of the repository in a request.
+fn passages_chunk(prompt: &Prompt) -> Option<usize> {
+    prompt.chunks.iter().position(|chunk| chunk.kind == ChunkKind::Passages)
+}
+
+/// What a row is about, to find it again.
+fn title_of(prompt: &Prompt, row: ContextRow) -> Option<String> {
+    match row {
+        ContextRow::Chunk(place) => Some(prompt.chunks.get(place)?.title.clone()),
+        ContextRow::Passage(place) => Some(prompt.passages.get(place)?.place.label()),
+        ContextRow::Kind(..) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::{Chunk, PassagePlace, SentPassage};
+    use rhumb_llm::Role;
+
+    fn prompt() -> Prompt {
+        let chunk = |kind: ChunkKind, tokens: usize| Chunk {
+            title: kind.name().into(),
+            kind,
+            role: Role::User,
+            message: 0,
+            tokens,
+            text: String::new(),
+            cached: false,
+        };
+        let chunks = vec![
+            chunk(ChunkKind::System, 10),
+            chunk(ChunkKind::ChatFile("a".into()), 30),
+            chunk(ChunkKind::ChatFile("b".into()), 50),
+            chunk(ChunkKind::Reminder, 5),
+        ];
+        Prompt { chunks, ..Prompt::default() }
+    }
+
+    #[test]
+    fn the_orders_show_every_chunk_once() {
+        for order in [ContextOrder::AsSent, ContextOrder::BySize, ContextOrder::ByKind] {
+            let mut places: Vec<usize> = rows(&prompt(), order, true)
+                .into_iter()
+                .filter_map(|row| match row {
+                    ContextRow::Chunk(place) => Some(place),
+                    _ => None,
+                })
+                .collect();
+            places.sort_unstable();
+            assert_eq!(places, [0, 1, 2, 3], "{}", order.title());
+        }
+    }
+
+    #[test]
+    fn passages_stand_below_their_chunk_when_they_are_open() {
+        let mut prompt = prompt();
+        prompt.chunks[0].kind = ChunkKind::Passages;
+        let place =
+            |line| PassagePlace { path: "a".into(), line, end_line: line, anchor: None, turn: 1, rank: line, hash: 0 };
+        prompt.passages = [1, 9].map(|line| SentPassage { place: place(line), tokens: 5 }).into();
+        let open = rows(&prompt, ContextOrder::AsSent, true);
+        let below = [ContextRow::Chunk(0), ContextRow::Passage(0), ContextRow::Passage(1), ContextRow::Chunk(1)];
+        assert_eq!(open[..4], below);
+        assert_eq!(rows(&prompt, ContextOrder::AsSent, false)[..2], [ContextRow::Chunk(0), ContextRow::Chunk(1)]);
+        let last = rows(&prompt, ContextOrder::BySize, true);
+        assert_eq!(last[2..5], [ContextRow::Chunk(0), ContextRow::Passage(0), ContextRow::Passage(1)]);
+    }
+
+    #[test]
+    fn kinds_stand_with_their_sums_the_heaviest_first() {
+        let rows = rows(&prompt(), ContextOrder::ByKind, false);
+        assert_eq!(rows[0], ContextRow::Kind("files to edit", 2, 80));
+        assert_eq!(rows[1], ContextRow::Chunk(2), "the larger one");
+        assert_eq!(rows[3], ContextRow::Kind("instructions", 2, 15));
+    }
+}

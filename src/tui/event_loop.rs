@@ -1,0 +1,590 @@
+//! The event loop: waits for a key, a report, a signal or colours; updates; draws when something changed, and never
+//! otherwise.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use crossterm::event::Event;
+use rhumb_workspace::process::{EditorSession, named_editor};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use super::app::{App, Editing, Start, Task, begin};
+use super::coloring::Colored;
+use super::terminal::background::BackgroundQuery;
+use super::terminal::input::{Input, TerminalInput};
+use super::terminal::signals::{Signal, Signals};
+use super::terminal::{Guard, Screen, background};
+use super::theme::Themes;
+use super::view::ViewCache;
+use super::widget::picker::Ranked;
+use super::{attention, status_line, terminal, theme, view};
+use crate::config::Notify;
+use crate::session::runner::Runner;
+use crate::session::{Clip, Effect, GitOrder, Report};
+use crate::store::LayoutFile;
+
+/// Reports taken in before the next look at the keyboard.
+const MAX_REPORTS_PER_TURN: usize = 64;
+
+/// How long leaving waits for a write that has begun. Writing thousands of files takes seconds; a disk that hangs must not
+/// keep the terminal for ever.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long after a change it is kept: what a sudden end of the program may lose.
+const KEEP: Duration = Duration::from_millis(250);
+
+/// How long leaving waits until all is kept.
+const SAVE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Events taken in before the next frame: one notch of the wheel sends several, and a held key even more.
+const MAX_EVENTS_PER_FRAME: usize = 64;
+
+/// How the app was left.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AppExit {
+    /// The exit code: 0, or 128 + n after signal n.
+    pub code: u8,
+    /// What to tell the user where the app was; may be empty.
+    pub farewell: String,
+}
+
+/// Runs the app until the user leaves.
+///
+/// # Errors
+/// There is no terminal, or it went away.
+pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) -> Runner) -> io::Result<AppExit> {
+    // Before the terminal is taken: a signal in between would end the program without giving it back.
+    let mut signals = Signals::listen()?;
+    let _ = terminal::mouse(start.display.mouse);
+    let (guard, mut screen) = Guard::take()?;
+    let began = Instant::now();
+    // Dropped after the other end of the channel: commands that are told to end must not wait for us to listen.
+    let mut commands = Commands(None);
+    let (reports, mut incoming) = mpsc::channel(256);
+    let runner = make_runner(reports);
+    commands.0 = Some(runner.clone());
+    let (mut app, tasks) = begin(&start);
+    let mut cache = ViewCache::default();
+    terminal::title(&app.window_title());
+    terminal::at_once(|| screen.draw(|frame| view::render(&mut app, &mut cache, frame)).map(drop))?;
+    if start.test_panic {
+        panic_for_test();
+    }
+    let mut event_loop = EventLoop {
+        app,
+        cache,
+        runner,
+        colored: mpsc::unbounded_channel(),
+        ranked: mpsc::unbounded_channel(),
+        copied: mpsc::unbounded_channel(),
+        themes: mpsc::unbounded_channel(),
+        themes_folder: start.themes_folder.clone(),
+        background: BackgroundQuery::default(),
+        notify: start.notify,
+        by_command: start.notify_by_command,
+        layout_file: start.layout_file.clone(),
+        to_edit: None,
+        resized: false,
+    };
+    let mut code = event_loop.perform(tasks, &mut screen)?;
+    let _watch = start.themes_folder.clone().map(|folder| theme::watch::follow(folder, event_loop.themes.0.clone()));
+    event_loop.query_background();
+    let mut input = Input::open()?;
+    let mut pace = Pace::new(Instant::now());
+    // When to keep what has changed: some time after the first change, however many follow.
+    let mut keep_at: Option<Instant> = None;
+    while code.is_none() {
+        event_loop.app.uptime.set(began.elapsed());
+        if event_loop.app.expire_hint() {
+            pace.changed();
+        }
+        let hint_ends = event_loop.app.hint_ends().map(|end| began + end);
+        event_loop.follow()?;
+        if let Some(what) = event_loop.to_edit.take() {
+            for terminal_input in event_loop.background.settle(&mut input).await {
+                code = code.or(event_loop.handle_input(terminal_input, &mut screen)?);
+            }
+            // Nobody reads here meanwhile, so that the editor gets its keys.
+            code = code.or(event_loop.edit(&what, &start, &mut signals, &mut incoming, &mut screen).await?);
+            pace.changed();
+            continue;
+        }
+        // First of all: a stream that never pauses must not keep the screen from being drawn.
+        if pace.is_due(Instant::now()) {
+            event_loop.draw(&mut screen)?;
+            pace.drawn(Instant::now());
+            keep_at = keep_at.or(Some(Instant::now() + KEEP));
+        }
+        if keep_at.is_some_and(|at| Instant::now() >= at) {
+            event_loop.keep();
+            keep_at = None;
+        }
+        // The spinner is all that moves by itself, and only while there is something to wait for.
+        let next_turn = pace.next() + Duration::from_millis(status_line::TICK);
+        tokio::select! {
+            biased;
+            signal = signals.next() => match signal {
+                Signal::Fatal(number) => code = Some(128 + number),
+                Signal::Stop => { suspend(&mut screen)?; pace.changed(); }
+                Signal::Continued => { terminal::enter()?; terminal::clear(&mut screen)?; pace.changed(); }
+                Signal::Resized => {
+                    let (width, height) = crossterm::terminal::size()?;
+                    code = event_loop.handle_input(TerminalInput::Event(Event::Resize(width, height)), &mut screen)?;
+                    pace.changed();
+                }
+            },
+            terminal_input = input.next() => match terminal_input {
+                Ok(terminal_input) => {
+                    event_loop.app.uptime.set(began.elapsed());
+                    let by_user = matches!(terminal_input, TerminalInput::Event(Event::Key(_) | Event::Mouse(_) | Event::Paste(_)));
+                    code = event_loop.handle_inputs(terminal_input, &mut input, &mut screen)?;
+                    if by_user { pace.answer(Instant::now()) } else { pace.changed() }
+                }
+                // The terminal is gone: there is nobody left to ask.
+                Err(_) => code = Some(128 + 1),
+            },
+            Some(report) = incoming.recv() => {
+                let mut tasks = event_loop.app.report(report);
+                // What is there already goes into the same frame, within bounds: keys come first.
+                for _ in 0..MAX_REPORTS_PER_TURN {
+                    let Ok(report) = incoming.try_recv() else { break };
+                    tasks.extend(event_loop.app.report(report));
+                }
+                code = event_loop.perform(tasks, &mut screen)?;
+                pace.changed();
+            }
+            Some(colored) = event_loop.colored.1.recv() => {
+                event_loop.cache.coloring.put(colored);
+                pace.changed();
+            }
+            Some(ranked) = event_loop.ranked.1.recv() => {
+                let tasks = event_loop.app.ranked(ranked);
+                code = event_loop.perform(tasks, &mut screen)?;
+                pace.changed();
+            }
+            Some((native, clip)) = event_loop.copied.1.recv() => {
+                event_loop.app.copied(native, &clip);
+                pace.changed();
+            }
+            Some(themes) = event_loop.themes.1.recv() => {
+                event_loop.app.themes_changed(themes);
+                pace.changed();
+            }
+            () = sleep_until(pace.next()), if pace.is_waiting() => {}
+            () = sleep_until(next_turn), if event_loop.app.shows_spinner() => pace.changed(),
+            () = sleep_until(keep_at.unwrap_or(pace.next())), if keep_at.is_some() => {}
+            () = sleep_until(hint_ends.unwrap_or(pace.next())), if hint_ends.is_some() => {}
+        }
+    }
+    // What was typed for the app meanwhile comes too late for it.
+    let _ = event_loop.background.settle(&mut input).await;
+    event_loop.finish_write(&mut incoming, &mut screen).await?;
+    drop(guard);
+    event_loop.save_layout();
+    let is_kept = event_loop.finish_saving(&mut incoming).await;
+    let resume = &start.session.resume_command;
+    let farewell = if resume.is_empty() { String::new() } else { event_loop.app.session.farewell(is_kept, resume) };
+    Ok(AppExit { code: code.unwrap_or(0), farewell })
+}
+
+/// Both ends of a channel.
+type Channel<T> = (mpsc::UnboundedSender<T>, mpsc::UnboundedReceiver<T>);
+
+/// The app with what it needs to act.
+struct EventLoop {
+    app: App,
+    cache: ViewCache,
+    runner: Runner,
+    colored: Channel<Colored>,
+    ranked: Channel<Ranked>,
+    /// Whether the system's clipboard took a text, and which.
+    copied: Channel<(bool, Clip)>,
+    /// The themes after a change of the user's folder.
+    themes: Channel<Themes>,
+    themes_folder: Option<PathBuf>,
+    background: BackgroundQuery,
+    notify: Notify,
+    by_command: bool,
+    layout_file: Option<LayoutFile>,
+    /// What is to be opened in the editor.
+    to_edit: Option<Editing>,
+    /// The terminal had another size since the last frame, if only for a moment.
+    resized: bool,
+}
+
+/// Ends the commands that run when the app is left, however it is left.
+struct Commands(Option<Runner>);
+
+impl Drop for Commands {
+    fn drop(&mut self) {
+        if let Some(runner) = &self.0 {
+            runner.end_commands();
+        }
+    }
+}
+
+impl EventLoop {
+    /// Asks whether the ground is light, if that matters and the terminal can be asked.
+    fn query_background(&mut self) {
+        if self.app.needs_background() && background::can_be_asked(|name| std::env::var(name).ok()) {
+            self.background.ask();
+        }
+    }
+
+    /// Takes in what the terminal said and what it said with it; an exit code when the app wants to leave.
+    fn handle_inputs(
+        &mut self,
+        first: TerminalInput,
+        input: &mut Input,
+        screen: &mut Screen,
+    ) -> io::Result<Option<u8>> {
+        let mut code = self.handle_input(first, screen)?;
+        for _ in 1..MAX_EVENTS_PER_FRAME {
+            if code.is_some() || self.to_edit.is_some() {
+                break;
+            }
+            let Some(terminal_input) = input.try_next()? else { break };
+            code = self.handle_input(terminal_input, screen)?;
+        }
+        Ok(code)
+    }
+
+    /// Takes in what the terminal said; an exit code when the app wants to leave.
+    fn handle_input(&mut self, terminal_input: TerminalInput, screen: &mut Screen) -> io::Result<Option<u8>> {
+        match terminal_input {
+            TerminalInput::Event(event) => {
+                match event {
+                    Event::FocusGained => self.query_background(),
+                    Event::Resize(..) => self.resized = true,
+                    _ => {}
+                }
+                let tasks = self.app.event(event);
+                self.perform(tasks, screen)
+            }
+            TerminalInput::Background(light) => {
+                self.background.answered();
+                light.into_iter().for_each(|light| self.app.background_changed(light));
+                Ok(None)
+            }
+            TerminalInput::Scheme(light) => {
+                self.app.background_changed(light);
+                // Its ground may be another one all the same.
+                self.query_background();
+                Ok(None)
+            }
+        }
+    }
+
+    fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
+        // A terminal that was small for a moment has lost what was on it, though it has the size of the last frame again.
+        let resized = std::mem::take(&mut self.resized);
+        terminal::at_once(|| {
+            if resized {
+                terminal::clear(screen)?;
+            }
+            screen.draw(|frame| view::render(&mut self.app, &mut self.cache, frame)).map(drop)
+        })?;
+        if let Some(job) = self.app.take_rank_job() {
+            let done = self.ranked.0.clone();
+            tokio::task::spawn_blocking(move || job.run().map(|ranked| done.send(ranked)));
+        }
+        for job in self.cache.coloring.take_wanted() {
+            let done = self.colored.0.clone();
+            tokio::task::spawn_blocking(move || done.send(job.run()));
+        }
+        Ok(())
+    }
+
+    /// What the app says of the mouse and the title becomes so.
+    fn follow(&self) -> io::Result<()> {
+        terminal::title(&self.app.window_title());
+        terminal::mouse(self.app.display.mouse)
+    }
+
+    /// Does what the app asks for; an exit code when it wants to leave.
+    fn perform(&mut self, tasks: Vec<Task>, screen: &mut Screen) -> io::Result<Option<u8>> {
+        for task in tasks {
+            match task {
+                Task::Run(effect) => self.runner.execute(effect),
+                Task::Copy(clip) => {
+                    terminal::copy_by_escape(&clip.text);
+                    let told = self.copied.0.clone();
+                    tokio::task::spawn_blocking(move || told.send((terminal::copy_natively(&clip.text), clip)));
+                }
+                Task::Notify(text) if self.by_command => self.runner.execute(Effect::Notify(text)),
+                Task::Notify(text) => attention::by_terminal(self.notify, &text),
+                Task::ReadThemes => {
+                    let (folder, told) = (self.themes_folder.clone(), self.themes.0.clone());
+                    tokio::task::spawn_blocking(move || {
+                        told.send(folder.as_deref().map(Themes::read).unwrap_or_default())
+                    });
+                }
+                Task::Redraw => terminal::clear(screen)?,
+                Task::Suspend => suspend(screen)?,
+                Task::Edit(what) => self.to_edit = Some(what),
+                Task::Quit => return Ok(Some(0)),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl EventLoop {
+    /// Writes down how the panes are arranged, if that has changed. It is no more than a convenience: where it cannot be kept,
+    /// nothing is lost that is worth a word.
+    fn save_layout(&mut self) {
+        if let (Some(arrangement), Some(file)) = (self.app.layout.take_changes(), &self.layout_file) {
+            let _ = file.write(&arrangement);
+        }
+    }
+
+    /// Hands over what has changed since it was last kept.
+    fn keep(&mut self) {
+        if let (Some(arrangement), Some(file)) = (self.app.layout.take_changes(), self.layout_file.clone()) {
+            tokio::task::spawn_blocking(move || file.write(&arrangement));
+        }
+        let order = self.app.session.kept_changes();
+        order.into_iter().for_each(|order| self.runner.execute(Effect::Keep(order)));
+    }
+
+    /// Keeps what is not kept yet, and waits for it. False if that took too long.
+    async fn finish_saving(&mut self, incoming: &mut mpsc::Receiver<Report>) -> bool {
+        self.keep();
+        let runner = self.runner.clone();
+        let session = &mut self.app.session;
+        // Other reports are of no use any more, but whoever sends one must not wait for ever.
+        let mut note = |report: Report| {
+            if matches!(report, Report::Kept(_)) {
+                session.handle(report);
+            }
+        };
+        let kept = async {
+            let finished = runner.finish_keeping();
+            tokio::pin!(finished);
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(report) = incoming.recv() => note(report),
+                    () = &mut finished => break,
+                }
+            }
+            while let Ok(report) = incoming.try_recv() {
+                note(report);
+            }
+        };
+        tokio::time::timeout(SAVE_TIMEOUT, kept).await.is_ok()
+    }
+
+    /// Waits for a write that has begun: leaving in the middle would leave half of it behind.
+    async fn finish_write(&mut self, incoming: &mut mpsc::Receiver<Report>, screen: &mut Screen) -> io::Result<()> {
+        if !self.is_writing() {
+            return Ok(());
+        }
+        // What waits for its message is committed without it.
+        self.runner.execute(Effect::Git(GitOrder::Hurry));
+        self.app.hint.set("finishing the write …".into());
+        // The terminal may be gone; the files come first.
+        let _ = self.draw(screen);
+        let finished = async {
+            while self.is_writing()
+                && let Some(report) = incoming.recv().await
+            {
+                self.app.report(report);
+                // A commit may have come to be waited for.
+                self.runner.execute(Effect::Git(GitOrder::Hurry));
+            }
+        };
+        let _ = tokio::time::timeout(WRITE_TIMEOUT, finished).await;
+        Ok(())
+    }
+
+    fn is_writing(&self) -> bool {
+        self.app.session.writing || self.app.session.commits.pending > 0
+    }
+}
+
+impl EventLoop {
+    /// Opens something in the editor, which has the terminal meanwhile; an exit code if a signal says to leave.
+    async fn edit(
+        &mut self,
+        what: &Editing,
+        start: &Start,
+        signals: &mut Signals,
+        incoming: &mut mpsc::Receiver<Report>,
+        screen: &mut Screen,
+    ) -> io::Result<Option<u8>> {
+        let editor = named_editor(start.session.editor.as_deref(), |name| std::env::var(name).ok());
+        let sheet = match sheet(what, editor) {
+            Ok(sheet) => sheet,
+            Err(error) => {
+                let tasks = self.app.edited(what, Err(format!("There is no place for the text: {error}.")));
+                return self.perform(tasks, screen);
+            }
+        };
+        terminal::give_back();
+        let mut later = Vec::new();
+        let (status, code) = match tokio::process::Command::from(sheet.command(&start.session.folder)).spawn() {
+            Ok(child) => self.wait_for_editor(child, signals, incoming, &mut later).await,
+            Err(error) => (Err(error), None),
+        };
+        terminal::enter()?;
+        terminal::clear(screen)?;
+        later.extend(self.app.edited(what, sheet.result(status).map_err(|error| error.to_string())));
+        Ok(code.or(self.perform(later, screen)?))
+    }
+
+    /// Waits until the editor has ended. What arrives meanwhile is taken in; what would touch the screen waits.
+    async fn wait_for_editor(
+        &mut self,
+        mut child: tokio::process::Child,
+        signals: &mut Signals,
+        incoming: &mut mpsc::Receiver<Report>,
+        later: &mut Vec<Task>,
+    ) -> (io::Result<ExitStatus>, Option<u8>) {
+        loop {
+            tokio::select! {
+                status = child.wait() => return (status, None),
+                signal = signals.next() => match signal {
+                    // Keys of the terminal that the editor has: they are for it.
+                    Signal::Fatal(2 | 3) | Signal::Continued | Signal::Resized => {}
+                    Signal::Stop => terminal::stop(),
+                    Signal::Fatal(number) => {
+                        let _ = child.start_kill();
+                        return (child.wait().await, Some(128 + number));
+                    }
+                },
+                Some(report) = incoming.recv() => {
+                    for task in self.app.report(report) {
+                        match task {
+                            Task::Run(effect) => self.runner.execute(effect),
+                            task => later.push(task),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Gives the terminal back, stops, and takes it again when the shell continues us.
+fn suspend(screen: &mut Screen) -> io::Result<()> {
+    terminal::give_back();
+    terminal::stop();
+    terminal::enter()?;
+    terminal::clear(screen)
+}
+
+#[expect(clippy::panic, reason = "the test of the panic hook needs a panic")]
+fn panic_for_test() {
+    panic!("panic asked for by --test-panic");
+}
+
+/// The shortest time between two frames that nobody asked for with a key: 60 frames a second are as many as one sees.
+const FRAME: Duration = Duration::from_millis(16);
+
+/// What waits to be drawn, and from when on it may be.
+#[derive(Debug)]
+pub(super) struct Pace {
+    dirty: bool,
+    next: Instant,
+}
+
+impl Pace {
+    /// The first frame is due.
+    pub(super) fn new(now: Instant) -> Self {
+        Self { dirty: true, next: now }
+    }
+
+    /// Something has changed by itself: it shows with the next frame.
+    pub(super) fn changed(&mut self) {
+        self.dirty = true;
+    }
+
+    /// The user did something, whatever came of it: the next frame is due now.
+    pub(super) fn answer(&mut self, now: Instant) {
+        (self.dirty, self.next) = (true, self.next.min(now));
+    }
+
+    /// Whether a frame is to be drawn now.
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        self.dirty && now >= self.next
+    }
+
+    /// A frame was drawn.
+    pub(super) fn drawn(&mut self, now: Instant) {
+        (self.dirty, self.next) = (false, now + FRAME);
+    }
+
+    /// Whether something waits to be drawn.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.dirty
+    }
+
+    /// The earliest time of the next frame.
+    pub(super) fn next(&self) -> Instant {
+        self.next
+    }
+}
+
+/// Prepares what is to be opened.
+///
+/// # Errors
+/// There is no place for a text of our own.
+pub(super) fn sheet(what: &Editing, editor: Option<String>) -> io::Result<EditorSession> {
+    match what {
+        Editing::Message(text) => EditorSession::for_text("message.md", text, 1, editor),
+        Editing::Review(draft) => EditorSession::for_text(draft.file_name(), &draft.text, draft.line, editor),
+        Editing::File { path, line } => Ok(EditorSession::for_file(path, *line, editor)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_shows_at_once_also_while_an_answer_streams() {
+        let now = Instant::now();
+        let mut pace = Pace::new(now);
+        pace.drawn(now);
+        pace.changed();
+        pace.answer(now + FRAME / 4);
+        assert!(pace.is_due(now + FRAME / 4));
+        pace.drawn(now + FRAME / 4);
+        pace.changed();
+        assert!(!pace.is_due(now + FRAME), "the stream goes on waiting for its turn");
+        assert!(pace.is_due(now + FRAME / 4 + FRAME));
+    }
+
+    #[test]
+    fn what_comes_by_itself_waits_for_the_next_frame() {
+        let now = Instant::now();
+        let mut pace = Pace::new(now);
+        pace.drawn(now);
+        pace.changed();
+        assert!(!pace.is_due(now + FRAME / 2) && pace.is_waiting());
+        assert!(pace.is_due(pace.next()));
+    }
+
+    #[test]
+    fn a_key_late_in_a_pause_is_due_at_once_and_does_not_put_the_frame_off() {
+        let now = Instant::now();
+        let mut pace = Pace::new(now);
+        pace.drawn(now);
+        pace.answer(now + FRAME * 9);
+        assert_eq!(pace.next(), now + FRAME);
+        assert!(pace.is_due(now + FRAME * 9));
+    }
+
+    #[test]
+    fn nothing_is_drawn_where_nothing_has_changed() {
+        let now = Instant::now();
+        let mut pace = Pace::new(now);
+        assert!(pace.is_due(now), "the first frame");
+        pace.drawn(now);
+        assert!(!pace.is_due(now + FRAME * 1_000));
+    }
+}

@@ -1,0 +1,258 @@
+//! What a slash command does to the app. What is about the conversation, its files or the world goes on to the session.
+
+use crate::session::{Command, Effect, Level, LookOrder, Meant, is_command};
+use crate::tui::action::{ACTIONS, Action};
+use crate::tui::app::{App, Editing, Task, run};
+use crate::tui::overlay::Overlay;
+
+/// Whether a text is a command with something behind its name: more than a few letters would be lost with it.
+pub(crate) fn is_long_command(text: &str) -> bool {
+    is_command(text) && text.trim().contains(char::is_whitespace)
+}
+
+impl App {
+    /// Carries a command out.
+    pub(crate) fn command(&mut self, command: Command) -> Vec<Task> {
+        match command {
+            Command::Help => self.open_help(true),
+            Command::Keys => self.open_help(false),
+            Command::Map => self.view_map(),
+            Command::Search(words) => self.open_code_search(&words),
+            Command::Theme(name) => return self.ask_for_theme(name.as_deref()),
+            Command::Doctor => {
+                self.hint.set("looking …".into());
+                return run(vec![Effect::Look(LookOrder::Doctor { terminal: self.terminal_facts() })]);
+            }
+            Command::Report(title) => return run(self.session.report_fault(title, self.terminal_facts())),
+            Command::Quit => return self.leave(),
+            Command::Paste(name) => return self.paste_command(name),
+            Command::Editor(text) => {
+                // It stays, whatever becomes of the editor.
+                let mut tasks = self.typed(|app| app.composer.set(&text));
+                tasks.push(Task::Edit(Editing::Message(text)));
+                return tasks;
+            }
+            Command::MapRefresh(_) => {
+                let effects = self.session.command(command);
+                self.hint.set(format!("the map is recomputed (from now on: {})", self.session.map_refresh.as_str()));
+                return run(effects);
+            }
+            Command::Copy => self.copy_answer(),
+            other => return run(self.session.command(other)),
+        }
+        Vec::new()
+    }
+
+    /// Puts the last answer on the clipboard.
+    fn copy_answer(&mut self) {
+        match self.session.last_answer() {
+            Some(clip) => self.session.clipboard = Some(clip),
+            None => self.session.tell(Level::Warning, "There is no answer to copy yet.", ""),
+        }
+    }
+}
+
+impl App {
+    /// Carries a line out. It stays in the composer when it is not understood.
+    pub(crate) fn run_line(&mut self, line: &str) -> Vec<Task> {
+        // A command of a file hides the action of its name.
+        let is_free = |name: &&str| self.session.known.commands.named(name).is_none();
+        let actions: Vec<&'static str> = ACTIONS.iter().map(|info| info.name).filter(is_free).collect();
+        match self.session.understand(line, &actions) {
+            Ok(Meant::Own(name, _)) => {
+                self.composer.clear();
+                let action = ACTIONS.iter().find(|info| info.name == name);
+                action.map_or_else(Vec::new, |info| self.run_action(info))
+            }
+            Ok(Meant::Command(command)) => {
+                self.composer.clear();
+                self.run_user_command(command)
+            }
+            Ok(Meant::Show(message)) => self.typed(|app| app.composer.open(&message)),
+            Ok(Meant::Switch { model, message }) => {
+                // The connection may take its time: the message waits for it in the composer.
+                let mut tasks = run(self.session.use_model(model));
+                tasks.extend(self.typed(|app| app.composer.set(&message)));
+                let send = self.keys.first(Action::Send);
+                self.hint.set(format!("the command names another model; {send} sends once it is connected"));
+                tasks
+            }
+            Ok(Meant::Send(message)) => {
+                self.composer.clear();
+                let (sent, effects) = self.session.send(&message);
+                if !sent {
+                    // It is not lost: it can be sent again when that is mended.
+                    self.composer.set(&message);
+                }
+                run(effects)
+            }
+            Err(error) => {
+                self.session.tell(Level::Error, error.to_string(), error.hint());
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl App {
+    /// `/paste` and its key: a place for a reply at once, filled with the clipboard as soon as that is read; with a name, a
+    /// picture of the clipboard.
+    pub(super) fn paste_command(&mut self, name: Option<String>) -> Vec<Task> {
+        if name.is_none() {
+            if self.session.turn.is_some() {
+                self.hint.set("the model is still answering; Esc cancels the turn".into());
+                return Vec::new();
+            }
+            self.overlays.show(Overlay::reply());
+        }
+        run(self.session.command(Command::Paste(name)))
+    }
+
+    /// Takes what the session has for the face.
+    pub(crate) fn take_external_input(&mut self) -> Vec<Task> {
+        let outside = &mut self.session.outside;
+        let (inserts, spoken) = (std::mem::take(&mut outside.inserts), outside.spoken.take());
+        let (text, picture) = (outside.pasted.take(), std::mem::take(&mut outside.pasted_picture));
+        if let Some(Overlay::Paste(place)) = self.overlays.top_mut() {
+            // What was copied here is no reply.
+            if let Some(text) = text.filter(|text| !self.history.has_copied(text)) {
+                place.fill(&text);
+            }
+            if picture && place.is_untouched() {
+                self.overlays.close();
+            }
+        }
+        self.show_voice();
+        if inserts.is_empty() && spoken.is_none() {
+            return Vec::new();
+        }
+        self.typed(|app| {
+            inserts.iter().for_each(|text| app.composer.paste(text));
+            spoken.iter().for_each(|words| app.composer.insert_words(words));
+        })
+    }
+
+    /// Opens the meter of a recording, brings it up to date, or closes it.
+    fn show_voice(&mut self) {
+        match (&self.session.outside.recording, self.overlays.top()) {
+            (Some(recording), None | Some(Overlay::Voice(_))) => self.overlays.show(Overlay::voice(recording)),
+            (None, Some(Overlay::Voice(_))) => self.overlays.close(),
+            _ => {}
+        }
+    }
+
+    /// Stops what is on its way from outside; `None` if there is nothing.
+    pub(crate) fn stop_outside(&mut self) -> Option<Vec<Effect>> {
+        if self.session.outside.recording.is_some() {
+            return Some(self.session.end_recording(false));
+        }
+        self.session.stop_page()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::Event;
+
+    use super::*;
+    use crate::session::{Clip, Clipboard, Connection, FetchOrder, FetchReport, Report, Session};
+    use crate::tui::key;
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    fn app() -> App {
+        let (session, effects) = Session::start(Connection::None);
+        App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
+    }
+
+    fn press(app: &mut App, keys: &str) -> Vec<Task> {
+        keys.split(' ').filter_map(key::parse).flat_map(|key| app.event(Event::Key(key))).collect()
+    }
+
+    fn clipboard(app: &mut App, text: &str) {
+        let found = Clipboard::Text(text.into());
+        app.report(Report::Fetched(FetchReport::Clipboard { name: None, found }));
+    }
+
+    fn pasted(app: &mut App) -> String {
+        press(app, "Ctrl-d");
+        let mut answers = app.session.transcript.iter().rev().filter_map(|entry| match entry {
+            crate::session::Entry::Answer(answer) => Some(answer.text.clone()),
+            _ => None,
+        });
+        answers.next().unwrap_or_default()
+    }
+
+    #[test]
+    fn the_place_for_a_reply_is_filled_with_the_clipboard() {
+        let mut app = app();
+        let tasks = press(&mut app, "F4");
+        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchOrder::Clipboard { name: None }))]));
+        clipboard(&mut app, "a reply");
+        assert_eq!(pasted(&mut app), "a reply");
+    }
+
+    #[test]
+    fn what_is_pasted_takes_the_place_of_what_was_filled_in_and_never_the_other_way_round() {
+        let mut app = app();
+        press(&mut app, "F4");
+        clipboard(&mut app, "of the clipboard");
+        app.event(Event::Paste("pasted".into()));
+        assert_eq!(pasted(&mut app), "pasted");
+        press(&mut app, "F4");
+        app.event(Event::Paste("pasted first".into()));
+        clipboard(&mut app, "of the clipboard");
+        assert_eq!(pasted(&mut app), "pasted first");
+    }
+
+    #[test]
+    fn the_prompt_that_was_copied_here_is_no_reply() {
+        let mut app = app();
+        app.copied(true, &Clip { what: "The prompt".into(), text: "prompt".into(), hint: String::new() });
+        press(&mut app, "F4");
+        clipboard(&mut app, "prompt");
+        app.event(Event::Paste("reply".into()));
+        assert_eq!(pasted(&mut app), "reply");
+    }
+
+    #[test]
+    fn speaking_has_a_meter_and_ends_with_enter_or_esc() {
+        let mut app = app();
+        let tasks = app.command(Command::Voice);
+        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchOrder::Record { number: 1 }))]));
+        app.report(Report::Fetched(FetchReport::Heard { number: 1, level: Some(0.5), seconds: 0.1 }));
+        assert!(matches!(app.overlays.top(), Some(Overlay::Voice(_))));
+        app.composer.set("say");
+        let tasks = press(&mut app, "x Enter");
+        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchOrder::EndRecording { keep: true }))]));
+        assert!(matches!(app.overlays.top(), Some(Overlay::Voice(_))), "until it is written down");
+        app.report(Report::Fetched(FetchReport::Spoken { number: 1, result: Ok("it loud".into()) }));
+        assert!(app.overlays.is_empty());
+        assert_eq!(app.composer.text(), "say it loud");
+        for end in ["Esc", "Ctrl-c"] {
+            app.command(Command::Voice);
+            app.report(Report::Fetched(FetchReport::Heard { number: 1, level: None, seconds: 0.1 }));
+            let tasks = press(&mut app, end);
+            assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchOrder::EndRecording { keep: false }))]));
+            assert!(app.overlays.is_empty(), "{end}");
+        }
+    }
+
+    #[test]
+    fn esc_stops_a_page_that_is_on_its_way() {
+        let mut app = app();
+        app.command(Command::Web("https://example.com".into()));
+        let tasks = press(&mut app, "Esc");
+        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchOrder::StopPage))]));
+        assert!(app.session.outside.page.is_none());
+    }
+
+    #[test]
+    fn the_path_of_a_picture_is_looked_up_and_other_text_is_typed() {
+        let mut app = app();
+        let tasks = app.event(Event::Paste("/tmp/shot.png".into()));
+        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchOrder::Picture { pasted: true, .. }))]));
+        assert!(app.composer.is_empty());
+        app.report(Report::Fetched(FetchReport::NoPicture("/tmp/shot.png".into())));
+        assert_eq!(app.composer.text(), "/tmp/shot.png");
+    }
+}

@@ -1,0 +1,321 @@
+//! What is asked before it is done: commands that lose or change much, and leaving while something is under way. Each question says
+//! what will happen, what stays, and how to get back.
+
+use rhumb_text::count;
+use rhumb_workspace::Direction;
+
+use crate::context::Mode;
+use crate::session::{Command, Effect, Entry, LookOrder, LookReport, Report, few};
+use crate::tui::action::{Action, Pane};
+use crate::tui::app::{App, Task, run};
+use crate::tui::overlay::{Confirm, ConfirmedAction, Overlay};
+
+impl App {
+    /// Carries a command out, after a question if it loses much.
+    pub(crate) fn run_user_command(&mut self, command: Command) -> Vec<Task> {
+        // The question names what it is about, and that is found on the disk.
+        match command {
+            Command::Undo => return run(vec![Effect::Look(LookOrder::LastWrite(Direction::Undo))]),
+            Command::Redo => return run(vec![Effect::Look(LookOrder::LastWrite(Direction::Redo))]),
+            _ => {}
+        }
+        match self.confirmation_for(&command) {
+            Some(question) => {
+                self.overlays.push(Overlay::Confirm(question));
+                Vec::new()
+            }
+            None => self.command(command),
+        }
+    }
+
+    /// Asks before the last write is undone or redone, as soon as it is known what that does. With no such write there is nothing to
+    /// ask.
+    pub(crate) fn confirm_undo(&mut self, report: &Report) -> Vec<Task> {
+        let Report::Looked(LookReport::LastWrite(direction, preview)) = report else { return Vec::new() };
+        let (command, verb) = match direction {
+            Direction::Undo => (Command::Undo, "undo"),
+            Direction::Redo => (Command::Redo, "redo"),
+        };
+        let Some(preview) = preview else { return self.command(command) };
+        if !self.overlays.is_empty() {
+            self.hint.set(format!("nothing was changed: close what is open, then run /{verb} again"));
+            return Vec::new();
+        }
+        let (files, names) = (count(preview.paths.len(), "file"), few(&preview.paths));
+        let text = [
+            match direction {
+                Direction::Undo => format!("The text from before the last write comes back in {files}: {names}."),
+                Direction::Redo => format!("What was undone last is written again to {files}: {names}."),
+            },
+            preview.commit_text(),
+            "If a file was changed since then, nothing is changed.".to_owned(),
+        ];
+        let title = format!("{verb} the last write?");
+        let question = Confirm::new(&title, text).way(
+            'y',
+            &format!("{verb} it in {files}"),
+            ConfirmedAction::Run(Box::new(command)),
+        );
+        self.overlays.show(Overlay::Confirm(question));
+        Vec::new()
+    }
+
+    /// Whether a key that answers nothing belongs to the composer: a question came up over it, and somebody types on.
+    pub(crate) fn typing_continues(&self) -> bool {
+        let is_over_composer = self.focus == Pane::Chat && !self.chat.is_reading() && self.overlays.len() <= 1;
+        let leaves_typing = match self.overlays.top() {
+            Some(Overlay::Confirm(_)) => true,
+            Some(Overlay::Connect(connect)) => connect.leaves_typing(),
+            _ => false,
+        };
+        is_over_composer && leaves_typing
+    }
+
+    /// Does what was said yes to.
+    pub(crate) fn confirmed(&mut self, confirmed_action: ConfirmedAction) -> Vec<Task> {
+        match confirmed_action {
+            ConfirmedAction::Abandon => {
+                self.session.abandon_review();
+                Vec::new()
+            }
+            ConfirmedAction::Run(command) => self.command(*command),
+            ConfirmedAction::Quit => vec![Task::Quit],
+            ConfirmedAction::DeleteSession(number) => run(self.session.delete_session(number)),
+            ConfirmedAction::Keep(name, value) => self.keep_setting(name, value),
+        }
+    }
+
+    /// Asks before the review is abandoned.
+    pub(crate) fn confirm_abandoning(&mut self) {
+        let review = &self.session.review;
+        let counts = review.counts();
+        let what = format!("{} of {}", count(counts.total(), "hunk"), count(review.files.len(), "file"));
+        let decided = format!(
+            "{} accepted and not written, {} rejected, {} pending.",
+            counts.accepted, counts.rejected, counts.pending
+        );
+        let conflicts = review.conflicts();
+        let homeless = review.refused.len() - conflicts;
+        let without = [(conflicts, "conflict", ""), (homeless, "edit", " without a place")];
+        let without = without.into_iter().filter(|(number, ..)| *number > 0);
+        let without: Vec<String> = without.map(|(number, what, how)| count(number, what) + how).collect();
+        let also =
+            if without.is_empty() { String::new() } else { format!(" Also abandoned: {}.", without.join(" and ")) };
+        let text = [
+            format!("The review of {what} is abandoned: {decided}{also}"),
+            "Nothing is written. The answer stays in the chat, and /review finds its edits again. The decisions are lost.".to_owned(),
+        ];
+        let question = Confirm::new("abandon the review?", text)
+            .way('y', &format!("abandon {what}"), ConfirmedAction::Abandon)
+            .stay("keeps it");
+        self.overlays.push(Overlay::Confirm(question));
+    }
+
+    /// Leaves, after a question if something would be lost or is under way.
+    pub(crate) fn leave(&mut self) -> Vec<Task> {
+        let lines = self.losses_of_leaving();
+        if lines.is_empty() {
+            return vec![Task::Quit];
+        }
+        let question = Confirm::new("leave?", lines)
+            .way('y', "leave", ConfirmedAction::Quit)
+            .stay("stays")
+            .again(self.keys.of(Action::Quit));
+        self.overlays.push(Overlay::Confirm(question));
+        Vec::new()
+    }
+
+    /// What is under way or undecided: a sentence each, with what becomes of it.
+    fn losses_of_leaving(&self) -> Vec<String> {
+        let session = &self.session;
+        let is_kept = session.is_kept();
+        let mut lines = Vec::new();
+        if session.turn.is_some() {
+            let kept = if is_kept { "what has arrived is kept" } else { "what has arrived is lost" };
+            lines.push(format!("The model is still answering: that stops, and {kept}."));
+        }
+        let running = session.processes.logs.iter().filter(|log| log.state == crate::session::RunState::Running);
+        lines.extend(running.map(|log| format!("Still running, and stopped by leaving: {}", log.line.trim())));
+        let counts = session.review.counts();
+        let open = counts.pending + counts.accepted;
+        if open > 0 {
+            let what = match (counts.pending, counts.accepted) {
+                (pending, 0) => format!("{} not decided", count(pending, "hunk")),
+                (0, accepted) => format!("{} accepted and not written", count(accepted, "hunk")),
+                (pending, accepted) => {
+                    format!("{} not decided and {accepted} accepted and not written", count(pending, "hunk"))
+                }
+            };
+            let kept = if is_kept { "kept with the session, for /resume" } else { "lost, as sessions are not kept" };
+            lines.push(format!("{what}: {kept}."));
+        }
+        let waiting = session.queue.waiting().len();
+        if waiting > 0 {
+            lines.push(format!("{} not sent yet: lost.", count(waiting, "message")));
+        }
+        if !is_kept && !self.composer.text().trim().is_empty() {
+            lines.push("What you are writing: lost, as sessions are not kept.".to_owned());
+        }
+        lines
+    }
+
+    /// The question before a command, if there is something to lose.
+    fn confirmation_for(&self, command: &Command) -> Option<Confirm> {
+        let asked = |title: &str, text: Vec<String>, label: &str| {
+            Some(Confirm::new(title, text).way('y', label, ConfirmedAction::Run(Box::new(command.clone()))))
+        };
+        let session = &self.session;
+        match command {
+            Command::Clear => {
+                let said = self.messages_since_clear();
+                let text = vec![
+                    format!("{} and the answers to them will not be sent any more.", count(said, "message")),
+                    "They stay on the screen and in the session; files stay in the chat.".to_owned(),
+                ];
+                if said == 0 { None } else { asked("clear the conversation?", text, "clear it") }
+            }
+            Command::Reset => {
+                let (said, files) = (self.messages_since_clear(), session.files.len());
+                let text = vec![
+                    format!("{} and their answers will not be sent any more.", count(said, "message")),
+                    format!("{} will be taken out of the chat. Nothing is changed on disk.", count(files, "file")),
+                ];
+                if said + files == 0 { None } else { asked("reset the chat?", text, "reset it") }
+            }
+            Command::Rewind(turn) => {
+                let turns = self.messages();
+                let number = turn.unwrap_or(turns.len());
+                let at = *turns.get(number.checked_sub(1)?)?;
+                // The session says itself why it cannot move.
+                if session.is_busy() {
+                    return None;
+                }
+                let out = turns.len() - number + 1;
+                let way_back = if session.is_kept() {
+                    "The session as it is stays as one of its own; /sessions finds it."
+                } else {
+                    "Sessions are not kept here, so there is no way back."
+                };
+                let text = vec![
+                    format!("Back to before: {}", excerpt(session.transcript.get(at)?)),
+                    format!(
+                        "{} and all that came after leave the conversation. Files on disk stay as they are.",
+                        count(out, "message")
+                    ),
+                    way_back.to_owned(),
+                ];
+                asked(&format!("rewind to turn {number}?"), text, "take it back into the composer")
+            }
+            _ => None,
+        }
+    }
+
+    /// Where the messages of the user stand.
+    fn messages(&self) -> Vec<usize> {
+        let entries = self.session.transcript.iter().enumerate();
+        entries.filter_map(|(at, entry)| matches!(entry, Entry::User { .. }).then_some(at)).collect()
+    }
+
+    fn messages_since_clear(&self) -> usize {
+        let since = self.session.transcript.iter().rev().take_while(|entry| **entry != Entry::Cleared);
+        since.filter(|entry| matches!(entry, Entry::User { .. } | Entry::Shared { .. })).count()
+    }
+}
+
+/// The first line of a message.
+fn excerpt(entry: &Entry) -> String {
+    let Entry::User { text, mode, .. } = entry else { return String::new() };
+    let line = text.lines().next().unwrap_or_default();
+    let short: String = line.chars().take(100).collect();
+    let more = if short.len() < text.trim_end().len() { " …" } else { "" };
+    let mode = if *mode == Mode::Code { String::new() } else { format!("({}) ", mode.name()) };
+    format!("{mode}{short}{more}")
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::Event;
+
+    use super::*;
+    use crate::session::{CommitPlan, UndoPreview};
+    use crate::session::{Connection, Session};
+    use crate::tui::key;
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    /// An app in which `/undo` has been given and asks.
+    fn asked(write: Option<UndoPreview>) -> (App, Vec<Task>) {
+        asked_by("/undo", Direction::Undo, write)
+    }
+
+    fn asked_by(command: &str, direction: Direction, write: Option<UndoPreview>) -> (App, Vec<Task>) {
+        let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
+        let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+        app.event(Event::Paste(command.into()));
+        let tasks = app.event(Event::Key(key::parse("Enter").unwrap()));
+        let looks =
+            |task: &Task| matches!(task, Task::Run(Effect::Look(LookOrder::LastWrite(asked))) if *asked == direction);
+        assert!(tasks.iter().any(looks), "{tasks:?}");
+        let tasks = app.report(Report::Looked(LookReport::LastWrite(direction, write)));
+        (app, tasks)
+    }
+
+    fn last_write() -> Option<UndoPreview> {
+        let paths = ["a.rs", "b.rs", "c.rs", "d.rs", "e.rs"].map(str::to_owned).to_vec();
+        let commit = CommitPlan::Drop("0123456789".into());
+        Some(UndoPreview { direction: Direction::Undo, paths, subject: Some("Say hello".into()), commit })
+    }
+
+    #[test]
+    fn redo_asks_as_undo_does() {
+        let restore = CommitPlan::Restore("0123456789".into());
+        let write = last_write().map(|write| UndoPreview { direction: Direction::Redo, commit: restore, ..write });
+        let (mut app, _) = asked_by("/redo", Direction::Redo, write);
+        let Some(Overlay::Confirm(question)) = app.overlays.top() else { panic!("nothing is asked") };
+        let asked = format!("{question:?}");
+        assert!(asked.contains("redo the last write?") && asked.contains("Commit 0123456 "), "{asked}");
+        let tasks = app.event(Event::Key(key::parse("y").unwrap()));
+        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(Direction::Redo)))), "{tasks:?}");
+    }
+
+    #[test]
+    fn undo_names_the_files_and_the_commit_before_it_is_done() {
+        let (mut app, _) = asked(last_write());
+        let Some(Overlay::Confirm(question)) = app.overlays.top() else { panic!("nothing is asked") };
+        let asked = format!("{question:?}");
+        assert!(asked.contains("5 files: a.rs, b.rs, c.rs and 2 more") && asked.contains("Say hello"), "{asked}");
+        assert!(asked.contains("Commit 0123456") && asked.contains("is dropped from the branch"), "{asked}");
+        let tasks = app.event(Event::Key(key::parse("y").unwrap()));
+        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(_)))), "{tasks:?}");
+    }
+
+    #[test]
+    fn with_nothing_to_undo_nothing_is_asked() {
+        let (app, tasks) = asked(None);
+        assert!(app.overlays.is_empty());
+        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(_)))), "{tasks:?}");
+    }
+
+    #[test]
+    fn who_types_on_says_no_and_loses_no_letter() {
+        let (mut app, _) = asked(last_write());
+        let mut tasks = Vec::new();
+        for letter in "Add a mode".chars() {
+            let name = if letter == ' ' { "Space".to_owned() } else { letter.to_string() };
+            tasks.extend(app.event(Event::Key(key::parse(&name).unwrap())));
+            assert!(letter != 'A' || app.hint.text().contains("closed unanswered"), "{}", app.hint.text());
+        }
+        assert_eq!((app.composer.text().as_str(), app.overlays.is_empty()), ("Add a mode", true));
+        assert!(!tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(_)))), "{tasks:?}");
+        let (mut app, _) = asked(last_write());
+        app.event(Event::Paste("a page".into()));
+        assert_eq!((app.composer.text().as_str(), app.overlays.is_empty()), ("a page", true));
+    }
+
+    #[test]
+    fn in_another_pane_a_letter_that_is_no_answer_does_nothing() {
+        let (mut app, _) = asked(last_write());
+        app.focus = Pane::Map;
+        app.event(Event::Key(key::parse("A").unwrap()));
+        assert!(!app.overlays.is_empty() && app.composer.is_empty());
+    }
+}

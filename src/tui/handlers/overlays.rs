@@ -1,0 +1,408 @@
+//! What the lists that lie over the panes ask for: a look at something, a line, a ranking; and what is chosen in them.
+
+use crate::session::{
+    Command, Connection, Effect, IndexCommand, IndexReport, IndexState, KeepReport, LookOrder, LookReport, NewKey,
+    Report,
+};
+use crate::tui::action::{Action, Pane};
+use crate::tui::app::{App, Editing, Task, run};
+use crate::tui::overlay::{CodeSearch, ConnectBox, LineBox, LineFor, Overlay, PreviewTarget, Reply};
+use crate::tui::widget::picker::{RankJob, Ranked};
+
+impl App {
+    /// Opens the definitions of the repository.
+    pub(crate) fn open_symbols(&mut self) {
+        match &self.session.symbols {
+            Some(graph) => self.overlays.show(Overlay::symbols(graph, self.ranked_map().map(AsRef::as_ref))),
+            None => self.hint.set("the repository is still being read".into()),
+        }
+    }
+
+    /// Sees to it that what the cursor of a list is on can be looked at.
+    pub(crate) fn request_previews(&mut self) -> Vec<Task> {
+        match self.overlays.top().and_then(Overlay::preview) {
+            Some(PreviewTarget::File(path, _)) => self.previews.want(&path).into_iter().collect(),
+            Some(PreviewTarget::Session(number)) if self.overlays.note_session(Some(number)) => {
+                run(self.session.peek_session(number))
+            }
+            Some(PreviewTarget::Session(_)) | None => Vec::new(),
+        }
+    }
+
+    /// Takes in what was found out about earlier sessions.
+    pub(crate) fn note_session_list(&mut self, report: &Report) {
+        let Report::Kept(report) = report else { return };
+        if let KeepReport::Peeked(number, said) = report {
+            self.overlays.note_session(None);
+            for overlay in self.overlays.iter_mut() {
+                if let Overlay::Sessions(sessions) = overlay {
+                    sessions.note(*number, said.clone());
+                }
+            }
+        } else if let KeepReport::Listed(_, lines) = report
+            && lines.is_empty()
+            && matches!(self.overlays.top(), Some(Overlay::Sessions(_)))
+        {
+            self.overlays.close();
+        }
+    }
+
+    /// A ranking of the open list that is to be done away from the keyboard.
+    pub fn take_rank_job(&mut self) -> Option<RankJob> {
+        self.overlays.top_mut()?.component().picker()?.take_job()
+    }
+
+    /// Takes in such a ranking.
+    pub fn ranked(&mut self, ranked: Ranked) -> Vec<Task> {
+        if let Some(overlay) = self.overlays.top_mut() {
+            if let Some(picker) = overlay.component().picker() {
+                picker.put(ranked);
+            }
+        }
+        self.request_previews()
+    }
+
+    /// Takes a click on a row of the overlay on top.
+    pub fn click_in_overlay(&mut self, row: usize, double: bool) -> Vec<Task> {
+        let Some(overlay) = self.overlays.top_mut() else { return Vec::new() };
+        let reply = overlay.component().click(row, double);
+        let mut tasks = self.overlay_reply(reply);
+        tasks.extend(self.request_previews());
+        tasks
+    }
+
+    /// Takes the wheel over the overlay on top, so many lines down.
+    pub fn wheel_in_overlay(&mut self, by: isize) -> Vec<Task> {
+        if let Some(overlay) = self.overlays.top_mut() {
+            overlay.component().wheel(by);
+        }
+        self.request_previews()
+    }
+
+    /// Does what was chosen in a list.
+    pub(crate) fn chosen_in_list(&mut self, reply: Reply) -> Vec<Task> {
+        match reply {
+            Reply::Mention(name) => {
+                self.focus = crate::tui::action::Pane::Chat;
+                self.typed(|app| app.composer.insert_words(&format!("@{name}")))
+            }
+            Reply::Copy(clip) => vec![Task::Copy(clip)],
+            Reply::Fork(number) => run(self.session.fork_session(number)),
+            Reply::AskFirst(question) => {
+                self.overlays.push(Overlay::Confirm(*question));
+                Vec::new()
+            }
+            Reply::AskLine(what, start) => {
+                let line = self.line_for(what, &start);
+                self.overlays.push(Overlay::Line(line));
+                Vec::new()
+            }
+            Reply::ChangeSetting(row) => self.change_setting(&row),
+            Reply::KeepSetting(row) => {
+                self.confirm_keeping_current(&row);
+                Vec::new()
+            }
+            Reply::ForgetSetting(row) => {
+                self.confirm_forgetting(&row);
+                Vec::new()
+            }
+            Reply::Line(what, text) => self.line_typed(what, text),
+            Reply::Show(places) => self.show_locations(places),
+            Reply::AddFound(path, read_only) => self.add_found(path, read_only),
+            Reply::Visit(path, line) => vec![Task::Edit(Editing::File { path, line })],
+            Reply::AskCodebase(text) => self.ask_codebase(&text),
+            _ => Vec::new(),
+        }
+    }
+
+    fn line_for(&self, what: LineFor, start: &str) -> LineBox {
+        match &what {
+            LineFor::RenameSession(number) => {
+                LineBox::new(&format!("a name for session {number}"), [], start, what).may_be_blank()
+            }
+            LineFor::Setting(name) => LineBox::new(&name.clone(), [], start, what),
+            LineFor::Arguments(name) => LineBox::new(&name.clone(), [], start, what),
+        }
+    }
+
+    fn line_typed(&mut self, what: LineFor, text: String) -> Vec<Task> {
+        match what {
+            LineFor::RenameSession(number) => run(self.session.rename_session(number, text)),
+            LineFor::Setting(name) => self.setting_typed(&name, &text),
+            LineFor::Arguments(name) => {
+                self.overlays.clear();
+                self.run_line(format!("{name} {text}").trim_end())
+            }
+        }
+    }
+}
+
+impl App {
+    /// Opens a question that the user's last key set off, or a text that was asked for. A question opens in the review alone,
+    /// where that key was pressed: somebody who has gone on to type must not answer it by a letter. It stays above the
+    /// composer then.
+    pub(crate) fn open_pending_question(&mut self) {
+        let asks = std::mem::take(&mut self.session.asks_now);
+        // What is open must be what a letter answers: the next question may be whether to run a command.
+        if let Some(Overlay::Ask(open)) = self.overlays.top()
+            && !self.session.put_first(open.asked())
+        {
+            self.overlays.close();
+            self.hint.set("the open question is answered".into());
+            return;
+        }
+        if !self.overlays.is_empty() {
+            return;
+        }
+        if asks && self.focus == Pane::Review && self.sequence.is_empty() {
+            let question = self.session.questions.front().map(Overlay::question);
+            question.into_iter().for_each(|question| self.overlays.show(question));
+        } else if let Some((title, text)) = self.session.to_read.take() {
+            self.overlays.show(Overlay::changes(&title, &text));
+        }
+    }
+}
+
+impl App {
+    /// Opens the screen that connects a model, where the session asks for it. Another overlay may hold work, so the screen waits until
+    /// that closes.
+    pub(crate) fn offer_connection(&mut self) -> Vec<Task> {
+        let is_free = matches!(self.overlays.top(), None | Some(Overlay::Connect(_)));
+        let Some(request) = self.session.connecting.request.take_if(|_| is_free) else { return Vec::new() };
+        let connected = match &self.session.connection {
+            Connection::Remote { model, .. } => Some(model.as_str()).filter(|model| !model.is_empty()),
+            Connection::Demo | Connection::None => None,
+        };
+        self.sequence.clear();
+        self.overlays.show(Overlay::Connect(Box::new(ConnectBox::new(&request, connected))));
+        run(self.session.search_connections())
+    }
+
+    /// Has a key checked and stored.
+    pub(crate) fn enter_key(&mut self, key: NewKey) -> Vec<Task> {
+        let tasks = run(self.session.enter_key(key));
+        self.refresh_connecting();
+        tasks
+    }
+
+    /// Looks for keys and servers again.
+    pub(crate) fn search_connections(&mut self) -> Vec<Task> {
+        let tasks = run(self.session.search_connections());
+        self.refresh_connecting();
+        tasks
+    }
+
+    /// Shows what was found. The screen closes when a model was just connected.
+    pub(crate) fn note_connecting(&mut self, is_connected: bool) {
+        self.refresh_connecting();
+        if is_connected && matches!(self.overlays.top(), Some(Overlay::Connect(_))) {
+            self.overlays.close();
+            self.hint.set(match (&self.session.connection, self.composer.is_empty()) {
+                (Connection::Remote { model, .. }, true) => format!("{model} is connected"),
+                (Connection::Remote { model, .. }, false) => format!("{model} is connected; Enter sends your message"),
+                _ => String::new(),
+            });
+        }
+    }
+
+    fn refresh_connecting(&mut self) {
+        if let Some(Overlay::Connect(connect)) = self.overlays.top_mut() {
+            connect.refresh(&self.session.connecting);
+        }
+    }
+}
+
+impl App {
+    /// Opens the search with some words, which may be none.
+    pub(crate) fn open_code_search(&mut self, words: &str) {
+        self.overlays.show(Overlay::Search(Box::new(CodeSearch::new(words))));
+    }
+
+    /// The search, if it is open, under another overlay or not.
+    fn code_search(&mut self) -> Option<&mut CodeSearch> {
+        self.overlays.iter_mut().find_map(|overlay| match overlay {
+            Overlay::Search(search) => Some(&mut **search),
+            _ => None,
+        })
+    }
+
+    /// Asks for the passages, if other words were typed or more is known.
+    pub(crate) fn update_code_search(&mut self) -> Option<Task> {
+        let survey = self.session.survey;
+        let search = self.code_search()?;
+        search.note_survey(survey);
+        search.next().map(|question| Task::Run(Effect::Look(LookOrder::Search(question))))
+    }
+
+    /// Takes note of what was found, and of what makes another answer likely.
+    pub(crate) fn note_search(&mut self, report: &Report) {
+        let Some(search) = self.code_search() else { return };
+        match report {
+            Report::Looked(LookReport::Found { question, hits }) => search.found(question, hits.as_deref()),
+            Report::Sketched | Report::Symbols(_) | Report::Indexing(IndexReport::Ready { .. }) => search.again(),
+            Report::Failed(_) => search.failed(),
+            _ => {}
+        }
+    }
+
+    /// Does what an action wants of the index of meanings. One that rests goes on where it would be paused.
+    pub(crate) fn command_index(&mut self, action: Action) -> Vec<Task> {
+        let rests = matches!(self.session.index, IndexState::Paused(..));
+        let wanted = match action {
+            Action::PauseIndex => IndexCommand::Pause(!rests),
+            Action::CancelIndex => IndexCommand::Cancel,
+            _ => IndexCommand::Build { agreed: false },
+        };
+        self.command(Command::Index(wanted))
+    }
+
+    /// Adds the file of a passage to the chat.
+    pub(super) fn add_found(&mut self, path: String, read_only: bool) -> Vec<Task> {
+        let is_there = self.session.files.iter().any(|file| file.path == path && file.read_only == read_only);
+        let said = match (is_there, read_only) {
+            (true, _) => format!("{path} is in the chat already"),
+            (false, false) => format!("{path} is added to the chat"),
+            (false, true) => format!("{path} is added for reference"),
+        };
+        let effects = self.session.add_files(&[path], read_only);
+        if let Some(search) = self.code_search() {
+            search.tell(said);
+        }
+        run(effects)
+    }
+
+    /// Puts a question about the whole repository into the message.
+    pub(super) fn ask_codebase(&mut self, text: &str) -> Vec<Task> {
+        self.focus = Pane::Chat;
+        self.overlays.clear();
+        self.typed(|app| app.composer.insert_words(&format!("@codebase {text}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::Event;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+    use crate::session::{Choice, Connection, NamedFile, ProcessSubject, Question, Session, SharedText, Subject};
+    use crate::tui::key;
+    use crate::tui::theme::{ColorDepth, Theme};
+    use crate::tui::view::{self, ViewCache};
+    use rhumb_edit::{FileChange, FileProposal, Proposal};
+
+    fn app() -> App {
+        let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
+        App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
+    }
+
+    fn press(app: &mut App, keys: &str) -> Vec<crate::tui::app::Task> {
+        keys.split(' ').filter_map(key::parse).flat_map(|key| app.event(Event::Key(key))).collect()
+    }
+
+    fn question(subject: ProcessSubject, title: &str) -> Question {
+        let choices = vec![Choice::new('y', "yes"), Choice::new('n', "no")];
+        Question { subject: Subject::Process(subject), title: title.into(), text: String::new(), choices }
+    }
+
+    fn share(text: &str) -> Question {
+        let shared = SharedText { title: text.into(), text: text.into(), tokens: 1, whole: None };
+        question(ProcessSubject::Share(shared, None), text)
+    }
+
+    fn shown(app: &mut App, width: u16, height: u16) -> String {
+        let mut cache = ViewCache::default();
+        let mut screen = Terminal::new(TestBackend::new(width, height)).unwrap();
+        screen.draw(|frame| view::render(app, &mut cache, frame)).unwrap();
+        screen.backend().to_string()
+    }
+
+    #[test]
+    fn on_a_low_screen_a_question_takes_a_line_and_is_opened_before_it_is_answered() {
+        let mut app = app();
+        let names = "The answer mentions one.go, two.go and 2 more files (12k tokens), which is a long line.";
+        app.session.questions.push_back(share(names));
+        let low = shown(&mut app, 40, 12);
+        assert_eq!(low.matches("opens it").count(), 1, "{low}");
+        assert!(!low.contains("Alt-y"), "{low}");
+        press(&mut app, "Alt-y");
+        assert!(matches!(app.overlays.top(), Some(Overlay::Ask(_))) && app.session.questions.len() == 1);
+        app.overlays.close();
+        let high = shown(&mut app, 40, 30);
+        assert!(high.contains("Alt-y yes") && !high.contains("opens it"), "{high}");
+        press(&mut app, "Alt-y");
+        assert!(app.session.questions.is_empty());
+    }
+
+    #[test]
+    fn the_questions_that_follow_are_named_at_any_width() {
+        let mut app = app();
+        let run = question(ProcessSubject::Run("cargo test".into()), "Run cargo test?");
+        app.session.questions.extend([share("git diff"), run, share("notes")]);
+        for (width, height, follow) in [
+            (80, 24, "  then: run cargo test?  share the output of notes?"),
+            (120, 35, "  then: run cargo test?  share the output of notes?"),
+            (80, 12, "? git diff · Enter opens it · then: run cargo test?  share the output of"),
+        ] {
+            let screen = shown(&mut app, width, height);
+            assert!(screen.contains(follow), "{screen}");
+        }
+    }
+
+    #[test]
+    fn an_offer_of_files_does_not_hide_the_review_from_enter() {
+        let mut app = app();
+        let file = NamedFile { path: "a.py".into(), symbol: None };
+        let subject = Subject::Mentioned { files: vec![file] };
+        let choices = vec![Choice::new('y', "add it"), Choice::new('n', "no")];
+        let title = "Your message mentions a.py (7 tokens).".to_owned();
+        app.session.questions.push_back(Question { subject, title, text: String::new(), choices });
+        press(&mut app, "Enter");
+        assert!(matches!(app.overlays.top(), Some(Overlay::Ask(_))));
+        press(&mut app, "Esc");
+        let file = FileProposal {
+            path: "a.py".into(),
+            change: FileChange::Modify,
+            base: Some("1\n".into()),
+            proposed: Some("2\n".into()),
+        };
+        let proposal = Proposal { files: vec![file], ..Proposal::default() };
+        app.report(crate::session::Report::Proposed { request: "do it".into(), proposal });
+        press(&mut app, "Alt-1 Enter");
+        assert!(app.overlays.is_empty() && app.focus == Pane::Review);
+    }
+
+    #[test]
+    fn a_question_takes_a_line_while_the_transcript_is_read() {
+        let mut app = app();
+        app.session.questions.push_back(share("Share it?"));
+        assert!(shown(&mut app, 80, 24).contains("Alt-y yes"));
+        app.session.send("what is it?");
+        app.session.cancel();
+        press(&mut app, "Alt-r");
+        let read = shown(&mut app, 80, 24);
+        assert!(read.contains("? Share it? · Alt-y opens it"), "{read}");
+    }
+
+    #[test]
+    fn a_letter_answers_the_question_that_is_open_and_no_other() {
+        let mut app = app();
+        let run = question(ProcessSubject::Run("rm -r build".into()), "Run it?");
+        app.session.questions.extend([share("old"), run.clone()]);
+        press(&mut app, "Enter");
+        // A newer one comes before it: the one that is read stays the one that is answered.
+        app.session.questions.push_front(share("newer"));
+        app.report(crate::session::Report::Head("main".into()));
+        press(&mut app, "n");
+        assert_eq!(app.session.questions, [share("newer"), run.clone()]);
+        // The one that is read goes away: the next is not answered in its place.
+        press(&mut app, "Enter");
+        app.session.questions.pop_front();
+        app.report(crate::session::Report::Head("main".into()));
+        assert!(app.overlays.is_empty());
+        let tasks = press(&mut app, "y");
+        assert!(!tasks.iter().any(|task| matches!(task, crate::tui::app::Task::Run(crate::session::Effect::Run(_)))));
+        assert_eq!(app.session.questions, [run]);
+    }
+}

@@ -1,0 +1,384 @@
+//! Settings that are changed while the app runs: for this session at once, or in the user's file from the next start on.
+
+use toml::Value;
+
+use crate::config::{ComposerKeys, DiffView, Kind, LayoutChoice, typed_value};
+use crate::session::runner::KEYS;
+use crate::session::{Level, SettingRow, parse_command};
+use crate::tui::action::KeyMap;
+use crate::tui::app::{App, Task, run};
+use crate::tui::overlay::{Confirm, ConfirmedAction, LineBox, LineFor, Overlay};
+
+/// What settings are told to come from when they were changed in the app.
+const HERE: &str = "this session";
+
+impl App {
+    /// Opens the settings that were looked up. What was changed in this session stands above what they say.
+    pub(crate) fn show_settings(&mut self, mut rows: Vec<SettingRow>, query: &str) {
+        for row in &mut rows {
+            if let Some(value) = self.changed_settings.get(&row.name) {
+                (row.value, row.origin) = (value.clone(), HERE.to_owned());
+            }
+        }
+        // Names of commands have hyphens where those of settings have underscores.
+        self.overlays.show(Overlay::settings(rows, &query.trim().replace('-', "_")));
+    }
+
+    /// Enter on a setting: a switch is switched, a choice goes on to the next word, all else is asked for.
+    pub(crate) fn change_setting(&mut self, row: &SettingRow) -> Vec<Task> {
+        let next = match row.kind {
+            Kind::Switch => Some((row.value != "true").to_string()),
+            Kind::OneOf(words) => next_word(words, &row.value).map(|word| format!("\"{word}\"")),
+            _ => None,
+        };
+        match next {
+            Some(value) => self.set(row, &value),
+            None if row.kind == Kind::Tables => {
+                self.hint.set(format!("{} is a table: it is written in the file", row.name));
+                Vec::new()
+            }
+            None => {
+                let text = [row.help.clone(), format!("It takes {}.", row.kind.expected())];
+                let start = row.value.trim_matches('"').to_owned();
+                let what = LineFor::Setting(row.name.clone());
+                self.overlays.push(Overlay::Line(LineBox::new(&row.name, text, &start, what)));
+                Vec::new()
+            }
+        }
+    }
+
+    /// A value was typed for a setting. What it does not take is told where it was typed.
+    pub(crate) fn setting_typed(&mut self, name: &str, text: &str) -> Vec<Task> {
+        let Some(Overlay::Settings(list)) = self.overlays.top() else { return Vec::new() };
+        let Some(row) = list.row(name).cloned() else { return Vec::new() };
+        match typed_value(name, text) {
+            Ok(value) => self.set(&row, &value),
+            Err(why) => {
+                let told = [row.help.clone(), format!("It takes {}.", row.kind.expected())];
+                let mut line = LineBox::new(name, told, text, LineFor::Setting(name.to_owned()));
+                line.refuse(&format!("That is not taken: {why}."));
+                self.overlays.push(Overlay::Line(line));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Sets a setting for this session; one that only counts from the start on is offered to be kept instead.
+    fn set(&mut self, row: &SettingRow, value: &str) -> Vec<Task> {
+        let Some(tasks) = self.apply_setting(&row.name, value) else {
+            self.confirm_keeping(row, value, "It counts from the next start on.");
+            return Vec::new();
+        };
+        self.changed_settings.insert(row.name.clone(), value.to_owned());
+        if let Some(Overlay::Settings(list)) = self.overlays.top_mut() {
+            list.change(&row.name, value, HERE);
+        }
+        self.hint.set(format!("{} = {value}, until you leave", row.name));
+        tasks
+    }
+
+    /// Asks whether the value that a setting has now shall be kept in the user's file.
+    pub(crate) fn confirm_keeping_current(&mut self, row: &SettingRow) {
+        if row.kind == Kind::Tables || row.value.is_empty() || row.kind == Kind::List {
+            self.hint.set(format!("{}: nothing to keep here; it is written in the file", row.name));
+            return;
+        }
+        // What the model or a server came with is no TOML.
+        match typed_value(&row.name, &row.value) {
+            Ok(value) => self.confirm_keeping(row, &value, ""),
+            Err(why) => self.hint.set(format!("{}: {why}", row.name)),
+        }
+    }
+
+    fn confirm_keeping(&mut self, row: &SettingRow, value: &str, when: &str) {
+        if row.place.is_empty() {
+            self.hint.set(format!("{} cannot be changed here: no settings are written in this session", row.name));
+            return;
+        }
+        let how = if row.is_kept { "in place of the value there" } else { "as a new line" };
+        let text = [
+            format!("{} = {value}", row.name),
+            format!("is written to {}, {how}. All else in the file stays as it is, comments too.", row.place),
+            when.to_owned(),
+        ];
+        let confirmed_action = ConfirmedAction::Keep(row.name.clone(), Some(value.to_owned()));
+        let question =
+            Confirm::new("keep the setting?", text).way('y', "write it", confirmed_action).stay("writes nothing");
+        self.overlays.push(Overlay::Confirm(question));
+    }
+
+    /// Asks whether a setting shall be taken out of the user's file.
+    pub(crate) fn confirm_forgetting(&mut self, row: &SettingRow) {
+        if !row.is_kept || row.place.is_empty() || row.kind == Kind::Tables {
+            self.hint.set(format!("{} is not in a file of yours that can be changed here", row.name));
+            return;
+        }
+        let default =
+            if row.default.is_empty() { "nothing is set".to_owned() } else { format!("it is {}", row.default) };
+        let text = [
+            format!("{} = {} is taken out of {}.", row.name, row.value, row.place),
+            format!("From the next start on {default}, unless something else sets it."),
+        ];
+        let question = Confirm::new("back to the default?", text)
+            .way('y', "take it out", ConfirmedAction::Keep(row.name.clone(), None))
+            .stay("leaves it there");
+        self.overlays.push(Overlay::Confirm(question));
+    }
+
+    /// Writes a setting, or takes it out; what can count now does.
+    pub(crate) fn keep_setting(&mut self, name: String, value: Option<String>) -> Vec<Task> {
+        let mut tasks = value.as_ref().and_then(|value| self.apply_setting(&name, value)).unwrap_or_default();
+        self.changed_settings.remove(&name);
+        if let Some(Overlay::Settings(list)) = self.overlays.top_mut()
+            && let Some(row) = list.row(&name).cloned()
+        {
+            let origin = if value.is_some() { row.place.as_str() } else { "default" };
+            list.change(&name, value.as_deref().unwrap_or(&row.default), origin);
+        }
+        tasks.extend(run(self.session.keep_setting(name, value)));
+        tasks
+    }
+
+    /// Lets a value count from now on; `None` where that takes a new start.
+    fn apply_setting(&mut self, name: &str, value: &str) -> Option<Vec<Task>> {
+        let value = format!("v = {value}").parse::<toml::Table>().ok()?.remove("v")?;
+        if let Some(command) = command_for(name, &value) {
+            return Some(self.command(parse_command(&command).ok()?));
+        }
+        let (word, on) = (value.as_str().unwrap_or_default(), value.as_bool().unwrap_or_default());
+        match name {
+            "layout" => self.display.layout = LayoutChoice::named(word).unwrap_or_default(),
+            "diff_view" => {
+                self.display.diff_view = match word {
+                    "unified" => DiffView::Unified,
+                    "side-by-side" => DiffView::SideBySide,
+                    _ => DiffView::Auto,
+                }
+            }
+            "composer_keys" => {
+                self.display.composer_keys = if word == "vi" { ComposerKeys::Vi } else { ComposerKeys::Emacs }
+            }
+            "mouse" => self.display.mouse = on,
+            "animations" => self.display.animations = on,
+            "diff_words" => self.display.diff_words = on,
+            "fold_decided" => self.display.fold_decided = on,
+            name => return self.session.apply_setting(name, &value).then(Vec::new),
+        }
+        Some(Vec::new())
+    }
+}
+
+/// The command that does what a setting says, where there is one.
+fn command_for(name: &str, value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Some(match name {
+        "theme" => format!("/theme {text}"),
+        "model" => format!("/model {text}"),
+        "weak_model" => format!("/weak-model {text}"),
+        "editor_model" => format!("/editor-model {text}"),
+        "edit_format" => format!("/edit-format {text}"),
+        "map_tokens" => format!("/map-tokens {text}"),
+        "map_refresh" => format!("/map-refresh {text}"),
+        "thinking" if value.is_integer() => format!("/think-tokens {text}"),
+        "thinking" => format!("/reasoning-effort {text}"),
+        "watch" => format!("/watch {}", if text == "true" { "on" } else { "off" }),
+        _ => return None,
+    })
+}
+
+/// The word after the one that counts now.
+fn next_word(words: &[&'static str], value: &str) -> Option<&'static str> {
+    let at = words.iter().position(|word| format!("\"{word}\"") == value);
+    let next = at.map_or(0, |at| (at + 1) % words.len().max(1));
+    words.get(next).copied()
+}
+
+impl App {
+    /// Shows the map as it will be sent.
+    pub(crate) fn view_map(&mut self) {
+        let Some(map) = self.session.view.as_ref().and_then(|view| view.map.as_ref()) else {
+            self.session.tell(Level::Info, "There is no map yet: the repository is still being read.", "");
+            return;
+        };
+        if map.text.trim().is_empty() {
+            let hint = "/map-tokens N gives it tokens.";
+            self.session.tell(
+                Level::Info,
+                "The map is empty: it has no tokens, or no file has anything to show.",
+                hint,
+            );
+            return;
+        }
+        let title = format!("repo map · {} of {} tokens", map.tokens, map.budget);
+        self.overlays.show(Overlay::text(&title, &map.text));
+    }
+
+    /// Opens what was looked up. Another overlay may hold work, so it waits until that closes.
+    pub(crate) fn open_pending_page(&mut self) {
+        let known = &mut self.session.known;
+        if !self.overlays.is_empty() || (known.page.is_none() && known.choosing.is_none() && known.settings.is_none()) {
+            return;
+        }
+        if let Some((rows, query)) = known.settings.take() {
+            self.show_settings(rows, &query);
+            self.hint.clear();
+            self.sequence.clear();
+            return;
+        }
+        if let Some(page) = known.page.take() {
+            self.overlays.show(Overlay::table(&page.title, &page.text));
+        } else if let Some((part, query)) = known.choosing.take() {
+            if known.models.is_empty() {
+                let hint = "rhumb models lists those that are known; /model NAME asks one by its name.";
+                self.session.tell(Level::Info, "The server has no list of its models.", hint);
+                return;
+            }
+            self.overlays.show(Overlay::models(&known.models, part, &query));
+        }
+        self.hint.clear();
+        self.sequence.clear();
+    }
+
+    /// What is known of the terminal, for doctor and reports.
+    pub(crate) fn terminal_facts(&self) -> Vec<(String, String)> {
+        let (width, height) = self.layout.screen();
+        let own = [("screen", format!("{width}×{height}")), ("theme", self.theme().name().to_owned())];
+        let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+        let (_, problems) = KeyMap::with(&self.display.keys);
+        let keys =
+            problems.into_iter().map(|problem| (KEYS.to_owned(), format!("{}: {}.", problem.name, problem.text)));
+        self.environment.terminal.iter().cloned().chain(own).chain(keys).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::Event;
+
+    use super::*;
+    use crate::session::{Connection, Effect, LookOrder, LookReport, Report, Session};
+    use crate::tui::key;
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    fn row(name: &str, value: &str) -> SettingRow {
+        let setting = crate::config::setting(name).unwrap();
+        SettingRow {
+            name: name.into(),
+            kind: setting.kind,
+            value: value.into(),
+            origin: "default".into(),
+            default: setting.default.into(),
+            help: setting.help.into(),
+            place: "/home/me/rhumb.toml:3".into(),
+            is_kept: false,
+        }
+    }
+
+    fn app(rows: Vec<SettingRow>) -> App {
+        let (session, effects) = Session::start(Connection::None);
+        let theme = Theme::builtin("rhumb-dark", ColorDepth::True).unwrap();
+        let mut app = App::start(session, effects, theme, "root".into()).0;
+        app.report(Report::Looked(LookReport::Settings(rows, String::new())));
+        app
+    }
+
+    fn press(app: &mut App, keys: &str) -> Vec<Task> {
+        keys.split(' ').filter_map(key::parse).flat_map(|key| app.event(Event::Key(key))).collect()
+    }
+
+    #[test]
+    fn enter_switches_for_this_session_and_the_list_stays() {
+        let mut app = app(vec![row("diff_words", "true"), row("layout", "\"auto\"")]);
+        press(&mut app, "Enter Down Enter");
+        assert!(!app.display.diff_words && app.display.layout == LayoutChoice::Columns);
+        let Some(Overlay::Settings(list)) = app.overlays.top() else { panic!("the list") };
+        assert_eq!(list.row("layout").unwrap().origin, "this session");
+    }
+
+    #[test]
+    fn what_counts_only_from_the_start_is_asked_for_and_written() {
+        let mut app = app(vec![row("test", "false")]);
+        press(&mut app, "Enter");
+        assert!(matches!(app.overlays.top(), Some(Overlay::Confirm(_))));
+        let tasks = press(&mut app, "y");
+        let order = LookOrder::KeepSetting("test".into(), Some("true".into()));
+        assert_eq!(tasks, [Task::Run(Effect::Look(order))]);
+        assert!(matches!(app.overlays.top(), Some(Overlay::Settings(_))), "back where one was");
+    }
+
+    #[test]
+    fn a_wrong_value_is_told_where_it_was_typed() {
+        let mut app = app(vec![row("verify_rounds", "3")]);
+        press(&mut app, "Enter Backspace x Enter");
+        assert!(matches!(app.overlays.top(), Some(Overlay::Line(_))));
+        press(&mut app, "Backspace 5 Enter");
+        assert_eq!(app.session.processes.rounds, 5);
+    }
+
+    #[test]
+    fn nothing_is_written_without_a_yes_or_where_no_file_is_meant() {
+        let mut app = app(vec![SettingRow { place: String::new(), ..row("test", "false") }]);
+        assert_eq!(press(&mut app, "Enter y"), []);
+        assert!(matches!(app.overlays.top(), Some(Overlay::Settings(_))));
+    }
+}
+
+#[cfg(test)]
+mod showing_tests {
+    use crossterm::event::Event;
+
+    use super::*;
+    use crate::session::{Connection, LookReport, ModelRow, ModelUse, Page, Report, Session};
+    use crate::tui::key;
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    fn app() -> App {
+        let (session, effects) = Session::start(Connection::None);
+        let theme = Theme::builtin("rhumb-dark", ColorDepth::True).unwrap();
+        App::start(session, effects, theme, "root".into()).0
+    }
+
+    fn press(app: &mut App, keys: &str) {
+        keys.split(' ').filter_map(key::parse).for_each(|key| drop(app.event(Event::Key(key))));
+    }
+
+    #[test]
+    fn the_colours_change_while_one_chooses_and_come_back_on_the_way_out() {
+        for way_out in ["Esc", "Ctrl-c"] {
+            let mut app = app();
+            app.change_theme(None);
+            press(&mut app, "Down");
+            assert_ne!(app.theme().name(), "rhumb-dark");
+            press(&mut app, way_out);
+            assert_eq!((app.theme().name(), app.overlays.is_empty()), ("rhumb-dark", true));
+        }
+        let mut app = app();
+        app.change_theme(None);
+        press(&mut app, "l i g h t Enter");
+        assert_eq!(app.theme().name(), "rhumb-light");
+    }
+
+    #[test]
+    fn a_page_waits_until_the_open_overlay_closes() {
+        let mut app = app();
+        press(&mut app, "F4");
+        app.report(Report::Looked(LookReport::Page(Page { title: "doctor".into(), text: "✓ all".into() })));
+        assert!(matches!(app.overlays.top(), Some(Overlay::Paste(_))));
+        press(&mut app, "Esc");
+        assert!(matches!(app.overlays.top(), Some(Overlay::Read(_))));
+    }
+
+    #[test]
+    fn models_are_chosen_from_a_list() {
+        let mut app = app();
+        let row = |name: &str| ModelRow { name: name.into(), detail: "200k".into(), at_hand: true };
+        let rows = vec![row("tide-7b"), row("ebb-3b")];
+        app.session.connection = Connection::Remote { model: "x".into(), host: "h".into() };
+        app.report(Report::Looked(LookReport::Models { rows, choose: Some((ModelUse::Weak, "ebb".into())) }));
+        press(&mut app, "Enter");
+        assert_eq!(app.session.choices.weak_model.as_deref(), Some("ebb-3b"));
+    }
+}

@@ -1,0 +1,150 @@
+//! The hint in the status line, and the time since the start of the app.
+
+use std::time::Duration;
+
+use super::app::App;
+
+/// How long a hint is shown.
+const HINT_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// A hint about the last key. It is shown until the next key or for [`HINT_TIMEOUT`]; a warning that the user may have missed stays until
+/// the next key.
+#[derive(Debug, Default)]
+pub struct Hint {
+    text: String,
+    /// When it was first shown; `None` until the event loop asks for its end.
+    since: Option<Duration>,
+    /// Whether it stays until the next key.
+    stays: bool,
+}
+
+impl Hint {
+    /// Shows a hint.
+    pub fn set(&mut self, text: String) {
+        *self = Self { text, since: None, stays: false };
+    }
+
+    /// Shows a hint that stays until the next key.
+    pub fn set_until_key(&mut self, text: String) {
+        *self = Self { text, since: None, stays: true };
+    }
+
+    /// Removes the hint.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The text; empty if there is no hint.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether there is no hint.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+}
+
+/// The time since the start of the app, as the event loop last set it. Tests set it themselves.
+#[derive(Debug, Default)]
+pub struct Uptime {
+    now: Duration,
+    /// When the work began that is under way.
+    busy_since: Option<Duration>,
+}
+
+impl Uptime {
+    /// Sets the time since the start.
+    pub fn set(&mut self, now: Duration) {
+        self.now = now;
+    }
+
+    /// The time since the start.
+    pub fn now(&self) -> Duration {
+        self.now
+    }
+
+    /// Notes whether work is under way.
+    pub(super) fn note_busy(&mut self, busy: bool) {
+        self.busy_since = busy.then(|| self.busy_since.unwrap_or(self.now));
+    }
+
+    /// How long the work has taken that is under way; zero if there is none.
+    pub(super) fn busy_time(&self) -> Duration {
+        self.busy_since.map_or(Duration::ZERO, |since| self.now.saturating_sub(since))
+    }
+}
+
+impl App {
+    /// When the hint ends, as time since the start; `None` if there is no hint or it stays.
+    pub(crate) fn hint_ends(&mut self) -> Option<Duration> {
+        // A key sequence that has begun waits for its next key.
+        if self.hint.is_empty() || self.hint.stays || !self.sequence.is_empty() {
+            return None;
+        }
+        Some(*self.hint.since.get_or_insert(self.uptime.now) + HINT_TIMEOUT)
+    }
+
+    /// Removes the hint if its time is over. Returns whether it was removed.
+    pub(crate) fn expire_hint(&mut self) -> bool {
+        let is_old = self.hint_ends().is_some_and(|end| self.uptime.now >= end);
+        if is_old {
+            self.hint.clear();
+            // The hint said that a second Ctrl-C leaves.
+            self.sequence.forget_interrupt();
+        }
+        is_old
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+    use super::*;
+    use crate::session::{Connection, Session};
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    fn app() -> App {
+        let (session, effects) = Session::start(Connection::Demo);
+        App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
+    }
+
+    #[test]
+    fn a_hint_goes_when_it_is_old_and_a_new_one_counts_from_its_own_time() {
+        let mut app = app();
+        assert_eq!(app.hint_ends(), None);
+        app.hint.set("copied 1 line".into());
+        assert_eq!(app.hint_ends(), Some(HINT_TIMEOUT));
+        app.uptime.set(Duration::from_secs(5));
+        assert!(!app.expire_hint());
+        app.hint.set("copied 2 lines".into());
+        assert_eq!(app.hint_ends(), Some(Duration::from_secs(5) + HINT_TIMEOUT));
+        app.uptime.set(Duration::from_secs(5) + HINT_TIMEOUT);
+        assert!(app.expire_hint() && app.hint.is_empty() && app.hint_ends().is_none());
+    }
+
+    #[test]
+    fn what_went_wrong_unseen_stays_until_a_key() {
+        let mut app = app();
+        app.hint.set_until_key("Nothing was written.".into());
+        app.uptime.set(HINT_TIMEOUT * 9);
+        assert!(!app.expire_hint());
+        app.event(Event::Key(KeyEvent::from(KeyCode::Char('a'))));
+        assert!(app.hint.is_empty());
+    }
+
+    #[test]
+    fn ctrl_c_leaves_only_while_the_footer_says_so() {
+        let mut app = app();
+        let interrupt = Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL));
+        app.event(interrupt.clone());
+        assert!(app.hint.text().contains("again leaves"), "{}", app.hint.text());
+        app.uptime.set(HINT_TIMEOUT * 2);
+        assert!(app.hint_ends().is_some());
+        app.uptime.set(app.uptime.now() + HINT_TIMEOUT);
+        assert!(app.expire_hint());
+        let tasks = app.event(interrupt);
+        assert!(!tasks.iter().any(|task| matches!(task, crate::tui::app::Task::Quit)), "it is said once more first");
+    }
+}

@@ -1,0 +1,424 @@
+//! The actions of the map pane.
+
+use std::sync::Arc;
+
+use crossterm::event::{KeyCode, KeyEvent};
+use rhumb_index::repo_map::{RankedFile, RepoMap, symbol_choice};
+
+use super::{MapRow, MapText};
+use crate::context::map_budget;
+use crate::session::{Effect, LookOrder, LookReport, MAP_BUDGET_STEP, Report, ThisMap};
+use crate::tui::action::{Action, Binding, Scope};
+use crate::tui::app::{App, Editing, Task, run};
+use crate::tui::key;
+use crate::tui::overlay::{LocationView, Overlay, Place};
+
+/// The largest budget while the window of the model is not known, in tokens: as large as any window that is known.
+const MOST: usize = 1 << 20;
+
+/// What the cursor of the map pane is on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum MapTarget {
+    /// The file at a place, and the symbol of it at an index.
+    There(usize, Option<usize>),
+    /// A file or symbol that the user keeps out.
+    Out(String),
+}
+
+impl App {
+    /// The map, if there is one.
+    pub(crate) fn ranked_map(&self) -> Option<&Arc<RepoMap>> {
+        self.session.view.as_ref()?.map.as_ref()
+    }
+
+    /// Brings the lines of the pane up to date with the map.
+    pub(crate) fn settle_map(&mut self) {
+        let map = self.session.view.as_ref().and_then(|view| view.map.as_ref());
+        // While a message is typed, the top of the map is what is wanted; in the pane, what the cursor is on.
+        let follow = self.focus == crate::tui::action::Pane::Map;
+        self.map.settle(map, self.session.banned.len(), follow);
+    }
+
+    /// What the cursor is on; nothing on a line that only divides.
+    pub(crate) fn map_target(&self) -> Option<MapTarget> {
+        if let Some(text) = &self.map.text {
+            return text.target().map(|(place, symbol)| MapTarget::There(place, symbol));
+        }
+        match self.map.row()? {
+            MapRow::File(place) => Some(MapTarget::There(place, None)),
+            MapRow::Symbol(place, symbol) => Some(MapTarget::There(place, Some(symbol))),
+            MapRow::Rule(_) => None,
+            MapRow::Banned(at) => self.session.banned.iter().nth(at).cloned().map(MapTarget::Out),
+        }
+    }
+
+    /// The file that the cursor is on.
+    fn file_under_cursor(&self) -> Option<(usize, &RankedFile)> {
+        let Some(MapTarget::There(place, _)) = self.map_target() else { return None };
+        Some((place, self.ranked_map()?.files.get(place)?))
+    }
+
+    /// How the user would name what the cursor is on.
+    fn choice_under_cursor(&self) -> Option<String> {
+        match self.map_target()? {
+            MapTarget::Out(choice) => Some(choice),
+            MapTarget::There(place, symbol) => {
+                let map = self.ranked_map()?;
+                let path = &map.files.get(place)?.path;
+                let symbol = symbol.and_then(|at| map.symbols(place).get(at));
+                Some(symbol.map_or_else(|| path.to_string(), |symbol| symbol_choice(path, &symbol.name)))
+            }
+        }
+    }
+
+    /// Why an action of the map pane would do nothing now.
+    pub(crate) fn why_not_map(&self, action: Action) -> Option<&'static str> {
+        let target = self.map_target();
+        match action {
+            Action::MapUndo if !self.session.can_take_back_map(false) => Some("nothing was chosen"),
+            Action::MapRedo if !self.session.can_take_back_map(true) => Some("there is nothing to redo"),
+            Action::MapUndo | Action::MapRedo | Action::MapMore | Action::MapLess => {
+                self.session.view.is_none().then_some("nothing is measured yet")
+            }
+            _ if self.map.rows.map().is_none() => Some("the repository is being read"),
+            Action::MapStyle => None,
+            Action::MapFilter if self.map.rows.len() == 0 && self.map.filter.is_none() => Some("the map is empty"),
+            Action::MapFilter => None,
+            _ if target.is_none() => Some("the cursor is not on a file"),
+            Action::MapBan => None,
+            _ if matches!(target, Some(MapTarget::Out(_))) => Some("this is banned from the map"),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn act_on_map(&mut self, action: Action) -> Option<Vec<Task>> {
+        let info =
+            action.info().filter(|info| info.scope == crate::tui::action::Scope::Pane(crate::tui::action::Pane::Map));
+        if let Some(why) = info.and_then(|info| self.why_not_map(info.action)) {
+            self.hint.set(why.into());
+            return Some(Vec::new());
+        }
+        match action {
+            Action::Down => self.step_in_map(1),
+            Action::Up => self.step_in_map(-1),
+            Action::PageDown | Action::PageUp | Action::Top | Action::Bottom => self.page_in_map(action),
+            Action::Expand => return Some(self.expand()),
+            Action::Collapse => self.close_file(),
+            Action::MapFilter => self.map.open_filter(),
+            Action::MapStyle => self.switch_style(),
+            Action::MapPeek => return Some(self.show_location()),
+            Action::MapWhy => return Some(self.ask_why()),
+            Action::MapEdit => return Some(self.edit_there()),
+            Action::MapAdd => return Some(self.add_under_cursor(false)),
+            Action::MapReadOnly => return Some(self.add_under_cursor(true)),
+            Action::MapPin => return Some(self.pin_under_cursor()),
+            Action::MapBan => return Some(self.ban_under_cursor()),
+            Action::MapUndo => return Some(self.take_choice_back(false)),
+            Action::MapRedo => return Some(self.take_choice_back(true)),
+            Action::MapMore => return Some(self.change_budget(|budget| budget.saturating_add(MAP_BUDGET_STEP))),
+            Action::MapLess => return Some(self.change_budget(|budget| budget.saturating_sub(MAP_BUDGET_STEP))),
+            Action::Escape if self.map.filter.is_some() => self.map.close_filter(),
+            _ => return None,
+        }
+        Some(Vec::new())
+    }
+
+    fn step_in_map(&mut self, by: isize) {
+        match &mut self.map.text {
+            Some(text) => text.window.step(by),
+            None => self.map.step(by),
+        }
+    }
+
+    fn page_in_map(&mut self, action: Action) {
+        let window = match &mut self.map.text {
+            Some(text) => &mut text.window,
+            None => &mut self.map.window,
+        };
+        match action {
+            Action::PageDown => window.page_down(),
+            Action::PageUp => window.page_up(),
+            Action::Top => window.first(),
+            _ => window.last(),
+        }
+        if self.map.text.is_none() {
+            // Not onto a line that only divides.
+            self.map.step(0);
+        }
+    }
+
+    /// Lets what is read of the repository so far be enough.
+    pub(crate) fn stop_survey(&mut self) -> Vec<Task> {
+        let Some(effects) = self.session.stop_reading() else { return Vec::new() };
+        run(effects)
+    }
+
+    /// A click on a row of the pane; the second one opens what is there.
+    pub fn click_in_map(&mut self, row: usize, double: bool) -> Vec<Task> {
+        self.focus = crate::tui::action::Pane::Map;
+        match &mut self.map.text {
+            Some(text) => text.window.select(row),
+            None => self.map.window.select(row),
+        }
+        if double { self.act_on_map(Action::Expand).unwrap_or_default() } else { Vec::new() }
+    }
+
+    /// Turns the wheel over the pane.
+    pub fn wheel_in_map(&mut self, by: isize) {
+        match &mut self.map.text {
+            Some(text) => text.window.scroll(by),
+            None => self.map.window.scroll(by),
+        }
+    }
+
+    /// Opens or closes a file; shows where a symbol is defined.
+    fn expand(&mut self) -> Vec<Task> {
+        let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
+        let Some(map) = self.ranked_map().cloned() else { return Vec::new() };
+        let has_symbols = map.files.get(place).is_some_and(|file| file.definitions > 0);
+        if symbol.is_some() || self.map.text.is_some() || !has_symbols {
+            return self.show_location();
+        }
+        let open = !self.map.rows.is_open(place);
+        self.map.set_open(&map, place, open);
+        Vec::new()
+    }
+
+    fn close_file(&mut self) {
+        let Some((place, _)) = self.file_under_cursor() else { return };
+        if let Some(map) = self.ranked_map().cloned() {
+            self.map.set_open(&map, place, false);
+        }
+    }
+
+    /// Shows the text that the model gets, or the files again; the cursor stays on its file.
+    fn switch_style(&mut self) {
+        let Some(map) = self.ranked_map().cloned() else { return };
+        let place = self.file_under_cursor().map(|(place, _)| place);
+        if self.map.text.take().is_some() {
+            let row = place.and_then(|place| self.map.rows.position(MapRow::File(place)));
+            row.into_iter().for_each(|row| self.map.window.select(row));
+            return;
+        }
+        self.map.close_filter();
+        let mut text = MapText::new(Some(&map));
+        place.into_iter().for_each(|place| text.select(place));
+        self.map.text = Some(text);
+    }
+
+    fn edit_there(&mut self) -> Vec<Task> {
+        let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
+        let Some(map) = self.ranked_map() else { return Vec::new() };
+        let line = symbol.and_then(|at| map.symbols(place).get(at)).map_or(1, |symbol| symbol.line as usize);
+        let path = map.files.get(place).map(|file| file.path.to_string());
+        path.map(|path| Task::Edit(Editing::File { path, line })).into_iter().collect()
+    }
+
+    fn add_under_cursor(&mut self, read_only: bool) -> Vec<Task> {
+        let Some(path) = self.file_under_cursor().map(|(_, file)| file.path.to_string()) else { return Vec::new() };
+        self.hint.set(format!("{path} is in the chat{}", if read_only { " for reference" } else { "" }));
+        run(self.session.add_files(&[path], read_only))
+    }
+
+    fn pin_under_cursor(&mut self) -> Vec<Task> {
+        let Some(choice) = self.choice_under_cursor() else { return Vec::new() };
+        let effects = self.session.toggle_pin(&choice);
+        let pinned = self.session.pinned.contains(&choice);
+        self.hint
+            .set(format!("{choice} {}", if pinned { "comes first in the map" } else { "is ranked as the others" }));
+        run(effects)
+    }
+
+    fn ban_under_cursor(&mut self) -> Vec<Task> {
+        let Some(choice) = self.choice_under_cursor() else { return Vec::new() };
+        let effects = self.session.toggle_ban(&choice);
+        let banned = self.session.banned.contains(&choice);
+        self.hint.set(if banned {
+            format!("{choice} stays out of the map; {} takes that back", self.keys.first(Action::MapUndo))
+        } else {
+            format!("{choice} may stand in the map again")
+        });
+        run(effects)
+    }
+
+    /// Takes the last choice about the map back, or makes it again.
+    fn take_choice_back(&mut self, again: bool) -> Vec<Task> {
+        let effects = self.session.take_back_map(again).unwrap_or_default();
+        let budget =
+            self.session.map_tokens.map_or_else(|| "automatic".to_owned(), |tokens| format!("{tokens} tokens"));
+        let (pinned, banned) = (self.session.pinned.len(), self.session.banned.len());
+        self.hint.set(format!("{pinned} pinned, {banned} kept out, map budget {budget}"));
+        run(effects)
+    }
+
+    fn change_budget(&mut self, change: impl Fn(usize) -> usize) -> Vec<Task> {
+        let Some(view) = &self.session.view else {
+            return Vec::new();
+        };
+        let has_files = self.session.files.iter().any(|file| !file.read_only);
+        let automatic = map_budget(view.prompt.window, has_files);
+        let window = view.prompt.window;
+        let most = if window.known { window.max_input() } else { MOST };
+        // More than a request can hold was typed; the first key comes back to what there is.
+        let budget = change(self.session.map_tokens.unwrap_or(automatic).min(most)).min(most);
+        self.hint.set(format!("map budget: {budget} tokens (/map-tokens auto goes back)"));
+        run(self.session.set_map_tokens(Some(budget)))
+    }
+}
+
+/// Further definitions of a name that are shown at most.
+const MAX_LOCATIONS: usize = 40;
+
+impl App {
+    /// A key while the letters of a search are typed. What moves the cursor of the list does so there, too.
+    pub(crate) fn map_filter_key(&mut self, key: KeyEvent) -> Vec<Task> {
+        let Some(filter) = &mut self.map.filter else { return Vec::new() };
+        match (key::name(key).as_str(), key.code) {
+            ("Esc", _) => self.map.close_filter(),
+            ("Enter", _) if filter.input.text().trim().is_empty() => self.map.close_filter(),
+            ("Enter" | "Tab", _) => filter.typing = false,
+            ("Up" | "Ctrl-p", _) => self.map.step(-1),
+            ("Down" | "Ctrl-n", _) => self.map.step(1),
+            ("PageUp", _) => self.map.window.page_up(),
+            ("PageDown", _) => self.map.window.page_down(),
+            (_, KeyCode::Backspace) if filter.input.text().is_empty() => self.map.close_filter(),
+            _ => drop(filter.input.key(key)),
+        }
+        Vec::new()
+    }
+
+    /// Whether a key is for the program as a whole even while letters of a search are typed.
+    pub(crate) fn is_global_key(&self, name: &str) -> bool {
+        let is_typed = name.chars().count() == 1 || matches!(name, "Space" | "Esc" | "Tab" | "Ctrl-p");
+        let action = match self.keys.lookup(crate::tui::action::Pane::Map, name) {
+            Binding::Action(action) => action.info(),
+            Binding::Prefix | Binding::None => None,
+        };
+        !is_typed && action.is_some_and(|info| info.scope == Scope::Global)
+    }
+
+    /// Text pasted while the letters of a search are typed; whether it went there.
+    pub(crate) fn map_filter_paste(&mut self, text: &str) -> bool {
+        let Some(filter) = self.map.filter.as_mut().filter(|filter| filter.typing) else { return false };
+        filter.input.insert(text);
+        true
+    }
+
+    /// Asks for what passes the letters of the search, if they or the map are others than before.
+    pub(crate) fn update_map_filter(&mut self) -> Option<Task> {
+        let (map, query) = self.map.next_filter_request()?;
+        Some(Task::Run(Effect::Look(LookOrder::Sift { map: ThisMap(map), query })))
+    }
+
+    /// Takes note of what was found for the pane.
+    pub(crate) fn note_for_map(&mut self, report: &Report) {
+        match report {
+            Report::Looked(LookReport::Sifted { map, query, found }) => {
+                self.map.filtered(&map.0, query, found.clone());
+            }
+            Report::Looked(LookReport::Whence { map, place, symbol, whence }) => {
+                if let Some(Overlay::Why(why)) = self.overlays.top_mut() {
+                    why.answer(map, (*place, *symbol), whence);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Asks why what the cursor is on stands where it does.
+    pub(super) fn ask_why(&mut self) -> Vec<Task> {
+        let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
+        let Some(map) = self.ranked_map().cloned() else { return Vec::new() };
+        let map = ThisMap(map);
+        self.overlays.show(Overlay::why(&map, place, symbol));
+        vec![Task::Run(Effect::Look(LookOrder::Whence { map, place, symbol }))]
+    }
+
+    /// Asks so again, if the map is a newer one.
+    pub(crate) fn update_explanation(&mut self) -> Option<Task> {
+        let map = ThisMap(self.ranked_map()?.clone());
+        let Some(Overlay::Why(why)) = self.overlays.top_mut() else { return None };
+        let (place, symbol) = why.follow(&map)?;
+        Some(Task::Run(Effect::Look(LookOrder::Whence { map, place, symbol })))
+    }
+
+    /// Shows the file or the definition that the cursor is on.
+    pub(super) fn show_location(&mut self) -> Vec<Task> {
+        let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
+        let Some(map) = self.ranked_map() else { return Vec::new() };
+        let Some(path) = map.files.get(place).map(|file| file.path.to_string()) else { return Vec::new() };
+        let places = match symbol.and_then(|at| map.symbols(place).get(at)) {
+            None => vec![Place::at(&path, None, "")],
+            Some(symbol) => self.definitions(&Place::at(&path, Some(symbol.line), &symbol.name)),
+        };
+        self.show_locations(places)
+    }
+
+    /// Opens places to be looked at, the first of them first, over what is open.
+    pub(crate) fn show_locations(&mut self, places: Vec<Place>) -> Vec<Task> {
+        let wanted: Vec<Task> = places.iter().filter_map(|place| self.previews.want(&place.path)).collect();
+        let keys = [Action::MapAdd, Action::MapEdit].map(|action| self.keys.first(action).to_owned());
+        self.overlays.push(Overlay::Locations(LocationView::new(places, keys)));
+        wanted
+    }
+
+    /// A definition, and after it all others of its name.
+    fn definitions(&self, first: &Place) -> Vec<Place> {
+        let mut places = vec![first.clone()];
+        let Some(graph) = &self.session.symbols else { return places };
+        let index = graph.index();
+        let Some(name) = index.name_number(&first.name) else { return places };
+        for file in graph.definers(name).iter().filter_map(|symbol| graph.symbols().get(*symbol as usize)) {
+            let entries = index.definitions(file.file).filter(|entry| entry.name() == first.name);
+            let place = |entry: rhumb_index::repo_map::index::IndexedDefinition<'_>| {
+                Place::at(index.path(file.file), Some(entry.line()), &first.name)
+            };
+            places.extend(entries.map(place).filter(|place| place != first));
+            if places.len() > MAX_LOCATIONS {
+                break;
+            }
+        }
+        places.truncate(MAX_LOCATIONS);
+        places
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::context::{Prompt, Window};
+    use crate::session::{Connection, ContextView, Session};
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    fn app(window: Window) -> App {
+        let (mut session, effects) = Session::start(Connection::None);
+        let prompt = Prompt { window, ..Prompt::default() };
+        session.view =
+            Some(ContextView { map: None, provisional: false, prompt: Arc::new(prompt), unreadable: Vec::new() });
+        App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
+    }
+
+    #[test]
+    fn a_budget_of_any_size_grows_to_the_window_at_most() {
+        let window = Window { tokens: 128_000, known: true };
+        let mut app = app(window);
+        app.session.set_map_tokens(Some(usize::MAX));
+        app.act_on_map(Action::MapMore);
+        assert_eq!(app.session.map_tokens, Some(window.max_input()));
+        app.act_on_map(Action::MapLess);
+        assert_eq!(app.session.map_tokens, Some(window.max_input() - MAP_BUDGET_STEP));
+    }
+
+    #[test]
+    fn an_assumed_window_does_not_limit_the_budget() {
+        let mut app = app(Window { tokens: 4_096, known: false });
+        app.session.set_map_tokens(Some(50_000));
+        app.act_on_map(Action::MapMore);
+        assert_eq!(app.session.map_tokens, Some(50_000 + MAP_BUDGET_STEP));
+        app.session.set_map_tokens(Some(usize::MAX));
+        app.act_on_map(Action::MapMore);
+        assert_eq!(app.session.map_tokens, Some(MOST));
+    }
+}

@@ -1,0 +1,378 @@
+//! The map pane: files in rank order, each opening to its symbols, and where the budget ends; or the text that the model gets.
+
+mod actions;
+mod outline;
+mod rows;
+mod state;
+
+use std::collections::HashMap;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use rhumb_index::repo_map::{RankedFile, RankedSymbol, RepoMap, symbol_choice};
+use rhumb_text::fuzzy::FuzzyFilter;
+use rhumb_text::{sanitize, width};
+use unicode_segmentation::UnicodeSegmentation;
+
+use self::outline::cut;
+use super::action::{Action, Pane};
+use super::app::App;
+use super::coloring::{Coloring, Colors, Language, pieces};
+use super::mouse::Hit;
+use super::theme::Role;
+use super::view::{ViewCache, pane_block, under_cursor};
+use super::widget::list_window::ListWindow;
+use super::widget::meter;
+use super::widget::styled::StyledText;
+use crate::session::SurveyState;
+
+pub use self::outline::MapText;
+pub use self::rows::{MapRow, Rule};
+pub use self::state::MapPane;
+
+/// Draws the pane.
+pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
+    let map = app.map.rows.map().cloned();
+    let inner = pane_block(app, frame, area, Pane::Map, &note(app, map.as_deref()));
+    let search = u16::from(app.map.filter.is_some());
+    let [top, list] = Layout::vertical([Constraint::Length(search), Constraint::Fill(1)]).areas(inner);
+    draw_filter(app, frame, top);
+    cache.heights[0] = usize::from(list.height);
+    let Some(map) = map.filter(|map| !map.files.is_empty() || !app.session.banned.is_empty()) else {
+        let text = Line::styled(why_empty(app), app.theme().style(Role::Muted));
+        return frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), list);
+    };
+    match &app.map.text {
+        Some(text) => draw_rows(app, cache, frame, list, text.window, |at, cache| {
+            text.line(at, usize::from(list.width), app, &mut cache.coloring)
+        }),
+        None => {
+            let mut drawing = Drawing::new(app, &map, list.width);
+            if let Some(filter) = app.map.filter.as_ref().filter(|filter| filter.found.is_some()) {
+                drawing.filter = Some(FuzzyFilter::new(filter.input.text().trim()));
+            }
+            if app.map.rows.len() == 0 {
+                let text = Line::styled("nothing matches", app.theme().style(Role::Muted));
+                return frame.render_widget(text, list);
+            }
+            draw_rows(app, cache, frame, list, app.map.window, |at, cache| {
+                Some(drawing.line(app.map.rows.get(at)?, &mut cache.coloring))
+            });
+        }
+    }
+}
+
+/// Draws what a window shows, with the cursor, and notes where each row stands.
+fn draw_rows(
+    app: &App,
+    cache: &mut ViewCache,
+    frame: &mut Frame<'_>,
+    area: Rect,
+    mut window: ListWindow,
+    mut line: impl FnMut(usize, &mut ViewCache) -> Option<Line<'static>>,
+) {
+    window.set_height(usize::from(area.height));
+    let mut lines = Vec::new();
+    for (at, y) in window.visible().zip(area.y..) {
+        let Some(row) = line(at, cache) else { continue };
+        cache.hits.add(Rect { y, height: 1, ..area }, Hit::Row(Pane::Map, at));
+        let chosen = window.selected() == Some(at) && app.focus == Pane::Map;
+        lines.push(if chosen { under_cursor(row, area.width, app.theme()) } else { row });
+    }
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// What the title says: how far the reading is, or what the map weighs.
+fn note(app: &App, map: Option<&RepoMap>) -> String {
+    let provisional = app.session.view.as_ref().is_some_and(|view| view.provisional);
+    let note = match (app.session.survey, map) {
+        (SurveyState::Reading(..), None) if app.session.stopping => "reading stops …".to_owned(),
+        (SurveyState::Reading(found, 0), None) => format!("listing files: {}", meter::grouped(found)),
+        (SurveyState::Reading(done, total), None) => {
+            format!("reading {} of {}", meter::grouped(done), meter::grouped(total))
+        }
+        (_, None) => "ranking".to_owned(),
+        (_, Some(map)) if map.budget == 0 => "no room for it".to_owned(),
+        (_, Some(map)) => {
+            let budget = meter::tokens(map.budget as u64);
+            let first = match app.session.survey {
+                SurveyState::Partial(..) => "partial · ",
+                _ if provisional => "first guess · ",
+                _ => "",
+            };
+            format!("{first}{} of {budget} tokens", meter::tokens(map.tokens as u64))
+        }
+    };
+    if app.map.text.is_some() { format!("as sent · {note}") } else { note }
+}
+
+fn why_empty(app: &App) -> &'static str {
+    match (app.session.survey, app.map.rows.map()) {
+        (SurveyState::Done, Some(_)) if app.session.paths.is_empty() => "There are no files here yet.",
+        (SurveyState::Done, Some(_)) => "Every file is in the chat.",
+        _ => "The map appears as the repository is read.",
+    }
+}
+
+/// The letters that are searched, with what they found.
+fn draw_filter(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let Some(filter) = app.map.filter.as_ref().filter(|_| area.height > 0) else { return };
+    let theme = app.theme();
+    let found = match &filter.found {
+        Some(found) => format!(" {} files, {} symbols", found.total.0, found.total.1),
+        None => String::new(),
+    };
+    let columns = usize::from(area.width);
+    let prompt = "/ ";
+    let room = columns.saturating_sub(width::columns(prompt) + width::columns(&found) + 1).max(4);
+    let typed = sanitize::visible_line(filter.input.text());
+    let typed = width::clip_start(&typed, room).into_owned();
+    let x = width::columns(prompt) + filter.input.cursor_column().min(width::columns(&typed));
+    let gap = columns.saturating_sub(width::columns(prompt) + width::columns(&typed) + width::columns(&found));
+    let line = Line::from(vec![
+        Span::styled(prompt, theme.style(Role::Accent)),
+        Span::styled(typed, theme.style(Role::Text)),
+        Span::raw(" ".repeat(gap)),
+        Span::styled(found, theme.style(Role::Muted)),
+    ]);
+    frame.render_widget(line, area);
+    if filter.typing && app.focus == Pane::Map && app.overlays.is_empty() {
+        let x = area.x.saturating_add(u16::try_from(x).unwrap_or(u16::MAX)).min(area.right().saturating_sub(1));
+        frame.set_cursor_position(Position { x, y: area.y });
+    }
+}
+
+/// The words of a line between files.
+fn rule_text(app: &App, map: &RepoMap, rule: Rule) -> String {
+    let key = |action: Action| app.keys.first(action).to_owned();
+    match rule {
+        Rule::Fits => {
+            let files = map.shown_files();
+            let more = match map.growth().filter(|growth| growth.files.is_empty()) {
+                Some(growth) if growth.symbols > 0 => {
+                    format!(" · {} {} tokens: {} more symbols", key(Action::MapMore), growth.step, growth.symbols)
+                }
+                _ => String::new(),
+            };
+            format!("{} hold {files} {}{more}", tokens(map.budget), if files == 1 { "file" } else { "files" })
+        }
+        Rule::Next => {
+            let (files, symbols, step) =
+                map.growth().map_or((0, 0, 0), |growth| (growth.files.len(), growth.symbols, growth.step));
+            let noun = if files == 1 { "file" } else { "files" };
+            let symbols = if symbols > 0 { format!(", {symbols} symbols") } else { String::new() };
+            format!("{} {step} tokens: {files} more {noun}{symbols}", key(Action::MapMore))
+        }
+        Rule::Out => format!("banned by you · {} allows it again", key(Action::MapBan)),
+    }
+}
+
+fn tokens(count: usize) -> String {
+    format!("{} tokens", meter::tokens(count as u64))
+}
+
+/// Cells of the gauge that shows a file's rank against the best.
+const GAUGE: usize = 5;
+
+/// From so many columns on, the tokens of a file stand behind it, and from so many on with their share of the map.
+const MIN_TOKENS_COLUMNS: usize = 42;
+const MIN_SHARE_COLUMNS: usize = 52;
+
+/// Symbols of a file that are coloured together at most.
+const MAX_COLORED_SYMBOLS: usize = 2_000;
+
+/// What drawing the rows of one frame needs.
+pub struct Drawing<'a> {
+    app: &'a App,
+    map: &'a RepoMap,
+    columns: usize,
+    /// The highest rank.
+    best: f64,
+    /// Colours of the signatures of a file, by its place.
+    colors: HashMap<usize, Option<Colors>>,
+    /// What the letters of a search are held against.
+    pub filter: Option<FuzzyFilter>,
+}
+
+impl<'a> Drawing<'a> {
+    /// Starts drawing the rows of a frame.
+    pub fn new(app: &'a App, map: &'a RepoMap, columns: u16) -> Self {
+        // A pinned file stands first whatever its rank.
+        let best =
+            map.files.iter().take(app.session.pinned.len() + 1).map(|file| file.rank).fold(f64::MIN_POSITIVE, f64::max);
+        Self { app, map, columns: usize::from(columns), best, colors: HashMap::new(), filter: None }
+    }
+
+    /// A row as it is drawn.
+    pub fn line(&mut self, row: MapRow, coloring: &mut Coloring) -> Line<'static> {
+        match row {
+            MapRow::File(place) => self.map.files.get(place).map(|file| self.file(place, file)),
+            MapRow::Symbol(place, at) => {
+                let symbol = self.map.symbols(place).get(at);
+                symbol.map(|symbol| self.symbol(place, at, symbol, coloring))
+            }
+            MapRow::Rule(rule) => Some(self.rule(rule)),
+            MapRow::Banned(at) => self.app.session.banned.iter().nth(at).map(|choice| self.banned(choice)),
+        }
+        .unwrap_or_default()
+    }
+
+    fn file(&mut self, place: usize, file: &RankedFile) -> Line<'static> {
+        let theme = self.app.theme();
+        let arrow = match (file.definitions, self.app.map.rows.is_open(place)) {
+            (0, _) => " ",
+            (_, true) => "▾",
+            (_, false) => "▸",
+        };
+        let filled = ((file.rank / self.best) * GAUGE as f64).ceil().clamp(0.0, GAUGE as f64) as usize;
+        let count = if file.definitions > 0 { format!(" {}", file.definitions) } else { String::new() };
+        let pinned = if self.app.session.pinned.contains(&*file.path) { " ★ pinned" } else { "" };
+        let right = Some(self.weight(file)).filter(|right| !right.is_empty());
+        let right = right.map_or_else(String::new, |right| format!(" {right}"));
+        let fixed = GAUGE + 3 + width::columns(&count) + width::columns(pinned) + width::columns(&right);
+        let role = if file.shown { Role::Text } else { Role::Muted };
+        let path = self.name(&file.path, self.columns.saturating_sub(fixed), true, theme.style(role));
+        let used: usize = path.iter().map(|span| width::columns(&span.content)).sum();
+        let gap = self.columns.saturating_sub(fixed + used);
+        let mut line = Line::from(vec![
+            Span::styled(format!("{arrow} "), theme.style(Role::Accent)),
+            Span::styled("▮".repeat(filled), theme.style(if file.shown { Role::MeterLow } else { Role::Muted })),
+            Span::styled("▯".repeat(GAUGE - filled), theme.style(Role::MeterEmpty)),
+            Span::raw(" "),
+        ]);
+        line.spans.extend(path);
+        line.spans.extend([
+            Span::styled(count, theme.style(Role::Muted)),
+            Span::styled(pinned, theme.style(Role::Badge)),
+            Span::raw(" ".repeat(gap)),
+            Span::styled(right, theme.style(Role::Muted)),
+        ]);
+        line
+    }
+
+    /// What a file weighs in the map, or a mark that it is not in it.
+    fn weight(&self, file: &RankedFile) -> String {
+        let comes_next = self.map.growth().is_some_and(|growth| growth.files.contains(&file.file));
+        match (file.shown, comes_next) {
+            (false, true) => "+".into(),
+            (false, false) => "·".into(),
+            (true, _) if self.columns < MIN_TOKENS_COLUMNS => String::new(),
+            (true, _) if self.columns < MIN_SHARE_COLUMNS => meter::tokens(file.tokens as u64),
+            (true, _) => {
+                let share = file.tokens as f64 * 100.0 / self.map.tokens.max(1) as f64;
+                format!("{} {share:>2.0} %", meter::tokens(file.tokens as u64))
+            }
+        }
+    }
+
+    fn symbol(&mut self, place: usize, at: usize, symbol: &RankedSymbol, coloring: &mut Coloring) -> Line<'static> {
+        let theme = self.app.theme();
+        let path = self.map.files.get(place).map_or("", |file| &*file.path);
+        let choice = symbol_choice(path, &symbol.name);
+        let (mark, role) = match () {
+            () if self.app.session.pinned.contains(&choice) => ("★ ", Role::Badge),
+            () if self.app.session.banned.contains(&choice) => ("✗ ", Role::Warning),
+            () if symbol.shown => ("│ ", Role::Muted),
+            () => ("· ", Role::Muted),
+        };
+        // Members stand below what they belong to.
+        let indent = if symbol.container.is_some() { "  " } else { "" };
+        let number = format!("{:>7} ", symbol.line);
+        let room = self.columns.saturating_sub(number.len() + 2 + indent.len());
+        let mut line = Line::from(vec![
+            Span::styled(number, theme.style(Role::Gutter)),
+            Span::styled(mark, theme.style(role)),
+            Span::raw(indent),
+        ]);
+        let signature = sanitize::visible_line(&symbol.signature);
+        if self.filter.is_some() {
+            line.spans.extend(self.name(&signature, room, false, theme.style(Role::Text)));
+        } else if symbol.shown {
+            line.spans.extend(self.signature(place, at, symbol, room, coloring).spans);
+        } else {
+            line.spans.push(Span::styled(width::clip(&signature, room).into_owned(), theme.style(Role::Muted)));
+        }
+        line
+    }
+
+    /// The signature of a symbol in the colours of its language. Those of a file are coloured as one text.
+    fn signature(
+        &mut self,
+        place: usize,
+        at: usize,
+        symbol: &RankedSymbol,
+        room: usize,
+        coloring: &mut Coloring,
+    ) -> Line<'static> {
+        let (map, theme) = (self.map, self.app.theme());
+        let colors = self.colors.entry(place).or_insert_with(|| {
+            let path = map.files.get(place).map_or("", |file| &*file.path);
+            let lines = map.symbols(place).iter().take(MAX_COLORED_SYMBOLS);
+            let text: String =
+                lines.map(|symbol| format!("{}\n", symbol.signature.replace(['\n', '\r'], " "))).collect();
+            coloring.get(Language::Path(path), &text)
+        });
+        let spans = colors.as_ref().and_then(|colors| colors.get(at)).map_or(&[][..], Vec::as_slice);
+        let mut text = StyledText::new();
+        let mut column = 0;
+        for (piece, style) in pieces(&symbol.signature, spans, theme.style(Role::Text), theme) {
+            let shown = sanitize::visible_from(piece, column).replace('\n', " ");
+            column += width::columns(&shown);
+            text.push(&shown, style);
+        }
+        cut(&text, room.max(1), theme.style(Role::Muted))
+    }
+
+    fn rule(&self, rule: Rule) -> Line<'static> {
+        let theme = self.app.theme();
+        let (dash, role) = match rule {
+            Rule::Fits => ("─", Role::Accent),
+            Rule::Next => ("┄", Role::Muted),
+            Rule::Out => ("─", Role::Warning),
+        };
+        let text = format!("{} {} ", dash.repeat(2), rule_text(self.app, self.map, rule));
+        let text = width::clip(&text, self.columns).into_owned();
+        let rest = self.columns.saturating_sub(width::columns(&text));
+        Line::styled(format!("{text}{}", dash.repeat(rest)), theme.style(role))
+    }
+
+    fn banned(&self, choice: &str) -> Line<'static> {
+        let theme = self.app.theme();
+        let shown = sanitize::visible_line(choice);
+        Line::from(vec![
+            Span::styled("✗ ", theme.style(Role::Warning)),
+            Span::styled(
+                width::clip_start(&shown, self.columns.saturating_sub(2)).into_owned(),
+                theme.style(Role::Muted),
+            ),
+        ])
+    }
+
+    /// A name in at most so many columns, with what a search matched in another style.
+    fn name(&mut self, name: &str, columns: usize, keep_end: bool, style: Style) -> Vec<Span<'static>> {
+        let name = sanitize::visible_line(name);
+        let shown = if keep_end { width::clip_start(&name, columns) } else { width::clip(&name, columns) };
+        let hits = self.filter.as_mut().map(|filter| filter.positions(&name)).unwrap_or_default();
+        if hits.is_empty() {
+            return vec![Span::styled(shown.into_owned(), style)];
+        }
+        // Characters that were cut off before what is shown; the mark of a cut stands for the last of them.
+        let cut = if keep_end { name.chars().count().saturating_sub(shown.chars().count()) } else { 0 };
+        let hit = style.patch(self.app.theme().style(Role::Match));
+        let mut spans: Vec<Span<'static>> = Vec::new();
+        let mut at = cut;
+        for cluster in shown.graphemes(true) {
+            let next = at + cluster.chars().count();
+            let style = if (at..next).any(|at| hits.binary_search(&at).is_ok()) { hit } else { style };
+            match spans.last_mut() {
+                Some(last) if last.style == style => last.content.to_mut().push_str(cluster),
+                _ => spans.push(Span::styled(cluster.to_owned(), style)),
+            }
+            at = next;
+        }
+        spans
+    }
+}

@@ -1,0 +1,366 @@
+//! What the map pane is about at the moment: which files are open, what is searched, how it is shown, where the cursor is.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use rhumb_index::repo_map::{MapMatches, MatchedFile, RepoMap};
+
+use super::outline::MapText;
+use super::rows::{MapRow, MapRows, Shape};
+use crate::tui::widget::input::LineInput;
+use crate::tui::widget::list_window::ListWindow;
+
+/// State of the map pane.
+#[derive(Debug, Default)]
+pub struct MapPane {
+    /// Files that show their symbols.
+    pub(super) open: BTreeSet<String>,
+    /// The line under the cursor.
+    pub(super) window: ListWindow,
+    /// The lines.
+    pub(super) rows: MapRows,
+    /// What is searched.
+    pub(super) filter: Option<MapFilter>,
+    /// The text that the model gets, while that is shown instead.
+    pub(super) text: Option<MapText>,
+    /// What is under the cursor, to be found again in another map.
+    anchor: Option<Anchor>,
+    /// How much was kept out when the lines were last cut.
+    banned: usize,
+}
+
+/// A few letters that the files and symbols are held against.
+#[derive(Debug, Default)]
+pub struct MapFilter {
+    /// The letters.
+    pub input: LineInput,
+    /// Whether keys go there.
+    pub typing: bool,
+    /// What passed; `None` until the first answer is there.
+    pub found: Option<MapMatches>,
+    /// The letters whose answer is shown.
+    shown: String,
+    /// The letters that were asked for last, and the map.
+    asked: Option<(String, Arc<RepoMap>)>,
+}
+
+/// What the cursor is on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Anchor {
+    place: usize,
+    path: Arc<str>,
+    /// Name and line of the symbol.
+    symbol: Option<(String, u32)>,
+}
+
+impl MapPane {
+    /// The lines, and the one under the cursor.
+    pub fn window(&self) -> ListWindow {
+        self.window
+    }
+
+    /// Puts the cursor on a line.
+    pub fn select(&mut self, row: usize) {
+        self.window.select(row);
+    }
+
+    /// Whether the map is filtered.
+    pub fn is_filtered(&self) -> bool {
+        self.filter.is_some()
+    }
+
+    /// How often all files of a map were read to build its rows.
+    pub fn passes(&self) -> usize {
+        self.rows.passes()
+    }
+
+    /// Sets the number of visible lines.
+    pub fn set_height(&mut self, height: usize) {
+        self.window.set_height(height);
+        if let Some(text) = &mut self.text {
+            text.window.set_height(height);
+        }
+    }
+
+    /// The row under the cursor of the list.
+    pub fn row(&self) -> Option<MapRow> {
+        self.rows.get(self.window.selected()?)
+    }
+
+    /// The file under the cursor, if it is on one or on a symbol of it.
+    pub fn path(&self) -> Option<&str> {
+        self.anchor.as_ref().map(|anchor| &*anchor.path)
+    }
+
+    /// Whether keys go into the filter.
+    pub fn is_typing(&self) -> bool {
+        self.filter.as_ref().is_some_and(|filter| filter.typing)
+    }
+
+    /// Brings the lines up to date with the map, and with how much the user keeps out of it. With `follow` the cursor stays on what
+    /// it is on, wherever that went; without, on its line.
+    pub fn settle(&mut self, map: Option<&Arc<RepoMap>>, banned: usize, follow: bool) {
+        if !self.rows.is_of(map) {
+            let before = self.rows.map().cloned();
+            self.rows.set_map(map, &self.open);
+            // What passed is known by places in the map before; it stays until the answer about this map is there.
+            if let Some(filter) = &mut self.filter {
+                let found = filter.found.take().zip(before).zip(map);
+                filter.found = found.map(|((found, before), map)| carried(&found, &before, map));
+            }
+            if let Some(text) = &mut self.text {
+                text.set_map(map);
+            }
+            self.reshape(banned);
+            if follow {
+                self.restore_cursor(map);
+            }
+        } else if banned != self.banned {
+            self.reshape(banned);
+            self.restore_cursor(map);
+        }
+        self.note_anchor(map);
+    }
+
+    /// Cuts the lines anew.
+    fn reshape(&mut self, banned: usize) {
+        self.banned = banned;
+        let filtered = self.filter.as_ref().and_then(|filter| filter.found.as_ref());
+        self.rows.shape(Shape { filtered, banned });
+        self.window.set_len(self.rows.len());
+    }
+
+    /// Takes note of what is under the cursor.
+    fn note_anchor(&mut self, map: Option<&Arc<RepoMap>>) {
+        let Some((map, row)) = map.zip(self.row()) else { return };
+        let (place, symbol) = match row {
+            MapRow::File(place) => (place, None),
+            MapRow::Symbol(place, symbol) => (place, map.symbols(place).get(symbol)),
+            MapRow::Rule(_) | MapRow::Banned(_) => return self.anchor = None,
+        };
+        let symbol = symbol.map(|symbol| (symbol.name.clone(), symbol.line));
+        self.anchor = map.files.get(place).map(|file| Anchor { place, path: Arc::clone(&file.path), symbol });
+    }
+
+    /// Puts the cursor on what it was on.
+    fn restore_cursor(&mut self, map: Option<&Arc<RepoMap>>) {
+        let Some((map, anchor)) = map.zip(self.anchor.as_ref()) else { return };
+        let is_there = map.files.get(anchor.place).is_some_and(|file| file.path == anchor.path);
+        let place = if is_there { Some(anchor.place) } else { map.position(&anchor.path) };
+        let Some(place) = place else { return };
+        let symbol = anchor.symbol.as_ref().and_then(|(name, line)| {
+            let by_name = |own: &rhumb_index::repo_map::RankedSymbol| own.name == *name;
+            let symbols = map.symbols(place);
+            symbols
+                .iter()
+                .position(|own| by_name(own) && own.line == *line)
+                .or_else(|| symbols.iter().position(by_name))
+        });
+        let row = symbol.and_then(|symbol| self.rows.position(MapRow::Symbol(place, symbol)));
+        if let Some(at) = row.or_else(|| self.rows.position(MapRow::File(place))) {
+            self.window.select(at);
+        }
+    }
+
+    /// Opens or closes the file at a place; the cursor stays on what it is on, or goes to the file.
+    pub fn set_open(&mut self, map: &Arc<RepoMap>, place: usize, open: bool) {
+        let Some(file) = map.files.get(place) else { return };
+        if open {
+            self.open.insert(file.path.to_string());
+        } else {
+            self.open.remove(&*file.path);
+        }
+        self.rows.set_open(place, open);
+        self.note_anchor(Some(map));
+        self.reshape(self.banned);
+        self.restore_cursor(Some(map));
+    }
+
+    /// Begins to search, or goes on with it.
+    pub fn open_filter(&mut self) {
+        self.text = None;
+        self.filter.get_or_insert_default().typing = true;
+    }
+
+    /// Ends the search; the cursor stays on what it is on, among all files.
+    pub fn close_filter(&mut self) {
+        let map = self.rows.map().cloned();
+        self.note_anchor(map.as_ref());
+        self.filter = None;
+        self.reshape(self.banned);
+        self.restore_cursor(map.as_ref());
+    }
+
+    /// What has to be asked so that the search is up to date: the letters.
+    pub fn next_filter_request(&mut self) -> Option<(Arc<RepoMap>, String)> {
+        let map = self.rows.map()?;
+        let filter = self.filter.as_mut()?;
+        let letters = filter.input.text().trim();
+        if filter.asked.as_ref().is_some_and(|(asked, of)| asked == letters && Arc::ptr_eq(of, map)) {
+            return None;
+        }
+        filter.asked = Some((letters.to_owned(), Arc::clone(map)));
+        if letters.is_empty() {
+            // Everything passes.
+            filter.found = None;
+            let map = Arc::clone(map);
+            self.reshape(self.banned);
+            self.restore_cursor(Some(&map));
+            return None;
+        }
+        Some((Arc::clone(map), letters.to_owned()))
+    }
+
+    /// Takes in what passed. For other letters the cursor goes to the best; in another map it stays on what it is on.
+    pub fn filtered(&mut self, map: &Arc<RepoMap>, letters: &str, found: Option<MapMatches>) {
+        if !self.rows.is_of(Some(map)) {
+            return;
+        }
+        let Some(filter) = self.filter.as_mut().filter(|filter| filter.input.text().trim() == letters) else { return };
+        let Some(found) = found else { return };
+        let same = filter.shown == letters;
+        filter.shown = letters.to_owned();
+        filter.found = Some(found);
+        self.reshape(self.banned);
+        if same {
+            self.restore_cursor(Some(map));
+        } else {
+            self.window.first();
+        }
+        self.note_anchor(Some(map));
+    }
+
+    /// Moves the cursor of the list; lines that only divide are passed over.
+    pub fn step(&mut self, by: isize) {
+        self.window.step(by);
+        if matches!(self.row(), Some(MapRow::Rule(_))) {
+            self.window.step(by.signum());
+        }
+        if matches!(self.row(), Some(MapRow::Rule(_))) {
+            self.window.step(-by.signum());
+        }
+    }
+}
+
+/// What passed in one map, by its places in another. Symbols are known by name and line.
+fn carried(found: &MapMatches, before: &RepoMap, now: &RepoMap) -> MapMatches {
+    let path = |file: &MatchedFile| before.files.get(file.position).map(|ranked| &*ranked.path);
+    let wanted: HashMap<&str, usize> =
+        found.files.iter().enumerate().filter_map(|(at, file)| Some((path(file)?, at))).collect();
+    let mut places: Vec<Option<usize>> = vec![None; found.files.len()];
+    for (place, file) in now.files.iter().enumerate() {
+        let cell = wanted.get(&*file.path).and_then(|at| places.get_mut(*at));
+        cell.into_iter().for_each(|cell| *cell = Some(place));
+    }
+    let carry = |(file, place): (&MatchedFile, Option<usize>)| {
+        let (own, symbols) = (before.symbols(file.position), now.symbols(place?));
+        let again = |at: &usize| {
+            let symbol = own.get(*at)?;
+            symbols.iter().position(|other| (&other.name, other.line) == (&symbol.name, symbol.line))
+        };
+        Some(MatchedFile { position: place?, symbols: file.symbols.iter().filter_map(again).collect() })
+    };
+    MapMatches { files: found.files.iter().zip(places).filter_map(carry).collect(), total: found.total }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhumb_index::repo_map::{MapFile, MapRequest};
+    use rhumb_syntax::{Definition, FileTags, SymbolKind};
+    use rhumb_tokens::counter_for_model;
+
+    fn map(pinned: &[&str]) -> Arc<RepoMap> {
+        let definition = |name: &str, line| Definition {
+            name: name.into(),
+            kind: SymbolKind::Function,
+            line,
+            end_line: line,
+            signature: format!("fn {name}()"),
+            container: None,
+            doc: String::new(),
+        };
+        let file = |path: &str| MapFile {
+            path: path.into(),
+            tags: Arc::new(FileTags {
+                definitions: vec![definition("moor", 2), definition("leave", 5)],
+                ..FileTags::default()
+            }),
+            digest: Arc::default(),
+        };
+        let files = ["a.rs", "b.rs", "c.rs", "d.rs"].map(file);
+        let pinned = pinned.iter().map(|path| (*path).to_owned()).collect();
+        let request = MapRequest { budget: 10_000, pinned, ..MapRequest::default() };
+        Arc::new(RepoMap::build(&files, &request, counter_for_model("gpt-4").as_ref()))
+    }
+
+    fn pane(map: &Arc<RepoMap>) -> MapPane {
+        let mut pane = MapPane::default();
+        pane.settle(Some(map), 0, true);
+        pane
+    }
+
+    #[test]
+    fn the_cursor_stays_on_its_symbol_while_files_change_their_places() {
+        let before = map(&[]);
+        let mut pane = pane(&before);
+        let place = before.position("c.rs").unwrap();
+        pane.set_open(&before, place, true);
+        let symbol = before.symbols(place).iter().position(|symbol| symbol.name == "leave").unwrap();
+        pane.window.select(pane.rows.position(MapRow::Symbol(place, symbol)).unwrap());
+        pane.settle(Some(&before), 0, true);
+        let after = map(&["c.rs"]);
+        pane.settle(Some(&after), 0, true);
+        assert!(
+            matches!(pane.row(), Some(MapRow::Symbol(0, at)) if after.symbols(0)[at].name == "leave"),
+            "{:?}",
+            pane.row()
+        );
+        assert_eq!(pane.path(), Some("c.rs"));
+    }
+
+    #[test]
+    fn without_the_focus_the_cursor_stays_on_its_line() {
+        let before = map(&[]);
+        let mut pane = pane(&before);
+        pane.settle(Some(&map(&["d.rs"])), 0, false);
+        assert_eq!((pane.window.selected(), pane.path()), (Some(0), Some("d.rs")));
+    }
+
+    #[test]
+    fn only_the_answer_to_the_letters_that_stand_there_counts() {
+        let map = map(&[]);
+        let mut pane = pane(&map);
+        pane.open_filter();
+        assert!(pane.next_filter_request().is_none(), "no letters, no question");
+        pane.filter.as_mut().unwrap().input.insert("b.r");
+        let (_, letters) = pane.next_filter_request().unwrap();
+        assert!(pane.next_filter_request().is_none(), "asked once");
+        pane.filtered(&map, "b", map.filter("b", &|| false));
+        assert_eq!(pane.rows.len(), 4, "an answer to other letters");
+        pane.filtered(&map, &letters, map.filter(&letters, &|| false));
+        assert_eq!((pane.rows.len(), pane.row()), (1, Some(MapRow::File(map.position("b.rs").unwrap()))));
+        pane.close_filter();
+        assert_eq!((pane.rows.len(), pane.row()), (4, Some(MapRow::File(map.position("b.rs").unwrap()))));
+    }
+
+    #[test]
+    fn what_passed_is_carried_over_to_another_map() {
+        let (before, after) = (map(&[]), map(&["d.rs"]));
+        let found = before.filter("leave", &|| false).unwrap();
+        let carried = carried(&found, &before, &after);
+        assert_eq!(carried.files.len(), 4);
+        for (old, new) in found.files.iter().zip(&carried.files) {
+            assert_eq!(before.files[old.position].path, after.files[new.position].path);
+            assert_eq!(after.symbols(new.position)[new.symbols[0]].name, "leave");
+        }
+    }
+
+    #[test]
+    fn an_empty_map_holds_no_cursor() {
+        let mut pane = MapPane::default();
+        pane.settle(None, 0, true);
+        pane.step(1);
+        assert!(pane.row().is_none() && pane.path().is_none() && pane.next_filter_request().is_none());
+    }
+}

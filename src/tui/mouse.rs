@@ -1,0 +1,593 @@
+//! What stands where on the screen, as last drawn: so that a click finds what it means.
+
+use std::time::Duration;
+
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use rhumb_text::{count, width};
+
+use super::action::Pane;
+use super::app::{App, Task};
+use super::view::ViewCache;
+use crate::session::Clip;
+
+/// What a cell of the screen belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hit {
+    /// A pane: its frame, or a part of it that means nothing else.
+    Pane(Pane),
+    /// A row of a pane, 0-based in the list that the pane shows.
+    Row(Pane, usize),
+    /// The tab of a pane.
+    Tab(Pane),
+    /// The composer.
+    Composer,
+    /// A place in the code that an answer of the transcript names: the entry, and which of its citations.
+    Citation(usize, usize),
+    /// A row of the overlay on top, 0-based in its list.
+    Item(usize),
+}
+
+/// All that stands on the screen.
+#[derive(Debug, Clone, Default)]
+pub struct Hits(Vec<(Rect, Hit)>);
+
+impl Hits {
+    /// Notes what a part of the screen belongs to. Of parts that overlap, the one noted last counts.
+    pub fn add(&mut self, area: Rect, hit: Hit) {
+        self.0.push((area, hit));
+    }
+
+    /// What stands at a cell, with the area that belongs to it.
+    pub fn at(&self, column: u16, row: u16) -> Option<(Rect, Hit)> {
+        self.0.iter().rev().find(|(area, _)| area.contains(Position { x: column, y: row })).copied()
+    }
+}
+
+/// The left button that went down in the chat. It becomes a click where it is released, or a selection where the pointer moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Press {
+    /// The cell: column and row.
+    pub(super) at: (u16, u16),
+    /// What was drawn there.
+    pub(super) hit: Hit,
+    /// Whether it is the second click of a double click.
+    pub(super) is_double: bool,
+}
+
+/// A selection while the button is down.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Selection {
+    /// The cell where it began: column and row.
+    pub(super) from: (u16, u16),
+    /// The cell where the pointer is.
+    pub(super) to: (u16, u16),
+    /// Its text as last drawn.
+    pub(super) text: String,
+}
+
+/// Marks the cells between two cells, in reading order, as far as they are in `area`; their text. Blanks at the ends of lines are
+/// left out.
+pub(super) fn mark(buffer: &mut Buffer, area: Rect, from: (u16, u16), to: (u16, u16), style: Style) -> String {
+    let ((first, top), (last, bottom)) = if (from.1, from.0) <= (to.1, to.0) { (from, to) } else { (to, from) };
+    let mut lines = Vec::new();
+    for y in top.max(area.top())..=bottom.min(area.bottom().saturating_sub(1)) {
+        let start = if y == top { first.max(area.left()) } else { area.left() };
+        let end = if y == bottom { last.saturating_add(1).min(area.right()) } else { area.right() };
+        let mut line = String::new();
+        let mut x = start;
+        while x < end {
+            let Some(cell) = buffer.cell_mut((x, y)) else { break };
+            line.push_str(cell.symbol());
+            // The cell behind a wide character is part of it.
+            let columns = u16::try_from(width::columns(cell.symbol())).unwrap_or(1).max(1);
+            for column in x..x.saturating_add(columns) {
+                if let Some(cell) = buffer.cell_mut((column, y)) {
+                    cell.set_style(style);
+                }
+            }
+            x = x.saturating_add(columns);
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    lines.join("\n")
+}
+
+/// Two clicks on the same cell within this time are a double click.
+const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);
+
+/// Rows that the first wheel event of a frame scrolls, and the most that all wheel events of a frame scroll. Terminals send one, three or
+/// nine events for one notch.
+const FIRST_WHEEL_ROWS: usize = 3;
+const MAX_WHEEL_ROWS: usize = 6;
+
+/// The state of the mouse between two events.
+#[derive(Debug, Default)]
+pub(super) struct MouseState {
+    /// What is drawn at each cell.
+    hits: Hits,
+    /// The border that is being dragged.
+    held: Option<HeldBorder>,
+    /// The button that is down in the chat.
+    pressed: Option<Press>,
+    /// The text that is being selected.
+    selection: Option<Selection>,
+    /// The last click: its time, column and row.
+    clicked: Option<(Duration, u16, u16)>,
+    /// Wheel events since the last frame.
+    wheel_events: usize,
+}
+
+/// A border that is being dragged.
+#[derive(Debug, Clone, Copy)]
+struct HeldBorder {
+    /// Its name.
+    name: &'static str,
+    /// Cells between the pointer and the border when the button went down.
+    offset: u16,
+    /// Whether it has moved since.
+    moved: bool,
+}
+
+impl MouseState {
+    /// Takes in what a frame drew at each cell, and the text that is selected.
+    pub(super) fn drawn(&mut self, cache: &ViewCache) {
+        self.hits = cache.hits.clone();
+        if let Some(selection) = &mut self.selection {
+            selection.text.clone_from(&cache.selected);
+        }
+        self.wheel_events = 0;
+    }
+
+    /// The cells of the selection: where it began, and the pointer.
+    pub(super) fn selection(&self) -> Option<((u16, u16), (u16, u16))> {
+        self.selection.as_ref().map(|selection| (selection.from, selection.to))
+    }
+
+    /// Releases a border that is being dragged.
+    pub(super) fn release_border(&mut self) {
+        self.held = None;
+    }
+
+    /// Whether a click at this time is the second of a double click.
+    fn is_double(&mut self, now: Duration, column: u16, row: u16) -> bool {
+        let first = self.clicked.take();
+        let double =
+            first.is_some_and(|(at, x, y)| (x, y) == (column, row) && now.saturating_sub(at) <= DOUBLE_CLICK_TIMEOUT);
+        // A third click begins a new double click.
+        self.clicked = (!double).then_some((now, column, row));
+        double
+    }
+
+    /// Rows that one more wheel event scrolls.
+    fn wheel_rows(&mut self) -> usize {
+        self.wheel_events += 1;
+        match self.wheel_events {
+            1 => FIRST_WHEEL_ROWS,
+            events if events > FIRST_WHEEL_ROWS && events <= MAX_WHEEL_ROWS => 1,
+            _ => 0,
+        }
+    }
+}
+
+impl App {
+    /// Takes in an event of the mouse.
+    pub(crate) fn mouse(&mut self, event: MouseEvent) -> Vec<Task> {
+        // What was on its way when the mouse was given back to the terminal.
+        if !self.display.mouse {
+            return Vec::new();
+        }
+        let (column, row) = (event.column, event.row);
+        match event.kind {
+            MouseEventKind::ScrollDown => return self.wheel(column, row, true),
+            MouseEventKind::ScrollUp => return self.wheel(column, row, false),
+            MouseEventKind::Down(MouseButton::Left) => return self.click(column, row),
+            MouseEventKind::Drag(MouseButton::Left) => self.drag(column, row),
+            MouseEventKind::Up(MouseButton::Left) => return self.release(column, row),
+            MouseEventKind::Down(_) | MouseEventKind::Up(_) | MouseEventKind::Drag(_) => {}
+            MouseEventKind::Moved | MouseEventKind::ScrollLeft | MouseEventKind::ScrollRight => {}
+        }
+        Vec::new()
+    }
+
+    fn click(&mut self, column: u16, row: u16) -> Vec<Task> {
+        self.mouse.held = None;
+        (self.mouse.pressed, self.mouse.selection) = (None, None);
+        let double = self.mouse.is_double(self.uptime.now(), column, row);
+        if !self.overlays.is_empty() {
+            let Some((_, Hit::Item(item))) = self.mouse.hits.at(column, row) else { return Vec::new() };
+            return self.click_in_overlay(item, double);
+        }
+        self.hint.clear();
+        self.sequence.clear();
+        self.sequence.forget_interrupt();
+        if let Some(border) = self.layout.places().border_at(column, row).cloned() {
+            if double {
+                self.layout.reset_border(&border);
+                return Vec::new();
+            }
+            let offset = border.at.saturating_sub(border.along(column, row));
+            self.mouse.held = Some(HeldBorder { name: border.name, offset, moved: false });
+            return Vec::new();
+        }
+        match self.mouse.hits.at(column, row) {
+            Some((_, Hit::Tab(pane))) => self.focus = pane,
+            Some((_, hit @ (Hit::Pane(Pane::Chat) | Hit::Row(Pane::Chat, _) | Hit::Citation(..)))) => {
+                self.focus = Pane::Chat;
+                self.mouse.pressed = Some(Press { at: (column, row), hit, is_double: double });
+            }
+            Some((area, Hit::Pane(pane))) => return self.click_in_pane(pane, area, (column, row), double),
+            Some((_, Hit::Row(pane, at))) => {
+                self.focus = pane;
+                return self.click_row(pane, at, double);
+            }
+            Some((area, Hit::Composer)) => {
+                self.focus = Pane::Chat;
+                self.stop_reading();
+                self.composer.click(column.saturating_sub(area.x), row.saturating_sub(area.y));
+            }
+            Some((_, Hit::Item(_))) | None => {}
+        }
+        Vec::new()
+    }
+
+    /// A click in the chat, now that the button was released where it went down.
+    fn click_pressed(&mut self, press: Press) -> Vec<Task> {
+        match press.hit {
+            Hit::Row(Pane::Chat, at) => self.click_in_chat(at, press.is_double),
+            Hit::Citation(entry, at) => self.click_citation(entry, at),
+            _ => Vec::new(),
+        }
+    }
+
+    fn click_row(&mut self, pane: Pane, at: usize, double: bool) -> Vec<Task> {
+        match pane {
+            Pane::Chat => self.click_in_chat(at, double),
+            Pane::Map => self.click_in_map(at, double),
+            Pane::Context => self.click_in_context(at, double),
+            Pane::Review => self.click_in_review(at, double),
+        }
+    }
+
+    fn drag(&mut self, column: u16, row: u16) {
+        let to = (column, row);
+        if let Some(press) = self.mouse.pressed.filter(|press| press.at != to || self.mouse.selection.is_some()) {
+            let text = self.mouse.selection.take().map(|selection| selection.text).unwrap_or_default();
+            self.mouse.selection = Some(Selection { from: press.at, to, text });
+            return;
+        }
+        let Some(held) = &mut self.mouse.held else { return };
+        let (name, offset) = (held.name, held.offset);
+        let Some(border) = self.layout.places().borders.iter().find(|border| border.name == name) else { return };
+        held.moved = true;
+        let share = border.share(border.along(column, row).saturating_add(offset));
+        self.layout.move_border(name, share);
+    }
+
+    /// Ends what the button began. A border that was not moved after all was a click on the frame of a pane.
+    fn release(&mut self, column: u16, row: u16) -> Vec<Task> {
+        let (press, selection) = (self.mouse.pressed.take(), self.mouse.selection.take());
+        if !self.overlays.is_empty() {
+            self.mouse.held = None;
+            return Vec::new();
+        }
+        if let Some(selection) = selection {
+            return self.copy_selection(selection.text);
+        }
+        if let Some(press) = press.filter(|press| press.at == (column, row)) {
+            return self.click_pressed(press);
+        }
+        let clicked = self.mouse.held.take().is_some_and(|held| !held.moved);
+        if let Some(pane) = self.layout.places().pane_at(column, row).filter(|_| clicked) {
+            self.focus = pane;
+        }
+        Vec::new()
+    }
+
+    fn copy_selection(&mut self, text: String) -> Vec<Task> {
+        if text.trim().is_empty() {
+            return Vec::new();
+        }
+        self.hint.set(format!("copied {}", count(text.lines().count(), "line")));
+        vec![Task::Copy(Clip { what: "The selected text".into(), text, hint: String::new() })]
+    }
+
+    /// The wheel scrolls what is under the pointer, whatever has the focus.
+    fn wheel(&mut self, column: u16, row: u16, down: bool) -> Vec<Task> {
+        let rows = isize::try_from(self.mouse.wheel_rows()).unwrap_or(0) * if down { 1 } else { -1 };
+        if !self.overlays.is_empty() {
+            return self.wheel_in_overlay(rows);
+        }
+        match self.layout.places().pane_at(column, row) {
+            Some(Pane::Chat) => self.chat.scroll_up(-rows),
+            Some(Pane::Map) => self.wheel_in_map(rows),
+            Some(Pane::Context) => self.wheel_in_context(rows),
+            Some(Pane::Review) => {
+                self.scroll_review(rows);
+            }
+            None => {}
+        }
+        Vec::new()
+    }
+}
+
+/// What a click means in each pane.
+impl App {
+    /// A click on a pane that has not said what stands there.
+    fn click_in_pane(&mut self, pane: Pane, area: Rect, (column, row): (u16, u16), double: bool) -> Vec<Task> {
+        let had_focus = self.focus == pane;
+        self.focus = pane;
+        let inside = column > area.x && column + 1 < area.right() && row > area.y && row + 1 < area.bottom();
+        let line = usize::from(row.saturating_sub(area.y + 1));
+        let window = match pane {
+            Pane::Map => self.map.window(),
+            Pane::Context => self.context.window(),
+            Pane::Chat | Pane::Review => return Vec::new(),
+        };
+        let at = window.offset() + line;
+        if !inside || !window.visible().contains(&at) {
+            return Vec::new();
+        }
+        self.click_row(pane, at, double && had_focus)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notch_of_the_wheel_moves_about_the_same_however_many_events_it_sends() {
+        for (events, rows) in [(1, 3), (3, 3), (6, 6), (9, 6), (100, 6)] {
+            let mut mouse = MouseState::default();
+            assert_eq!((0..events).map(|_| mouse.wheel_rows()).sum::<usize>(), rows, "{events} events");
+            mouse.drawn(&ViewCache::default());
+            assert_eq!(mouse.wheel_rows(), 3, "a new frame");
+        }
+    }
+
+    #[test]
+    fn two_clicks_on_one_place_are_a_double_click_if_they_are_quick() {
+        let mut mouse = MouseState::default();
+        assert!(!mouse.is_double(Duration::ZERO, 3, 4));
+        assert!(mouse.is_double(Duration::ZERO, 3, 4));
+        assert!(!mouse.is_double(Duration::ZERO, 3, 4), "a third one begins anew");
+        assert!(!mouse.is_double(Duration::ZERO, 3, 5));
+        assert!(!mouse.is_double(Duration::from_secs(1), 3, 5), "too late");
+    }
+}
+
+#[cfg(test)]
+mod selection_tests {
+    use super::*;
+
+    #[test]
+    fn a_selection_is_the_text_between_two_cells_in_either_direction() {
+        let mut buffer = Buffer::with_lines(["|one two  |", "|日本 six |", "|four     |"]);
+        let area = Rect::new(1, 0, 9, 3);
+        let mut select = |from, to| mark(&mut buffer, area, from, to, Style::default());
+        assert_eq!(select((5, 0), (5, 2)), "two\n日本 six\nfour");
+        assert_eq!(select((5, 2), (5, 0)), "two\n日本 six\nfour");
+        assert_eq!(select((1, 1), (4, 1)), "日本");
+        assert_eq!(select((0, 0), (90, 90)), "one two\n日本 six\nfour", "only what is in the area");
+    }
+}
+
+#[cfg(test)]
+mod mouse_tests {
+    use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+    use crate::session::{Connection, Entry, Level, Session};
+    use crate::tui::overlay::Overlay;
+    use crate::tui::theme::{ColorDepth, Theme};
+    use crate::tui::view::{self, ViewCache};
+
+    struct TestScreen {
+        app: App,
+        cache: ViewCache,
+        screen: Terminal<TestBackend>,
+    }
+
+    impl TestScreen {
+        fn new(width: u16, height: u16) -> Self {
+            let (mut session, effects) = Session::start(Connection::None);
+            session.transcript.extend((0..200).map(|number| {
+                Entry::Notice(crate::session::Notice {
+                    level: Level::Info,
+                    text: format!("notice {number}"),
+                    hint: String::new(),
+                })
+            }));
+            let app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+            let mut test = Self {
+                app,
+                cache: ViewCache::default(),
+                screen: Terminal::new(TestBackend::new(width, height)).unwrap(),
+            };
+            test.draw();
+            test
+        }
+
+        fn draw(&mut self) {
+            let (app, cache) = (&mut self.app, &mut self.cache);
+            self.screen.draw(|frame| view::render(app, cache, frame)).unwrap();
+        }
+
+        fn event(&mut self, kind: MouseEventKind, column: u16, row: u16) {
+            let event = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
+            self.app.event(Event::Mouse(event));
+        }
+
+        fn click(&mut self, column: u16, row: u16) {
+            self.event(MouseEventKind::Down(MouseButton::Left), column, row);
+            self.event(MouseEventKind::Up(MouseButton::Left), column, row);
+            self.draw();
+        }
+
+        fn place(&self, pane: Pane) -> Rect {
+            self.app.layout.places().of(pane).unwrap()
+        }
+    }
+
+    #[test]
+    fn a_click_gives_a_pane_the_focus_and_a_tab_does_so_too() {
+        let mut test = TestScreen::new(120, 35);
+        for pane in [Pane::Map, Pane::Review, Pane::Context, Pane::Chat] {
+            let area = test.place(pane);
+            test.click(area.x + 3, area.y + 2);
+            assert_eq!(test.app.focus, pane);
+        }
+        // The titles stand in borders that can be dragged.
+        for pane in [Pane::Map, Pane::Review, Pane::Context, Pane::Chat] {
+            let area = test.place(pane);
+            test.click(area.x + 3, area.y);
+            assert_eq!(test.app.focus, pane);
+        }
+        let mut test = TestScreen::new(60, 18);
+        for (column, pane) in [(12, Pane::Map), (25, Pane::Context), (38, Pane::Review), (2, Pane::Chat)] {
+            test.click(column, 0);
+            assert_eq!(test.app.focus, pane);
+        }
+    }
+
+    #[test]
+    fn the_wheel_scrolls_what_is_under_the_pointer_and_the_focus_stays() {
+        let mut test = TestScreen::new(120, 35);
+        test.app.focus = Pane::Map;
+        let chat = test.place(Pane::Chat);
+        test.event(MouseEventKind::ScrollUp, chat.x + 5, chat.y + 5);
+        assert_eq!((test.app.chat.from_bottom(), test.app.focus), (3, Pane::Map));
+        test.draw();
+        for _ in 0..9 {
+            test.event(MouseEventKind::ScrollUp, chat.x + 5, chat.y + 5);
+        }
+        assert_eq!(test.app.chat.from_bottom(), 9, "nine events of one notch");
+        test.draw();
+        test.event(MouseEventKind::ScrollDown, chat.x + 5, chat.y + 5);
+        assert_eq!(test.app.chat.from_bottom(), 6);
+        test.event(MouseEventKind::ScrollDown, 300, 300);
+    }
+
+    #[test]
+    fn a_border_follows_the_pointer_and_is_to_be_kept_and_a_double_click_puts_it_back() {
+        for beside in [0, 1] {
+            let mut test = TestScreen::new(120, 35);
+            let chat = test.place(Pane::Chat);
+            let (edge, row) = (chat.right() - beside, 12);
+            test.event(MouseEventKind::Down(MouseButton::Left), edge, row);
+            for column in [edge - 4, edge - 9, 0] {
+                test.event(MouseEventKind::Drag(MouseButton::Left), column, row);
+                test.draw();
+                let moved = test.place(Pane::Chat).right() - beside;
+                assert!(moved == column || (column == 0 && moved < 30), "{moved} for {column}");
+            }
+            test.event(MouseEventKind::Drag(MouseButton::Left), edge - 20, row);
+            test.event(MouseEventKind::Up(MouseButton::Left), edge - 20, row);
+            test.event(MouseEventKind::Drag(MouseButton::Left), edge, row);
+            test.draw();
+            assert_eq!(
+                test.place(Pane::Chat).right() - beside,
+                edge - 20,
+                "after the button was released nothing moves"
+            );
+            assert!(test.app.layout.take_changes().is_some_and(|kept| kept.borders.contains_key("columns-chat")));
+            assert_eq!(test.app.focus, Pane::Chat, "a drag leaves the focus alone");
+            test.click(edge - 20, row);
+            test.click(edge - 20, row);
+            assert_eq!(test.place(Pane::Chat), chat);
+            assert!(test.app.layout.take_changes().is_some_and(|kept| kept.borders.is_empty()));
+        }
+    }
+
+    #[test]
+    fn a_click_in_the_composer_puts_the_cursor_there() {
+        let mut test = TestScreen::new(120, 35);
+        test.app.composer.set("hello\nharbour");
+        test.app.focus = Pane::Map;
+        test.draw();
+        let chat = test.place(Pane::Chat);
+        // Frame, two columns of the mark, the text.
+        test.click(chat.x + 3 + 2, chat.bottom() - 3);
+        assert_eq!(test.app.focus, Pane::Chat);
+        test.app.event(Event::Key(KeyEvent::from(KeyCode::Char('X'))));
+        assert_eq!(test.app.composer.text(), "heXllo\nharbour");
+        test.draw();
+        test.click(chat.right() - 3, chat.bottom() - 2);
+        test.app.event(Event::Key(KeyEvent::from(KeyCode::Char('!'))));
+        assert_eq!(test.app.composer.text(), "heXllo\nharbour!", "beyond the end of a line is its end");
+    }
+
+    #[test]
+    fn under_an_overlay_nothing_is_clicked_and_the_wheel_scrolls_the_overlay() {
+        let mut test = TestScreen::new(120, 35);
+        test.app.event(Event::Key(KeyEvent::from(KeyCode::F(1))));
+        test.draw();
+        let map = test.place(Pane::Map);
+        test.click(map.x + 2, map.y + 2);
+        test.event(MouseEventKind::ScrollDown, map.x + 2, map.y + 2);
+        assert!(!test.app.overlays.is_empty() && test.app.focus == Pane::Chat);
+        // A question is not answered by a wheel.
+        test.app.confirm_abandoning();
+        test.event(MouseEventKind::ScrollDown, 60, 17);
+        test.click(60, 17);
+        assert!(matches!(test.app.overlays.top(), Some(Overlay::Confirm(_))));
+    }
+
+    const CARD: &str = "First.\n\na.py\n```\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n\nThen that.\n";
+
+    #[test]
+    fn a_drag_from_an_edit_selects_text_and_a_click_on_it_is_done_when_the_button_is_released() {
+        let mut test = TestScreen::new(120, 35);
+        let (text, reasoning, state) = (CARD.to_owned(), "hm".to_owned(), crate::session::AnswerState::Complete);
+        let answer = crate::session::Answer { text, reasoning, state, edits: Vec::new() };
+        test.app.session.transcript.push(Entry::Answer(answer));
+        test.draw();
+        let row_of = |test: &TestScreen, text: &str| {
+            let row = |y: u16| (0..60).map(|x| test.screen.backend().buffer()[(x, y)].symbol()).collect::<String>();
+            (0..35).find(|y| row(*y).contains(text)).unwrap()
+        };
+        let (card, end) = (row_of(&test, "✎ a.py"), row_of(&test, "Then that."));
+        test.event(MouseEventKind::Down(MouseButton::Left), 3, card);
+        assert!(test.app.hint.is_empty(), "nothing is opened yet");
+        test.event(MouseEventKind::Drag(MouseButton::Left), 7, end);
+        test.draw();
+        let up = MouseEvent {
+            kind: MouseEventKind::Up(MouseButton::Left),
+            column: 7,
+            row: end,
+            modifiers: KeyModifiers::NONE,
+        };
+        let tasks = test.app.event(Event::Mouse(up));
+        let copied = tasks.iter().find_map(|task| if let Task::Copy(clip) = task { Some(&clip.text) } else { None });
+        assert!(
+            copied.is_some_and(|text| text.starts_with("a.py  +1 −1") && text.ends_with("\nThen th")),
+            "{copied:?}"
+        );
+        assert_eq!(test.app.hint.text(), "copied 3 lines");
+        test.click(3, card);
+        assert_eq!(test.app.hint.text(), "this edit is not under review");
+        let thoughts = row_of(&test, "thought");
+        test.event(MouseEventKind::Down(MouseButton::Left), 3, thoughts);
+        test.event(MouseEventKind::Up(MouseButton::Left), 9, thoughts);
+        test.draw();
+        assert!(!test.app.chat.has_toggled_thoughts(), "released elsewhere");
+        test.click(3, thoughts);
+        assert!(test.app.chat.has_toggled_thoughts());
+    }
+
+    #[test]
+    fn a_mouse_that_is_the_terminals_does_nothing() {
+        let mut test = TestScreen::new(120, 35);
+        test.app.toggle_mouse();
+        assert!(test.app.hint.text().contains("selects text"), "{}", test.app.hint.text());
+        let map = test.place(Pane::Map);
+        test.click(map.x + 2, map.y + 2);
+        test.event(MouseEventKind::ScrollUp, 5, 5);
+        assert_eq!((test.app.focus, test.app.chat.from_bottom()), (Pane::Chat, 0));
+    }
+}

@@ -1,0 +1,435 @@
+//! Connecting a model: where keys and servers were looked for, a list of what can be connected, and a field for a key. What is typed
+//! over the list is meant for the composer, so that the screen is in nobody's way at the start.
+
+use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
+use crate::tui::previews::Previews;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use rhumb_llm::LocalServer;
+use rhumb_llm::models::Api;
+use rhumb_text::{sanitize, width, wrap};
+
+use super::{Reply, centred, window};
+use crate::config::{KeySearch, KeyedProvider};
+use crate::session::{ConnectRequest, Connecting, Failure, ModelUse, NewKey};
+use crate::tui::mouse::{Hit, Hits};
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widget::input::SecretInput;
+use crate::tui::widget::list_window::ListWindow;
+use crate::tui::widget::styled::fill;
+
+/// The widest that it gets, borders included.
+const MAX_WIDTH: u16 = 84;
+/// Rows of the list that stay visible on a small screen, before the text above it is cut.
+const MIN_ROWS: usize = 4;
+
+/// The field for a key.
+#[derive(Debug)]
+struct KeyField {
+    provider: KeyedProvider,
+    input: SecretInput,
+}
+
+/// The screen.
+#[derive(Debug)]
+pub struct ConnectBox {
+    reason: String,
+    /// The model that was asked for; empty for none.
+    model: String,
+    /// The provider whose field opens as soon as it is known.
+    provider: Option<String>,
+    keys: Option<KeySearch>,
+    servers: Option<Vec<LocalServer>>,
+    checking: bool,
+    refused: String,
+    rows: Vec<Row>,
+    window: ListWindow,
+    field: Option<KeyField>,
+}
+
+impl ConnectBox {
+    /// The screen for a request; `connected` names the model that is connected already.
+    pub fn new(request: &ConnectRequest, connected: Option<&str>) -> Self {
+        let reason = match (request.reason.as_str(), connected) {
+            ("", Some(model)) => format!("{model} is connected."),
+            ("", None) => "No model is connected.".to_owned(),
+            (reason, _) => reason.to_owned(),
+        };
+        let mut opened = Self {
+            reason,
+            model: request.model.clone(),
+            provider: request.provider.clone(),
+            keys: None,
+            servers: None,
+            checking: false,
+            refused: String::new(),
+            rows: Vec::new(),
+            window: ListWindow::default(),
+            field: None,
+        };
+        opened.list();
+        opened
+    }
+
+    /// Takes in what was found meanwhile.
+    pub fn refresh(&mut self, now: &Connecting) {
+        if std::mem::replace(&mut self.checking, now.checking) && !now.checking {
+            self.refused = now.refused.as_ref().map_or_else(String::new, told);
+        }
+        if (&self.keys, &self.servers) != (&now.keys, &now.servers) {
+            (self.keys, self.servers) = (now.keys.clone(), now.servers.clone());
+            self.list();
+        }
+        if self.keys.is_none() {
+            return;
+        }
+        if let Some(name) = self.provider.take() {
+            let known = |row: &Row| matches!(row, Row::Provider(provider) if provider.name == name);
+            match self.rows.iter().position(known) {
+                Some(at) => {
+                    self.window.select(at);
+                    self.open_field();
+                }
+                None => self.reason = format!("There is no provider {name} that takes a key."),
+            }
+        }
+    }
+
+    /// Whether what is typed is meant for the composer.
+    pub fn leaves_typing(&self) -> bool {
+        self.field.is_none()
+    }
+
+    /// Lists what there is. The cursor stays on the row that it is on.
+    fn list(&mut self) {
+        let before = self.window.selected().and_then(|at| self.rows.get(at)).cloned();
+        self.rows = rows(self.keys.as_ref(), self.servers.as_deref());
+        self.window.set_len(self.rows.len());
+        // While nothing is listed yet, the cursor is nowhere on purpose.
+        let before = before.filter(|row| !matches!(row, Row::SearchAgain));
+        let at = before.and_then(|row| self.rows.iter().position(|other| *other == row));
+        self.window.select(at.unwrap_or(0));
+    }
+
+    fn open_field(&mut self) {
+        let row = self.window.selected().and_then(|at| self.rows.get(at));
+        if let Some(Row::Provider(provider)) = row {
+            self.field = Some(KeyField { provider: provider.clone(), input: SecretInput::default() });
+        }
+    }
+
+    fn choose(&mut self) -> Reply {
+        let Some(row) = self.window.selected().and_then(|at| self.rows.get(at)) else { return Reply::Stay };
+        row.reply(&self.model).unwrap_or_else(|| {
+            self.open_field();
+            Reply::Stay
+        })
+    }
+
+    fn field_key(&mut self, key: KeyEvent) -> Reply {
+        let Some(field) = &mut self.field else { return Reply::Stay };
+        match key.code {
+            KeyCode::Esc => {
+                self.field = None;
+                self.refused.clear();
+            }
+            _ if self.checking => {}
+            KeyCode::Enter if !field.input.is_empty() => {
+                self.refused.clear();
+                let (provider, key) = (field.provider.name.clone(), field.input.take());
+                return Reply::Key(NewKey { provider, model: self.model.clone(), key });
+            }
+            KeyCode::Enter => {}
+            _ => field.input.key(key),
+        }
+        Reply::Stay
+    }
+
+    /// Where keys and servers were looked for.
+    fn list_text(&self) -> Vec<(String, Role)> {
+        let mut text = vec![(self.reason.clone(), Role::Warning)];
+        text.push(("rhumb looked for the variables below, and here:".to_owned(), Role::Text));
+        let mut places: Vec<String> = match &self.keys {
+            None => vec!["looking for keys …".to_owned()],
+            Some(keys) => keys.places.iter().map(|place| format!("{}: {}", place.name, place.state)).collect(),
+        };
+        let names: Vec<&str> = rhumb_llm::KNOWN_SERVERS.iter().map(|(name, _)| *name).collect();
+        let names = names.join(", ");
+        places.push(match self.servers.as_deref() {
+            None => format!("servers on this machine ({names}): looking …"),
+            Some([]) => format!("servers on this machine ({names}): none answers"),
+            Some(servers) => {
+                let found: Vec<&str> = servers.iter().map(|server| server.name.as_str()).collect();
+                format!("servers on this machine: {}", found.join(", "))
+            }
+        });
+        text.extend(places.into_iter().map(|place| (place, Role::Text)));
+        text
+    }
+
+    /// How many lines the text above the list takes.
+    fn text_lines(&self, screen: Rect) -> usize {
+        let columns = usize::from(screen.width.min(MAX_WIDTH).saturating_sub(4)).max(8);
+        let lines = |(text, _): &(String, Role)| wrap::hanging(&sanitize::visible_line(text), columns).len();
+        self.list_text().iter().map(lines).sum()
+    }
+
+    /// The area of the box with its list, and how many of the `lines` of text above the list it shows.
+    fn list_area(&self, screen: Rect, lines: usize) -> (Rect, u16) {
+        let lines = lines.min(usize::from(screen.height.saturating_sub(4)).saturating_sub(MIN_ROWS));
+        let height = u16::try_from(lines + self.rows.len() + 4).unwrap_or(u16::MAX).min(screen.height);
+        (centred(screen, screen.width.min(MAX_WIDTH), height), u16::try_from(lines).unwrap_or(u16::MAX))
+    }
+
+    /// The areas of text, gap, list and hint, in the space inside the frame.
+    fn list_parts(inner: Rect, lines: u16) -> [Rect; 4] {
+        let gap = u16::from(inner.height > lines + 2);
+        let parts = [Constraint::Length(lines), Constraint::Length(gap), Constraint::Fill(1), Constraint::Length(1)];
+        Layout::vertical(parts).areas(inner)
+    }
+
+    fn draw_list(
+        &self,
+        frame: &mut Frame<'_>,
+        screen: Rect,
+        mut text: Vec<Line<'static>>,
+        (hits, theme): (&mut Hits, &Theme),
+    ) {
+        let (area, lines) = self.list_area(screen, text.len());
+        text.truncate(usize::from(lines));
+        let [head, _, list, hint] = Self::list_parts(window(frame, area, " connect a model ", theme), lines);
+        frame.render_widget(Paragraph::new(text), head);
+        let columns = usize::from(list.width);
+        let rows = self.window.visible().filter_map(|at| {
+            let row = self.rows.get(at)?;
+            Some(line(row, self.window.selected() == Some(at), columns, theme))
+        });
+        frame.render_widget(Paragraph::new(rows.collect::<Vec<_>>()), list);
+        for (y, at) in (list.y..list.bottom()).zip(self.window.visible()) {
+            hits.add(Rect { y, height: 1, ..list }, Hit::Item(at));
+        }
+        let keys = " ↑↓ move · Enter choose · Esc close · letters go to the message";
+        frame.render_widget(Line::styled(width::clip(keys, columns).into_owned(), theme.style(Role::Muted)), hint);
+    }
+
+    /// What is to be known before a key is entered.
+    fn field_text(&self, field: &KeyField) -> Vec<(String, Role)> {
+        let KeyedProvider { name, host, found, variables, .. } = &field.provider;
+        let storage = self.keys.as_ref().map_or("", |keys| keys.storage.as_str());
+        let mut text = vec![(self.reason.clone(), Role::Warning)];
+        if let Some(source) = found {
+            text.push((format!("There is a key for {name} already: {source}."), Role::Text));
+        } else if let Some(variable) = variables.first() {
+            text.push((format!("Instead of entering a key you can set {variable} before rhumb starts."), Role::Text));
+        }
+        let stored = format!("The key is checked with {host}, is sent to no other host, and is stored in {storage}.");
+        text.push((stored, Role::Text));
+        if self.checking {
+            text.push((format!("Checking the key with {host} …"), Role::Accent));
+        } else if !self.refused.is_empty() {
+            text.push((self.refused.clone(), Role::Error));
+        }
+        text
+    }
+
+    fn draw_field(&self, frame: &mut Frame<'_>, screen: Rect, wide: u16, text: Vec<Line<'static>>, theme: &Theme) {
+        let Some(field) = &self.field else { return };
+        let height = u16::try_from(text.len() + 5).unwrap_or(u16::MAX).min(screen.height);
+        let title = format!(" a key for {} ", sanitize::visible_line(&field.provider.name));
+        let inner = window(frame, centred(screen, wide, height), &title, theme);
+        let parts = [Constraint::Fill(1), Constraint::Length(1), Constraint::Length(1), Constraint::Length(1)];
+        let [body, line, _, hint] = Layout::vertical(parts).areas(inner);
+        // The last lines say what is wrong.
+        let first = text.len().saturating_sub(usize::from(body.height));
+        frame.render_widget(Paragraph::new(text.into_iter().skip(first).collect::<Vec<_>>()), body);
+        let prompt = " › ";
+        let room = usize::from(line.width).saturating_sub(width::columns(prompt) + 1);
+        let masked = field.input.masked(room);
+        let at = width::columns(prompt) + width::columns(&masked);
+        let entered = Line::from(vec![
+            Span::styled(prompt, theme.style(Role::Accent)),
+            Span::styled(masked, theme.style(Role::Overlay)),
+        ]);
+        frame.render_widget(entered, line);
+        let x = line.x.saturating_add(u16::try_from(at).unwrap_or(u16::MAX)).min(line.right().saturating_sub(1));
+        frame.set_cursor_position(Position { x, y: line.y });
+        let keys = " Type or paste the key · Enter take it · Ctrl-u empty · Esc back";
+        let keys = width::clip(keys, usize::from(hint.width)).into_owned();
+        frame.render_widget(Line::styled(keys, theme.style(Role::Muted)), hint);
+    }
+}
+
+impl OverlayComponent for ConnectBox {
+    /// Takes a key.
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        if self.field.is_some() {
+            return self.field_key(key);
+        }
+        match (key.modifiers, key.code) {
+            (_, KeyCode::Esc) => return Reply::Close,
+            (_, KeyCode::Up) => self.window.cycle(false),
+            (_, KeyCode::Down) => self.window.cycle(true),
+            (KeyModifiers::NONE, KeyCode::PageUp) => self.window.page_up(),
+            (KeyModifiers::NONE, KeyCode::PageDown) => self.window.page_down(),
+            (KeyModifiers::NONE, KeyCode::Home) => self.window.first(),
+            (KeyModifiers::NONE, KeyCode::End) => self.window.last(),
+            (KeyModifiers::NONE, KeyCode::Enter) => return self.choose(),
+            _ => return Reply::Typed(key),
+        }
+        Reply::Stay
+    }
+
+    fn paste(&mut self, text: &str) {
+        if let Some(field) = self.field.as_mut().filter(|_| !self.checking) {
+            field.input.insert(text);
+        }
+    }
+
+    fn wheel(&mut self, by: isize) {
+        self.window.scroll(by);
+    }
+
+    fn click(&mut self, row: usize, double: bool) -> Reply {
+        let was_there = self.window.selected() == Some(row);
+        if self.field.is_some() || row >= self.rows.len() {
+            return Reply::Stay;
+        }
+        self.window.select(row);
+        if double || was_there { self.choose() } else { Reply::Stay }
+    }
+
+    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
+        let lines = self.text_lines(screen);
+        let (area, lines) = self.list_area(screen, lines);
+        let [_, _, list, _] = Self::list_parts(inner_area(area), lines);
+        self.window.set_height(usize::from(list.height));
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
+        let wide = screen.width.min(MAX_WIDTH);
+        let columns = usize::from(wide.saturating_sub(4)).max(8);
+        let paragraphs = match &self.field {
+            Some(field) => self.field_text(field),
+            None => self.list_text(),
+        };
+        let mut text: Vec<Line<'static>> = Vec::new();
+        for (paragraph, role) in paragraphs {
+            let lines = wrap::hanging(&sanitize::visible_line(&paragraph), columns);
+            text.extend(lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme.style(role))));
+        }
+        match &self.field {
+            Some(_) => self.draw_field(frame, screen, wide, text, theme),
+            None => self.draw_list(frame, screen, text, (context.hits, theme)),
+        }
+    }
+}
+
+/// Why a key was not taken.
+fn told(failure: &Failure) -> String {
+    format!("{} {}", failure.message, failure.hint).trim_end().to_owned()
+}
+
+fn line(row: &Row, selected: bool, columns: usize, theme: &Theme) -> Line<'static> {
+    let background = if selected { theme.style(Role::Selection) } else { Style::default() };
+    let pointer = if selected { " ▸ " } else { "   " };
+    let (label, detail) = row.words();
+    let room = columns.saturating_sub(width::columns(pointer) + 1);
+    let label = width::clip(&sanitize::visible_line(&label), room).into_owned();
+    let left = room.saturating_sub(width::columns(&label) + 2);
+    let detail = width::clip(&sanitize::visible_line(&detail), left).into_owned();
+    let gap = room.saturating_sub(width::columns(&label) + width::columns(&detail));
+    let mut line = Line::from(vec![
+        Span::styled(pointer, theme.style(Role::Accent).patch(background)),
+        Span::styled(label, theme.style(Role::Overlay).patch(background)),
+        Span::styled(" ".repeat(gap), background),
+        Span::styled(detail, theme.style(Role::Muted).patch(background)),
+    ]);
+    fill(&mut line, columns, background);
+    line
+}
+
+/// A row of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Row {
+    /// A model of a server on this machine; an empty name where none is loaded.
+    Server {
+        /// The kind of server.
+        kind: String,
+        /// What it speaks.
+        api: Api,
+        /// The root of its API.
+        base_url: String,
+        /// The model.
+        model: String,
+    },
+    /// A provider.
+    Provider(KeyedProvider),
+    /// Look for keys and servers again.
+    SearchAgain,
+    /// Close the screen.
+    WithoutModel,
+}
+
+impl Row {
+    /// What it does, and what was found.
+    pub(super) fn words(&self) -> (String, String) {
+        match self {
+            Self::Server { kind, base_url, model, .. } if model.is_empty() => {
+                (format!("use {kind}"), format!("{base_url}, no model loaded"))
+            }
+            Self::Server { kind, base_url, model, .. } => (format!("use {model}"), format!("{kind} at {base_url}")),
+            Self::Provider(KeyedProvider { name, found: Some(source), .. }) => {
+                (format!("use {name}"), format!("key from {source}"))
+            }
+            Self::Provider(KeyedProvider { name, variables, host, .. }) => {
+                let looked_for = match variables.as_slice() {
+                    [] => format!("no key for {host}"),
+                    [one] => format!("{one} is not set"),
+                    several => format!("{} are not set", several.join(", ")),
+                };
+                (format!("enter a key for {name}"), looked_for)
+            }
+            Self::SearchAgain => ("look again for keys and servers".to_owned(), String::new()),
+            Self::WithoutModel => {
+                ("go on without a model".to_owned(), "copy mode: /copy-context and /paste".to_owned())
+            }
+        }
+    }
+
+    /// What choosing it comes to; `None` where a key is to be entered first.
+    pub(super) fn reply(&self, model: &str) -> Option<Reply> {
+        Some(match self {
+            Self::Server { api, base_url, model, .. } => {
+                Reply::Connect { api: *api, base_url: base_url.clone(), model: model.clone() }
+            }
+            Self::Provider(provider) if provider.found.is_none() => return None,
+            Self::Provider(KeyedProvider { name, default_model, .. }) => {
+                let default = format!("{name}/{default_model}");
+                Reply::Model(ModelUse::Main, if model.is_empty() { default } else { model.to_owned() })
+            }
+            Self::SearchAgain => Reply::SearchConnections,
+            Self::WithoutModel => Reply::Close,
+        })
+    }
+}
+
+/// All rows: first what needs nothing more.
+pub(super) fn rows(keys: Option<&KeySearch>, servers: Option<&[LocalServer]>) -> Vec<Row> {
+    let of_server = |server: &LocalServer| {
+        let models = if server.models.is_empty() { vec![String::new()] } else { server.models.clone() };
+        let LocalServer { name, api, base_url, .. } = server.clone();
+        let row = move |model| Row::Server { kind: name.clone(), api, base_url: base_url.clone(), model };
+        models.into_iter().map(row).collect::<Vec<Row>>()
+    };
+    let mut rows: Vec<Row> = servers.unwrap_or_default().iter().flat_map(of_server).collect();
+    let providers = || keys.into_iter().flat_map(|keys| &keys.providers);
+    let (found, missing): (Vec<_>, Vec<_>) = providers().cloned().partition(|provider| provider.found.is_some());
+    rows.extend(found.into_iter().chain(missing).map(Row::Provider));
+    rows.extend([Row::SearchAgain, Row::WithoutModel]);
+    rows
+}

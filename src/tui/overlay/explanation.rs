@@ -1,0 +1,216 @@
+//! Why a file or a symbol stands where it does in the map: what speaks for it, and the references that weigh most.
+
+use crate::tui::overlay::{OverlayComponent, OverlayContext};
+use crate::tui::previews::Previews;
+
+use crossterm::event::KeyEvent;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use rhumb_index::repo_map::{Contribution, Explanation, LocatedReference};
+use rhumb_text::{sanitize, width};
+
+use super::{Place, Reply, centred, window};
+use crate::session::ThisMap;
+use crate::tui::key;
+use crate::tui::theme::{Role, Theme};
+use crate::tui::view::under_cursor;
+use crate::tui::widget::list_window::ListWindow;
+
+/// Cells of a gauge.
+const GAUGE: usize = 8;
+
+/// Why one thing stands where it does.
+#[derive(Debug)]
+pub struct ExplanationView {
+    map: ThisMap,
+    of: (usize, Option<usize>),
+    whence: Option<Explanation>,
+    window: ListWindow,
+    /// The newest map that was looked through for it.
+    newest: ThisMap,
+}
+
+impl ExplanationView {
+    /// The question; the answer follows.
+    pub fn new(map: &ThisMap, place: usize, symbol: Option<usize>) -> Self {
+        let of = (place, symbol);
+        Self { map: map.clone(), of, whence: None, window: ListWindow::default(), newest: map.clone() }
+    }
+
+    /// Goes on to a newer map: its place there, to be asked about. What is known stays until the answer comes, and for good where the
+    /// newer map does not have it.
+    pub fn follow(&mut self, newer: &ThisMap) -> Option<(usize, Option<usize>)> {
+        if self.newest == *newer {
+            return None;
+        }
+        self.newest = newer.clone();
+        let (place, symbol) = self.of;
+        let path = &self.map.0.files.get(place)?.path;
+        let there = newer.0.files.iter().position(|file| file.path == *path)?;
+        let symbol = match symbol {
+            None => None,
+            Some(at) => {
+                let known = self.map.0.symbols(place);
+                let known = known.get(at)?;
+                let symbols = newer.0.symbols(there);
+                let same = |exact: bool| {
+                    let is_it = |line: u32| !exact || line == known.line;
+                    symbols.iter().position(|other| other.name == known.name && is_it(other.line))
+                };
+                Some(same(true).or_else(|| same(false))?)
+            }
+        };
+        (self.map, self.of) = (newer.clone(), (there, symbol));
+        Some(self.of)
+    }
+
+    /// Takes the answer, if it is to this question.
+    pub fn answer(&mut self, map: &ThisMap, of: (usize, Option<usize>), whence: &Explanation) {
+        if (&self.map, self.of) == (map, of) {
+            let at = self.window.selected();
+            self.window = ListWindow::new(whence.references.len());
+            at.into_iter().for_each(|at| self.window.select(at));
+            self.whence = Some(whence.clone());
+        }
+    }
+
+    /// The references as places to look at, the one under the cursor first.
+    fn places(&self) -> Vec<Place> {
+        let Some(whence) = &self.whence else { return Vec::new() };
+        let place = |reference: &LocatedReference| {
+            let line = Some(reference.line).filter(|line| *line > 0);
+            Place::at(&reference.from, line, &reference.ident)
+        };
+        let mut places: Vec<Place> = whence.references.iter().map(place).collect();
+        let first = self.window.selected().unwrap_or(0).min(places.len());
+        places.rotate_left(first);
+        places
+    }
+
+    fn title(&self, columns: usize) -> String {
+        let (place, symbol) = self.of;
+        let path = self.map.0.files.get(place).map_or("", |file| &*file.path);
+        let symbol = symbol.and_then(|at| self.map.0.symbols(place).get(at));
+        let name = symbol.map_or_else(|| path.to_owned(), |symbol| format!("{} in {path}", symbol.name));
+        format!(" why {} ", width::clip_start(&sanitize::visible_line(&name), columns.saturating_sub(6)))
+    }
+
+    /// Where it stands.
+    fn head(&self, theme: &Theme) -> Vec<Line<'static>> {
+        let (place, symbol) = self.of;
+        let map = &self.map.0;
+        let symbols = map.symbols(place);
+        let (what, shown) = match symbol.and_then(|at| Some((at, symbols.get(at)?))) {
+            Some((at, symbol)) => (format!("symbol {} of {} of its file", at + 1, symbols.len()), symbol.shown),
+            None => {
+                let shown = map.files.get(place).is_some_and(|file| file.shown);
+                (format!("place {} of {}", place + 1, map.files.len()), shown)
+            }
+        };
+        let state = if shown { "in the map" } else { "not in the map" };
+        let when = if self.map == self.newest { "" } else { " when this was opened" };
+        vec![Line::styled(format!("{what} · {state}{when}"), theme.style(Role::Text)), Line::default()]
+    }
+
+    fn references(&self, whence: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+        if whence.references.is_empty() {
+            return vec![Line::styled("No file references it.", theme.style(Role::Muted))];
+        }
+        let mut lines = vec![Line::styled("the references that weigh most", theme.style(Role::Title))];
+        let best = whence.references.iter().map(|reference| reference.weight).fold(f64::MIN_POSITIVE, f64::max);
+        for (at, reference) in whence.references.iter().enumerate() {
+            let line = if reference.line > 0 { format!(":{}", reference.line) } else { String::new() };
+            let name = format!("  uses {}", sanitize::visible_line(&reference.ident));
+            let name = width::clip(&name, columns / 2).into_owned();
+            let room = columns.saturating_sub(GAUGE + 3 + width::columns(&name));
+            let path = sanitize::visible_line(&reference.from).into_owned() + &line;
+            let pointer = if self.window.selected() == Some(at) { "▸ " } else { "  " };
+            let mut row = Line::from(vec![Span::styled(pointer, theme.style(Role::Accent))]);
+            row.spans.extend(gauge(reference.weight / best, Role::MeterLow, theme));
+            row.spans.push(Span::styled(format!(" {}", width::clip_start(&path, room)), theme.style(Role::Text)));
+            row.spans.push(Span::styled(name, theme.style(Role::Muted)));
+            let columns = u16::try_from(columns).unwrap_or(u16::MAX);
+            lines.push(if self.window.selected() == Some(at) { under_cursor(row, columns, theme) } else { row });
+        }
+        lines
+    }
+}
+
+impl OverlayComponent for ExplanationView {
+    /// Takes a key.
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        match key::name(key).as_str() {
+            "j" | "Down" => self.window.step(1),
+            "k" | "Up" => self.window.step(-1),
+            "Home" | "g" => self.window.first(),
+            "End" | "G" => self.window.last(),
+            "Enter" if !self.window.is_empty() => return Reply::ShowLocations(self.places()),
+            "Esc" | "q" | "Enter" | "w" => return Reply::Close,
+            _ => {}
+        }
+        Reply::Stay
+    }
+
+    fn wheel(&mut self, by: isize) {
+        self.window.scroll(by);
+    }
+
+    fn fit(&mut self, _: Rect, _: &Theme, _: &Previews) {}
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        let columns = screen.width.saturating_sub(4).min(90);
+        let mut lines = self.head(theme);
+        let inside = usize::from(columns.saturating_sub(2));
+        match &self.whence {
+            None => lines.push(Line::styled("looking at every reference …", theme.style(Role::Muted))),
+            Some(whence) => {
+                lines.extend(grounds(whence, inside, theme));
+                lines.extend(self.references(whence, inside, theme));
+            }
+        }
+        let hint =
+            if self.window.is_empty() { "Esc closes" } else { "j k choose · Enter shows the reference · Esc closes" };
+        let rows = u16::try_from(lines.len() + 3).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
+        let area = centred(screen, columns, rows);
+        let inner = window(frame, area, &self.title(inside.saturating_sub(2)), theme);
+        let last = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
+        let body = Rect { height: inner.height.saturating_sub(1), ..inner };
+        // What the cursor is on stays in view where there is no room for all of it.
+        let under = lines.len().saturating_sub(self.window.len()) + self.window.selected().unwrap_or(0) + 1;
+        let skip = if self.window.is_empty() { 0 } else { under.saturating_sub(usize::from(body.height)) };
+        frame.render_widget(Paragraph::new(lines.split_off(skip.min(lines.len()))), body);
+        frame.render_widget(Line::styled(hint, theme.style(Role::Muted)), last);
+    }
+}
+
+/// What speaks for it and against it.
+fn grounds(whence: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let title = if whence.requested { "what the message says for it" } else { "what its rank comes from" };
+    let mut lines = vec![Line::styled(title, theme.style(Role::Title))];
+    let most =
+        whence.contributions.iter().map(|contribution| contribution.weight.abs()).fold(f64::MIN_POSITIVE, f64::max);
+    if whence.contributions.is_empty() {
+        lines.push(Line::styled("  nothing", theme.style(Role::Muted)));
+    }
+    for Contribution { label, weight } in &whence.contributions {
+        let (sign, role) = if *weight < 0.0 { ("−", Role::MeterHigh) } else { ("+", Role::MeterLow) };
+        let mut row = Line::from(Span::raw("  "));
+        row.spans.extend(gauge(weight.abs() / most, role, theme));
+        let text = format!(" {sign}{:<5.2} {label}", weight.abs());
+        let text = width::clip(&text, columns.saturating_sub(GAUGE + 2)).into_owned();
+        row.spans.push(Span::styled(text, theme.style(Role::Text)));
+        lines.push(row);
+    }
+    lines.push(Line::default());
+    lines
+}
+
+fn gauge(share: f64, role: Role, theme: &Theme) -> [Span<'static>; 2] {
+    let filled = ((share * GAUGE as f64).ceil() as usize).min(GAUGE);
+    [
+        Span::styled("▮".repeat(filled), theme.style(role)),
+        Span::styled("▯".repeat(GAUGE - filled), theme.style(Role::MeterEmpty)),
+    ]
+}

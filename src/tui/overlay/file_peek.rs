@@ -1,0 +1,284 @@
+//! A look at places in files: where something is defined, or used, in colours, with what stands around it.
+
+use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
+use crate::tui::previews::Previews;
+
+use crossterm::event::KeyEvent;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+use rhumb_text::{lines, sanitize, width, wrap};
+
+use super::{Reply, centred, window};
+use crate::session::Speaker;
+use crate::tui::key;
+use crate::tui::previews::Preview;
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widget::file_preview;
+use crate::tui::widget::file_preview::Marked;
+
+/// A place in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub path: String,
+    /// The line, 1-based; none for the file as a whole.
+    pub line: Option<u32>,
+    /// The last line, 1-based and inclusive, where there are several.
+    pub end: Option<u32>,
+    /// What is there; empty for the file itself.
+    pub name: String,
+}
+
+impl Place {
+    /// A line of a file, or the file as a whole.
+    pub fn at(path: &str, line: Option<u32>, name: &str) -> Self {
+        Self { path: path.to_owned(), line, end: None, name: name.to_owned() }
+    }
+
+    fn marked(&self) -> Option<Marked> {
+        let first = self.line? as usize;
+        Some(Marked { first, last: self.end.map_or(first, |end| end as usize) })
+    }
+}
+
+/// The places, one at a time.
+#[derive(Debug)]
+pub struct LocationView {
+    places: Vec<Place>,
+    at: usize,
+    /// Lines that the view was moved by.
+    moved: isize,
+    /// The keys that add the file and open it in the editor, as in the map pane.
+    keys: [String; 2],
+    rows: usize,
+}
+
+impl LocationView {
+    /// A look at the first of some places.
+    pub fn new(places: Vec<Place>, keys: [String; 2]) -> Self {
+        Self { places, at: 0, moved: 0, keys, rows: 10 }
+    }
+
+    fn place(&self) -> Option<&Place> {
+        self.places.get(self.at)
+    }
+
+    fn turn(&mut self, forward: bool) {
+        let count = self.places.len().max(1);
+        self.at = (self.at + if forward { 1 } else { count - 1 }) % count;
+        self.moved = 0;
+    }
+
+    fn area(screen: Rect) -> Rect {
+        centred(screen, screen.width.saturating_sub(4).min(130), screen.height.saturating_sub(2))
+    }
+
+    /// Forgets scrolling beyond the ends of a text of `count` lines. Returns the first line (0-based) that is shown.
+    fn clamp(&mut self, count: usize, marked: Option<Marked>) -> usize {
+        let (start, first) = self.first(count, marked);
+        self.moved = isize::try_from(first).unwrap_or(0) - isize::try_from(start).unwrap_or(0);
+        first
+    }
+
+    /// The first line (0-based) that a text of `count` lines shows before and after it was moved.
+    fn first(&self, count: usize, marked: Option<Marked>) -> (usize, usize) {
+        let start = marked.map_or(0, |marked| marked.top(count, self.rows));
+        (start, start.saturating_add_signed(self.moved).min(count.saturating_sub(self.rows)))
+    }
+
+    fn title(&self, place: &Place, columns: usize) -> String {
+        let count = match self.places.len() {
+            0 | 1 => String::new(),
+            count => format!(" · {} of {count}", self.at + 1),
+        };
+        let line = place.line.map_or_else(String::new, |line| format!(":{line}"));
+        let name = if place.name.is_empty() { String::new() } else { format!("{} · ", place.name) };
+        let text = format!("{name}{}{line}", place.path);
+        let text = sanitize::visible_line(&text);
+        format!(" {}{count} ", width::clip_start(&text, columns.saturating_sub(width::columns(&count))))
+    }
+
+    fn hint(&self) -> String {
+        let others = if self.places.len() > 1 { "n p others · " } else { "" };
+        let [add, edit] = &self.keys;
+        format!("Esc closes · {others}j k scroll · {add} adds the file · {edit} editor")
+    }
+}
+
+impl OverlayComponent for LocationView {
+    /// Takes a key.
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        let page = isize::try_from(self.rows.saturating_sub(1).max(1)).unwrap_or(1);
+        match key::name(key).as_str() {
+            "n" | "]" | "Right" => self.turn(true),
+            "p" | "N" | "[" | "Left" => self.turn(false),
+            "j" | "Down" => self.moved += 1,
+            "k" | "Up" => self.moved -= 1,
+            "PageDown" | "Space" | "Ctrl-d" => self.moved += page,
+            "PageUp" | "Ctrl-u" => self.moved -= page,
+            "Home" | "g" => self.moved = isize::MIN / 2,
+            "End" | "G" => self.moved = isize::MAX / 2,
+            "Esc" | "q" | "Enter" => return Reply::Close,
+            name => {
+                let place = self.place().cloned();
+                let [add, edit] = &self.keys;
+                return match place {
+                    Some(place) if name == add => Reply::Add(vec![place.path]),
+                    Some(place) if name == edit => Reply::Edit(place.path, place.line.map_or(1, |line| line as usize)),
+                    _ => Reply::Stay,
+                };
+            }
+        }
+        Reply::Stay
+    }
+
+    fn wheel(&mut self, by: isize) {
+        self.moved = self.moved.saturating_add(by);
+    }
+
+    fn preview(&self) -> Option<PreviewTarget> {
+        self.place().map(|place| PreviewTarget::File(place.path.clone(), place.marked()))
+    }
+
+    fn fit(&mut self, screen: Rect, _: &Theme, previews: &Previews) {
+        self.rows = usize::from(inner_area(Self::area(screen)).height.saturating_sub(1));
+        let Some(place) = self.place().cloned() else { return };
+        if let Some(Preview::Text(text)) = previews.get(&place.path) {
+            self.clamp(lines::split(text).len(), place.marked());
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
+        let OverlayContext { coloring, previews, .. } = context;
+        let area = Self::area(screen);
+        let Some(place) = self.place().cloned() else { return };
+        let inner = window(frame, area, &self.title(&place, usize::from(area.width.saturating_sub(4))), theme);
+        let [body, hints] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(inner);
+        let hint = |text: String| {
+            Line::styled(width::clip(&text, usize::from(hints.width)).into_owned(), theme.style(Role::Muted))
+        };
+        frame.render_widget(hint(self.hint()), hints);
+        match previews.get(&place.path) {
+            Some(Preview::Text(text)) => {
+                let text = std::sync::Arc::clone(text);
+                let marked = place.marked();
+                let (_, first) = self.first(lines::split(&text).len(), marked);
+                file_preview::draw_from(frame, body, (&place.path, &text), (first, marked), coloring, theme);
+            }
+            Some(Preview::None(reason)) => {
+                let text = Line::styled(sanitize::visible_line(reason).into_owned(), theme.style(Role::Warning));
+                frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), body);
+            }
+            Some(Preview::Reading) | None => frame.render_widget(hint("reading …".into()), body),
+        }
+    }
+}
+
+/// What a list shows beside itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PreviewTarget {
+    /// A file of the repository, around some lines.
+    File(String, Option<Marked>),
+    /// The end of an earlier session.
+    Session(i64),
+}
+
+/// Draws a part of a file, as far as it is known.
+pub(super) fn draw_file_peek(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    at: (&str, Option<Marked>),
+    overlay_context: &mut OverlayContext<'_>,
+    theme: &Theme,
+) {
+    let (path, marked) = at;
+    let word = match overlay_context.previews.get(path) {
+        Some(Preview::Text(text)) if text.is_empty() => "the file is empty",
+        Some(Preview::Text(text)) => {
+            return file_preview::draw(frame, area, (path, text), marked, overlay_context.coloring, theme);
+        }
+        Some(Preview::None(why)) => why.as_str(),
+        Some(Preview::Reading) | None => "reading …",
+    };
+    remark(frame, area, word, theme);
+}
+
+/// Draws what was said last in a session; `None` while it is being looked up.
+pub(super) fn draw_session_peek(frame: &mut Frame<'_>, area: Rect, said: Option<&[(Speaker, String)]>, theme: &Theme) {
+    let said = match said {
+        None => return remark(frame, area, "reading …", theme),
+        Some([]) => return remark(frame, area, "nothing was said in it", theme),
+        Some(said) => said,
+    };
+    let columns = usize::from(area.width.saturating_sub(2)).max(1);
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    let mut last = 0;
+    for (who, text) in said {
+        last = lines.len();
+        let (name, role) = match who {
+            Speaker::You => ("you", Role::User),
+            Speaker::Model => ("model", Role::Assistant),
+        };
+        lines.push(Line::styled(format!(" {name}"), theme.style(role)));
+        for line in text.lines().map(sanitize::visible_line) {
+            let pieces = wrap::wrap(&line, columns).into_iter();
+            lines.extend(pieces.map(|range| Line::styled(format!(" {}", &line[range]), theme.style(Role::Text))));
+        }
+        lines.push(Line::default());
+    }
+    lines.pop();
+    // The end is what one remembers a conversation by; but what was said last is known by how it begins.
+    let first = lines.len().saturating_sub(usize::from(area.height)).min(last);
+    frame.render_widget(Paragraph::new(lines.split_off(first)), area);
+}
+
+fn remark(frame: &mut Frame<'_>, area: Rect, text: &str, theme: &Theme) {
+    let text = sanitize::visible_line(text);
+    let text = width::clip(&text, usize::from(area.width.saturating_sub(2))).into_owned();
+    frame.render_widget(
+        Line::styled(format!(" {text}"), theme.style(Role::Muted)),
+        Rect { height: area.height.min(1), ..area },
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(count: u32) -> LocationView {
+        let place = |line| Place::at("a.rs", Some(line), "moor");
+        LocationView::new((1..=count).map(place).collect(), ["a".into(), "o".into()])
+    }
+
+    fn press(view: &mut LocationView, name: &str) -> Reply {
+        view.key(key::parse(name).unwrap())
+    }
+
+    #[test]
+    fn places_are_turned_to_in_a_ring() {
+        let mut view = view(3);
+        press(&mut view, "n");
+        assert_eq!(view.place().unwrap().line, Some(2));
+        press(&mut view, "p");
+        press(&mut view, "p");
+        assert_eq!(view.place().unwrap().line, Some(3));
+        assert_eq!(press(&mut view, "o"), Reply::Edit("a.rs".into(), 3));
+        assert_eq!(press(&mut view, "a"), Reply::Add(vec!["a.rs".into()]));
+    }
+
+    #[test]
+    fn scrolling_stops_at_the_ends() {
+        let mut view = view(1);
+        view.rows = 4;
+        press(&mut view, "G");
+        assert_eq!(view.clamp(20, Some(Marked::line(10))), 16);
+        press(&mut view, "k");
+        assert_eq!(view.clamp(20, Some(Marked::line(10))), 15);
+        press(&mut view, "g");
+        assert_eq!(view.clamp(20, Some(Marked::line(10))), 0);
+        press(&mut view, "j");
+        assert_eq!(view.clamp(20, Some(Marked::line(10))), 1, "not a step that is used up beyond the end");
+    }
+}

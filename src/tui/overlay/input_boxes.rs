@@ -1,0 +1,217 @@
+//! A place for a reply that was copied elsewhere (copy mode).
+
+use crate::tui::overlay::{OverlayComponent, OverlayContext};
+use crate::tui::previews::Previews;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use rhumb_text::{sanitize, width, wrap};
+
+use super::{Reply, centred, window};
+use crate::session::{Recording, Stage};
+use crate::tui::key;
+use crate::tui::theme::{Role, Theme};
+
+/// The reply as pasted so far.
+#[derive(Debug, Default)]
+pub struct PasteBox {
+    text: String,
+    /// The text is the clipboard's, and nobody has touched it yet.
+    filled: bool,
+}
+
+impl PasteBox {
+    /// Takes the text of the clipboard, if nothing is there yet. A paste takes its place.
+    pub fn fill(&mut self, text: &str) {
+        if self.text.is_empty() {
+            self.paste(text);
+            self.filled = true;
+        }
+    }
+
+    /// Whether nothing was typed or pasted.
+    pub fn is_untouched(&self) -> bool {
+        self.text.is_empty() || self.filled
+    }
+
+    /// The cursor stands behind the end of the text, of which so many lines show.
+    fn put_cursor(&self, frame: &mut Frame<'_>, inner: Rect, shown: usize) {
+        if inner.is_empty() {
+            return;
+        }
+        let last = self.text.rsplit('\n').next().unwrap_or_default();
+        let row = if self.text.is_empty() || self.text.ends_with('\n') { shown } else { shown.saturating_sub(1) };
+        let column = width::columns(&sanitize::visible_line(last));
+        let [x, y] = [(inner.x, column, inner.width), (inner.y, row, inner.height)]
+            .map(|(start, at, length)| start + u16::try_from(at).unwrap_or(u16::MAX).min(length - 1));
+        frame.set_cursor_position((x, y));
+    }
+}
+
+impl OverlayComponent for PasteBox {
+    /// Takes a key. Terminals without bracketed paste send the text as keys, so that they are text here; Ctrl-D is never
+    /// part of one.
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        let name = key::name(key);
+        match name.as_str() {
+            "Ctrl-d" => return Reply::Pasted(std::mem::take(&mut self.text)),
+            "Esc" => return Reply::Close,
+            "Backspace" => {
+                self.filled = false;
+                self.text.pop();
+            }
+            "Enter" | "Ctrl-j" => self.paste("\n"),
+            "Tab" => self.paste("\t"),
+            _ => {
+                if let KeyCode::Char(c) = key.code
+                    && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+                {
+                    self.paste(c.encode_utf8(&mut [0; 4]));
+                }
+            }
+        }
+        Reply::Stay
+    }
+
+    fn paste(&mut self, text: &str) {
+        if std::mem::take(&mut self.filled) {
+            self.text.clear();
+        }
+        self.text.push_str(&text.replace("\r\n", "\n").replace('\r', "\n"));
+    }
+
+    fn fit(&mut self, _: Rect, _: &Theme, _: &Previews) {}
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        let area = centred(screen, screen.width.saturating_sub(6).min(100), screen.height.saturating_sub(4).min(24));
+        let inner = window(frame, area, " paste the model's reply ", theme);
+        let rows = usize::from(inner.height.saturating_sub(2));
+        let count = self.text.lines().count();
+        let shown = self.text.lines().skip(count.saturating_sub(rows));
+        let mut lines: Vec<Line<'_>> = shown.map(|line| Line::raw(sanitize::visible_line(line).into_owned())).collect();
+        if self.text.is_empty() {
+            let hint = "Copy the whole reply in the other chat, then paste it here.";
+            let pieces = wrap::wrap(hint, usize::from(inner.width)).into_iter();
+            lines.extend(pieces.map(|piece| Line::styled(&hint[piece], theme.style(Role::Muted))));
+        }
+        lines.resize_with(rows + 1, Line::default);
+        let from = if self.filled { " of the clipboard; or paste" } else { "" };
+        let hint = format!("Ctrl-d review · Esc discard · {count} lines{from}");
+        lines.push(Line::styled(hint, theme.style(Role::Muted)));
+        frame.render_widget(Paragraph::new(lines), inner);
+        self.put_cursor(frame, inner, count.min(rows));
+    }
+}
+
+/// A column of the meter, from silent to loud.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Below this level nothing is being said: about 48 decibels below full scale.
+const QUIET: f32 = 0.2;
+/// From this level on the recording may be distorted.
+const LOUD: f32 = 0.97;
+/// As many levels have to be quiet before that is told; some two seconds.
+const MIN_QUIET_LEVELS: usize = 16;
+
+/// The recording as it was last heard.
+#[derive(Debug)]
+pub struct VoiceMeter {
+    recording: Recording,
+}
+
+impl VoiceMeter {
+    /// The meter of a recording.
+    pub fn new(recording: &Recording) -> Self {
+        Self { recording: recording.clone() }
+    }
+
+    /// What happens, and which keys there are.
+    fn words(&self) -> (String, &'static str) {
+        let seconds = self.recording.seconds;
+        match self.recording.stage {
+            Stage::Starting => ("the recorder starts …".to_owned(), "Esc leaves it"),
+            Stage::Recording => (format!("● recording · {seconds:.1} s"), "Enter writes it down · Esc throws it away"),
+            Stage::Writing => (format!("{seconds:.1} s are being written down …"), "Esc throws it away"),
+        }
+    }
+
+    /// The newest levels, one column each.
+    fn meter(&self, columns: usize, theme: &Theme) -> Line<'static> {
+        let levels = &self.recording.levels;
+        let newest = levels.iter().skip(levels.len().saturating_sub(columns));
+        let bar = |level: &f32| {
+            let role = if *level >= LOUD { Role::MeterHigh } else { Role::MeterLow };
+            Span::styled(column(*level).to_string(), theme.style(role))
+        };
+        Line::from_iter(std::iter::once(Span::raw(" ")).chain(newest.map(bar)))
+    }
+
+    /// What the level says of the recording.
+    fn remark(&self) -> &'static str {
+        let levels = &self.recording.levels;
+        let newest = || levels.iter().rev().take(MIN_QUIET_LEVELS);
+        let is_recording = self.recording.stage == Stage::Recording;
+        if is_recording && levels.len() >= MIN_QUIET_LEVELS && newest().all(|level| *level < QUIET) {
+            "no sound: is the microphone on?"
+        } else if is_recording && newest().any(|level| *level >= LOUD) {
+            "too loud: a little further from the microphone"
+        } else {
+            ""
+        }
+    }
+}
+
+impl OverlayComponent for VoiceMeter {
+    /// Takes a key: Enter has it written down, Esc throws it away.
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        match key.code {
+            KeyCode::Enter => Reply::Spoken(true),
+            KeyCode::Esc => Reply::Spoken(false),
+            _ => Reply::Stay,
+        }
+    }
+
+    fn fit(&mut self, _: Rect, _: &Theme, _: &Previews) {}
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        let inner = window(frame, centred(screen, 64, 7), " speak the message ", theme);
+        let columns = usize::from(inner.width.saturating_sub(2));
+        let line = |text: &str, role: Role| Line::styled(format!(" {}", width::clip(text, columns)), theme.style(role));
+        let (state, keys) = self.words();
+        let lines = vec![
+            line(&state, Role::Text),
+            Line::default(),
+            self.meter(columns, theme),
+            line(self.remark(), Role::Warning),
+            line(keys, Role::Key),
+        ];
+        frame.render_widget(Paragraph::new(lines), inner);
+    }
+}
+
+/// The bar of a level from 0 to 1.
+fn column(level: f32) -> char {
+    // From 0 to 7 by what it is clamped to.
+    let at = (level.clamp(0.0, 1.0) * (BARS.len() - 1) as f32).round() as usize;
+    BARS.get(at).copied().unwrap_or(' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_and_noise_are_told() {
+        let meter = |level: f32, count: usize| {
+            let levels = std::iter::repeat_n(level, count).collect();
+            VoiceMeter { recording: Recording { number: 1, stage: Stage::Recording, levels, seconds: 3.0 } }
+        };
+        assert_eq!(meter(0.0, 4).remark(), "", "a moment of silence is nothing");
+        assert!(meter(0.05, 20).remark().contains("no sound"));
+        assert!(meter(1.0, 1).remark().contains("too loud"));
+        assert_eq!(meter(0.6, 20).remark(), "");
+        assert_eq!((column(0.0), column(0.5), column(1.0), column(f32::NAN)), ('▁', '▅', '█', '▁'));
+    }
+}

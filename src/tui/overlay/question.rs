@@ -1,0 +1,331 @@
+//! A question of the session in full, answered by a letter.
+
+use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
+use crate::tui::previews::Previews;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use rhumb_text::{sanitize, width, wrap};
+
+use super::{Reply, centred, window};
+use crate::session::{Choice, Command, Question};
+use crate::tui::key;
+use crate::tui::theme::{Role, Theme};
+
+/// A question with its choices.
+#[derive(Debug)]
+pub struct AskBox {
+    title: String,
+    text: String,
+    choices: Vec<Choice>,
+    /// First line of the text in view.
+    offset: usize,
+    /// Whether every choice but the harmless one waits until the end of the text has been in view.
+    unread: bool,
+    /// The question as it was asked.
+    asked: Question,
+}
+
+impl AskBox {
+    /// The box for a question.
+    pub fn new(question: &Question) -> Self {
+        let visible = |text: &str| sanitize::visible(text).into_owned();
+        Self {
+            title: visible(&question.title),
+            text: visible(&question.text),
+            choices: question.choices.clone(),
+            offset: 0,
+            unread: true,
+            asked: question.clone(),
+        }
+    }
+
+    /// The wrapped title, the wrapped text, and the area of the box.
+    fn parts(&self, screen: Rect) -> (Vec<String>, Vec<String>, Rect) {
+        let width = screen.width.min(90);
+        let columns = usize::from(width.saturating_sub(4)).max(8);
+        let wrapped =
+            |text: &str| -> Vec<String> { text.lines().flat_map(|line| wrap::hanging(line, columns)).collect() };
+        let (title, text) = (wrapped(&self.title), wrapped(&self.text));
+        let height = u16::try_from(title.len() + text.len() + self.choices.len() + 5).unwrap_or(u16::MAX);
+        (title, text, centred(screen, width, height.min(screen.height)))
+    }
+
+    /// The areas of title, text and choices, in the space inside the frame.
+    fn areas(&self, inner: Rect, screen: Rect) -> [Rect; 3] {
+        let (title, _, _) = self.parts(screen);
+        Layout::vertical([
+            Constraint::Length(u16::try_from(title.len() + 1).unwrap_or(1)),
+            Constraint::Fill(1),
+            Constraint::Length(u16::try_from(self.choices.len() + 1).unwrap_or(1)),
+        ])
+        .areas(inner)
+    }
+
+    /// The question as it was asked.
+    pub fn asked(&self) -> &Question {
+        &self.asked
+    }
+}
+
+impl OverlayComponent for AskBox {
+    /// Takes a key: a letter of a choice, arrows to read on, Esc to leave the question open.
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        // Esc and a letter that come together are a letter with Alt, and meant to leave.
+        let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
+        match key.code {
+            KeyCode::Esc => return Reply::Close,
+            KeyCode::Down => self.offset += 1,
+            KeyCode::Up => self.offset = self.offset.saturating_sub(1),
+            KeyCode::PageDown => self.offset += 10,
+            KeyCode::PageUp => self.offset = self.offset.saturating_sub(10),
+            KeyCode::Char(letter) if plain && self.choices.iter().any(|choice| choice.key == letter) => {
+                let waits = self.unread && !self.asked.is_harmless(letter);
+                return if waits { Reply::Stay } else { Reply::Answer(letter) };
+            }
+            _ => {}
+        }
+        Reply::Stay
+    }
+
+    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
+        let (_, text, area) = self.parts(screen);
+        let [_, body, _] = self.areas(inner_area(area), screen);
+        let height = usize::from(body.height);
+        self.offset = self.offset.min(text.len().saturating_sub(height));
+        self.unread &= self.offset + height < text.len();
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        let (title, text, area) = self.parts(screen);
+        let [head, body, choices] = self.areas(window(frame, area, " a question ", theme), screen);
+        let styled = |line: String, role: Role| Line::styled(format!(" {line}"), theme.style(role));
+        let head_lines: Vec<Line<'_>> = title.into_iter().map(|line| styled(line, Role::Warning)).collect();
+        frame.render_widget(Paragraph::new(head_lines), head);
+        let shown = text.into_iter().skip(self.offset).take(usize::from(body.height));
+        frame.render_widget(Paragraph::new(shown.map(|line| styled(line, Role::Text)).collect::<Vec<_>>()), body);
+        let mut lines: Vec<Line<'_>> = self.choices.iter().map(|choice| choice_line(choice, theme)).collect();
+        let hint = if self.unread {
+            "PageDown shows the rest; then it can be answered"
+        } else {
+            "Esc leaves the question open"
+        };
+        lines.push(styled(hint.into(), Role::Muted));
+        frame.render_widget(Paragraph::new(lines), choices);
+    }
+}
+
+fn choice_line(choice: &Choice, theme: &Theme) -> Line<'static> {
+    Line::from(vec![
+        Span::styled(format!(" {} ", choice.key), theme.style(Role::Key)),
+        Span::styled(choice.label.clone(), theme.style(Role::Text)),
+    ])
+}
+
+/// The widest that it gets, borders included.
+const WIDEST: u16 = 76;
+
+/// What is done after a yes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfirmedAction {
+    /// Abandon the review.
+    Abandon,
+    /// Carry a command out.
+    Run(Box<Command>),
+    /// Leave.
+    Quit,
+    /// Delete the session of this number.
+    DeleteSession(i64),
+    /// Write a setting to the user's file: its name, and the value as TOML; without one, take it out.
+    Keep(String, Option<String>),
+}
+
+/// One way on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Way {
+    key: char,
+    label: String,
+    confirmed_action: ConfirmedAction,
+}
+
+/// The question while it is open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confirm {
+    title: String,
+    text: Vec<String>,
+    ways: Vec<Way>,
+    /// What Esc comes to.
+    stay: String,
+    /// A key that means the first way too: the one that led here, pressed again.
+    again: Vec<String>,
+    offset: usize,
+    /// Whether the text has more lines than there is room for, as it was last drawn.
+    is_long: bool,
+}
+
+impl Confirm {
+    /// A question with that title; `text` says what will happen, a paragraph each.
+    pub fn new(title: &str, text: impl IntoIterator<Item = String>) -> Self {
+        let safe = |text: &str| sanitize::visible_line(text).into_owned();
+        Self {
+            title: format!(" {} ", safe(title)),
+            text: text.into_iter().filter(|line| !line.is_empty()).map(|line| safe(&line)).collect(),
+            ways: Vec::new(),
+            stay: "cancels".to_owned(),
+            again: Vec::new(),
+            offset: 0,
+            is_long: false,
+        }
+    }
+
+    /// A way on, by a letter.
+    pub fn way(mut self, key: char, label: &str, confirmed_action: ConfirmedAction) -> Self {
+        let label = sanitize::visible_line(label).into_owned();
+        self.ways.push(Way { key, label, confirmed_action });
+        self
+    }
+
+    /// What Esc comes to, as the rest of a sentence that begins with it.
+    pub fn stay(mut self, words: &str) -> Self {
+        self.stay = words.to_owned();
+        self
+    }
+
+    /// Keys that mean the first way as well.
+    pub fn again(mut self, keys: &[String]) -> Self {
+        self.again = keys.to_vec();
+        self
+    }
+
+    /// The wrapped text, and the area of the box.
+    fn parts(&self, screen: Rect) -> (Vec<&str>, Rect) {
+        let width = screen.width.min(WIDEST);
+        let columns = usize::from(width.saturating_sub(4)).max(8);
+        let mut text: Vec<&str> = Vec::new();
+        for paragraph in &self.text {
+            let pieces = wrap::wrap(paragraph, columns).into_iter();
+            text.extend(pieces.filter_map(|range| paragraph.get(range)));
+        }
+        let height = u16::try_from(text.len() + self.ways.len() + 4).unwrap_or(u16::MAX).min(screen.height);
+        (text, centred(screen, width, height))
+    }
+
+    /// The areas of text, gap and choices, in the space inside the frame.
+    fn areas(&self, inner: Rect, lines: usize) -> [Rect; 3] {
+        let choices = self.ways.len() + 1;
+        let gap = u16::from(usize::from(inner.height) > lines + choices);
+        let below = u16::try_from(choices).unwrap_or(u16::MAX);
+        Layout::vertical([Constraint::Fill(1), Constraint::Length(gap), Constraint::Length(below)]).areas(inner)
+    }
+}
+
+impl OverlayComponent for Confirm {
+    /// Takes a key: a letter of a way, arrows to read on; Esc, Enter, n and q go back. Any other character was meant for something
+    /// else, which is told; other keys do nothing.
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        let name = key::name(key);
+        let mut letters = name.chars();
+        let letter = letters.next().filter(|_| letters.next().is_none());
+        if let Some(way) = self.ways.iter().find(|way| Some(way.key) == letter) {
+            return Reply::Confirmed(way.confirmed_action.clone());
+        }
+        if let Some(way) = self.ways.first().filter(|_| self.again.contains(&name)) {
+            return Reply::Confirmed(way.confirmed_action.clone());
+        }
+        match name.as_str() {
+            "Esc" | "Enter" | "n" | "q" => return Reply::Close,
+            "Down" => self.offset += 1,
+            "j" if self.is_long => self.offset += 1,
+            "k" if self.is_long => self.offset = self.offset.saturating_sub(1),
+            "Up" => self.offset = self.offset.saturating_sub(1),
+            "PageDown" => self.offset += 5,
+            "PageUp" => self.offset = self.offset.saturating_sub(5),
+            _ if types(key) => return Reply::Typed(key),
+            _ => {}
+        }
+        Reply::Stay
+    }
+
+    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
+        let (text, area) = self.parts(screen);
+        let [body, _, _] = self.areas(inner_area(area), text.len());
+        let (lines, height) = (text.len(), usize::from(body.height));
+        self.is_long = lines > height;
+        self.offset = self.offset.min(lines.saturating_sub(height));
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        let wide = screen.width.min(WIDEST);
+        let columns = usize::from(wide.saturating_sub(4)).max(8);
+        let (text, area) = self.parts(screen);
+        let mut ways: Vec<Line<'_>> =
+            self.ways.iter().map(|way| row(&way.key.to_string(), &way.label, columns, theme)).collect();
+        ways.push(row("Esc", &self.stay, columns, theme));
+        let [body, _, choices] = self.areas(window(frame, area, &self.title, theme), text.len());
+        let shown = text.into_iter().skip(self.offset).take(usize::from(body.height));
+        let shown: Vec<Line<'_>> =
+            shown.map(|line| Line::styled(format!(" {line}"), theme.style(Role::Text))).collect();
+        frame.render_widget(Paragraph::new(shown), body);
+        frame.render_widget(Paragraph::new(ways), choices);
+    }
+}
+
+/// Whether the key types a character.
+fn types(key: KeyEvent) -> bool {
+    matches!(key.code, KeyCode::Char(_)) && (key.modifiers - KeyModifiers::SHIFT).is_empty()
+}
+
+fn row(key: &str, label: &str, columns: usize, theme: &Theme) -> Line<'static> {
+    let label = width::clip(label, columns.saturating_sub(key.len() + 1)).into_owned();
+    Line::from(vec![
+        Span::styled(format!(" {key} "), theme.style(Role::Key)),
+        Span::styled(label, theme.style(if key == "Esc" { Role::Muted } else { Role::Text })),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn confirm() -> Confirm {
+        let text = ["Seven hunks are pending.", "Nothing of them will be written."].map(str::to_owned);
+        Confirm::new("abandon?", text).way('y', "abandon 7 hunks", ConfirmedAction::Abandon)
+    }
+
+    #[test]
+    fn only_its_letter_does_it_and_enter_never_does() {
+        let press = |name: &str| confirm().key(key::parse(name).unwrap());
+        assert_eq!(press("y"), Reply::Confirmed(ConfirmedAction::Abandon));
+        for back in ["Esc", "Enter", "n", "q"] {
+            assert_eq!(press(back), Reply::Close, "{back}");
+        }
+        for other in ["Alt-y", "Ctrl-y", "Tab"] {
+            assert_eq!(press(other), Reply::Stay, "{other}");
+        }
+        for typed in ["a", "j", "Y", "Space"] {
+            assert_eq!(press(typed), Reply::Typed(key::parse(typed).unwrap()), "{typed}");
+        }
+    }
+
+    #[test]
+    fn the_key_that_led_here_means_yes_when_pressed_again() {
+        let mut confirm = confirm().again(&["Ctrl-q".to_owned()]);
+        assert_eq!(confirm.key(key::parse("Ctrl-q").unwrap()), Reply::Confirmed(ConfirmedAction::Abandon));
+    }
+
+    #[test]
+    fn what_to_press_is_always_in_view() {
+        for (width, height) in [(80, 24), (40, 10), (20, 4)] {
+            let mut screen = Terminal::new(TestBackend::new(width, height)).unwrap();
+            let draw = |frame: &mut Frame<'_>| crate::tui::overlay::render(&mut confirm(), frame);
+            screen.draw(draw).unwrap();
+            let shown = screen.backend().to_string();
+            assert!(shown.contains("y abandon 7") && shown.contains("Esc cancels"), "{shown}");
+        }
+    }
+}

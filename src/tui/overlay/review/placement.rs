@@ -1,0 +1,370 @@
+//! Where an edit without a place may belong: what it quotes and proposes, and the lines of the file that it would replace. For a hunk
+//! that lost its place to a change on disk, the three texts: as it was, as it is, as proposed.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crossterm::event::KeyEvent;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+use rhumb_edit::{Outcome, duplicate_lines, first_declaration, likely_lines, range_near, similar_line};
+use rhumb_text::{lines, sanitize, width};
+
+use super::{Page, PageContent, Reply, ReviewReply, Styled, choice, feet, wrapped};
+use crate::tui::key;
+use crate::tui::overlay::{centred, window};
+use crate::tui::previews::{Preview, Previews};
+use crate::tui::theme::{Role, Theme};
+
+/// Places that are offered.
+const MOST: usize = 9;
+
+/// Lines of the file that are shown before and after the place.
+const AROUND: usize = 3;
+
+/// From so many columns on the three texts of a conflict stand side by side.
+const WIDE: u16 = 132;
+
+/// What is to be done with an edit without a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// The file.
+    pub path: String,
+    /// What the edit quotes, and what it puts there: by these it is found again.
+    pub edit: (String, String),
+    /// The text of the file that was shown.
+    pub now: Option<Arc<str>>,
+    /// What.
+    pub confirmed_action: PlacementAction,
+}
+
+/// What can be done with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlacementAction {
+    /// Put it in the place of these lines (0-based).
+    Put(Range<usize>),
+    /// Open the file in the editor, with marks around these lines.
+    Edit(Range<usize>),
+    /// Put it away.
+    Dismiss,
+    /// Send it back to the model.
+    Ask,
+}
+
+/// The box.
+#[derive(Debug)]
+pub struct PlacementBox {
+    outcome: Outcome,
+    now: Option<Arc<str>>,
+    /// Places (0-based lines) that are offered, the likeliest first. None if the file has no line like those of the edit.
+    offered: Vec<Range<usize>>,
+    place: Range<usize>,
+    page: Page,
+}
+
+impl PlacementBox {
+    /// A box for an edit; the text of its file, if that is known already.
+    pub fn new(outcome: Outcome, now: Option<Arc<str>>) -> Self {
+        let mut place = Self { outcome, now: None, offered: Vec::new(), place: 0..0, page: Page::default() };
+        now.into_iter().for_each(|now| place.show(now));
+        place
+    }
+
+    /// Takes the text of the file, if it was read meanwhile.
+    pub fn refresh(&mut self, previews: &Previews) {
+        if let Some(Preview::Text(text)) = self.wants().and_then(|path| previews.get(path)) {
+            self.show(Arc::clone(text));
+        }
+    }
+
+    /// The file whose text is still wanted.
+    fn wants(&self) -> Option<&str> {
+        self.now.is_none().then_some(self.outcome.path.as_str())
+    }
+
+    /// Takes the text of the file.
+    fn show(&mut self, now: Arc<str>) {
+        let all = lines::split(&now);
+        let near = self.outcome.nearest.first().filter(|_| self.outcome.is_conflict());
+        let length = near.map_or(self.outcome.quote.lines().count(), |near| lines::split(&near.text).len());
+        let mut offered: Vec<usize> = match near {
+            Some(near) => vec![near.line],
+            None => self.outcome.candidates.iter().map(|candidate| candidate.line).collect(),
+        };
+        for line in likely_lines(&now, &self.outcome.quote, MOST) {
+            if offered.iter().all(|known| known.abs_diff(line) > length / 2) {
+                offered.push(line);
+            }
+        }
+        if offered.is_empty() {
+            offered.extend(similar_line(&now, &self.outcome.quote).map(|line| line + 1));
+        }
+        offered.truncate(MOST);
+        let starts = offered.into_iter().map(|line| line.saturating_sub(1).min(all.len()));
+        let (quote, replacement) = (&self.outcome.quote, &self.outcome.replacement);
+        let place = |start: usize| match near {
+            Some(_) => start..(start + length).min(all.len()),
+            None => range_near(&now, quote, replacement, start),
+        };
+        let mut offered: Vec<Range<usize>> = Vec::new();
+        for place in starts.map(place) {
+            if !offered.contains(&place) {
+                offered.push(place);
+            }
+        }
+        self.offered = offered;
+        let first = first_declaration(&now);
+        self.place = first..first;
+        self.now = Some(now);
+        self.go_to(0);
+    }
+
+    /// Goes to one of the places that are offered.
+    fn go_to(&mut self, number: usize) {
+        if let Some(place) = self.offered.get(number) {
+            self.place = place.clone();
+        }
+    }
+
+    /// How many lines the file has.
+    fn count(&self) -> usize {
+        self.now.as_deref().map_or(0, |now| lines::split(now).len())
+    }
+
+    /// Takes a key.
+    pub fn key(&mut self, key: KeyEvent) -> Reply {
+        let name = key::name(key);
+        let count = self.count();
+        let is_known = self.now.is_some();
+        let can_stand = is_known && !(self.outcome.is_conflict() && self.outcome.nearest.is_empty());
+        match name.as_str() {
+            "Esc" | "q" => return Reply::Close,
+            "d" => return self.reply(PlacementAction::Dismiss),
+            "r" => return self.reply(PlacementAction::Ask),
+            "Enter" | "t" if can_stand => return self.reply(PlacementAction::Put(self.place.clone())),
+            "e" if is_known => return self.reply(PlacementAction::Edit(self.place.clone())),
+            "j" | "Down" if self.place.end < count => self.place = self.place.start + 1..self.place.end + 1,
+            "k" | "Up" if self.place.start > 0 => self.place = self.place.start - 1..self.place.end - 1,
+            "+" | "=" if self.place.end < count => self.place.end += 1,
+            "-" if !self.place.is_empty() => self.place.end -= 1,
+            "Tab" => {
+                let next = self.offered.iter().position(|place| *place == self.place).map_or(0, |at| at + 1);
+                self.go_to(next % self.offered.len().max(1));
+            }
+            "j" | "k" | "Down" | "Up" | "Space" => {}
+            name => {
+                if let Some(number) = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1)) {
+                    self.go_to(number);
+                } else {
+                    self.page.key(name);
+                }
+            }
+        }
+        Reply::Stay
+    }
+
+    fn reply(&self, confirmed_action: PlacementAction) -> Reply {
+        let edit = (self.outcome.quote.clone(), self.outcome.replacement.clone());
+        let placement_reply =
+            Placement { path: self.outcome.path.clone(), edit, now: self.now.clone(), confirmed_action };
+        Reply::Review(ReviewReply::Place(Box::new(placement_reply)))
+    }
+
+    /// Draws it over `screen`.
+    pub(super) fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, previews: &Previews) {
+        let content = self.content(previews);
+        match self.is_side_by_side(screen) {
+            true => self.side_by_side(frame, screen, theme, &content.title, &content.choices),
+            false => self.page.draw(frame, screen, theme, &content),
+        }
+    }
+
+    /// Lays it out for a screen.
+    pub(super) fn fit(&mut self, screen: Rect, theme: &Theme, previews: &Previews) {
+        if !self.is_side_by_side(screen) {
+            let content = self.content(previews);
+            self.page.fit(screen, theme, &content);
+        }
+    }
+
+    fn is_side_by_side(&self, screen: Rect) -> bool {
+        self.outcome.is_conflict() && screen.width >= WIDE
+    }
+
+    fn content(&self, previews: &Previews) -> PageContent {
+        let why_not = match self.wants().map(|path| previews.get(path)) {
+            Some(Some(Preview::None(reason))) => Some(format!("the file cannot be read: {reason}")),
+            Some(_) => Some("reading the file …".to_owned()),
+            None => None,
+        };
+        let path = sanitize::visible_line(&self.outcome.path);
+        let (title, text) = match self.outcome.is_conflict() {
+            true => (format!("conflict · {path}"), self.stacked()),
+            false => (format!("place by hand · {path}"), self.by_hand(why_not.as_deref())),
+        };
+        PageContent { title, max_width: 100, text, choices: self.choices() }
+    }
+
+    fn choices(&self) -> Vec<(String, String)> {
+        let mut choices = Vec::new();
+        let is_conflict = self.outcome.is_conflict();
+        if is_conflict {
+            choices.push(choice("d", "keeps the disk"));
+        }
+        if self.now.is_some() {
+            choices.push(choice("Enter", if is_conflict { "takes the proposed here" } else { "puts it here" }));
+            choices.push(choice("e", "editor"));
+            choices.push(choice("j k", "moves the place"));
+            choices.push(choice("+ -", "its lines"));
+            if self.offered.len() > 1 {
+                choices.push(choice(&format!("1–{}", self.offered.len()), "other places"));
+            }
+        }
+        choices.push(choice("r", "asks the model"));
+        if !is_conflict {
+            choices.push(choice("d", "puts it away"));
+        }
+        choices.push(choice("Esc", "back"));
+        choices
+    }
+
+    /// How the place is called.
+    fn place_name(&self) -> String {
+        match self.place.len() {
+            0 => format!("before line {}", self.place.start + 1),
+            1 => format!("line {}", self.place.start + 1),
+            _ => format!("lines {}–{}", self.place.start + 1, self.place.end),
+        }
+    }
+
+    fn by_hand(&self, why_not: Option<&str>) -> Vec<Styled> {
+        let mut text = vec![(Role::Warning, self.outcome.reason.clone()), blank()];
+        text.push((Role::Title, "The edit".to_owned()));
+        text.extend(self.outcome.quote.lines().map(|line| (Role::Removed, format!("- {line}"))));
+        text.extend(self.outcome.replacement.lines().map(|line| (Role::Added, format!("+ {line}"))));
+        text.push(blank());
+        if let Some(why_not) = why_not {
+            text.push((Role::Warning, why_not.to_owned()));
+            return text;
+        }
+        let number = self.offered.iter().position(|place| *place == self.place);
+        let of = number.map_or_else(String::new, |number| format!(" · place {} of {}", number + 1, self.offered.len()));
+        if self.offered.is_empty() {
+            text.push((
+                Role::Warning,
+                "No line of the file is like those of the edit: move it to its place.".to_owned(),
+            ));
+        }
+        let verb = if self.place.is_empty() { "It would be added" } else { "It would replace" };
+        text.push((Role::Title, format!("{verb} {}{of}", self.place_name())));
+        text.extend(self.repeated_lines().map(|told| (Role::Warning, told)));
+        text.extend(self.lines_around());
+        text
+    }
+
+    /// What the edit would say again at this place.
+    fn repeated_lines(&self) -> impl Iterator<Item = String> {
+        let now = self.now.as_deref().unwrap_or_default();
+        let repeated = duplicate_lines(now, &self.place, &self.outcome.replacement);
+        let all = lines::split(now);
+        let told = |place: Range<usize>, side: &str| {
+            let line = all.get(place.start).filter(|_| !place.is_empty())?;
+            let number = place.start + 1;
+            Some(format!("Line {number} {side} it would be there twice: {}", lines::body(line).trim()))
+        };
+        [told(repeated.before, "before"), told(repeated.after, "after")].into_iter().flatten()
+    }
+
+    /// The lines of the file around the place, which is marked.
+    fn lines_around(&self) -> Vec<Styled> {
+        let all = lines::split(self.now.as_deref().unwrap_or_default());
+        let first = self.place.start.saturating_sub(AROUND);
+        let digits = all.len().max(1).ilog10() as usize + 1;
+        let row = |(at, line): (usize, &&str)| {
+            let is_there = self.place.contains(&at);
+            let (mark, role) = if is_there { ('▸', Role::Removed) } else { (' ', Role::Gutter) };
+            (role, format!("{mark} {:>digits$}  {}", at + 1, lines::body(line)))
+        };
+        let count = self.place.end + AROUND - first.min(self.place.end + AROUND);
+        let mut rows: Vec<Styled> = all.iter().enumerate().skip(first).take(count).map(row).collect();
+        if self.place.is_empty() {
+            let at = (self.place.start - first).min(rows.len());
+            rows.insert(at, (Role::Added, "▸ (here)".to_owned()));
+        }
+        rows
+    }
+
+    /// The three texts of a conflict, with their headings.
+    fn parts(&self) -> [(String, Vec<Styled>); 3] {
+        let plain = |text: &str| text.lines().map(|line| (Role::Gutter, line.to_owned())).collect();
+        let now = match &self.now {
+            Some(_) => self.lines_around(),
+            None => self
+                .outcome
+                .nearest
+                .iter()
+                .flat_map(|near| near.text.lines())
+                .map(|line| (Role::Removed, line.to_owned()))
+                .collect(),
+        };
+        let proposed = self.outcome.replacement.lines().map(|line| (Role::Added, line.to_owned())).collect();
+        [
+            ("as it was".to_owned(), plain(&self.outcome.quote)),
+            (format!("on disk now, {}", self.place_name()), now),
+            ("proposed".to_owned(), proposed),
+        ]
+    }
+
+    fn stacked(&self) -> Vec<Styled> {
+        let mut text = vec![(Role::Warning, self.outcome.reason.clone())];
+        for (heading, lines) in self.parts() {
+            text.push(blank());
+            text.push((Role::Title, format!("── {heading}")));
+            text.extend(lines);
+        }
+        text
+    }
+
+    fn side_by_side(
+        &self,
+        frame: &mut Frame<'_>,
+        screen: Rect,
+        theme: &Theme,
+        title: &str,
+        choices: &[(String, String)],
+    ) {
+        let columns = screen.width.saturating_sub(4).min(180);
+        let feet = feet(choices, usize::from(columns.saturating_sub(4)), theme);
+        let parts = self.parts();
+        let most = parts.iter().map(|(_, lines)| lines.len()).max().unwrap_or_default() + feet.len() + 7;
+        // Long lines go on below themselves.
+        let height = u16::try_from(most * 3 / 2).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
+        let inner = window(frame, centred(screen, columns, height), &format!(" {title} "), theme);
+        let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+        let foot = u16::try_from(feet.len()).unwrap_or(1);
+        let [reason, _, body, _, keys] = Layout::vertical([
+            Constraint::Length(1),
+            Constraint::Length(1),
+            Constraint::Fill(1),
+            Constraint::Length(1),
+            Constraint::Length(foot),
+        ])
+        .areas(inner);
+        let clip = |text: &str, room: u16| width::clip(&sanitize::visible_line(text), usize::from(room)).into_owned();
+        frame.render_widget(Line::styled(clip(&self.outcome.reason, reason.width), theme.style(Role::Warning)), reason);
+        let areas: [Rect; 3] = Layout::horizontal([Constraint::Fill(1); 3]).spacing(2).areas(body);
+        for ((heading, text), area) in parts.into_iter().zip(areas) {
+            let rule = format!("── {} ", clip(&heading, area.width.saturating_sub(4)));
+            let mut rows = vec![Line::styled(rule, theme.style(Role::Title))];
+            rows.extend(text.iter().flat_map(|line| wrapped(line, usize::from(area.width).max(1), theme)));
+            frame.render_widget(Paragraph::new(rows), area);
+        }
+        frame.render_widget(Paragraph::new(feet), keys);
+    }
+}
+
+fn blank() -> Styled {
+    (Role::Text, String::new())
+}

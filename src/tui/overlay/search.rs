@@ -1,0 +1,547 @@
+//! The search of the repository: passages for a question or a name, listed as one types, with a look at the one under the cursor.
+
+use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
+use crate::tui::previews::Previews;
+
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
+use rhumb_index::retrieval::{Hit, Hit as Passage, Question};
+use rhumb_text::{sanitize, width, wrap};
+
+use super::{Place, PreviewTarget, Reply, file_peek, line_prompt};
+use crate::session::{Clip, SurveyState};
+use crate::tui::key;
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widget::file_preview::Marked;
+use crate::tui::widget::input::LineInput;
+use crate::tui::widget::list_window::ListWindow;
+use crate::tui::widget::meter::grouped;
+use crate::tui::widget::picker::{list_and_look, rule, wide_area};
+use crate::tui::widget::styled::fill;
+
+/// Passages that are asked for: more than anybody looks through.
+const MAX_HITS: usize = 40;
+
+/// What is known of the passages for what was typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// Nothing was asked, or nothing has come yet.
+    None,
+    /// Nothing is known of the repository yet.
+    Unread,
+    /// The search broke off.
+    Failed,
+    /// These are they.
+    Found,
+}
+
+/// The search while it is open.
+#[derive(Debug)]
+pub struct CodeSearch {
+    input: LineInput,
+    /// The question that was asked last.
+    asked: Option<Question>,
+    /// Its answer is on its way. What is typed meanwhile is asked when that has come: each answer is for what was typed last,
+    /// and nobody computes what is not looked at.
+    waiting: bool,
+    /// The repository is known better than when it was asked.
+    repeat: bool,
+    answer: Answer,
+    /// What the passages that are listed were asked for with.
+    shown: String,
+    hits: Vec<Hit>,
+    rows: Vec<Row>,
+    window: ListWindow,
+    /// Whether passages are listed below the files that they are in; else one by one, the best first.
+    in_files: bool,
+    /// How far the repository is read; empty when it is.
+    reading: String,
+    /// What the last key did.
+    note: String,
+}
+
+impl CodeSearch {
+    /// A search that begins with some words, which may be none.
+    pub fn new(words: &str) -> Self {
+        Self {
+            input: LineInput::new(words),
+            asked: None,
+            waiting: false,
+            repeat: false,
+            answer: Answer::None,
+            shown: String::new(),
+            hits: Vec::new(),
+            rows: Vec::new(),
+            window: ListWindow::default(),
+            in_files: false,
+            reading: String::new(),
+            note: String::new(),
+        }
+    }
+
+    /// Takes in how far the repository is read.
+    pub fn note_survey(&mut self, survey: SurveyState) {
+        self.reading = match survey {
+            SurveyState::Reading(found, 0) => format!("the repository is being read: {} files so far", grouped(found)),
+            SurveyState::Reading(done, all) => {
+                format!("the repository is being read: {} of {}", grouped(done), grouped(all))
+            }
+            SurveyState::Partial(done, all) => format!("only {} of {} files were read", grouped(done), grouped(all)),
+            SurveyState::Done => String::new(),
+        };
+    }
+
+    /// The question to ask now, if what was typed is another one than before.
+    pub fn next(&mut self) -> Option<Question> {
+        let text = self.input.text().trim();
+        if self.waiting || self.asked.as_ref().is_some_and(|asked| asked.text == text) {
+            return None;
+        }
+        if text.is_empty() {
+            self.asked = None;
+            self.shown.clear();
+            self.answer = Answer::None;
+            self.list(Vec::new());
+            return None;
+        }
+        let question = Question::new(text, MAX_HITS);
+        self.asked = Some(question.clone());
+        self.waiting = true;
+        Some(question)
+    }
+
+    /// Takes in the passages, if they are for the question that was asked last; `None` while nothing is known of the repository.
+    pub fn found(&mut self, question: &Question, hits: Option<&[Hit]>) {
+        if self.asked.as_ref() != Some(question) {
+            return;
+        }
+        self.waiting = false;
+        self.answer = if hits.is_some() { Answer::Found } else { Answer::Unread };
+        let held = self.hit().filter(|_| self.shown == question.text).map(|hit| (hit.path.clone(), hit.line));
+        self.shown.clone_from(&question.text);
+        self.list(hits.unwrap_or_default().to_vec());
+        let is_held = |row: &Row| match row {
+            Row::Hit(at) => self.hits.get(*at).map(|hit| (hit.path.clone(), hit.line)) == held,
+            Row::File { .. } => false,
+        };
+        if held.is_some()
+            && let Some(row) = self.rows.iter().position(is_held)
+        {
+            self.window.select(row);
+        }
+        if std::mem::take(&mut self.repeat) {
+            self.asked = None;
+        }
+    }
+
+    /// More is known of the repository: what was asked is asked again.
+    pub fn again(&mut self) {
+        match self.waiting {
+            true => self.repeat = true,
+            false => self.asked = None,
+        }
+    }
+
+    /// Something failed while an answer was on its way.
+    pub fn failed(&mut self) {
+        if std::mem::take(&mut self.waiting) {
+            self.answer = Answer::Failed;
+        }
+    }
+
+    /// Says what a key did, until the next one.
+    pub fn tell(&mut self, note: String) {
+        self.note = note;
+    }
+
+    fn list(&mut self, hits: Vec<Hit>) {
+        self.hits = hits;
+        self.rows = if self.in_files { in_files(&self.hits) } else { flat(&self.hits) };
+        self.window.set_len(self.rows.len());
+        self.window.first();
+        self.leave_heading(true);
+    }
+
+    /// The passage under the cursor.
+    fn hit(&self) -> Option<&Hit> {
+        self.hits.get(self.rows.get(self.window.selected()?)?.hit())
+    }
+
+    /// Headings are passed over, in the direction that the cursor goes.
+    fn leave_heading(&mut self, down: bool) {
+        if matches!(self.window.selected().and_then(|at| self.rows.get(at)), Some(Row::File { .. })) {
+            let at = self.window.selected().unwrap_or(0);
+            self.window.select(if down || at == 0 { at + 1 } else { at - 1 });
+        }
+    }
+
+    fn step(&mut self, down: bool) {
+        self.window.cycle(down);
+        // Above the first heading is the end of the list.
+        let is_first = matches!(self.rows.first(), Some(Row::File { .. })) && self.window.selected() == Some(0);
+        if !down && is_first { self.window.last() } else { self.leave_heading(down) }
+    }
+
+    /// To the next passage in another file, or the one before.
+    fn step_file(&mut self, down: bool) {
+        let from = self.hit().map(|hit| hit.path.clone());
+        for _ in 0..self.rows.len() {
+            self.step(down);
+            if self.hit().map(|hit| &hit.path) != from.as_ref() {
+                return;
+            }
+        }
+    }
+
+    fn regroup(&mut self) {
+        let held = self.rows.get(self.window.selected().unwrap_or(0)).map(|row| row.hit());
+        self.in_files = !self.in_files;
+        let hits = std::mem::take(&mut self.hits);
+        self.list(hits);
+        let is_held = |row: &Row| matches!(row, Row::Hit(at) if Some(*at) == held);
+        if let Some(row) = self.rows.iter().position(is_held) {
+            self.window.select(row);
+        }
+    }
+
+    /// Does what a key does with the passage under the cursor.
+    fn use_hit(&mut self, name: &str) -> Reply {
+        let Some(hit) = self.hit().cloned() else {
+            self.note = "there is nothing under the cursor yet".into();
+            return Reply::Stay;
+        };
+        let path = hit.path.to_string();
+        match name {
+            "Alt-a" => Reply::AddFound(path, false),
+            "Alt-r" => Reply::AddFound(path, true),
+            "Alt-e" => Reply::Visit(path, hit.line as usize),
+            "Alt-y" => {
+                // What is pasted into a shell must not act there by what a file is called.
+                let text = sanitize::visible_line(&format!("{path}:{}", hit.line)).into_owned();
+                self.note = format!("copied: {text}");
+                Reply::Copy(Clip { what: "The place".into(), text, hint: String::new() })
+            }
+            _ => Reply::Show(self.places()),
+        }
+    }
+
+    /// All passages as places to look at, the one under the cursor first.
+    fn places(&self) -> Vec<Place> {
+        let order = self.rows.iter().filter(|row| matches!(row, Row::Hit(_))).map(|row| row.hit());
+        let place = |hit: &Hit| Place {
+            path: hit.path.to_string(),
+            line: Some(hit.line),
+            end: Some(hit.end_line),
+            name: hit.symbol.clone().unwrap_or_default(),
+        };
+        let listed: Vec<&Hit> = order.filter_map(|at| self.hits.get(at)).collect();
+        let here = self.hit().and_then(|hit| listed.iter().position(|other| std::ptr::eq(*other, hit))).unwrap_or(0);
+        let mut places: Vec<Place> = listed.into_iter().map(place).collect();
+        places.rotate_left(here);
+        places
+    }
+}
+
+/// A row of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Row {
+    /// The name of a file.
+    File {
+        /// Its best passage.
+        first: usize,
+        /// How many follow.
+        count: usize,
+    },
+    /// A passage.
+    Hit(usize),
+}
+
+impl Row {
+    /// The passage that it stands for: its own, or the best of its file.
+    pub(super) fn hit(self) -> usize {
+        match self {
+            Self::File { first, .. } => first,
+            Self::Hit(at) => at,
+        }
+    }
+}
+
+/// The passages as they come.
+pub(super) fn flat(hits: &[Hit]) -> Vec<Row> {
+    (0..hits.len()).map(Row::Hit).collect()
+}
+
+/// The passages below their files: the file of the best one first, and in a file the lines from above.
+pub(super) fn in_files(hits: &[Hit]) -> Vec<Row> {
+    let mut files: Vec<Vec<usize>> = Vec::new();
+    for (at, hit) in hits.iter().enumerate() {
+        let is_of = |file: &&mut Vec<usize>| {
+            file.first().and_then(|first| hits.get(*first)).is_some_and(|first| first.path == hit.path)
+        };
+        match files.iter_mut().find(is_of) {
+            Some(file) => file.push(at),
+            None => files.push(vec![at]),
+        }
+    }
+    let mut rows = Vec::with_capacity(hits.len() + files.len());
+    for mut file in files {
+        let Some(first) = file.first().copied() else { continue };
+        rows.push(Row::File { first, count: file.len() });
+        file.sort_by_key(|at| hits.get(*at).map(|hit| hit.line));
+        rows.extend(file.into_iter().map(Row::Hit));
+    }
+    rows
+}
+
+/// What stands where nothing is typed yet.
+const EMPTY: &str = "a question, a name or a path";
+/// The keys, the most important first.
+const KEYS: [(&str, &str); 8] = [
+    ("Enter", "show"),
+    ("Esc", "close"),
+    ("Alt-a", "add"),
+    ("Alt-r", "read-only"),
+    ("Alt-q", "ask"),
+    ("Alt-e", "editor"),
+    ("Alt-y", "copy"),
+    ("Alt-g", "by file"),
+];
+/// Columns inside from which on the look stands beside the list: those of a screen of 100.
+const BESIDE: u16 = 94;
+/// Columns from which on a row says what its symbol is.
+const MIN_KIND_COLUMNS: usize = 36;
+
+impl CodeSearch {
+    /// The query, the list with its preview, and the hints, in the space inside the frame.
+    fn parts(inner: Rect) -> [Rect; 3] {
+        Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(inner)
+    }
+
+    /// How much was found, as much of it as there is room for beside the title.
+    fn count(&self, columns: usize) -> String {
+        let waits = if self.waiting { "… " } else { "" };
+        let found = match (self.answer, self.hits.len()) {
+            (Answer::Found, 1) => "1 passage".to_owned(),
+            (Answer::Found, count) => format!("{count} passages"),
+            _ => String::new(),
+        };
+        let room = columns.saturating_sub(20);
+        let long = format!(" {waits}{found} · {} ", self.reading);
+        match (self.reading.is_empty() || self.rows.is_empty(), found.is_empty() && waits.is_empty()) {
+            (false, _) if width::columns(&long) <= room => long,
+            (_, true) => String::new(),
+            _ => format!(" {waits}{found} "),
+        }
+    }
+
+    /// The keys that matter here, as many as fit; or what the last one did.
+    fn hints(&self, columns: usize, theme: &Theme) -> Line<'static> {
+        if !self.note.is_empty() {
+            let note = sanitize::visible_line(&self.note);
+            let note = width::clip_start(&note, columns.saturating_sub(3));
+            return Line::styled(format!("  {note}"), theme.style(Role::Success));
+        }
+        let mut line = Line::default();
+        for (key, meaning) in KEYS {
+            let meaning = if key == "Alt-g" && self.in_files { "by rank" } else { meaning };
+            let key = Span::styled(format!("  {key}"), theme.style(Role::Key));
+            let meaning = Span::styled(format!(" {meaning}"), theme.style(Role::Muted));
+            if line.width() + key.width() + meaning.width() > columns {
+                break;
+            }
+            line.spans.extend([key, meaning]);
+        }
+        line
+    }
+
+    /// Why nothing is listed.
+    fn draw_remark(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
+        let typed = !self.input.text().trim().is_empty();
+        let mut says: Vec<(String, Role)> = match (self.answer, typed) {
+            (_, false) => vec![
+                ("Ask as you would ask a colleague, or type a name or a part of a path:".into(), Role::Text),
+                ("how are retries decided · parse_header · src/config".into(), Role::Muted),
+            ],
+            (Answer::Found, true) if !self.waiting => vec![
+                ("No passage matches.".into(), Role::Text),
+                (
+                    "Try other words. Names are split into their parts, and word endings do not count.".into(),
+                    Role::Muted,
+                ),
+            ],
+            (Answer::Failed, true) => vec![
+                ("The search failed.".into(), Role::Error),
+                ("The chat shows the reason. Type to search again.".into(), Role::Muted),
+            ],
+            (Answer::Unread, true) if self.reading.is_empty() => {
+                vec![("The repository has not been read yet.".into(), Role::Muted)]
+            }
+            (Answer::Unread, true) => Vec::new(),
+            (Answer::None | Answer::Found, true) => vec![("searching …".into(), Role::Muted)],
+        };
+        if !self.reading.is_empty() {
+            says.push((self.reading.clone(), Role::Warning));
+        }
+        let columns = usize::from(area.width.saturating_sub(4)).max(8);
+        let lines = says.into_iter().flat_map(|(text, role)| {
+            let pieces = wrap::hanging(&text, columns).into_iter();
+            pieces.map(move |piece| Line::styled(format!("  {piece}"), theme.style(role)))
+        });
+        frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
+    }
+
+    fn row(&self, at: usize, columns: usize, theme: &Theme) -> Line<'static> {
+        let is_here = self.window.selected() == Some(at);
+        let background = if is_here { theme.style(Role::Selection) } else { Style::default() };
+        let pointer = Span::styled(if is_here { "▸ " } else { "  " }, theme.style(Role::Accent).patch(background));
+        let mut line = Line::from(pointer);
+        // One column stays free before what stands beside.
+        let room = columns.saturating_sub(3);
+        let spans = match self.rows.get(at).map(|row| (row, self.hits.get(row.hit()))) {
+            Some((Row::File { count, .. }, Some(hit))) => heading(hit, *count, room, theme),
+            Some((Row::Hit(_), Some(hit))) if self.in_files => passage(hit, &lines_of(hit), room, theme),
+            Some((Row::Hit(_), Some(hit))) => {
+                let path = sanitize::visible_line(&hit.path).into_owned();
+                passage(hit, &format!("{path}:{}", hit.line), room, theme)
+            }
+            _ => Vec::new(),
+        };
+        line.spans.extend(spans.into_iter().map(|span| span.patch_style(background)));
+        fill(&mut line, columns, background);
+        line
+    }
+}
+
+impl OverlayComponent for CodeSearch {
+    /// Takes a key. Letters are typed; Enter shows the passage, others add its file, ask about it, open or copy where it is.
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        self.note.clear();
+        match (key::name(key).as_str(), key.code) {
+            ("Esc", _) => return Reply::Close,
+            ("Down" | "Ctrl-n", _) => self.step(true),
+            ("Up" | "Ctrl-p", _) => self.step(false),
+            ("Tab", _) => self.step_file(true),
+            ("Shift-Tab", _) => self.step_file(false),
+            (_, KeyCode::PageDown) => {
+                self.window.page_down();
+                self.leave_heading(true);
+            }
+            (_, KeyCode::PageUp) => {
+                self.window.page_up();
+                self.leave_heading(false);
+            }
+            ("Alt-g", _) => self.regroup(),
+            ("Alt-q", _) => return Reply::AskCodebase(self.input.text().trim().to_owned()),
+            ("Enter" | "Alt-a" | "Alt-r" | "Alt-e" | "Alt-y", _) => return self.use_hit(&key::name(key)),
+            _ => drop(self.input.key(key)),
+        }
+        Reply::Stay
+    }
+
+    fn paste(&mut self, text: &str) {
+        self.input.insert(text.trim_end_matches(['\r', '\n']));
+    }
+
+    fn wheel(&mut self, by: isize) {
+        self.window.scroll(by);
+        self.leave_heading(by > 0);
+    }
+
+    fn click(&mut self, row: usize, double: bool) -> Reply {
+        let was_there = self.window.selected() == Some(row);
+        self.window.select(row);
+        let is_hit = matches!(self.rows.get(row), Some(Row::Hit(_)));
+        self.leave_heading(true);
+        if is_hit && (double || was_there) { self.use_hit("Enter") } else { Reply::Stay }
+    }
+
+    fn preview(&self) -> Option<PreviewTarget> {
+        let hit = self.hit()?;
+        Some(PreviewTarget::File(
+            hit.path.to_string(),
+            Some(Marked { first: hit.line as usize, last: hit.end_line as usize }),
+        ))
+    }
+
+    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
+        let [_, middle, _] = Self::parts(inner_area(wide_area(screen)));
+        let (list, _) = list_and_look(middle, BESIDE);
+        self.window.set_height(usize::from(list.height));
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, mut context: OverlayContext<'_>) {
+        let area = wide_area(screen);
+        let block = Block::bordered()
+            .border_type(BorderType::Rounded)
+            .border_style(theme.style(Role::BorderFocused))
+            .style(theme.style(Role::Overlay))
+            .title_top(Line::styled(" search code ", theme.style(Role::Title)))
+            .title_top(Line::styled(self.count(usize::from(area.width)), theme.style(Role::Muted)).right_aligned());
+        let inside = block.inner(area);
+        frame.render_widget(Clear, area);
+        frame.render_widget(block, area);
+        let [query, middle, hints] = Self::parts(inside);
+        line_prompt::draw_input(frame, query, &self.input, EMPTY, theme);
+        frame.render_widget(self.hints(usize::from(hints.width), theme), hints);
+        if self.rows.is_empty() {
+            return self.draw_remark(frame, middle, theme);
+        }
+        let (list, beside) = list_and_look(middle, BESIDE);
+        for (y, at) in (list.y..list.bottom()).zip(self.window.visible()) {
+            let row = Rect { y, height: 1, ..list };
+            frame.render_widget(self.row(at, usize::from(list.width), theme), row);
+            context.hits.add(row, crate::tui::mouse::Hit::Item(at));
+        }
+        if let (Some(area), Some(PreviewTarget::File(path, marked))) = (beside, self.preview()) {
+            rule(frame, list, area, theme);
+            file_peek::draw_file_peek(frame, area, (&path, marked), &mut context, theme);
+        }
+    }
+}
+
+/// The name of a file, and how many passages of it follow.
+fn heading(hit: &Passage, count: usize, room: usize, theme: &Theme) -> Vec<Span<'static>> {
+    let count = format!(" · {count}");
+    let path = sanitize::visible_line(&hit.path);
+    let path = width::clip_start(&path, room.saturating_sub(width::columns(&count))).into_owned();
+    vec![Span::styled(path, theme.style(Role::Title)), Span::styled(count, theme.style(Role::Muted))]
+}
+
+/// The lines of a passage below the name of its file.
+fn lines_of(hit: &Passage) -> String {
+    let lines = if hit.end_line > hit.line { format!("{}–{}", hit.line, hit.end_line) } else { hit.line.to_string() };
+    format!("  {lines:<11}")
+}
+
+/// Where it is, the symbol, and at the right what that is.
+fn passage(hit: &Passage, place: &str, room: usize, theme: &Theme) -> Vec<Span<'static>> {
+    let kind = hit.kind.map_or("", |kind| kind.as_str());
+    let kind = if room < MIN_KIND_COLUMNS || kind.is_empty() { String::new() } else { format!("  {kind}") };
+    let left = room.saturating_sub(width::columns(&kind));
+    let symbol = hit.symbol.as_deref().map(sanitize::visible_line).unwrap_or_default();
+    let symbol = width::clip(&symbol, left / 2).into_owned();
+    let gap = if symbol.is_empty() { 0 } else { 2 };
+    let place = width::clip_start(place, left.saturating_sub(width::columns(&symbol) + gap)).into_owned();
+    let mut free = left.saturating_sub(width::columns(&place) + width::columns(&symbol) + gap);
+    let container = hit.container.as_deref().map(sanitize::visible_line).unwrap_or_default();
+    let container = format!(" in {container}");
+    let inside = (container.len() > " in ".len() && !symbol.is_empty() && width::columns(&container) <= free)
+        .then_some(container);
+    free -= inside.as_deref().map_or(0, width::columns);
+    let muted = theme.style(Role::Muted);
+    vec![
+        Span::styled(place, theme.style(Role::Overlay)),
+        Span::raw(" ".repeat(gap)),
+        Span::styled(symbol, theme.style(Role::Accent)),
+        Span::styled(inside.unwrap_or_default(), muted),
+        Span::raw(" ".repeat(free)),
+        Span::styled(kind, muted),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

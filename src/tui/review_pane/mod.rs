@@ -1,0 +1,305 @@
+//! The review pane: every hunk of the proposal with its context and its decision, the files at its left where there is room, and the edits
+//! that found no place.
+
+mod actions;
+pub(super) mod availability;
+pub(super) mod edit;
+mod file_list;
+mod file_rows;
+mod navigation;
+mod paint;
+mod refused;
+mod rows;
+mod search;
+mod state;
+mod view;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use rhumb_edit::review::EditState;
+use rhumb_text::{sanitize, width, wrap};
+
+use self::paint::RowPainter;
+use super::action::{Action, Pane};
+use super::app::App;
+use super::mouse::Hit;
+use super::theme::Role;
+use super::view::{ViewCache, pane_block};
+use super::widget::styled::StyledText;
+use crate::config::DiffView;
+use crate::session::StreamedEdit;
+
+pub(crate) use self::file_list::stops;
+pub use self::rows::Row;
+pub use self::state::{Follow, ReviewPane};
+
+/// From this many columns on base and proposed stand side by side by themselves.
+const WIDE: u16 = 140;
+
+/// From this many columns on the files are listed beside the hunks by themselves; side by side, from so many.
+const MIN_TREE_COLUMNS: [u16; 2] = [104, 176];
+
+/// Least columns of a half, side by side.
+const MIN_HALF_COLUMNS: u16 = 24;
+
+/// What drawing the review remembers.
+#[derive(Debug, Default)]
+pub struct ReviewCache {
+    /// The words that changed, by hunk.
+    words: paint::WordCache,
+}
+
+/// The parts of the pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Parts {
+    /// The list of files.
+    pub tree: Option<Rect>,
+    /// The rows.
+    pub rows: Rect,
+    /// The line for a search, while it is open.
+    pub prompt: Option<Rect>,
+    /// Whether base and proposed stand side by side.
+    pub sides: bool,
+}
+
+/// The parts of the pane in that space, its frame aside.
+pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
+    let pane = &app.review;
+    let line = u16::from(pane.search.prompt.is_some() && inner.height > 1);
+    let [body, prompt] = Layout::vertical([Constraint::Fill(1), Constraint::Length(line)]).areas(inner);
+    let wanted = pane.choice.sides.or(match app.display.diff_view {
+        DiffView::Auto => None,
+        DiffView::Unified => Some(false),
+        DiffView::SideBySide => Some(true),
+    });
+    let automatic = wanted.unwrap_or(inner.width >= WIDE);
+    let several = app.session.review.files.len() + app.session.review.refused.len() > 1;
+    let roomy = inner.width >= MIN_TREE_COLUMNS[usize::from(automatic)];
+    let listed = pane.choice.tree.unwrap_or(several && roomy) || pane.in_tree;
+    let columns = if listed { (inner.width / 4).clamp(22, 38).min(inner.width / 2) } else { 0 };
+    let [tree, rows] = Layout::horizontal([Constraint::Length(columns), Constraint::Fill(1)]).areas(body);
+    Parts {
+        tree: listed.then_some(tree),
+        rows,
+        prompt: (line > 0).then_some(prompt),
+        // Who asks for it gets it, as long as something can be read in a half.
+        sides: automatic && rows.width >= 2 * MIN_HALF_COLUMNS,
+    }
+}
+
+/// Draws the pane.
+pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
+    let inner = pane_block(app, frame, area, Pane::Review, &note(app));
+    if app.session.review.is_empty() {
+        return draw_arriving(app, frame, inner);
+    }
+    let parts = parts(app, inner);
+    if let Some(tree) = parts.tree {
+        file_list::draw(app, cache, frame, tree);
+    }
+    draw_rows(app, cache, frame, parts.rows);
+    if let Some(prompt) = parts.prompt {
+        draw_prompt(app, frame, prompt);
+    }
+    draw_place(app, frame, area);
+}
+
+fn draw_rows(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
+    let rows = &app.review.rows;
+    let window = app.review.offset..app.review.offset + usize::from(area.height);
+    let mut painter = RowPainter::new(app);
+    let mut lines: Vec<Line<'_>> = Vec::with_capacity(window.len());
+    for (number, row) in rows.from(rows.at_line(window.start)) {
+        let (start, height) = rows.place(number);
+        if start >= window.end {
+            break;
+        }
+        let skip = window.start.saturating_sub(start);
+        let painted = painter.row(number, row, cache);
+        debug_assert_eq!(painted.len(), height, "{row:?}");
+        let top = start.saturating_sub(window.start);
+        let shown = height.saturating_sub(skip).min(window.len() - top);
+        let place =
+            Rect { y: area.y + u16::try_from(top).unwrap_or(0), height: u16::try_from(shown).unwrap_or(0), ..area };
+        if row.is_stop() {
+            cache.hits.add(place, Hit::Row(Pane::Review, number));
+        }
+        lines.extend(painted.into_iter().skip(skip).take(shown));
+    }
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+fn draw_prompt(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let Some(input) = &app.review.search.prompt else { return };
+    let theme = app.theme();
+    let text = sanitize::visible_line(input.text()).into_owned();
+    let standing =
+        if app.review.search.is_on() { format!("  {}", app.review.search.standing()) } else { String::new() };
+    let room = usize::from(area.width).saturating_sub(width::columns(&standing) + 2);
+    let line = Line::from(vec![
+        Span::styled("/", theme.style(Role::Accent)),
+        Span::styled(width::clip_start(&text, room).into_owned(), theme.style(Role::Text)),
+        Span::styled(" ", theme.style(Role::Text)),
+        Span::styled(standing, theme.style(Role::Muted)),
+    ]);
+    frame.render_widget(line, area);
+    let hidden = width::columns(&text).saturating_sub(room);
+    let column = input.cursor_column().saturating_sub(hidden).min(usize::from(area.width.saturating_sub(2)));
+    if app.overlays.is_empty() {
+        frame.set_cursor_position(Position::new(area.x + 1 + u16::try_from(column).unwrap_or(0), area.y));
+    }
+}
+
+/// Where the cursor is, in the lower edge of the pane: file and hunk with their numbers, and what is decided. Its heading may be scrolled
+/// away. What there is no room for goes, the path first.
+fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let review = &app.session.review;
+    let pane = &app.review;
+    let room = usize::from(area.width.saturating_sub(6));
+    let mut parts = Vec::new();
+    let counts = review.counts();
+    let refused = pane.at.refused().and_then(|index| Some((index, review.refused.get(index)?)));
+    let path = match refused {
+        Some((index, outcome)) => {
+            let state = EditState::of_refused(outcome);
+            parts.push(format!("{} {}/{}", state.label(), index + 1, review.refused.len()));
+            Some(outcome.path.clone())
+        }
+        None => review.files.get(pane.cursor.file).map(|file| {
+            let number = review.ids().take_while(|id| *id <= pane.cursor).count();
+            parts.push(format!("file {}/{}", pane.cursor.file + 1, review.files.len()));
+            parts.push(format!("hunk {number}/{}", counts.total()));
+            file.title()
+        }),
+    };
+    if let Some(path) = path {
+        if counts.total() > 0 {
+            parts.push(format!("✓{} ✗{} ·{}", counts.accepted, counts.rejected, counts.pending));
+        }
+        if let Some((_, lines)) = app.selected_lines() {
+            parts.insert(0, format!("{} selected", lines.len()));
+        }
+        if pane.search.is_on() && pane.search.prompt.is_none() {
+            let wanted = width::clip(&sanitize::visible_line(&pane.search.wanted), 16).into_owned();
+            parts.insert(0, format!("/{wanted} {}", pane.search.standing()));
+        }
+        let used = width::columns(&parts.join(" · "));
+        let left = room.saturating_sub(used + 3);
+        if left >= 8 && !path.is_empty() {
+            parts.insert(0, width::clip_start(&sanitize::visible_line(&path), left).into_owned());
+        }
+        while parts.len() > 1 && width::columns(&parts.join(" · ")) > room {
+            parts.remove(0);
+        }
+    }
+    let text = parts.join(" · ");
+    if text.is_empty() {
+        return;
+    }
+    let place = format!(" {} ", width::clip(&text, room));
+    let columns = u16::try_from(width::columns(&place)).unwrap_or(0);
+    let edge = Rect::new(area.x + 2, area.bottom().saturating_sub(1), columns, 1).intersection(area);
+    frame.render_widget(Line::styled(place, app.theme().style(Role::Muted)), edge);
+}
+
+fn note(app: &App) -> String {
+    let counts = app.session.review.counts();
+    let (conflicts, others): (Vec<_>, Vec<_>) =
+        app.session.review.refused_states().into_iter().partition(|(state, _)| *state == EditState::Conflict);
+    let words = |(state, number): &(EditState, usize)| format!("{number} {}", state.label());
+    let mut parts: Vec<String> = conflicts.iter().map(words).collect();
+    if counts.total() > 0 {
+        parts.push(format!("{} pending", counts.pending));
+        parts.push(format!("✓ {}", counts.accepted));
+        parts.push(format!("✗ {}", counts.rejected));
+    }
+    parts.extend(others.iter().map(words));
+    if app.session.writing {
+        parts.push("writing …".into());
+    } else if app.review.in_tree {
+        parts.push(format!("files ({} back)", app.keys.first(Action::ToggleTree)));
+    }
+    parts.join(" · ")
+}
+
+/// Draws it. The newest line stands at the bottom, unless the user scrolled up.
+pub(super) fn draw_arriving(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let edits = app.session.turn.as_ref().map_or(&[][..], |turn| turn.edits.as_slice());
+    let lines = if edits.is_empty() { nothing(app, area) } else { arriving(app, edits, area) };
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+fn nothing(app: &App, area: Rect) -> Vec<Line<'static>> {
+    let text = format!(
+        "Hunks that the model proposes wait here for you. Nothing is written before {}.",
+        app.keys.first(Action::Write)
+    );
+    let wrapped = wrap::wrap(&text, usize::from(area.width).max(8)).into_iter();
+    wrapped.map(|range| Line::styled(text[range].to_owned(), app.theme().style(Role::Muted))).collect()
+}
+
+/// Each edit with its counts, and of the newest one its lines as they come. Nothing of it can be decided yet: it is all muted.
+fn arriving(app: &App, edits: &[StreamedEdit], area: Rect) -> Vec<Line<'static>> {
+    let columns = usize::from(area.width);
+    let height = usize::from(area.height);
+    let (muted, last) = (app.theme().style(Role::Muted), edits.len().saturating_sub(1));
+    // Only the end can be on the screen; so much of it is prepared as the user has scrolled up.
+    let wanted = height + app.review.offset;
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for (number, edit) in edits.iter().enumerate().rev() {
+        if lines.len() >= wanted {
+            break;
+        }
+        let mut own = vec![heading(app, edit, columns)];
+        // Once another has begun, how many lines it has is enough.
+        if number == last || app.review.offset > 0 {
+            own.extend(body(edit, columns, wanted, muted));
+        }
+        own.extend(lines);
+        lines = own;
+    }
+    let from = lines.len().saturating_sub(wanted);
+    let over = lines.len().saturating_sub(height);
+    lines.into_iter().skip(from.min(over)).take(height).collect()
+}
+
+fn heading(app: &App, edit: &StreamedEdit, columns: usize) -> Line<'static> {
+    let path = edit.path.as_deref().unwrap_or("(no file name yet)");
+    let mark = if edit.ended { "·" } else { "⋯" };
+    let path = width::clip_start(&sanitize::visible_line(path), columns.saturating_sub(14)).into_owned();
+    Line::from(vec![
+        Span::styled(format!("{mark} {path} "), app.theme().style(Role::Muted)),
+        Span::styled(format!("+{} ", edit.added), app.theme().style(Role::Added)),
+        Span::styled(format!("−{}", edit.removed), app.theme().style(Role::Removed)),
+    ])
+}
+
+/// The last lines of an edit, as many lines of the screen as are wanted.
+fn body(edit: &StreamedEdit, columns: usize, wanted: usize, muted: Style) -> Vec<Line<'static>> {
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for (added, text) in edit.lines.iter().rev() {
+        if lines.len() >= wanted {
+            break;
+        }
+        let sign = if *added { "  + " } else { "  - " };
+        let mut styled = StyledText::new();
+        let shown = text.get(..text.floor_char_boundary(2_000)).unwrap_or_default();
+        styled.push(&sanitize::visible_line(shown), muted);
+        let rows = styled.hard_wrap(columns.saturating_sub(4).max(1)).into_iter().enumerate();
+        let mut own: Vec<Line<'static>> = rows
+            .map(|(part, mut line)| {
+                line.spans.insert(0, Span::styled(if part == 0 { sign } else { "  ↪ " }, muted));
+                line
+            })
+            .collect();
+        own.extend(lines);
+        lines = own;
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,426 @@
+//! Paints the rows of the review as lines of the screen.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use rhumb_edit::FileChange;
+use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, ReviewHunk};
+use rhumb_text::diff::Hunk;
+use rhumb_text::{diff, sanitize, width};
+
+use super::file_rows::{MARGIN, Side, half, has_sides, note_parts, refused_parts, refused_text};
+use super::rows::Row;
+use super::search;
+use crate::tui::action::{Action, Pane};
+use crate::tui::app::App;
+use crate::tui::coloring::{Colors, Language, style_of};
+use crate::tui::theme::Role;
+use crate::tui::view::ViewCache;
+use crate::tui::widget::diff_lines::{DiffLine, Sign, beside};
+use crate::tui::widget::styled::fill;
+use crate::tui::widget::{diff_lines, edit_state};
+
+/// The words that changed in each removed and each added line of a hunk.
+#[derive(Debug, Default)]
+pub(super) struct HunkWords([Vec<Vec<Range<usize>>>; 2]);
+
+impl HunkWords {
+    fn new([removed, added]: [Vec<&str>; 2]) -> Self {
+        let mut words = [vec![Vec::new(); removed.len()], vec![Vec::new(); added.len()]];
+        for (old, new) in diff::pairs(&removed, &added) {
+            let found = removed.get(old).zip(added.get(new)).and_then(|(old, new)| diff::changed_words(old, new));
+            if let Some(found) = found {
+                words[0][old] = found.removed;
+                words[1][new] = found.added;
+            }
+        }
+        Self(words)
+    }
+
+    fn of(&self, side: Side, line: usize) -> Vec<Range<usize>> {
+        self.0[usize::from(side == Side::Proposed)].get(line).cloned().unwrap_or_default()
+    }
+}
+
+/// Changed words by hunk, of the rows that were made so many.
+pub(super) type WordCache = (usize, BTreeMap<HunkId, Arc<HunkWords>>);
+
+/// Paints rows.
+pub(super) struct RowPainter<'a> {
+    app: &'a App,
+    /// The row under the cursor.
+    at: usize,
+    columns: u16,
+    words: bool,
+    /// Colours of the file that was painted last: index, base, proposed.
+    colors: Option<(usize, [Option<Colors>; 2])>,
+}
+
+impl<'a> RowPainter<'a> {
+    /// Paints for the app as it is.
+    pub(super) fn new(app: &'a App) -> Self {
+        let columns = app.review.rows.view().columns;
+        let words = app.review.choice.words.unwrap_or(app.display.diff_words);
+        Self { app, at: app.review.number(), columns, words, colors: None }
+    }
+
+    /// The lines of the screen of a row: as many as it was measured to take.
+    pub(super) fn row(&mut self, number: usize, row: Row, cache: &mut ViewCache) -> Vec<Line<'static>> {
+        let review = &self.app.session.review;
+        let body = match row {
+            Row::Blank => vec![Line::default()],
+            Row::File(index) => vec![review.files.get(index).map_or_else(Line::default, |file| self.file(file))],
+            Row::Hunk { id, folded } => vec![self.hunk(id, folded)],
+            Row::Gap { above, lines, .. } => vec![self.gap(number, above, lines)],
+            Row::Kept { id, .. } | Row::Changed { id, .. } => {
+                let Some(file) = review.files.get(id.file) else { return vec![Line::default()] };
+                let mut body = self.text(file, row, cache);
+                let item = review.hunk(id);
+                if item.is_some_and(|item| decision_of(item, row) == Some(Decision::Rejected)) {
+                    body = body.into_iter().map(|line| line.patch_style(Modifier::DIM)).collect();
+                }
+                body
+            }
+            Row::NoNewline(_) => vec![self.muted("    (no newline at the end of the file)")],
+            Row::Note(place) => self.note(review.comment_on(place).unwrap_or_default()),
+            Row::Refused(index) => vec![self.refused(index)],
+            Row::RefusedText(index, line) => self.refused_text(index, line),
+        };
+        body.into_iter().enumerate().map(|(part, line)| self.with_margin(number, row, part, line)).collect()
+    }
+
+    fn style(&self, role: Role) -> Style {
+        self.app.theme().style(role)
+    }
+
+    fn muted(&self, text: &str) -> Line<'static> {
+        Line::styled(text.to_owned(), self.style(Role::Muted))
+    }
+
+    /// Columns beside the margin.
+    fn room(&self) -> usize {
+        usize::from(self.columns.saturating_sub(MARGIN))
+    }
+
+    /// The line with what stands before it: where the cursor is, which lines are selected or belong to the hunk under the cursor,
+    /// and what was said of the line if it was said of lines.
+    fn with_margin(&self, number: usize, row: Row, part: usize, line: Line<'static>) -> Line<'static> {
+        let pane = &self.app.review;
+        let here = number == self.at;
+        let selected = self.app.is_selected(row);
+        let mark = match row {
+            _ if here && part == 0 => "▶",
+            _ if selected => "┃",
+            _ if row.hunk() == Some(pane.cursor) && pane.at.hunk().is_some() && row.shows_change() => "│",
+            _ => " ",
+        };
+        let (word, role) = row.hunk().filter(|_| part == 0).map_or((' ', Role::Muted), |id| self.line_mark(id, row));
+        let mut spans =
+            vec![Span::styled(mark, self.style(Role::Accent)), Span::styled(word.to_string(), self.style(role))];
+        let before = spans.len();
+        spans.extend(line.spans);
+        let mut line = Line { spans, style: line.style, alignment: line.alignment };
+        if selected {
+            fill(&mut line, usize::from(self.columns), Style::default());
+            let style = self.style(Role::Selection);
+            line.spans.iter_mut().for_each(|span| span.style = span.style.patch(style));
+        } else if here && self.app.focus == Pane::Review {
+            let style = self.style(Role::CursorLine);
+            // The ground of a changed line tells that it is one: there the cursor takes the numbers only.
+            let is_text = matches!(row, Row::Changed { .. } | Row::Kept { .. });
+            let count = if is_text { before + 1 } else { usize::MAX };
+            if !is_text {
+                fill(&mut line, usize::from(self.columns), Style::default());
+            }
+            line.spans.iter_mut().take(count).for_each(|span| span.style = span.style.patch(style));
+        }
+        line
+    }
+
+    /// What was said of a line, where the lines of its hunk were decided apart.
+    fn line_mark(&self, id: HunkId, row: Row) -> (char, Role) {
+        let item = self.app.session.review.hunk(id).filter(|item| item.has_line_decisions());
+        match (item, row) {
+            (Some(item), Row::Changed { .. }) => decision_of(item, row).map_or(('◐', Role::HunkPending), mark_of),
+            _ => (' ', Role::Muted),
+        }
+    }
+
+    fn file(&self, file: &FileReview) -> Line<'static> {
+        use FileChange::{Create, Delete, Modify, Rename};
+        let counts = file.counts();
+        let what = match &file.change {
+            Modify => String::new(),
+            Create => "  new file".into(),
+            Delete => "  deletes the file".into(),
+            Rename { from } => format!("  renamed from {}", sanitize::visible_line(from)),
+        };
+        let decided = format!("  {} of {} decided", counts.total() - counts.pending, counts.total());
+        let room = self.room().saturating_sub(width::columns(&what) + width::columns(&decided) + 2).max(8);
+        let path = width::clip_start(&sanitize::visible_line(&file.title()), room).into_owned();
+        let found = !search::matches(&path, &self.app.review.search.wanted).is_empty();
+        let title = self.style(Role::Title).patch(if found { self.style(Role::Search) } else { Style::default() });
+        let spans = vec![
+            Span::styled("■ ", self.style(Role::Title)),
+            Span::styled(path, title),
+            Span::styled(what, self.style(Role::Badge)),
+            Span::styled(decided, self.style(Role::Muted)),
+        ];
+        fit(spans, self.room())
+    }
+
+    fn hunk(&self, id: HunkId, folded: bool) -> Line<'static> {
+        let review = &self.app.session.review;
+        let Some((file, item)) = review.files.get(id.file).zip(review.hunk(id)) else {
+            return Line::default();
+        };
+        let word = match item.decision() {
+            Decision::Pending if item.has_line_decisions() => "partly decided",
+            Decision::Pending => "pending",
+            Decision::Accepted if item.has_line_decisions() => "partly accepted",
+            Decision::Accepted => "accepted",
+            Decision::Rejected => "rejected",
+        };
+        let (mark, role) = mark_of(item.decision());
+        let mut spans = vec![
+            Span::styled(format!("{mark} {word}"), self.style(role).add_modifier(Modifier::BOLD)),
+            Span::styled(format!("  {}", place(&file.change, &item.hunk)), self.style(Role::DiffHeader)),
+            Span::styled(format!("  +{}", item.hunk.proposed.len()), self.style(Role::Success)),
+            Span::styled(format!(" −{}", item.hunk.base.len()), self.style(Role::Error)),
+        ];
+        let edited = item.original().is_some().then_some("edited");
+        let marks: Vec<&str> = item.marks.iter().map(String::as_str).chain(edited).collect();
+        let used: usize = spans.iter().map(Span::width).sum();
+        for mark in shortened(&marks, self.room().saturating_sub(used)) {
+            spans.push(Span::styled(format!(" [{}]", sanitize::visible_line(&mark)), self.style(Role::Badge)));
+        }
+        let comments = item.comments().count();
+        if folded && comments > 0 {
+            spans.push(Span::styled(format!(" ✎ {comments}"), self.style(Role::Badge)));
+        }
+        if folded {
+            spans.push(Span::styled(self.key_for(Action::OpenHere, "shows"), self.style(Role::Muted)));
+        }
+        fit(spans, self.room())
+    }
+
+    /// `  Enter shows`; nothing if the action has no key.
+    fn key_for(&self, action: Action, does: &str) -> String {
+        let key = self.app.keys.first(action);
+        if key.is_empty() { String::new() } else { format!("  {key} {does}") }
+    }
+
+    fn gap(&self, number: usize, above: bool, lines: usize) -> Line<'static> {
+        let what = if lines == 1 { "unchanged line" } else { "unchanged lines" };
+        let rest = if above { "" } else { " to the end of the file" };
+        let hint = if number == self.at { self.key_for(Action::OpenHere, "shows them") } else { String::new() };
+        let spans = vec![
+            Span::styled(format!("⋯ {lines} {what}{rest}"), self.style(Role::Gutter)),
+            Span::styled(hint, self.style(Role::Muted)),
+        ];
+        fit(spans, self.room())
+    }
+
+    fn note(&self, text: &str) -> Vec<Line<'static>> {
+        let columns = self.columns.saturating_sub(MARGIN);
+        let parts = note_parts(text, columns).into_iter().enumerate();
+        let line = |(part, text): (usize, String)| {
+            let mark = if part == 0 { "  ✎ " } else { "    " };
+            Line::from(vec![
+                Span::styled(mark, self.style(Role::Accent)),
+                Span::styled(text, self.style(Role::Text).add_modifier(Modifier::ITALIC)),
+            ])
+        };
+        parts.map(line).collect()
+    }
+
+    fn refused(&self, index: usize) -> Line<'static> {
+        let Some(outcome) = self.app.session.review.refused.get(index) else { return Line::default() };
+        let path = if outcome.path.is_empty() { "(no file name)" } else { &outcome.path };
+        let state = EditState::of_refused(outcome);
+        let text = format!("{} {}: {}", state.mark(), state.label(), sanitize::visible_line(path));
+        Line::styled(width::clip(&text, self.room()).into_owned(), self.style(edit_state::role(state)))
+    }
+
+    fn refused_text(&self, index: usize, line: usize) -> Vec<Line<'static>> {
+        let outcome = self.app.session.review.refused.get(index);
+        let text = outcome.and_then(|outcome| refused_text(outcome).into_iter().nth(line)).unwrap_or_default();
+        let found = !search::matches(&text, &self.app.review.search.wanted).is_empty();
+        let style = self.style(Role::Muted).patch(if found { self.style(Role::Search) } else { Style::default() });
+        let parts = refused_parts(&text, self.columns).into_iter();
+        parts.map(|part| Line::from(vec![Span::raw("  "), Span::styled(part, style)])).collect()
+    }
+
+    /// The lines of the screen of a line of text.
+    fn text(&mut self, file: &FileReview, row: Row, cache: &mut ViewCache) -> Vec<Line<'static>> {
+        let Some(index) = row.file() else { return vec![Line::default()] };
+        let colors = self.colors_of(index, file, cache);
+        let words = row.hunk().filter(|_| self.words).map(|id| self.words_of(file, id, cache));
+        let Some(places) = self.app.review.rows.lines_of(index) else { return vec![Line::default()] };
+        let columns = self.columns.saturating_sub(MARGIN);
+        let sides = self.app.review.rows.view().sides && has_sides(file);
+        let draw = |side: Side, line: usize, other: Option<usize>, own: Option<usize>, gutter, columns| {
+            let shown = places.shown(file, side, line);
+            let sign = match (own, side) {
+                (None, _) => Sign::Context,
+                (Some(_), Side::Base) => Sign::Removed,
+                (Some(_), Side::Proposed) => Sign::Added,
+            };
+            let number = |line: usize| u32::try_from(line + 1).ok();
+            let (base, proposed) = match side {
+                Side::Base => (number(line), other.and_then(number)),
+                Side::Proposed => (other.and_then(number), number(line)),
+            };
+            let spans = colors[usize::from(side == Side::Proposed)].as_ref().and_then(|colors| colors.get(line));
+            let colored = |span: &rhumb_syntax::Span| {
+                let style = style_of(span.highlight, self.app.theme());
+                shown.places(&(span.start..span.end)).map(move |range| (range, style)).collect::<Vec<_>>()
+            };
+            let left_out = shown.left_out.iter().map(|range| (range.clone(), self.style(Role::Warning)));
+            let syntax = spans.into_iter().flatten().flat_map(colored).chain(left_out).collect();
+            let words = words.as_ref().zip(own).map(|(words, own)| words.of(side, own)).unwrap_or_default();
+            let words = words.iter().flat_map(|range| shown.places(range)).collect();
+            let found = search::matches(&shown.text, &self.app.review.search.wanted);
+            let text = shown.text.into_owned();
+            let line = DiffLine { sign, base, proposed, text, syntax, words, found };
+            diff_lines::rows(&line, gutter, columns, self.app.theme())
+        };
+        let item = |id: HunkId| file.hunks.get(id.hunk).map(|item| &item.hunk);
+        match row {
+            Row::Kept { base, proposed, .. } if sides => {
+                let [left, right] = [Side::Base, Side::Proposed].map(|side| half(places.gutter, side, columns));
+                let old = draw(Side::Base, base, None, None, left.0, left.1);
+                let new = draw(Side::Proposed, proposed, None, None, right.0, right.1);
+                self.beside(old, new, [left.1, right.1])
+            }
+            Row::Kept { base, proposed, .. } => draw(Side::Base, base, Some(proposed), None, places.gutter, columns),
+            Row::Changed { id, removed, added } => {
+                let Some(hunk) = item(id) else { return vec![Line::default()] };
+                let of = |side, start, own: Option<usize>, (gutter, columns)| {
+                    own.map_or_else(Vec::new, |own| draw(side, start + own, None, Some(own), gutter, columns))
+                };
+                if sides {
+                    let [left, right] = [Side::Base, Side::Proposed].map(|side| half(places.gutter, side, columns));
+                    let old = of(Side::Base, hunk.base.start, removed, left);
+                    let new = of(Side::Proposed, hunk.proposed.start, added, right);
+                    self.beside(old, new, [left.1, right.1])
+                } else {
+                    let mut lines = of(Side::Base, hunk.base.start, removed, (places.gutter, columns));
+                    lines.extend(of(Side::Proposed, hunk.proposed.start, added, (places.gutter, columns)));
+                    lines
+                }
+            }
+            _ => vec![Line::default()],
+        }
+    }
+
+    fn beside(&self, left: Vec<Line<'static>>, right: Vec<Line<'static>>, columns: [u16; 2]) -> Vec<Line<'static>> {
+        beside(left, right, columns.map(usize::from), self.style(Role::Text), self.style(Role::Border))
+    }
+
+    fn colors_of(&mut self, index: usize, file: &FileReview, cache: &mut ViewCache) -> [Option<Colors>; 2] {
+        if self.colors.as_ref().is_none_or(|(of, _)| *of != index) {
+            let mut get = |text: &Option<Arc<str>>| {
+                text.as_ref().and_then(|text| cache.coloring.get(Language::Path(&file.path), text))
+            };
+            self.colors = Some((index, [get(&file.base), get(&file.proposed)]));
+        }
+        self.colors.as_ref().map_or([None, None], |(_, colors)| colors.clone())
+    }
+
+    /// The words that changed in a hunk. They are looked for once.
+    fn words_of(&self, file: &FileReview, id: HunkId, cache: &mut ViewCache) -> Arc<HunkWords> {
+        let (made, known) = &mut cache.review.words;
+        if *made != self.app.review.rows.made() {
+            known.clear();
+            *made = self.app.review.rows.made();
+        }
+        let words = known.entry(id).or_insert_with(|| {
+            let places = self.app.review.rows.lines_of(id.file);
+            let lines = places.zip(file.hunks.get(id.hunk)).map(|(places, item)| places.of_hunk(file, item));
+            Arc::new(lines.map(HunkWords::new).unwrap_or_default())
+        });
+        Arc::clone(words)
+    }
+}
+
+/// What is noted on a hunk, so that it takes that many columns at most: in full, else the first word of each, else a sign that there
+/// is something.
+fn shortened(marks: &[&str], room: usize) -> Vec<String> {
+    let fits = |marks: &Vec<String>| marks.iter().map(|mark| width::columns(mark) + 3).sum::<usize>() <= room;
+    let first = |mark: &str| mark.split(['-', ' ']).next().unwrap_or_default().to_owned();
+    let full: Vec<String> = marks.iter().map(|mark| (*mark).to_owned()).collect();
+    let short = || marks.iter().map(|mark| first(mark)).collect();
+    Some(full).filter(fits).or_else(|| Some(short()).filter(fits)).unwrap_or_else(|| vec!["!".to_owned()])
+}
+
+/// A decision as a mark with its role.
+pub(super) fn mark_of(decision: Decision) -> (char, Role) {
+    let role = match decision {
+        Decision::Pending => Role::HunkPending,
+        Decision::Accepted => Role::HunkAccepted,
+        Decision::Rejected => Role::HunkRejected,
+    };
+    (decision.mark(), role)
+}
+
+/// What was said of the lines of a row; `None` if not the same of both. Of the lines around a hunk, what was said of the hunk.
+fn decision_of(item: &ReviewHunk, row: Row) -> Option<Decision> {
+    let Row::Changed { removed, added, .. } = row else { return Some(item.decision()) };
+    let count = item.hunk.base.len();
+    let mut said = removed.into_iter().chain(added.map(|line| count + line)).map(|line| item.line_decision(line));
+    let first = said.next()?;
+    said.all(|other| other == first).then_some(first)
+}
+
+/// `lines 12–15`, 1-based, as an editor counts.
+fn place(change: &FileChange, hunk: &Hunk) -> String {
+    let (start, end) = (hunk.base.start + 1, hunk.base.end);
+    match hunk.base.len() {
+        _ if *change == FileChange::Create => format!("all {} lines", hunk.proposed.len()),
+        0 if hunk.base.start == 0 => "at the start".to_owned(),
+        0 => format!("after line {}", hunk.base.start),
+        1 => format!("line {start}"),
+        _ => format!("lines {start}–{end}"),
+    }
+}
+
+/// A line of those pieces; what does not fit is cut, with a mark.
+pub(super) fn fit(spans: Vec<Span<'static>>, columns: usize) -> Line<'static> {
+    let all: usize = spans.iter().map(|span| width::columns(&span.content)).sum();
+    if all <= columns {
+        return Line::from(spans);
+    }
+    let mut left = columns;
+    let mut line = Line::default();
+    for span in spans {
+        let used = width::columns(&span.content);
+        // A column is kept for the mark, as more follows.
+        if used < left {
+            left -= used;
+            line.push_span(span);
+            continue;
+        }
+        let cut = width::clip(&format!("{}  ", span.content), left).into_owned();
+        line.push_span(Span::styled(cut, span.style));
+        break;
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_shortened_by_words_and_never_cut() {
+        let marks = ["fuzzy 93 %", "outside-chat"];
+        assert_eq!(shortened(&marks, 28), marks);
+        assert_eq!(shortened(&marks, 27), ["fuzzy", "outside"]);
+        assert_eq!(shortened(&marks, 17), ["!"]);
+        assert!(shortened(&[], 0).is_empty());
+    }
+}

@@ -1,0 +1,333 @@
+//! The rows of the review pane: what stands below what, and how many lines of the screen each takes. They are made file by file
+//! and made anew only for a file that has changed, so that a move or a decision costs next to nothing.
+
+use std::sync::Arc;
+
+use rhumb_edit::Outcome;
+use rhumb_edit::review::{CommentTarget, HunkId, Review};
+
+use super::file_rows;
+use super::file_rows::{FileLines, Plan};
+
+/// A row: something that the cursor can stand on, or that parts two of them. A long line is one row on several lines of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Row {
+    /// Nothing.
+    Blank,
+    /// The heading of an edit without a place.
+    Refused(usize),
+    /// A line of what is told of it.
+    RefusedText(usize, usize),
+    /// The heading of a file.
+    File(usize),
+    /// What the user noted on something.
+    Note(CommentTarget),
+    /// Unchanged lines that are not shown.
+    Gap {
+        /// The hunk that they stand beside.
+        id: HunkId,
+        /// Whether they stand above it; otherwise between it and the end of the file.
+        above: bool,
+        /// How many they are.
+        lines: usize,
+    },
+    /// The heading of a hunk, or all of it while it is folded.
+    Hunk {
+        /// Which.
+        id: HunkId,
+        /// Whether its lines are not shown.
+        folded: bool,
+    },
+    /// An unchanged line near a hunk.
+    Kept {
+        /// The hunk.
+        id: HunkId,
+        /// The line in the base, 0-based.
+        base: usize,
+        /// The same line in the proposed text.
+        proposed: usize,
+    },
+    /// A line of a hunk; side by side, a removed one with the added one that it stands beside.
+    Changed {
+        /// The hunk.
+        id: HunkId,
+        /// Which of its removed lines, 0-based.
+        removed: Option<usize>,
+        /// Which of its added lines, 0-based.
+        added: Option<usize>,
+    },
+    /// Says that the last line of a text has no newline.
+    NoNewline(HunkId),
+}
+
+impl Row {
+    /// The hunk that a row belongs to.
+    pub fn hunk(self) -> Option<HunkId> {
+        match self {
+            Self::Hunk { id, .. } | Self::Kept { id, .. } | Self::Changed { id, .. } | Self::NoNewline(id) => Some(id),
+            Self::Note(CommentTarget::Hunk(id) | CommentTarget::Line(id, _)) => Some(id),
+            Self::Note(CommentTarget::File(_))
+            | Self::Blank
+            | Self::Refused(_)
+            | Self::RefusedText(..)
+            | Self::File(_)
+            | Self::Gap { .. } => None,
+        }
+    }
+
+    /// The file that a row belongs to.
+    pub fn file(self) -> Option<usize> {
+        match self {
+            Self::File(file) | Self::Note(CommentTarget::File(file)) => Some(file),
+            Self::Gap { id, .. } => Some(id.file),
+            other => other.hunk().map(|id| id.file),
+        }
+    }
+
+    /// The edit without a place that a row tells of.
+    pub fn refused(self) -> Option<usize> {
+        match self {
+            Self::Refused(index) | Self::RefusedText(index, _) => Some(index),
+            _ => None,
+        }
+    }
+
+    /// Whether the cursor can stand on it.
+    pub fn is_stop(self) -> bool {
+        !matches!(self, Self::Blank | Self::NoNewline(_))
+    }
+
+    /// Whether it shows a change: such a row, or the heading, must be on the screen when its hunk is decided.
+    pub fn shows_change(self) -> bool {
+        matches!(self, Self::Hunk { .. } | Self::Changed { .. })
+    }
+
+    /// Whether this row stands where `other` stood before the rows were made anew.
+    fn stands_for(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Hunk { id, .. }, Self::Hunk { id: before, .. }) => id == before,
+            (Self::Gap { id, above, .. }, Self::Gap { id: before, above: was_above, .. }) => {
+                (id, above) == (before, was_above)
+            }
+            (Self::Kept { id, base, .. }, Self::Kept { id: before, base: line, .. }) => {
+                (id.file, base) == (before.file, line)
+            }
+            (Self::Changed { id, removed, added }, Self::Changed { id: before, removed: old, added: new }) => {
+                id == before && (removed.is_some() && removed == old || added.is_some() && added == new)
+            }
+            (one, other) => one == other,
+        }
+    }
+}
+
+/// How the rows are laid out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct View {
+    /// Columns that a row has.
+    pub columns: u16,
+    /// Whether base and proposed stand side by side.
+    pub sides: bool,
+}
+
+/// Some rows with the lines of the screen that they take.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    /// Tells whether they are still what they were made from.
+    revision: u64,
+    /// The texts that they were made from. They are held, so that no other text can come to stand in their place.
+    texts: [Option<Arc<str>>; 2],
+    rows: Vec<Row>,
+    /// The line of the screen at which each row begins, within the block, and the end.
+    starts: Vec<usize>,
+    /// Where the lines of the file are.
+    lines: FileLines,
+}
+
+impl Block {
+    fn new(revision: u64, texts: [Option<Arc<str>>; 2], rows: Vec<(Row, usize)>, lines: FileLines) -> Self {
+        let mut end = 0;
+        let mut starts = Vec::with_capacity(rows.len() + 1);
+        for (_, height) in &rows {
+            starts.push(end);
+            end += height;
+        }
+        starts.push(end);
+        Self { revision, texts, rows: rows.into_iter().map(|(row, _)| row).collect(), starts, lines }
+    }
+
+    fn height(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+}
+
+/// All rows of a review.
+#[derive(Debug, Default)]
+pub struct Rows {
+    view: View,
+    /// What found no place, then each file.
+    blocks: Vec<Block>,
+    /// For each block: the number of its first row, and the line of the screen where it begins. And the ends.
+    starts: Vec<(usize, usize)>,
+    /// How many blocks were made, ever.
+    made: usize,
+}
+
+impl Rows {
+    /// Makes the rows of what has changed, and of nothing else. `plan` says of a file which hunks are folded, and what else.
+    pub(super) fn refresh(&mut self, review: &Review, view: View, plan: impl Fn(usize) -> Plan) {
+        let blocks = review.files.len() + 1;
+        let mut changed = self.blocks.len() != blocks || self.view != view;
+        self.view = view;
+        self.blocks.resize_with(blocks, Block::default);
+        for (number, block) in self.blocks.iter_mut().enumerate() {
+            let fresh = match number.checked_sub(1).and_then(|index| Some((index, review.files.get(index)?))) {
+                None => refused_block(block, &review.refused, view),
+                Some((index, file)) => {
+                    let plan = plan(index);
+                    let revision = file_rows::revision(index, file, &plan, view);
+                    let same_texts = same(&block.texts[0], &file.base) && same(&block.texts[1], &file.proposed);
+                    (block.revision != revision || !same_texts).then(|| {
+                        let lines = FileLines::new(file);
+                        let rows = file_rows::measured(index, file, &lines, &plan, view);
+                        Block::new(revision, [file.base.clone(), file.proposed.clone()], rows, lines)
+                    })
+                }
+            };
+            if let Some(fresh) = fresh {
+                *block = fresh;
+                self.made += 1;
+                changed = true;
+            }
+        }
+        if changed {
+            self.add_up();
+        }
+    }
+
+    fn add_up(&mut self) {
+        let (mut rows, mut lines) = (0, 0);
+        self.starts.clear();
+        for block in &self.blocks {
+            self.starts.push((rows, lines));
+            rows += block.rows.len();
+            lines += block.height();
+        }
+        self.starts.push((rows, lines));
+    }
+
+    /// How they are laid out.
+    pub fn view(&self) -> View {
+        self.view
+    }
+
+    /// How many blocks of rows were made since the start.
+    pub fn made(&self) -> usize {
+        self.made
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.starts.last().map_or(0, |(rows, _)| *rows)
+    }
+
+    /// Lines of the screen that all of them take.
+    pub fn height(&self) -> usize {
+        self.starts.last().map_or(0, |(_, lines)| *lines)
+    }
+
+    /// A row.
+    pub fn get(&self, number: usize) -> Option<Row> {
+        let (block, within) = self.block_of(number)?;
+        self.blocks.get(block)?.rows.get(within).copied()
+    }
+
+    /// The line of the screen where a row begins, and how many it takes.
+    pub fn place(&self, number: usize) -> (usize, usize) {
+        let found = self.block_of(number).and_then(|(block, within)| {
+            let (starts, first) = (&self.blocks.get(block)?.starts, self.starts.get(block)?.1);
+            let (start, end) = (starts.get(within)?, starts.get(within + 1)?);
+            Some((first + start, end - start))
+        });
+        found.unwrap_or((self.height(), 0))
+    }
+
+    /// The row at a line of the screen.
+    pub fn at_line(&self, line: usize) -> usize {
+        let block = self.starts.partition_point(|(_, first)| *first <= line).saturating_sub(1);
+        let block = block.min(self.blocks.len().saturating_sub(1));
+        let (Some((rows, first)), Some(own)) = (self.starts.get(block), self.blocks.get(block)) else {
+            return 0;
+        };
+        let within = own.starts.partition_point(|start| *start <= line - first).saturating_sub(1);
+        (rows + within).min(self.len().saturating_sub(1))
+    }
+
+    /// The rows in reading order, from a number on.
+    pub fn from(&self, number: usize) -> impl Iterator<Item = (usize, Row)> + '_ {
+        (number..self.len()).filter_map(|number| Some((number, self.get(number)?)))
+    }
+
+    /// Where the lines of a file are.
+    pub(super) fn lines_of(&self, file: usize) -> Option<&FileLines> {
+        self.blocks.get(file + 1).map(|block| &block.lines)
+    }
+
+    /// The number of a row, or of what stands in its place now: another row of its hunk, its file, or the first row.
+    pub fn locate(&self, row: Row) -> usize {
+        let find = |wanted: Row| {
+            let block = wanted.file().map_or(0, |file| file + 1);
+            let own = self.blocks.get(block)?;
+            let within = own.rows.iter().position(|other| other.stands_for(wanted))?;
+            Some(self.starts.get(block)?.0 + within)
+        };
+        let heading = |id| Row::Hunk { id, folded: false };
+        let hunk = row.hunk().or(match row {
+            Row::Gap { id, .. } => Some(id),
+            _ => None,
+        });
+        let nearest = |id: HunkId| (0..=id.hunk).rev().find_map(|hunk| find(heading(HunkId { hunk, ..id })));
+        find(row)
+            .or_else(|| nearest(hunk?))
+            .or_else(|| find(heading(HunkId { file: row.file()?, hunk: 0 })))
+            .or_else(|| find(Row::Refused(row.refused()?.saturating_sub(1))))
+            .unwrap_or_else(|| self.from(0).find(|(_, row)| row.is_stop()).map_or(0, |(number, _)| number))
+    }
+
+    fn block_of(&self, number: usize) -> Option<(usize, usize)> {
+        let block = self.starts.partition_point(|(first, _)| *first <= number).checked_sub(1)?;
+        let first = self.starts.get(block)?.0;
+        (block < self.blocks.len()).then_some((block, number - first))
+    }
+}
+
+fn same(one: &Option<Arc<str>>, other: &Option<Arc<str>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
+/// The rows of what found no place, if they are not those any more.
+fn refused_block(block: &Block, refused: &[Outcome], view: View) -> Option<Block> {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    view.hash(&mut hasher);
+    for outcome in refused {
+        (&outcome.path, &outcome.reason, &outcome.quote, &outcome.replacement).hash(&mut hasher);
+    }
+    // A block that was never made has the revision 0.
+    let revision = hasher.finish().max(1);
+    (block.revision != revision).then(|| {
+        let mut rows = Vec::new();
+        for (index, outcome) in refused.iter().enumerate() {
+            rows.push((Row::Refused(index), 1));
+            let lines = file_rows::refused_text(outcome);
+            let told = lines.iter().enumerate();
+            rows.extend(told.map(|(number, line)| {
+                (Row::RefusedText(index, number), file_rows::refused_parts(line, view.columns).len())
+            }));
+            rows.push((Row::Blank, 1));
+        }
+        Block::new(revision, [None, None], rows, FileLines::default())
+    })
+}

@@ -1,0 +1,352 @@
+//! Where the user is in a review, and how much of it is to be seen: the state of the pane between two frames.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::Range;
+
+use ratatui::layout::Rect;
+use rhumb_edit::review::{Decision, FileReview, HunkId, Review, ReviewHunk};
+
+use super::availability::DecisionGuard;
+use super::file_rows::{HunkPlan, Plan};
+use super::rows::{Row, Rows, View};
+use super::search::Search;
+use crate::config::DisplaySettings;
+
+/// Rows kept visible above and below the cursor while there are any.
+const MARGIN: usize = 2;
+
+/// The space that is assumed before the first frame.
+const UNKNOWN: Rect = Rect { x: 0, y: 0, width: 80, height: 24 };
+
+/// What the next layout brings into view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Follow {
+    /// The row under the cursor.
+    #[default]
+    Row,
+    /// The hunk under the cursor, all of it if it fits.
+    Hunk,
+    /// Nothing: the window was moved, and the cursor goes along.
+    Window,
+}
+
+/// Names a hunk by what it is, so that what was asked of it holds while others come and go.
+type Key = (u64, [usize; 4]);
+
+/// What the user folded or opened, and how the hunk was decided then: once it is decided otherwise, that counts no more.
+type Folds = BTreeMap<Key, (bool, Decision)>;
+
+/// State of the review pane.
+#[derive(Debug)]
+pub struct ReviewPane {
+    /// The hunk under the cursor, or the last that was.
+    pub(super) cursor: HunkId,
+    /// First visible line of the screen, counted from the first row.
+    pub(super) offset: usize,
+    /// What the next layout brings into view.
+    pub(super) follow: Follow,
+    /// The row under the cursor.
+    pub(super) at: Row,
+    /// All rows.
+    pub(super) rows: Rows,
+    /// Where the rows were drawn last.
+    pub(super) area: Rect,
+    /// The row where the selection of lines began.
+    pub(super) anchor: Option<Row>,
+    /// What is searched.
+    pub(super) search: Search,
+    /// What the user chose of the views, against the settings: side by side, changed words, the list of files.
+    pub(super) choice: Choice,
+    /// Whether the keys move in the list of files.
+    pub(super) in_tree: bool,
+    folds: Folds,
+    context: BTreeMap<Key, (usize, usize)>,
+    /// The space inside the frame of the pane.
+    pub(super) inner: Rect,
+    /// Ignores keys that were meant for the hunk before.
+    pub(super) guard: DecisionGuard,
+    /// Whether there was something to review at the event before.
+    was_reviewing: bool,
+    /// The number of proposals when the pane last turned to a new one.
+    seen_proposals: usize,
+}
+
+/// What the user chose of the views; `None` is what the settings and the room say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// Side by side.
+    pub sides: Option<bool>,
+    /// Changed words marked.
+    pub words: Option<bool>,
+    /// The list of files shown.
+    pub tree: Option<bool>,
+}
+
+impl Default for ReviewPane {
+    fn default() -> Self {
+        Self {
+            cursor: HunkId::default(),
+            offset: 0,
+            follow: Follow::Hunk,
+            at: Row::Hunk { id: HunkId::default(), folded: false },
+            rows: Rows::default(),
+            area: UNKNOWN,
+            anchor: None,
+            search: Search::default(),
+            choice: Choice::default(),
+            in_tree: false,
+            folds: BTreeMap::new(),
+            context: BTreeMap::new(),
+            inner: UNKNOWN,
+            guard: DecisionGuard::default(),
+            was_reviewing: false,
+            seen_proposals: 0,
+        }
+    }
+}
+
+impl ReviewPane {
+    /// Notes whether there is something to review, and resets the pane for a new proposal. Returns whether a review has just ended.
+    pub(crate) fn follow_session(&mut self, is_reviewing: bool, proposals: usize) -> bool {
+        let has_ended = self.was_reviewing && !is_reviewing;
+        if proposals != self.seen_proposals {
+            let (choice, area, inner) = (self.choice, self.area, self.inner);
+            let guard = std::mem::take(&mut self.guard);
+            *self = Self { choice, area, inner, guard, seen_proposals: proposals, ..Self::default() };
+        }
+        self.was_reviewing = is_reviewing;
+        has_ended
+    }
+
+    /// Rows of the pane as last laid out.
+    pub(crate) fn height(&self) -> usize {
+        usize::from(self.area.height)
+    }
+
+    /// Whether the review is being searched.
+    pub(crate) fn is_searching(&self) -> bool {
+        self.search.is_on()
+    }
+
+    /// Whether a search is being typed.
+    pub(crate) fn is_typing(&self) -> bool {
+        self.search.prompt.is_some()
+    }
+
+    /// The hunk under the cursor, or the last that was.
+    pub fn cursor(&self) -> HunkId {
+        self.cursor
+    }
+
+    /// Lays the rows out for a place on the screen. What is under the cursor stays under it.
+    pub(crate) fn lay_out(&mut self, review: &Review, display: &DisplaySettings, area: Rect, sides: bool) {
+        self.area = area;
+        let view = View { columns: area.width, sides };
+        let (folds, context) = (&self.folds, &self.context);
+        let plan = |file: usize| plan(folds, context, review.files.get(file), display.fold_decided);
+        self.rows.refresh(review, view, plan);
+        let number = self.rows.locate(self.at);
+        self.put(number);
+        // Beside an edit without a place the hunk is one of before, and may be gone.
+        if review.hunk(self.cursor).is_none() {
+            self.cursor = review.ids().take_while(|id| *id <= self.cursor).last().unwrap_or_default();
+        }
+        let still = |anchor: Row| self.rows.get(self.rows.locate(anchor)).filter(|row| row.hunk() == self.at.hunk());
+        self.anchor = self.anchor.and_then(still);
+        self.scroll(number);
+    }
+
+    /// Puts the cursor on a row, without looking at the window.
+    fn put(&mut self, number: usize) {
+        if let Some(row) = self.rows.get(number) {
+            self.at = row;
+        }
+        if let Some(id) = self.at.hunk() {
+            self.cursor = id;
+        } else if let Some(file) = self.at.file() {
+            self.cursor = HunkId { file, hunk: 0 };
+        }
+    }
+
+    /// Puts the cursor on a row, or with a row that nobody can stand on, the next in that direction that one can.
+    pub(crate) fn stand(&mut self, number: usize, down: bool) {
+        let is_stop = |number: &usize| self.rows.get(*number).is_some_and(Row::is_stop);
+        let last = self.rows.len().saturating_sub(1);
+        let number = number.min(last);
+        let on = if down { (number..=last).find(is_stop) } else { (0..=number).rev().find(is_stop) };
+        let on = on.or_else(|| (0..=number).rev().find(is_stop)).or_else(|| (number..=last).find(is_stop));
+        if let Some(number) = on {
+            self.put(number);
+            self.follow = Follow::Row;
+        }
+    }
+
+    /// The number of the row under the cursor.
+    pub(crate) fn number(&self) -> usize {
+        self.rows.locate(self.at)
+    }
+
+    /// The visible lines of the screen, counted from the first row.
+    pub(crate) fn window(&self) -> Range<usize> {
+        self.offset..self.offset + usize::from(self.area.height)
+    }
+
+    /// Whether a line or the heading of a hunk is on the screen.
+    pub(crate) fn shows(&self, id: HunkId) -> bool {
+        let window = self.window();
+        let first = self.rows.at_line(window.start);
+        let rows = self.rows.from(first).take_while(|(number, _)| self.rows.place(*number).0 < window.end);
+        rows.into_iter().any(|(_, row)| row.hunk() == Some(id) && row.shows_change())
+    }
+
+    /// Moves the window so that what must be seen is.
+    fn scroll(&mut self, number: usize) {
+        let height = usize::from(self.area.height);
+        let last = self.rows.height().saturating_sub(height);
+        self.offset = self.offset.min(last);
+        let (start, rows) = self.rows.place(number);
+        let follow = std::mem::take(&mut self.follow);
+        if height == 0 {
+            self.follow = follow;
+            return;
+        }
+        match follow {
+            Follow::Hunk => {
+                let (mut first, mut end) = self.extent(number);
+                if end - first > height {
+                    (first, end) = self.core(number);
+                }
+                let fits = end - first <= height;
+                if fits && (first < self.offset || end > self.offset + height) {
+                    // A hunk that fits stands a third from the top, so that what follows shows too.
+                    self.offset = first.saturating_sub((height - (end - first)) / 3).min(last);
+                } else if !fits {
+                    self.offset = first.min(last);
+                }
+            }
+            Follow::Window => {
+                self.drag();
+                return;
+            }
+            Follow::Row => {}
+        }
+        let margin = MARGIN.min(height / 6);
+        let rows = rows.clamp(1, height);
+        let top = if start == 0 { 0 } else { start.saturating_sub(margin) };
+        if self.offset > top {
+            self.offset = top;
+        }
+        let bottom = (start + rows + margin).min(self.rows.height().max(start + rows));
+        if self.offset + height < bottom && rows + margin <= height {
+            self.offset = bottom - height;
+        }
+        self.offset = self.offset.min(last);
+    }
+
+    /// The lines of the screen from the heading of the hunk with that row (of its file, for the first one) to its end. An edit
+    /// without a place is taken like a hunk.
+    fn extent(&self, number: usize) -> (usize, usize) {
+        let row = self.rows.get(number);
+        let (id, refused) = (row.and_then(Row::hunk), row.and_then(Row::refused));
+        let is_own = |row: Row| (id.is_some() || refused.is_some()) && (row.hunk(), row.refused()) == (id, refused);
+        let own = |number: &usize| self.rows.get(*number).is_some_and(is_own);
+        let mut first = (0..=number).rev().take_while(own).last().unwrap_or(number);
+        let last = (number..self.rows.len()).take_while(own).last().unwrap_or(number);
+        let heads = |row: Option<Row>| matches!(row, Some(Row::File(_) | Row::Gap { above: true, .. }));
+        // The heading of the file belongs to its first hunk.
+        while first > 0 && id.is_some_and(|id| id.hunk == 0) && heads(self.rows.get(first - 1)) {
+            first -= 1;
+        }
+        let (start, _) = self.rows.place(first);
+        let (end, height) = self.rows.place(last);
+        (start, end + height)
+    }
+
+    /// The lines of the screen from the heading of a hunk to its last change.
+    fn core(&self, number: usize) -> (usize, usize) {
+        let id = self.rows.get(number).and_then(Row::hunk);
+        let rows = self.rows.from(number).take_while(|(_, row)| id.is_some() && row.hunk() == id);
+        let last = rows.filter(|(_, row)| row.shows_change()).last().map_or(number, |(number, _)| number);
+        let (end, height) = self.rows.place(last);
+        (self.rows.place(number).0, end + height)
+    }
+
+    /// Puts the cursor on the nearest row in the window, if it is not in it.
+    fn drag(&mut self) {
+        let window = self.window();
+        let number = self.number();
+        let (start, height) = self.rows.place(number);
+        if start >= window.start && start + height.min(window.len()) <= window.end {
+            return;
+        }
+        let (to, down) = if start < window.start {
+            let first = self.rows.at_line(window.start);
+            (if self.rows.place(first).0 < window.start { first + 1 } else { first }, true)
+        } else {
+            (self.rows.at_line(window.end.saturating_sub(1)), false)
+        };
+        self.stand(to, down);
+        self.follow = Follow::Row;
+    }
+
+    /// Moves the window by some lines of the screen, for the wheel.
+    pub(crate) fn scroll_by(&mut self, lines: isize) {
+        let last = self.rows.height().saturating_sub(usize::from(self.area.height));
+        self.offset = self.offset.saturating_add_signed(lines).min(last);
+        self.follow = Follow::Window;
+    }
+
+    /// Folds or opens hunks, until they are decided otherwise.
+    pub(crate) fn fold(&mut self, review: &Review, ids: &[HunkId], folded: bool) {
+        for id in ids {
+            if let Some((file, item)) = review.files.get(id.file).zip(review.hunk(*id)) {
+                self.folds.insert(key(file, item), (folded, item.decision()));
+            }
+        }
+    }
+
+    /// Whether a hunk is folded.
+    pub(crate) fn is_folded(&self, review: &Review, id: HunkId, fold_decided: bool) -> bool {
+        let found = review.files.get(id.file).zip(review.hunk(id));
+        found.is_some_and(|(file, item)| is_folded(&self.folds, file, item, fold_decided))
+    }
+
+    /// Shows so many more unchanged lines above and below a hunk, or so many less.
+    pub(crate) fn widen(&mut self, review: &Review, id: HunkId, [above, below]: [isize; 2]) {
+        if let Some((file, item)) = review.files.get(id.file).zip(review.hunk(id)) {
+            let (before, after) = self.context.entry(key(file, item)).or_default();
+            *before = before.saturating_add_signed(above);
+            *after = after.saturating_add_signed(below);
+        }
+    }
+
+    /// How many more unchanged lines are shown around a hunk than usual.
+    pub(crate) fn widened(&self, review: &Review, id: HunkId) -> (usize, usize) {
+        let found = review.files.get(id.file).zip(review.hunk(id));
+        found.and_then(|(file, item)| self.context.get(&key(file, item)).copied()).unwrap_or_default()
+    }
+}
+
+fn key(file: &FileReview, item: &ReviewHunk) -> Key {
+    let mut hasher = DefaultHasher::new();
+    file.path.hash(&mut hasher);
+    let (base, proposed) = (&item.hunk.base, &item.hunk.proposed);
+    (hasher.finish(), [base.start, base.end, proposed.start, proposed.end])
+}
+
+fn is_folded(folds: &Folds, file: &FileReview, item: &ReviewHunk, fold_decided: bool) -> bool {
+    let chosen = if folds.is_empty() { None } else { folds.get(&key(file, item)).copied() };
+    let chosen = chosen.filter(|(_, said)| *said == item.decision()).map(|(folded, _)| folded);
+    chosen.unwrap_or(fold_decided && item.decision() != Decision::Pending)
+}
+
+fn plan(folds: &Folds, context: &BTreeMap<Key, (usize, usize)>, file: Option<&FileReview>, fold_decided: bool) -> Plan {
+    let Some(file) = file else { return Plan::new() };
+    let of_hunk = |item: &ReviewHunk| {
+        let more = if context.is_empty() { None } else { context.get(&key(file, item)).copied() };
+        let (before, after) = more.unwrap_or_default();
+        HunkPlan { folded: is_folded(folds, file, item, fold_decided), before, after }
+    };
+    file.hunks.iter().map(of_hunk).collect()
+}

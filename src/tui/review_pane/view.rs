@@ -1,0 +1,281 @@
+//! How much of a review is seen: folds, more unchanged lines, side by side, changed words, the list of files, and the search.
+
+use crossterm::event::KeyEvent;
+use rhumb_edit::review::{Decision, HunkId};
+
+use super::{Follow, Row};
+use crate::tui::action::{Action, Pane};
+use crate::tui::app::App;
+use crate::tui::widget::input::LineInput;
+
+/// Unchanged lines that one key shows or hides.
+const STEP: isize = 10;
+
+/// Unchanged lines that are shown at once at most.
+const MOST: usize = 200;
+
+impl App {
+    /// Changes what is seen; `None` if the action does not.
+    pub(crate) fn view_in_review(&mut self, action: Action) -> Option<()> {
+        self.lay_out_review(None);
+        match action {
+            Action::OpenHere => self.open_here(),
+            Action::Fold => self.fold_here(),
+            Action::FoldDecided => self.fold_decided(),
+            Action::MoreContext => self.widen_here(STEP),
+            Action::LessContext => self.widen_here(-STEP),
+            Action::ToggleSides => {
+                let sides = !self.review.rows.view().sides;
+                self.review.choice.sides = Some(sides);
+                self.lay_out_review(None);
+                if self.review.rows.view().sides != sides {
+                    self.hint.set("the pane is too narrow for side by side".into());
+                }
+            }
+            Action::ToggleWords => {
+                let words = !self.review.choice.words.unwrap_or(self.display.diff_words);
+                self.review.choice.words = Some(words);
+                self.hint.set(if words { "changed words are marked" } else { "changed words are not marked" }.into());
+            }
+            Action::ToggleTree => {
+                let inside = !self.review.in_tree;
+                self.review.in_tree = inside;
+                if self.review.choice.tree.is_some() || inside {
+                    self.review.choice.tree = inside.then_some(true);
+                }
+            }
+            Action::Search => {
+                self.review.search.origin = Some(self.review.at);
+                self.review.search.prompt = Some(LineInput::default());
+            }
+            Action::NextReviewMatch => self.next_review_match(true),
+            Action::PreviousReviewMatch => self.next_review_match(false),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Esc ends what lies on top: the selection, the search, moving in the list of files. False if there is none of these.
+    pub(crate) fn end_in_review(&mut self) -> bool {
+        if self.review.anchor.take().is_some() {
+            return true;
+        }
+        if self.review.search.is_on() {
+            self.review.search.clear();
+            return true;
+        }
+        if self.review.in_tree {
+            let _ = self.view_in_review(Action::ToggleTree);
+            return true;
+        }
+        false
+    }
+
+    fn open_here(&mut self) {
+        if self.review.in_tree {
+            let _ = self.view_in_review(Action::ToggleTree);
+            return;
+        }
+        let at = self.review.at;
+        match at {
+            Row::Hunk { id, folded: true } => {
+                self.review.fold(&self.session.review, &[id], false);
+                self.review.follow = Follow::Hunk;
+            }
+            Row::Gap { id, above, lines } => self.open_gap(id, above, lines.min(MOST)),
+            Row::File(file) => self.go_to(HunkId { file, hunk: 0 }),
+            _ => {
+                let _ = self.move_in_review(Action::NextHunk);
+            }
+        }
+    }
+
+    /// Shows unchanged lines that a row stands for: those beside the hunk above it, if that one is open.
+    fn open_gap(&mut self, id: HunkId, above: bool, lines: usize) {
+        let review = &self.session.review;
+        let lines = isize::try_from(lines).unwrap_or(0);
+        let before = above.then(|| id.hunk.checked_sub(1)).flatten().map(|hunk| HunkId { hunk, ..id });
+        let open_before = before.filter(|id| !self.review.is_folded(review, *id, self.display.fold_decided));
+        match open_before {
+            Some(before) => self.review.widen(review, before, [0, lines]),
+            None if above => self.review.widen(review, id, [lines, 0]),
+            None => self.review.widen(review, id, [0, lines]),
+        }
+        let number = self.review.number();
+        self.lay_out_review(None);
+        // What opened stands where the row was, from its first line on.
+        if open_before.is_some() || !above {
+            self.review.stand(number, true);
+        }
+    }
+
+    fn fold_here(&mut self) {
+        let review = &self.session.review;
+        let folded = |id: HunkId| self.review.is_folded(review, id, self.display.fold_decided);
+        if let Some(id) = self.hunk_here() {
+            let fold = !folded(id);
+            self.review.fold(review, &[id], fold);
+            self.go_to(id);
+        } else if let Some(file) = self.file_here() {
+            let ids: Vec<HunkId> = review.ids().filter(|id| id.file == file).collect();
+            let fold = !ids.iter().all(|id| folded(*id));
+            self.review.fold(review, &ids, fold);
+        } else {
+            self.hint.set("there is no hunk here to fold".into());
+        }
+    }
+
+    fn fold_decided(&mut self) {
+        let review = &self.session.review;
+        let ids: Vec<HunkId> = review.ids().filter(|id| review.decision(*id) != Decision::Pending).collect();
+        if ids.is_empty() {
+            self.hint.set("nothing is decided yet".into());
+            return;
+        }
+        let fold = !ids.iter().all(|id| self.review.is_folded(review, *id, self.display.fold_decided));
+        self.review.fold(review, &ids, fold);
+        self.review.follow = Follow::Hunk;
+        let what = if fold { "folded" } else { "open" };
+        self.hint.set(format!("{} decided {} {what}", ids.len(), if ids.len() == 1 { "hunk is" } else { "hunks are" }));
+    }
+
+    fn widen_here(&mut self, by: isize) {
+        let review = &self.session.review;
+        let (id, sides) = match self.review.at {
+            Row::Gap { id, above, lines } if by > 0 => {
+                return self.open_gap(id, above, lines.min(usize::try_from(by).unwrap_or(0)));
+            }
+            Row::Gap { id, above, .. } => (id, if above { [by, 0] } else { [0, by] }),
+            row => match row.hunk() {
+                Some(id) => (id, [by, by]),
+                None => {
+                    self.hint.set("there is no hunk here".into());
+                    return;
+                }
+            },
+        };
+        if self.review.is_folded(review, id, self.display.fold_decided) {
+            self.hint.set(format!("the hunk is folded; {} opens it", self.keys.first(Action::OpenHere)));
+            return;
+        }
+        if by < 0 && self.review.widened(review, id) == (0, 0) {
+            self.hint.set("the usual number of context lines is shown".into());
+            return;
+        }
+        self.review.widen(review, id, sides);
+    }
+
+    /// A key for the line of the search, while it is open. False if it is not.
+    pub(crate) fn review_search_key(&mut self, key: KeyEvent, name: &str) -> bool {
+        if self.focus != Pane::Review || !self.reviewing() {
+            self.review.search.prompt = None;
+            return false;
+        }
+        let search = &mut self.review.search;
+        let Some(prompt) = &mut search.prompt else { return false };
+        match name {
+            "Enter" => {
+                search.prompt = None;
+                if search.is_on() && search.found.is_empty() {
+                    self.hint.set(format!("{} was not found in the review", search.wanted));
+                    search.clear();
+                }
+            }
+            "Esc" | "Ctrl-c" => {
+                let origin = search.origin;
+                search.clear();
+                self.return_to(origin);
+            }
+            "Backspace" if prompt.text().is_empty() => search.clear(),
+            "Down" | "Ctrl-n" => self.next_review_match(true),
+            "Up" | "Ctrl-p" => self.next_review_match(false),
+            _ => {
+                if prompt.key(key) {
+                    self.update_review_search();
+                }
+            }
+        }
+        self.lay_out_review(None);
+        true
+    }
+
+    /// A paste into the line of the search. False if it is not open.
+    pub(crate) fn search_paste(&mut self, text: &str) -> bool {
+        if self.focus != Pane::Review {
+            return false;
+        }
+        let Some(prompt) = &mut self.review.search.prompt else { return false };
+        prompt.insert(text.lines().next().unwrap_or_default());
+        self.update_review_search();
+        true
+    }
+
+    /// Looks for what stands in the line, from where the search began.
+    fn update_review_search(&mut self) {
+        let search = &mut self.review.search;
+        search.wanted = search.prompt.as_ref().map(|prompt| prompt.text().to_owned()).unwrap_or_default();
+        search.current = None;
+        search.look(&self.session.review, &self.review.rows);
+        let origin = search.origin;
+        self.return_to(origin);
+        if !self.review.search.found.is_empty() {
+            let from = self.review.number();
+            self.go_to_match(|number| number >= from, true);
+        }
+    }
+
+    fn return_to(&mut self, origin: Option<Row>) {
+        if let Some(origin) = origin {
+            self.review.at = origin;
+            self.review.follow = Follow::Row;
+        }
+    }
+
+    fn next_review_match(&mut self, forward: bool) {
+        let search = &self.review.search;
+        if !search.is_on() {
+            self.hint.set(format!("no search is active; {} starts one", self.keys.first(Action::Search)));
+            return;
+        }
+        if search.found.is_empty() {
+            self.hint.set(format!("{} was not found in the review", search.wanted));
+            return;
+        }
+        let (from, count) = (self.review.number(), search.found.len());
+        // From the place of a match, the next is the next in the list, even if both lie in one fold.
+        let here =
+            search.current.filter(|at| search.found.get(*at).is_some_and(|row| self.review.rows.locate(*row) == from));
+        match here {
+            Some(at) => self.show_review_match(if forward { (at + 1) % count } else { (at + count - 1) % count }),
+            None if forward => self.go_to_match(|number| number > from, true),
+            None => self.go_to_match(|number| number < from, false),
+        }
+        let standing = self.review.search.standing();
+        let around = here.is_some_and(|at| if forward { at + 1 == count } else { at == 0 });
+        self.hint.set(if around { format!("{standing}, wrapped around") } else { standing });
+    }
+
+    /// Goes to the first match (or the last) whose row is one of these; around the end if there is none.
+    fn go_to_match(&mut self, is_wanted: impl Fn(usize) -> bool, first: bool) {
+        let found = &self.review.search.found;
+        let rows = &self.review.rows;
+        let wanted = |row: &Row| is_wanted(rows.locate(*row));
+        let at = if first { found.iter().position(wanted) } else { found.iter().rposition(wanted) };
+        let otherwise = if first { 0 } else { found.len().saturating_sub(1) };
+        self.show_review_match(at.unwrap_or(otherwise));
+    }
+
+    fn show_review_match(&mut self, at: usize) {
+        let Some(row) = self.review.search.found.get(at).copied() else { return };
+        self.review.search.current = Some(at);
+        if let Some(id) = row.hunk()
+            && self.review.is_folded(&self.session.review, id, self.display.fold_decided)
+        {
+            self.review.fold(&self.session.review, &[id], false);
+        }
+        self.review.anchor = None;
+        self.review.at = row;
+        self.review.follow = Follow::Row;
+        self.lay_out_review(None);
+    }
+}

@@ -1,0 +1,146 @@
+//! Draws one screen of the app without a terminal, as a picture: for docs, and for reports of what a screen looks like.
+
+use std::io;
+use std::time::Duration;
+
+use crossterm::event::Event;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::app::{App, Start, Task, begin};
+use super::view::ViewCache;
+use super::{key, svg, view};
+use crate::session::runner::Runner;
+use crate::session::{Report, SurveyState};
+
+/// How long nothing comes any more before the screen counts as complete.
+const QUIET: Duration = Duration::from_millis(400);
+
+/// The longest wait for one step.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What the picture shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scene {
+    /// The first screen.
+    Start,
+    /// The answer to the first message.
+    Chat,
+    /// Its review.
+    Review,
+    /// The repo map.
+    Map,
+    /// The context.
+    Context,
+    /// The help.
+    Help,
+}
+
+impl Scene {
+    /// All of them, with their names.
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("start", Self::Start),
+        ("chat", Self::Chat),
+        ("review", Self::Review),
+        ("map", Self::Map),
+        ("context", Self::Context),
+        ("help", Self::Help),
+    ];
+
+    /// The keys that lead there; after each step everything that it began is waited for.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Start => &[],
+            Self::Chat => &["Enter"],
+            Self::Review => &["Enter", "Alt-4"],
+            Self::Map => &["Enter", "Alt-2", "Enter"],
+            Self::Context => &["Enter", "Alt-3"],
+            Self::Help => &["F1"],
+        }
+    }
+}
+
+/// The picture of a scene on a screen of that size.
+///
+/// # Errors
+/// Nothing can be drawn at that size.
+pub async fn screenshot(
+    start: Start,
+    scene: Scene,
+    (width, height): (u16, u16),
+    make_runner: impl FnOnce(mpsc::Sender<Report>) -> Runner,
+) -> io::Result<String> {
+    let (reports, mut incoming) = mpsc::channel(256);
+    let runner = make_runner(reports);
+    let (app, tasks) = begin(&start);
+    let terminal = Terminal::new(TestBackend::new(width, height)).map_err(io::Error::other)?;
+    let mut offscreen = OffscreenApp { app, cache: ViewCache::default(), terminal, runner };
+    offscreen.perform(tasks);
+    offscreen.settle(&mut incoming).await?;
+    for name in scene.keys() {
+        let tasks = key::parse(name).map(|key| offscreen.app.event(Event::Key(key)));
+        offscreen.perform(tasks.unwrap_or_default());
+        offscreen.settle(&mut incoming).await?;
+    }
+    let title = format!("rhumb: {}", Scene::ALL.iter().find(|(_, one)| *one == scene).map_or("", |(name, _)| name));
+    Ok(svg::svg(offscreen.terminal.backend().buffer(), offscreen.app.theme(), &title))
+}
+
+/// The app while it is drawn.
+struct OffscreenApp {
+    app: App,
+    cache: ViewCache,
+    terminal: Terminal<TestBackend>,
+    runner: Runner,
+}
+
+impl OffscreenApp {
+    /// What concerns the runner; there is no terminal, and no clipboard that anybody would want to find this on.
+    fn perform(&self, tasks: Vec<Task>) {
+        for task in tasks {
+            if let Task::Run(effect) = task {
+                self.runner.execute(effect);
+            }
+        }
+    }
+
+    /// Waits until all that was begun is done, and draws it.
+    async fn settle(&mut self, incoming: &mut mpsc::Receiver<Report>) -> io::Result<()> {
+        let still = async {
+            loop {
+                match timeout(QUIET, incoming.recv()).await {
+                    Ok(Some(report)) => {
+                        let tasks = self.app.report(report);
+                        self.perform(tasks);
+                    }
+                    Ok(None) => return,
+                    Err(_) if self.is_at_rest() => return,
+                    Err(_) => {}
+                }
+            }
+        };
+        // A screen that never comes to rest is drawn as it is.
+        let _ = timeout(PATIENCE, still).await;
+        self.draw()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        let session = &self.app.session;
+        matches!(session.survey, SurveyState::Done) && session.view.is_some() && session.turn.is_none()
+    }
+
+    /// Draws until all colours are there.
+    fn draw(&mut self) -> io::Result<()> {
+        loop {
+            let (app, cache) = (&mut self.app, &mut self.cache);
+            self.terminal.draw(|frame| view::render(app, cache, frame)).map_err(io::Error::other)?;
+            let wanted = self.cache.coloring.take_wanted();
+            if wanted.is_empty() {
+                return Ok(());
+            }
+            wanted.into_iter().for_each(|job| self.cache.coloring.put(job.run()));
+        }
+    }
+}

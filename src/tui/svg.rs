@@ -1,0 +1,374 @@
+//! A screen as a picture: the cells of a frame as SVG, for the README, docs and reports. The same cells give the same bytes.
+
+use std::fmt::Write as _;
+
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::style::Modifier;
+use rhumb_text::{sanitize, width};
+
+use super::theme::{Role, Theme, rgb_of};
+
+/// The size of a cell, in units of the picture.
+const CELL: (f64, f64) = (8.4, 18.0);
+
+/// Where the text of a cell stands, from its top.
+const BASELINE: f64 = 13.5;
+
+/// The space around the screen.
+const MARGIN: f64 = 12.0;
+
+/// The picture of a frame, in the colours of the theme that it was drawn with; `title` says what it shows.
+pub fn svg(buffer: &Buffer, theme: &Theme, title: &str) -> String {
+    let (columns, rows) = (f64::from(buffer.area.width), f64::from(buffer.area.height));
+    let (width, height) = (columns * CELL.0 + 2.0 * MARGIN, rows * CELL.1 + 2.0 * MARGIN);
+    let defaults = DefaultColors::of(theme);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\">\n\
+         <title>{}</title>\n<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{}\"/>\n\
+         <g transform=\"translate({MARGIN} {MARGIN})\" xml:space=\"preserve\" font-size=\"14\" \
+         font-family=\"ui-monospace, 'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace\">\n",
+        number(width),
+        number(height),
+        number(width),
+        number(height),
+        escape(title),
+        hex(defaults.background),
+    );
+    for row in 0..buffer.area.height {
+        grounds(buffer, row, &defaults, &mut out);
+    }
+    for row in 0..buffer.area.height {
+        texts(buffer, row, &defaults, &mut out);
+    }
+    out.push_str("</g>\n</svg>\n");
+    out
+}
+
+/// What the terminal's own colours stand for.
+struct DefaultColors {
+    foreground: [u8; 3],
+    background: [u8; 3],
+}
+
+impl DefaultColors {
+    fn of(theme: &Theme) -> Self {
+        let other = if theme.is_light() { [0x24, 0x29, 0x2f] } else { [0xd6, 0xdc, 0xe2] };
+        let foreground = theme.style(Role::Text).fg.and_then(rgb_of).unwrap_or(other);
+        Self { foreground, background: theme.background() }
+    }
+
+    /// How a cell looks.
+    fn look(&self, cell: &Cell) -> CellStyle {
+        let mut foreground = rgb_of(cell.fg).unwrap_or(self.foreground);
+        let mut background = rgb_of(cell.bg).unwrap_or(self.background);
+        if cell.modifier.contains(Modifier::REVERSED) {
+            std::mem::swap(&mut foreground, &mut background);
+        }
+        if cell.modifier.contains(Modifier::DIM) {
+            foreground = blend(foreground, background);
+        }
+        let shown = Modifier::BOLD | Modifier::ITALIC | Modifier::UNDERLINED | Modifier::CROSSED_OUT;
+        CellStyle { foreground, background, modifier: cell.modifier & shown }
+    }
+}
+
+/// A faint colour: most of one, the rest of its ground.
+fn blend(foreground: [u8; 3], background: [u8; 3]) -> [u8; 3] {
+    let ([red, green, blue], [a, b, c]) = (foreground, background);
+    [(red, a), (green, b), (blue, c)].map(|(foreground, background)| {
+        let mixed = (u16::from(foreground) * 13 + u16::from(background) * 7) / 20;
+        u8::try_from(mixed).unwrap_or(u8::MAX)
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct CellStyle {
+    foreground: [u8; 3],
+    background: [u8; 3],
+    modifier: Modifier,
+}
+
+/// The grounds of a row that differ from that of the picture, neighbours alike in one piece.
+fn grounds(buffer: &Buffer, row: u16, defaults: &DefaultColors, out: &mut String) {
+    let mut run: Option<(u16, u16, [u8; 3])> = None;
+    let mut flush = |run: Option<(u16, u16, [u8; 3])>| {
+        if let Some((from, to, background)) = run.filter(|(_, _, background)| *background != defaults.background) {
+            rect(out, (left(from), top(row), left(to), top(row) + CELL.1), background);
+        }
+    };
+    for column in 0..buffer.area.width {
+        let Some(cell) = buffer.cell((buffer.area.x + column, buffer.area.y + row)) else { continue };
+        let background = defaults.look(cell).background;
+        match &mut run {
+            Some((_, to, same)) if *same == background => *to = column + 1,
+            _ => {
+                flush(run.take());
+                run = Some((column, column + 1, background));
+            }
+        }
+    }
+    flush(run);
+}
+
+/// Cells of one look that are written in one piece.
+struct Run {
+    from: u16,
+    columns: u16,
+    text: String,
+    look: CellStyle,
+}
+
+fn texts(buffer: &Buffer, row: u16, defaults: &DefaultColors, out: &mut String) {
+    let mut run: Option<Run> = None;
+    let mut column = 0;
+    while column < buffer.area.width {
+        let Some(cell) = buffer.cell((buffer.area.x + column, buffer.area.y + row)) else { break };
+        let (symbol, look) = (cell.symbol(), defaults.look(cell));
+        let columns = u16::try_from(width::columns(symbol)).unwrap_or(1).max(1);
+        let lined = look.modifier.intersects(Modifier::UNDERLINED | Modifier::CROSSED_OUT);
+        let lone = symbol.chars().next().filter(|_| symbol.chars().count() == 1);
+        if lone.is_some_and(|c| draw(c, (column, row), look.foreground, out)) || (symbol.trim().is_empty() && !lined) {
+            write_run(run.take(), row, out);
+        } else {
+            // Whatever a fallback font may draw wider or narrower stands alone, so that it shifts nothing else.
+            let joins = symbol.is_ascii() && run.as_ref().is_some_and(|run| run.look == look && run.text.is_ascii());
+            match &mut run {
+                Some(run) if joins => {
+                    run.text.push_str(symbol);
+                    run.columns += columns;
+                }
+                _ => {
+                    write_run(run.take(), row, out);
+                    run = Some(Run { from: column, columns, text: symbol.to_owned(), look });
+                }
+            }
+        }
+        column += columns;
+    }
+    write_run(run, row, out);
+}
+
+fn write_run(run: Option<Run>, row: u16, out: &mut String) {
+    let Some(Run { from, columns, text, look }) = run else { return };
+    let _ = write!(
+        out,
+        "<text x=\"{}\" y=\"{}\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\" fill=\"{}\"",
+        number(left(from)),
+        number(top(row) + BASELINE),
+        number(f64::from(columns) * CELL.0),
+        hex(look.foreground),
+    );
+    if look.modifier.contains(Modifier::BOLD) {
+        out.push_str(" font-weight=\"bold\"");
+    }
+    if look.modifier.contains(Modifier::ITALIC) {
+        out.push_str(" font-style=\"italic\"");
+    }
+    let lines = [(Modifier::UNDERLINED, "underline"), (Modifier::CROSSED_OUT, "line-through")];
+    let lines: Vec<&str> =
+        lines.into_iter().filter(|(on, _)| look.modifier.contains(*on)).map(|(_, name)| name).collect();
+    if !lines.is_empty() {
+        let _ = write!(out, " text-decoration=\"{}\"", lines.join(" "));
+    }
+    let _ = writeln!(out, ">{}</text>", escape(&text));
+}
+
+/// Draws a character that must meet its neighbours without a gap: lines of boxes and blocks. False for any other.
+fn draw(c: char, at: (u16, u16), foreground: [u8; 3], out: &mut String) -> bool {
+    if let Some([up, right, down, left]) = arms(c) {
+        box_lines(c, at, [up, right, down, left], foreground, out);
+        return true;
+    }
+    let (x, y) = (left(at.0), top(at.1));
+    let (x1, y1) = (left(at.0 + 1), y + CELL.1);
+    let eighth = |count: u32, size: f64| size * f64::from(count) / 8.0;
+    let code = u32::from(c);
+    let area = match code {
+        0x2580 => (x, y, x1, y + CELL.1 / 2.0),
+        0x2581..=0x2588 => (x, y1 - eighth(code - 0x2580, CELL.1), x1, y1),
+        0x2589..=0x258F => (x, y, x + eighth(0x2590 - code, CELL.0), y1),
+        0x2590 => (x + CELL.0 / 2.0, y, x1, y1),
+        _ => return false,
+    };
+    rect(out, area, foreground);
+    true
+}
+
+/// The arms of a box character: how thick they are towards the top, the right, the bottom and the left.
+fn arms(c: char) -> Option<[u8; 4]> {
+    Some(match c {
+        '─' => [0, 1, 0, 1],
+        '━' => [0, 2, 0, 2],
+        '│' => [1, 0, 1, 0],
+        '┃' => [2, 0, 2, 0],
+        '┌' | '╭' => [0, 1, 1, 0],
+        '┐' | '╮' => [0, 0, 1, 1],
+        '└' | '╰' => [1, 1, 0, 0],
+        '┘' | '╯' => [1, 0, 0, 1],
+        '┏' => [0, 2, 2, 0],
+        '┓' => [0, 0, 2, 2],
+        '┗' => [2, 2, 0, 0],
+        '┛' => [2, 0, 0, 2],
+        '├' => [1, 1, 1, 0],
+        '┤' => [1, 0, 1, 1],
+        '┬' => [0, 1, 1, 1],
+        '┴' => [1, 1, 0, 1],
+        '┼' => [1, 1, 1, 1],
+        '┣' => [2, 2, 2, 0],
+        '┫' => [2, 0, 2, 2],
+        '╶' => [0, 1, 0, 0],
+        '╴' => [0, 0, 0, 1],
+        '╷' => [0, 0, 1, 0],
+        '╵' => [1, 0, 0, 0],
+        _ => return None,
+    })
+}
+
+fn box_lines(c: char, at: (u16, u16), arms: [u8; 4], foreground: [u8; 3], out: &mut String) {
+    let (x, y) = (left(at.0), top(at.1));
+    let (middle_x, middle_y) = (x + CELL.0 / 2.0, y + CELL.1 / 2.0);
+    let [up, right, down, left] = arms;
+    let round = matches!(c, '╭' | '╮' | '╰' | '╯');
+    if round {
+        let end_y = if up > 0 { y } else { y + CELL.1 };
+        let end_x = if left > 0 { x } else { x + CELL.0 };
+        let _ = writeln!(
+            out,
+            "<path d=\"M{} {}Q{} {} {} {}\" fill=\"none\" stroke=\"{}\"/>",
+            number(middle_x),
+            number(end_y),
+            number(middle_x),
+            number(middle_y),
+            number(end_x),
+            number(middle_y),
+            hex(foreground)
+        );
+        return;
+    }
+    let half = |weight: u8| f64::from(weight) * 0.55;
+    let thick = half(arms.into_iter().max().unwrap_or(1));
+    if up > 0 || down > 0 {
+        let weight = half(up.max(down));
+        let from = if up > 0 { y } else { middle_y - thick };
+        let to = if down > 0 { y + CELL.1 } else { middle_y + thick };
+        rect(out, (middle_x - weight, from, middle_x + weight, to), foreground);
+    }
+    if left > 0 || right > 0 {
+        let weight = half(left.max(right));
+        let from = if left > 0 { x } else { middle_x - thick };
+        let to = if right > 0 { x + CELL.0 } else { middle_x + thick };
+        rect(out, (from, middle_y - weight, to, middle_y + weight), foreground);
+    }
+}
+
+/// A filled rectangle from its left, top, right and bottom.
+fn rect(out: &mut String, (x, y, x1, y1): (f64, f64, f64, f64), foreground: [u8; 3]) {
+    let _ = writeln!(
+        out,
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" shape-rendering=\"crispEdges\"/>",
+        number(x),
+        number(y),
+        number(x1 - x),
+        number(y1 - y),
+        hex(foreground)
+    );
+}
+
+fn left(column: u16) -> f64 {
+    f64::from(column) * CELL.0
+}
+
+fn top(row: u16) -> f64 {
+    f64::from(row) * CELL.1
+}
+
+/// A number with two digits at most, so that the same frame is the same on every machine.
+fn number(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn hex([red, green, blue]: [u8; 3]) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in sanitize::visible_line(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // No XML may hold these.
+            '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::style::{Color, Style};
+
+    use super::*;
+    use crate::tui::theme::ColorDepth;
+
+    fn theme() -> Theme {
+        Theme::builtin("rhumb-dark", ColorDepth::True).unwrap()
+    }
+
+    fn picture(draw: impl FnOnce(&mut Buffer)) -> String {
+        let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 12, 2));
+        draw(&mut buffer);
+        svg(&buffer, &theme(), "a test")
+    }
+
+    #[test]
+    fn text_is_escaped_and_keeps_its_columns() {
+        let shown = picture(|buffer| {
+            buffer.set_string(0, 0, "a<b>&\"c", Style::default());
+            buffer.set_string(0, 1, "日本x", Style::default());
+        });
+        assert!(shown.contains(">a&lt;b&gt;&amp;&quot;c</text>"), "{shown}");
+        assert!(
+            shown.contains("<text x=\"0\" y=\"31.5\" textLength=\"16.8\"") && shown.contains(">日</text>"),
+            "{shown}"
+        );
+        assert!(shown.contains("<text x=\"33.6\" y=\"31.5\" textLength=\"8.4\""), "{shown}");
+        assert_eq!(shown.matches("<text ").count(), 4, "{shown}");
+    }
+
+    #[test]
+    fn attributes_and_grounds_are_drawn() {
+        let red = Style::default().fg(Color::Rgb(255, 0, 0)).bg(Color::Rgb(0, 0, 255));
+        let shown = picture(|buffer| {
+            buffer.set_string(0, 0, "ab", red.add_modifier(Modifier::BOLD | Modifier::ITALIC | Modifier::UNDERLINED));
+            buffer.set_string(4, 0, "cd", red.add_modifier(Modifier::REVERSED | Modifier::CROSSED_OUT));
+        });
+        let bold =
+            "fill=\"#ff0000\" font-weight=\"bold\" font-style=\"italic\" text-decoration=\"underline\">ab</text>";
+        assert!(shown.contains(bold), "{shown}");
+        assert!(shown.contains("fill=\"#0000ff\" text-decoration=\"line-through\">cd</text>"), "{shown}");
+        assert!(shown.contains("<rect x=\"0\" y=\"0\" width=\"16.8\" height=\"18\" fill=\"#0000ff\""), "{shown}");
+        assert!(shown.contains("<rect x=\"33.6\" y=\"0\" width=\"16.8\" height=\"18\" fill=\"#ff0000\""), "{shown}");
+    }
+
+    #[test]
+    fn boxes_and_gauges_are_shapes_not_letters() {
+        let shown = picture(|buffer| {
+            buffer.set_string(0, 0, "╭─┃▌█▁", Style::default());
+        });
+        assert!(!shown.contains("<text"), "{shown}");
+        assert_eq!((shown.matches("<path").count(), shown.matches("crispEdges").count()), (1, 5), "{shown}");
+    }
+
+    #[test]
+    fn a_picture_names_nothing_outside_itself() {
+        let shown = picture(|buffer| {
+            buffer.set_string(0, 0, "\u{202e}<script>", Style::default());
+        });
+        assert!(!shown.contains("<script") && !shown.contains("href") && !shown.contains('\u{202e}'), "{shown}");
+    }
+}

@@ -1,0 +1,79 @@
+//! Whether the terminal's ground is light: it is asked (OSC 11), and tells by itself when its colours change (mode 2031).
+//!
+//! Nothing waits for an answer, and a late one, or none, does no harm. Terminals without the mode are asked again whenever they
+//! get the focus.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::input::{Input, TerminalInput};
+
+/// The question. The end by BEL is understood by all, and cannot be cut in two.
+const QUESTION: &[u8] = b"\x1b]11;?\x07";
+
+/// How long leaving waits for an answer that is due: the shell would take it for typing.
+const PATIENCE: Duration = Duration::from_millis(150);
+
+/// When the terminal was asked; `None` once it has answered.
+#[derive(Debug, Default)]
+pub(crate) struct BackgroundQuery(Option<Instant>);
+
+/// Whether a terminal can be asked. Some show the question, or have no colours to tell of.
+pub(crate) fn can_be_asked(env: impl Fn(&str) -> Option<String>) -> bool {
+    let term = env("TERM").unwrap_or_default();
+    let odd = ["linux", "dumb", "eterm", "emacs", "vt"].iter().any(|name| term.starts_with(name));
+    cfg!(unix) && !term.is_empty() && !odd && env("STY").is_none()
+}
+
+impl BackgroundQuery {
+    /// Asks the terminal, unless it owes an answer: one that never answers is not asked again.
+    pub(crate) fn ask(&mut self) {
+        if self.0.is_some() {
+            return;
+        }
+        let mut out = std::io::stdout();
+        if out.write_all(QUESTION).and_then(|()| out.flush()).is_ok() {
+            self.0 = Some(Instant::now());
+        }
+    }
+
+    /// The terminal has answered.
+    pub(crate) fn answered(&mut self) {
+        self.0 = None;
+    }
+
+    /// Waits for an answer that is due, before somebody else gets the terminal. Gives what came meanwhile.
+    pub(crate) async fn settle(&mut self, input: &mut Input) -> Vec<TerminalInput> {
+        let mut all = Vec::new();
+        let Some(limit) = self.0.map(|asked| asked + PATIENCE) else { return all };
+        while self.0.is_some()
+            && let Ok(Ok(terminal_input)) = timeout_at(limit, input.next()).await
+        {
+            if matches!(terminal_input, TerminalInput::Background(_)) {
+                self.answered();
+            }
+            all.push(terminal_input);
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_that_would_show_the_question_are_not_asked() {
+        let can = |term: &str, sty: bool| {
+            can_be_asked(|name| match name {
+                "TERM" => Some(term.to_owned()),
+                "STY" => sty.then(|| "1.pts".to_owned()),
+                _ => None,
+            })
+        };
+        assert!(can("xterm-256color", false) && can("tmux-256color", false) && can("foot", false));
+        assert!(!can("linux", false) && !can("dumb", false) && !can("screen-256color", true) && !can("", false));
+    }
+}
