@@ -138,7 +138,7 @@ pub(crate) fn highlight_configuration(language: &'static Language) -> Result<Hig
 }
 
 /// Parses a source and runs the complete tags query with tree-sitter's engine. Returns the number of matches. Benchmarks use it
-/// as the baseline for [`tags`](crate::tags).
+/// as the baseline for [`tags`](crate::tags()).
 pub fn match_count(language: &'static Language, source: &str) -> usize {
     let (Ok(query), Some(tree)) = (language.whole_tag_query(), parse_for_query(language, source)) else { return 0 };
     let mut cursor = QueryCursor::new();

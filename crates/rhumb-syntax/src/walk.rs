@@ -11,8 +11,8 @@ use tree_sitter::{Language, Node, Query, QueryCursor, QueryMatch, Tree};
 
 use crate::pattern::{self, Condition, Pattern};
 
-/// Maximum depth of the nodes that are visited. Only adversarial sources nest deeper, and expressions with thousands of operators,
-/// of which the first 2,048 suffice. The cost of a node grows with its depth.
+/// Maximum depth of the nodes that are visited. Only adversarial sources and expressions with thousands of operators nest deeper; the
+/// outermost levels of the latter suffice. The cost of a node grows with its depth.
 const MAX_DEPTH: usize = 2_048;
 
 /// Maximum number of engine matches that are read per file.
@@ -297,6 +297,7 @@ mod tests {
         assert_eq!(walked, found, "{} in:\n{source}", language.id);
     }
 
+    #[allow(clippy::disallowed_methods, reason = "the test reads files of this repository")]
     fn sample(language: &Language) -> String {
         let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/languages").join(language.id);
         let mut files = fs::read_dir(samples).unwrap().map(|file| file.unwrap().path());

@@ -89,8 +89,8 @@ impl TokenCounter for Calibrated {
 
 #[cfg(test)]
 mod tests {
-    use super::super::counter_for_model;
     use super::*;
+    use crate::counter_for_model;
     use proptest::prelude::*;
 
     #[test]

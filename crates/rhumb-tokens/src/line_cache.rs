@@ -116,8 +116,8 @@ impl TokenCounter for LineCache {
 
 #[cfg(test)]
 mod tests {
-    use super::super::counter_for_model;
     use super::*;
+    use crate::counter_for_model;
     use proptest::prelude::*;
 
     proptest! {

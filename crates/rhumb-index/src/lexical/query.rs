@@ -295,8 +295,8 @@ fn saturated(count: f64, length: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::terms::{Depth, FileTerms};
     use super::*;
+    use crate::lexical::terms::{Depth, FileTerms};
     use proptest::prelude::*;
     use rhumb_syntax::FileTags;
 

@@ -45,10 +45,10 @@ pub struct FileTerms {
 
 /// The occurrences of a term in a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Posting {
-    pub(super) passage: u16,
+pub(crate) struct Posting {
+    pub(crate) passage: u16,
     /// Weighted number of occurrences.
-    pub(super) weight: u16,
+    pub(crate) weight: u16,
 }
 
 impl FileTerms {
@@ -79,7 +79,7 @@ impl FileTerms {
     }
 
     /// The sorted terms, the end of the postings of each, and the postings by term.
-    pub(super) fn lists(&self) -> (&[Term], &[u32], &[Posting]) {
+    pub(crate) fn lists(&self) -> (&[Term], &[u32], &[Posting]) {
         (&self.terms, &self.ends, &self.postings)
     }
 }
@@ -267,13 +267,13 @@ impl<'w> PackedTerms<'w> {
     }
 
     /// The position of a term in the list at or after `from`; `Err` with the insertion position if it is absent.
-    pub(super) fn find(&self, term: Term, from: usize) -> Result<usize, usize> {
+    pub(crate) fn find(&self, term: Term, from: usize) -> Result<usize, usize> {
         let rest = self.terms.get(from..).unwrap_or_default();
         rest.binary_search(&term).map(|at| at + from).map_err(|at| at + from)
     }
 
     /// The postings of the term at a position of the list.
-    pub(super) fn postings(&self, at: usize) -> impl Iterator<Item = Posting> + use<'w> {
+    pub(crate) fn postings(&self, at: usize) -> impl Iterator<Item = Posting> + use<'w> {
         let end = self.ends.get(at).map_or(0, |end| *end as usize);
         let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| *end as usize);
         let postings = self.postings.get(start..end).unwrap_or_default();

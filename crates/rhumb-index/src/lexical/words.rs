@@ -30,13 +30,13 @@ pub fn each_term(text: &str, mut each: impl FnMut(Term)) {
 
 /// Buffers for splitting identifiers.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     word: String,
     whole: String,
 }
 
 /// Calls `each` with the terms of one identifier.
-pub(super) fn each_term_of(identifier: &str, scratch: &mut Scratch, each: &mut impl FnMut(Term)) {
+pub(crate) fn each_term_of(identifier: &str, scratch: &mut Scratch, each: &mut impl FnMut(Term)) {
     let Scratch { word, whole } = scratch;
     whole.clear();
     let mut parts = 0usize;
@@ -53,12 +53,12 @@ pub(super) fn each_term_of(identifier: &str, scratch: &mut Scratch, each: &mut i
 }
 
 /// The term of a stemmed word in lower case.
-pub(super) fn term_of(word: &str) -> Term {
+pub(crate) fn term_of(word: &str) -> Term {
     (xxh3_64(word.as_bytes()) >> 32) as Term
 }
 
 /// Runs of letters, digits and underscores.
-pub(super) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     let runs = std::iter::from_fn(move || {
         rest = &rest[run(rest, false)..];
@@ -174,7 +174,7 @@ const MAX_CACHED_TERMS: usize = 7;
 
 /// Splits identifiers into terms, with a cache.
 #[derive(Default)]
-pub(super) struct TermCache {
+pub(crate) struct TermCache {
     slots: Box<[CachedTerms]>,
     scratch: Scratch,
 }
@@ -197,7 +197,7 @@ thread_local! {
 
 impl TermCache {
     /// Calls `read` with the cache of this thread.
-    pub(super) fn with<R>(read: impl FnOnce(&mut Self) -> R) -> R {
+    pub(crate) fn with<R>(read: impl FnOnce(&mut Self) -> R) -> R {
         let mut cache = RECENT.take();
         if cache.slots.is_empty() {
             cache.slots = vec![FREE; SLOTS].into();
@@ -208,7 +208,7 @@ impl TermCache {
     }
 
     /// Calls `each` with the terms of `text`, as [`super::each_term`] does.
-    pub(super) fn each_term(&mut self, text: &str, mut each: impl FnMut(Term)) {
+    pub(crate) fn each_term(&mut self, text: &str, mut each: impl FnMut(Term)) {
         for identifier in identifiers(text) {
             self.each_term_of(identifier, &mut each);
         }
@@ -239,8 +239,8 @@ impl TermCache {
 
 #[cfg(test)]
 mod tests {
-    use super::super::each_term;
     use super::*;
+    use crate::lexical::each_term;
     use proptest::prelude::*;
 
     fn words(text: &str) -> Vec<String> {

@@ -26,11 +26,11 @@ pub struct FileWeights {
     pub prominence: f64,
     /// The request names the file or a symbol in it, per vote.
     pub named: f64,
-    /// CommitIndex commits with similar subjects.
+    /// Past commits with similar subjects.
     pub similar_commits: f64,
-    /// CommitIndex commits that changed the file together with the leaders, the best files by the evidence above.
+    /// Past commits that changed the file together with the leaders, the best files by the evidence above.
     pub with_leaders: f64,
-    /// CommitIndex commits that changed the file together with files of the chat.
+    /// Past commits that changed the file together with files of the chat.
     pub with_chat: f64,
     /// Proximity to the leaders along references and imports, if there is no chat.
     pub near_leaders: f64,
@@ -141,11 +141,13 @@ impl SymbolWeights {
 
 /// The probability that the file at a 0-based position of the ranking is needed, given its share of the odds of all files. The share
 /// alone is not enough: requests differ in how many files they need, and the model is too confident for those it fits well.
-pub fn file_chance(share: f64, place: usize) -> f64 {
+pub fn file_chance(share: f64, position: usize) -> f64 {
     const BASE: f64 = 1.6;
     const SHARE: f64 = 0.7;
-    const PLACE: f64 = -0.7;
-    logistic(BASE + SHARE * share.max(f64::MIN_POSITIVE).ln().max(-MAX_LOG_ODDS) + PLACE * (place as f64 + 1.5).ln())
+    const POSITION: f64 = -0.7;
+    logistic(
+        BASE + SHARE * share.max(f64::MIN_POSITIVE).ln().max(-MAX_LOG_ODDS) + POSITION * (position as f64 + 1.5).ln(),
+    )
 }
 
 /// The share of each file in the odds of all files: the probability that it is the needed one if exactly one is needed.
@@ -227,11 +229,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chances_are_probabilities(log_odds in prop::collection::vec(-1e3f64..1e3, 0..9), place in 0usize..10_000) {
+        fn chances_are_probabilities(log_odds in prop::collection::vec(-1e3f64..1e3, 0..9), position in 0usize..10_000) {
             let shares = odds_shares(&log_odds);
             prop_assert!(log_odds.is_empty() || (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
             for share in shares {
-                let chance = file_chance(share, place);
+                let chance = file_chance(share, position);
                 prop_assert!((0.0..1.0).contains(&chance), "{}", chance);
             }
         }

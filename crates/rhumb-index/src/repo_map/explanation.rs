@@ -78,9 +78,9 @@ fn keep(votes: &mut Vec<Vote>, vote: Vote) {
     let heavier = |other: &Vote| {
         other.2.total_cmp(&vote.2).then((vote.0, vote.1).cmp(&(other.0, other.1))) == std::cmp::Ordering::Greater
     };
-    let place = votes.partition_point(heavier);
-    if place < MAX_REFERENCES {
-        votes.insert(place, vote);
+    let position = votes.partition_point(heavier);
+    if position < MAX_REFERENCES {
+        votes.insert(position, vote);
         votes.truncate(MAX_REFERENCES);
     }
 }

@@ -17,27 +17,27 @@ pub(crate) struct FittedMap {
     /// Its tokens, counted as a whole.
     pub(crate) tokens: usize,
     /// The entries in it, by rank.
-    pub(crate) choices: Vec<MapEntry>,
+    pub(crate) entries: Vec<MapEntry>,
     /// Tokens of each file in it, without the headings of folders.
     pub(crate) parts: HashMap<u32, usize>,
 }
 
-/// Fits `choices` (best first) into `budget` tokens. The result never exceeds the budget and may be empty.
+/// Fits `entries` (best first) into `budget` tokens. The result never exceeds the budget and may be empty.
 pub(crate) fn fit(
     writer: &mut MapWriter<'_>,
-    choices: &[MapEntry],
+    entries: &[MapEntry],
     budget: usize,
     counter: &dyn TokenCounter,
 ) -> FittedMap {
     let mut lines = LineCounter { counter, known: HashMap::new() };
-    let mut chosen = choose(writer, choices, budget, &mut lines);
+    let mut chosen = choose(writer, entries, budget, &mut lines);
     loop {
         let pages = pages(writer, &chosen);
         let text: String = pages.values().map(|page| writer.page(page)).collect();
         let tokens = counter.count(&text);
         if tokens <= budget || chosen.is_empty() {
             let parts = parts(writer, pages.values(), &mut lines);
-            return FittedMap { text, tokens, choices: chosen, parts };
+            return FittedMap { text, tokens, entries: chosen, parts };
         }
         // The lines did not add up to the whole, which does not occur with the known tokenizers: drop the excess.
         let share = chosen.len() as f64 * budget as f64 / tokens as f64;
@@ -62,11 +62,11 @@ fn parts<'p>(
 }
 
 /// The entries by folder and file, in path order.
-fn pages<'r>(writer: &MapWriter<'r>, choices: &[MapEntry]) -> BTreeMap<&'r str, FolderEntries> {
+fn pages<'r>(writer: &MapWriter<'r>, entries: &[MapEntry]) -> BTreeMap<&'r str, FolderEntries> {
     let mut pages: BTreeMap<&str, FolderEntries> = BTreeMap::new();
-    for choice in choices {
-        let page = pages.entry(writer.folder(choice.file)).or_default();
-        page.entry(choice.file).or_default().extend(choice.definition.map(|definition| (definition, choice.detail)));
+    for entry in entries {
+        let page = pages.entry(writer.folder(entry.file)).or_default();
+        page.entry(entry.file).or_default().extend(entry.definition.map(|definition| (definition, entry.detail)));
     }
     pages
 }
@@ -75,22 +75,22 @@ fn pages<'r>(writer: &MapWriter<'r>, choices: &[MapEntry]) -> BTreeMap<&'r str, 
 /// rendered and counted again.
 fn choose(
     writer: &mut MapWriter<'_>,
-    choices: &[MapEntry],
+    entries: &[MapEntry],
     budget: usize,
     lines: &mut LineCounter<'_>,
 ) -> Vec<MapEntry> {
     let mut folders: HashMap<&str, FolderTokens> = HashMap::new();
     let (mut chosen, mut used, mut failed) = (Vec::new(), 0, 0);
-    for choice in choices {
+    for entry in entries {
         if used + MIN_FREE_TOKENS > budget || failed == MAX_FAILURES {
             break;
         }
-        let folder = folders.entry(writer.folder(choice.file)).or_default();
+        let folder = folders.entry(writer.folder(entry.file)).or_default();
         let before = folder.tokens;
-        let undo = folder.take(choice, writer, lines);
+        let undo = folder.take(entry, writer, lines);
         if used - before + folder.tokens <= budget {
             used = used - before + folder.tokens;
-            chosen.push(*choice);
+            chosen.push(*entry);
         } else {
             failed += 1;
             *folder = undo;
@@ -111,21 +111,21 @@ struct FolderTokens {
 
 impl FolderTokens {
     /// Adds an entry. Returns the previous state.
-    fn take(&mut self, choice: &MapEntry, writer: &mut MapWriter<'_>, lines: &mut LineCounter<'_>) -> Self {
+    fn take(&mut self, entry: &MapEntry, writer: &mut MapWriter<'_>, lines: &mut LineCounter<'_>) -> Self {
         let undo = self.clone();
-        let (chosen, _) = self.files.entry(choice.file).or_default();
-        chosen.extend(choice.definition.map(|definition| (definition, choice.detail)));
+        let (chosen, _) = self.files.entry(entry.file).or_default();
+        chosen.extend(entry.definition.map(|definition| (definition, entry.detail)));
         let together = writer.is_together(self.files.iter().map(|(&file, (chosen, _))| (file, chosen)));
         let all = together != self.together;
         self.together = together;
-        for (&file, (chosen, tokens)) in self.files.iter_mut().filter(|(file, _)| all || **file == choice.file) {
+        for (&file, (chosen, tokens)) in self.files.iter_mut().filter(|(file, _)| all || **file == entry.file) {
             self.tokens -= *tokens;
             *tokens = lines.count(&writer.part(file, chosen, together));
             self.tokens += *tokens;
         }
         if all {
             self.tokens -= self.heading;
-            self.heading = if together { lines.count(&writer.heading(choice.file)) } else { 0 };
+            self.heading = if together { lines.count(&writer.heading(entry.file)) } else { 0 };
             self.tokens += self.heading;
         }
         undo

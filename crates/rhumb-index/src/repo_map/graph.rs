@@ -121,7 +121,7 @@ impl TagGraph {
     }
 
     /// The proximity of files along references and imports.
-    pub(super) fn neighbourhood(&self, weights: &Weights) -> &Neighbourhood {
+    pub(crate) fn neighbourhood(&self, weights: &Weights) -> &Neighbourhood {
         self.neighbourhood.get_or_init(|| {
             let modules = ModuleResolver::new(self.index.files().iter().map(|file| &*file.path));
             let uses = |file: u32| {
@@ -141,7 +141,7 @@ impl TagGraph {
     }
 
     /// By file, from 0 to 1: its prominence without a request. `make` computes it once.
-    pub(super) fn prominence(&self, make: impl FnOnce() -> Vec<f64>) -> &[f64] {
+    pub(crate) fn prominence(&self, make: impl FnOnce() -> Vec<f64>) -> &[f64] {
         self.prominence.get_or_init(make)
     }
 

@@ -189,7 +189,7 @@ mod tests {
     fn modules_of_many_languages_are_resolved() {
         for (module, from, meant) in [
             ("crate::ui::menu", "src/text.rs", "src/ui/menu.rs"),
-            ("crate::ui::menu::IndexedDefinition::NONE", "src/text.rs", "src/ui/menu.rs"),
+            ("crate::ui::menu::Entry::NONE", "src/text.rs", "src/ui/menu.rs"),
             ("super::super::text", "src/ui/menu.rs", "src/text.rs"),
             ("crate::ui", "src/text.rs", "src/ui/mod.rs"),
             ("self::menu", "src/ui/mod.rs", "src/ui/menu.rs"),

@@ -19,7 +19,7 @@ use super::request::{MapFile, MapRequest, MapStyle};
 use super::weights::Weights;
 
 /// Estimated tokens of the candidate entries, as a multiple of the budget: estimates are imprecise, and some entries do not fit.
-pub(super) const CANDIDATE_BUDGETS: usize = 2;
+pub(crate) const CANDIDATE_BUDGETS: usize = 2;
 
 /// A repo map for one request.
 #[derive(Debug)]
@@ -34,12 +34,12 @@ pub struct RepoMap {
     pub files: Vec<RankedFile>,
     /// Sizes of the ranked graph.
     pub stats: MapStats,
-    pub(super) ranking: Arc<Ranking>,
-    pub(super) style: MapStyle,
+    pub(crate) ranking: Arc<Ranking>,
+    pub(crate) style: MapStyle,
     /// What a larger budget would add, once computed.
-    pub(super) growth: OnceLock<GrowthForecast>,
+    pub(crate) growth: OnceLock<GrowthForecast>,
     /// The definitions in the text, by file.
-    pub(super) chosen: HashMap<u32, Vec<u32>>,
+    pub(crate) chosen: HashMap<u32, Vec<u32>>,
     /// The symbols of the files, by position, computed at the first access.
     symbols: Vec<OnceLock<Vec<RankedSymbol>>>,
 }
@@ -83,9 +83,9 @@ pub struct RankedSymbol {
     /// Whether it was chosen for the text. A container can be in the text for its members only.
     pub shown: bool,
     /// The symbol in the graph: all definitions of this name in the file.
-    pub(super) symbol: u32,
+    pub(crate) symbol: u32,
     /// The index of the definition in its file.
-    pub(super) index: u32,
+    pub(crate) index: u32,
 }
 
 impl RepoMap {
@@ -103,10 +103,10 @@ impl RepoMap {
     /// Selects the entries of a ranking that fit the budget and renders them.
     pub fn of_ranking(ranking: Ranking, request: &MapRequest, counter: &dyn TokenCounter) -> Self {
         let order = order(&ranking);
-        let choices = entries(&ranking, &order, ranking.gains(), CANDIDATE_BUDGETS * request.budget);
+        let candidates = entries(&ranking, &order, ranking.gains(), CANDIDATE_BUDGETS * request.budget);
         let index = ranking.index();
-        let fitted = fit(&mut MapWriter::new(index, request.style), &choices, request.budget, counter);
-        let chosen = by_file(&fitted.choices);
+        let fitted = fit(&mut MapWriter::new(index, request.style), &candidates, request.budget, counter);
+        let chosen = by_file(&fitted.entries);
         let ranked = |&file: &u32| RankedFile {
             path: index.files().get(file as usize).map_or_else(|| "".into(), |file| Arc::clone(&file.path)),
             file,
@@ -197,10 +197,10 @@ impl PartialEq for RepoMap {
 }
 
 /// The chosen definitions by file. A file without chosen definitions has an empty list.
-pub(super) fn by_file(choices: &[MapEntry]) -> HashMap<u32, Vec<u32>> {
+pub(crate) fn by_file(entries: &[MapEntry]) -> HashMap<u32, Vec<u32>> {
     let mut chosen: HashMap<u32, Vec<u32>> = HashMap::new();
-    for choice in choices {
-        chosen.entry(choice.file).or_default().extend(choice.definition);
+    for entry in entries {
+        chosen.entry(entry.file).or_default().extend(entry.definition);
     }
     chosen
 }
@@ -231,9 +231,9 @@ impl RepoMap {
     fn grown(&self, step: usize, counter: &dyn TokenCounter) -> GrowthForecast {
         let budget = self.budget.saturating_add(step);
         let order: Vec<u32> = self.files.iter().map(|file| file.file).collect();
-        let choices = entries(&self.ranking, &order, self.ranking.gains(), budget.saturating_mul(CANDIDATE_BUDGETS));
-        let fitted = fit(&mut MapWriter::new(self.ranking.index(), self.style), &choices, budget, counter);
-        let larger = by_file(&fitted.choices);
+        let candidates = entries(&self.ranking, &order, self.ranking.gains(), budget.saturating_mul(CANDIDATE_BUDGETS));
+        let fitted = fit(&mut MapWriter::new(self.ranking.index(), self.style), &candidates, budget, counter);
+        let larger = by_file(&fitted.entries);
         let distinct = |chosen: &[u32]| chosen.iter().collect::<BTreeSet<_>>().len();
         let count = |chosen: &std::collections::HashMap<u32, Vec<u32>>| -> usize {
             chosen.values().map(|definitions| distinct(definitions)).sum()

@@ -18,7 +18,7 @@ const WALK: PageRank = PageRank { damping: 0.6, tolerance: 0.0, iterations: 12 }
 /// The names and files that a file uses.
 #[derive(Debug, Clone, Default)]
 pub struct FileUses {
-    /// NameTable, each with the number of references.
+    /// Names, each with the number of references.
     pub names: Vec<(u32, u32)>,
     /// Imported files, sorted.
     pub imports: Vec<u32>,

@@ -77,25 +77,25 @@ fn settled(score: f64) -> i64 {
 }
 
 /// Without a request: the probability that the file at a 0-based position is needed.
-fn at_place(place: usize) -> f64 {
-    10.8 / (place as f64 + 4.0).powi(2)
+fn chance_at_position(position: usize) -> f64 {
+    10.8 / (position as f64 + 4.0).powi(2)
 }
 
 /// Without a request: the probability that the symbol at a 0-based position of a needed file is needed.
-fn symbol_at_place(place: usize) -> f64 {
-    10.2 / (place as f64 + 5.0).powi(2)
+fn symbol_chance_at_position(position: usize) -> f64 {
+    10.2 / (position as f64 + 5.0).powi(2)
 }
 
 /// The entries of a map, in order, until their estimated tokens exceed `enough`.
 pub(crate) fn entries(ranking: &Ranking, order: &[u32], gains: Gains, enough: usize) -> Vec<MapEntry> {
     let (seen, opened) = (HashSet::new(), HashSet::new());
     let mut planner = Planner { ranking, order, gains, ranked: HashMap::new(), heap: BinaryHeap::new(), seen, opened };
-    let homes = pinned_homes(ranking);
+    let files_of_pinned_symbols = files_of_pinned(ranking);
     // Every path costs tokens, so those far down can never be chosen; landmarks and files of pinned symbols can.
-    for (place, &file) in order.iter().enumerate() {
-        let is_home = homes.contains(&file);
-        if place < enough || is_home || path::is_landmark(ranking.index().path(file)) {
-            planner.push_path(place, is_home);
+    for (position, &file) in order.iter().enumerate() {
+        let is_pinned = files_of_pinned_symbols.contains(&file);
+        if position < enough || is_pinned || path::is_landmark(ranking.index().path(file)) {
+            planner.push_path(position, is_pinned);
         }
     }
     let mut entries = Vec::new();
@@ -115,7 +115,7 @@ pub(crate) fn entries(ranking: &Ranking, order: &[u32], gains: Gains, enough: us
 }
 
 /// The files of pinned symbols.
-fn pinned_homes(ranking: &Ranking) -> HashSet<u32> {
+fn files_of_pinned(ranking: &Ranking) -> HashSet<u32> {
     let symbols = ranking.graph.symbols();
     ranking.pinned_symbols.iter().filter_map(|symbol| symbols.get(*symbol as usize)).map(|symbol| symbol.file).collect()
 }
@@ -128,7 +128,7 @@ struct Planner<'p> {
     /// The ranked definitions of each file whose path was taken, by position of the file.
     ranked: HashMap<usize, Vec<(u32, f64)>>,
     heap: BinaryHeap<Candidate>,
-    /// NameTable that were taken, by position of the file: a second definition of a name does not repeat it.
+    /// Names that were taken, by position of the file: a second definition of a name does not repeat it.
     seen: HashSet<(usize, &'p str)>,
     /// Containers that have a line, by position of the file: the first line of a member adds that of its container.
     opened: HashSet<(usize, &'p str)>,
@@ -136,69 +136,69 @@ struct Planner<'p> {
 
 impl<'p> Planner<'p> {
     /// Adds a path as a candidate; with probability 1 if it is the `home` of a pinned symbol.
-    fn push_path(&mut self, place: usize, home: bool) {
-        let path = self.ranking.index().path(self.order[place]);
+    fn push_path(&mut self, position: usize, home: bool) {
+        let path = self.ranking.index().path(self.order[position]);
         // Half of the folder, which is written once for several files.
         let name = path::file_name(path).len();
         let bytes = name + (path.len() - name) / 2;
-        let chance = if home { 1.0 } else { self.file_chance(place) };
-        self.push_short(place, None, chance * self.gains.path, tokens_of(bytes, 3.8) + 2.0);
+        let chance = if home { 1.0 } else { self.file_chance(position) };
+        self.push_short(position, None, chance * self.gains.path, tokens_of(bytes, 3.8) + 2.0);
     }
 
     /// The probability that the file at a position is needed.
-    fn file_chance(&self, place: usize) -> f64 {
-        let file = self.order[place];
+    fn file_chance(&self, position: usize) -> f64 {
+        let file = self.order[position];
         let landmark = path::is_landmark(self.ranking.index().path(file));
         match self.ranking.pinned[file as usize] {
             true => 1.0,
             false if self.ranking.is_requested() => {
-                let chance = file_chance(self.ranking.scores.files[file as usize], place);
+                let chance = file_chance(self.ranking.scores.files[file as usize], position);
                 chance.max(if landmark { LANDMARK_PROBABILITY } else { 0.0 })
             }
-            false => at_place(place),
+            false => chance_at_position(position),
         }
     }
 
     /// The probability that a file and a symbol in it are needed, by their positions.
-    fn chance(&self, place: usize, symbol: usize) -> f64 {
-        let at = self.ranked.get(&place).and_then(|symbols| symbols.get(symbol)).map(|definition| definition.0);
-        let file = self.order.get(place).copied();
+    fn chance(&self, position: usize, symbol: usize) -> f64 {
+        let at = self.ranked.get(&position).and_then(|symbols| symbols.get(symbol)).map(|definition| definition.0);
+        let file = self.order.get(position).copied();
         if at.zip(file).is_some_and(|(at, file)| is_among(self.ranking, file, at, SymbolList::Pinned)) {
             return 1.0;
         }
-        self.file_chance(place) * self.symbol_chance(place, symbol)
+        self.file_chance(position) * self.symbol_chance(position, symbol)
     }
 
     /// The probability that a symbol is needed if its file is, by their positions.
-    fn symbol_chance(&self, place: usize, symbol: usize) -> f64 {
-        match self.ranked.get(&place).and_then(|symbols| symbols.get(symbol)) {
+    fn symbol_chance(&self, position: usize, symbol: usize) -> f64 {
+        match self.ranked.get(&position).and_then(|symbols| symbols.get(symbol)) {
             Some(&(_, chance)) if self.ranking.is_requested() => chance,
-            _ => symbol_at_place(symbol),
+            _ => symbol_chance_at_position(symbol),
         }
     }
 
     fn choice(&self, step: &Candidate) -> MapEntry {
-        let symbols = self.ranked.get(&step.place);
+        let symbols = self.ranked.get(&step.position);
         let definition =
             symbols.zip(step.symbol).and_then(|(symbols, symbol)| symbols.get(symbol)).map(|symbol| symbol.0);
-        MapEntry { file: self.order[step.place], definition, detail: step.detail }
+        MapEntry { file: self.order[step.position], definition, detail: step.detail }
     }
 
     /// Adds the candidates that a step enables: the next name, and the line of this one.
     fn follow(&mut self, step: &Candidate) {
         match (step.symbol, step.detail) {
             (None, _) => {
-                self.ranked.insert(step.place, ranked_symbols(self.ranking, self.order[step.place]));
-                self.push_symbol(step.place, 0);
+                self.ranked.insert(step.position, ranked_symbols(self.ranking, self.order[step.position]));
+                self.push_symbol(step.position, 0);
             }
             (Some(symbol), SymbolDetail::Name) => {
-                self.push_line(step.place, symbol, true);
-                self.push_symbol(step.place, symbol + 1);
+                self.push_line(step.position, symbol, true);
+                self.push_symbol(step.position, symbol + 1);
             }
             (Some(symbol), SymbolDetail::Line) => {
-                let entry = self.entry(step.place, symbol);
+                let entry = self.entry(step.position, symbol);
                 let opened = entry.into_iter().flat_map(|entry| [Some(entry.name()), entry.container()]);
-                self.opened.extend(opened.flatten().map(|name| (step.place, name)));
+                self.opened.extend(opened.flatten().map(|name| (step.position, name)));
             }
         }
     }
@@ -206,8 +206,8 @@ impl<'p> Planner<'p> {
     /// Adds a line again, at a lower cost, if its container was added to the map after the cost was estimated.
     fn is_cheaper_now(&mut self, step: &Candidate) -> bool {
         let Some(symbol) = step.symbol.filter(|_| step.opens) else { return false };
-        let container = self.entry(step.place, symbol).and_then(|entry| entry.container());
-        let cheaper = container.is_some_and(|container| self.opened.contains(&(step.place, container)));
+        let container = self.entry(step.position, symbol).and_then(|entry| entry.container());
+        let cheaper = container.is_some_and(|container| self.opened.contains(&(step.position, container)));
         if cheaper {
             let cost = (step.cost - CONTAINER_TOKENS).max(1.0);
             self.heap.push(Candidate {
@@ -221,30 +221,30 @@ impl<'p> Planner<'p> {
     }
 
     /// Adds the next name from `symbol` on. Further definitions of a name that was taken are added as lines.
-    fn push_symbol(&mut self, place: usize, symbol: usize) {
-        let symbols = self.ranked.get(&place).map_or(0, Vec::len);
+    fn push_symbol(&mut self, position: usize, symbol: usize) {
+        let symbols = self.ranked.get(&position).map_or(0, Vec::len);
         for at in symbol..symbols {
-            let Some(entry) = self.entry(place, at) else { continue };
-            if self.seen.insert((place, entry.name())) {
-                let gain = self.chance(place, at) * self.gains.name;
-                self.push_short(place, Some(at), gain, tokens_of(entry.name().len(), 5.0) + 2.0);
+            let Some(entry) = self.entry(position, at) else { continue };
+            if self.seen.insert((position, entry.name())) {
+                let gain = self.chance(position, at) * self.gains.name;
+                self.push_short(position, Some(at), gain, tokens_of(entry.name().len(), 5.0) + 2.0);
                 return;
             }
-            self.push_line(place, at, false);
+            self.push_line(position, at, false);
         }
     }
 
-    fn push_line(&mut self, place: usize, symbol: usize, named: bool) {
-        let Some(entry) = self.entry(place, symbol) else { return };
+    fn push_line(&mut self, position: usize, symbol: usize, named: bool) {
+        let Some(entry) = self.entry(position, symbol) else { return };
         let saved = if named { tokens_of(entry.name().len(), 5.0) + 1.0 } else { 0.0 };
-        let opens = entry.container().is_some_and(|container| !self.opened.contains(&(place, container)));
+        let opens = entry.container().is_some_and(|container| !self.opened.contains(&(position, container)));
         let line = (tokens_of(entry.header().len(), 3.6).min(26.0) + 2.0 - saved).max(1.0);
         let cost = line + if opens { CONTAINER_TOKENS } else { 0.0 };
-        let gain = self.chance(place, symbol) * self.gains.line;
+        let gain = self.chance(position, symbol) * self.gains.line;
         self.heap.push(Candidate {
             gain_per_token: gain / cost,
             cost,
-            place,
+            position,
             symbol: Some(symbol),
             detail: SymbolDetail::Line,
             opens,
@@ -252,16 +252,16 @@ impl<'p> Planner<'p> {
     }
 
     /// A definition by the positions of its file and itself.
-    fn entry(&self, place: usize, symbol: usize) -> Option<IndexedDefinition<'p>> {
-        let &(index, _) = self.ranked.get(&place)?.get(symbol)?;
-        self.ranking.index().definition(self.order[place], index)
+    fn entry(&self, position: usize, symbol: usize) -> Option<IndexedDefinition<'p>> {
+        let &(index, _) = self.ranked.get(&position)?.get(symbol)?;
+        self.ranking.index().definition(self.order[position], index)
     }
 
-    fn push_short(&mut self, place: usize, symbol: Option<usize>, gain: f64, cost: f64) {
+    fn push_short(&mut self, position: usize, symbol: Option<usize>, gain: f64, cost: f64) {
         self.heap.push(Candidate {
             gain_per_token: gain / cost,
             cost,
-            place,
+            position,
             symbol,
             detail: SymbolDetail::Name,
             opens: false,
@@ -282,7 +282,7 @@ struct Candidate {
     /// Estimated tokens.
     cost: f64,
     /// Position of the file in the ranking.
-    place: usize,
+    position: usize,
     /// Position of the symbol in its file; `None` for the path.
     symbol: Option<usize>,
     detail: SymbolDetail,
@@ -292,7 +292,7 @@ struct Candidate {
 
 impl Candidate {
     fn key(&self) -> (usize, Option<usize>, SymbolDetail) {
-        (self.place, self.symbol, self.detail)
+        (self.position, self.symbol, self.detail)
     }
 }
 

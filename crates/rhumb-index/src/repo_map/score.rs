@@ -27,7 +27,7 @@ pub(crate) struct Scores {
     /// Score of the best passage of the repository.
     best_passage: f64,
     pub(crate) asks_for_tests: bool,
-    /// NameTable that the files of the chat reference.
+    /// Names that the files of the chat reference.
     from_chat: BTreeSet<u32>,
     /// By file: 1 if it has uncommitted changes, else 0.
     edited: Vec<f64>,

@@ -338,7 +338,7 @@ fn has_members(kind: SymbolKind) -> bool {
 }
 
 /// Converts ascending lines to ranges.
-pub(super) fn ranges(lines: impl IntoIterator<Item = u32>) -> Vec<RangeInclusive<u32>> {
+pub(crate) fn ranges(lines: impl IntoIterator<Item = u32>) -> Vec<RangeInclusive<u32>> {
     let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
     for line in lines {
         match ranges.last_mut() {
@@ -381,7 +381,7 @@ impl CutPoints {
 
     /// Cuts `lines` (0-based, ascending) into parts of at most `limit` lines. Returns the start of each part after the first, as an
     /// ascending index into `lines`.
-    pub(super) fn cuts(&self, lines: &[u32], limit: usize) -> Vec<usize> {
+    pub(crate) fn cuts(&self, lines: &[u32], limit: usize) -> Vec<usize> {
         let (mut cuts, mut start) = (Vec::new(), 0);
         while lines.len() - start > limit {
             let left = lines.len() - start;
@@ -536,6 +536,7 @@ mod tests {
     }
 
     /// All files below a folder of the workspace.
+    #[allow(clippy::disallowed_methods, reason = "the test reads files of this repository")]
     fn files_below(folder: &str) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder)];
@@ -549,6 +550,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "the test reads files of this repository")]
     fn the_invariants_hold_for_sources_in_all_languages() {
         let folders = ["src", "crates", "tests/fixtures/languages", "docs"];
         let files = folders.map(files_below).concat();

@@ -72,7 +72,7 @@ impl SearchPlan {
         (plan != Self::default()).then_some(plan)
     }
 
-    /// The words for [`Question::hints`]: the names, and the file stems of the paths.
+    /// The words for [`Question::hints`](super::Question::hints): the names, and the file stems of the paths.
     pub fn hints(&self) -> Vec<String> {
         let stem = |path: &String| {
             let file = path.rsplit('/').next().unwrap_or_default();

@@ -247,7 +247,7 @@ fn fitting(related: &[Related], shown: &[Passage], budget: usize, counter: &dyn 
 const MIN_CUT_LINES: usize = 4;
 
 /// Fills a budget with passages.
-pub(super) struct BudgetFill<'r> {
+pub(crate) struct BudgetFill<'r> {
     sources: &'r SourceFiles<'r>,
     counter: &'r dyn TokenCounter,
     /// Number of free tokens.
@@ -428,7 +428,7 @@ impl PassageDraft {
 }
 
 /// Hash of lines and their numbers.
-pub(super) fn hash(file: &SourceFile, lines: &[RangeInclusive<u32>]) -> u64 {
+pub(crate) fn hash(file: &SourceFile, lines: &[RangeInclusive<u32>]) -> u64 {
     let mut hash = Xxh3::new();
     for line in lines.iter().cloned().flatten() {
         hash.update(&line.to_le_bytes());

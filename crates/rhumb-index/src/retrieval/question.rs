@@ -40,7 +40,7 @@ impl Question {
     }
 
     /// The parts of the name, `Router` and `nest` of `Router::nest`, if the question is a name.
-    pub(super) fn parts(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &str> {
         let name = if self.shape() == QuestionKind::Symbol { self.text.as_str() } else { "" };
         name.split(|c| !is_of_a_name(c)).filter(|part| !part.is_empty())
     }
@@ -52,7 +52,7 @@ impl Question {
 
     /// The names of definitions that answer the question: the last part of a name; in a sentence, each word that is written as code or
     /// with a capital.
-    pub(super) fn names(&self) -> Vec<&str> {
+    pub(crate) fn names(&self) -> Vec<&str> {
         if self.shape() == QuestionKind::Sentence {
             written_as_names(&self.text)
         } else {

@@ -129,20 +129,20 @@ impl<'g> References<'g> {
         Self { graph, sources, modules: OnceCell::new(), imports: RefCell::default() }
     }
 
-    pub(super) fn index(&self) -> &'g MapIndex {
+    pub(crate) fn index(&self) -> &'g MapIndex {
         self.graph.index()
     }
 
-    pub(super) fn graph(&self) -> &'g TagGraph {
+    pub(crate) fn graph(&self) -> &'g TagGraph {
         self.graph
     }
 
     /// A definition of the index.
-    pub(super) fn entry(&self, at: DefinitionAt) -> Option<IndexedDefinition<'g>> {
+    pub(crate) fn entry(&self, at: DefinitionAt) -> Option<IndexedDefinition<'g>> {
         self.index().definition(at.file, at.definition)
     }
 
-    pub(super) fn source(&self, file: u32) -> Option<Rc<SourceFile>> {
+    pub(crate) fn source(&self, file: u32) -> Option<Rc<SourceFile>> {
         self.sources.file(self.index().path(file))
     }
 
@@ -175,7 +175,7 @@ impl<'g> References<'g> {
     }
 
     /// The references to a name in a file by enclosing definition, except those on the lines `except`.
-    pub(super) fn uses_in(&self, file: u32, name: &str, except: Option<(u32, u32)>) -> Vec<Usage> {
+    pub(crate) fn uses_in(&self, file: u32, name: &str, except: Option<(u32, u32)>) -> Vec<Usage> {
         let Some(source) = self.source(file) else { return Vec::new() };
         let path = self.index().files().get(file as usize).map_or_else(|| "".into(), |file| Arc::clone(&file.path));
         let is_outside = |line: u32| except.is_none_or(|(first, last)| !(first..=last).contains(&line));
@@ -220,7 +220,7 @@ impl<'g> References<'g> {
 
     /// The files with the definition that a name in a file refers to: the file itself, else those that it imports, else all if they are
     /// few.
-    pub(super) fn meant_in(&self, name: u32, from: u32) -> Vec<u32> {
+    pub(crate) fn meant_in(&self, name: u32, from: u32) -> Vec<u32> {
         let definers = self.graph.defining_files(name);
         if definers.binary_search(&from).is_ok() {
             return vec![from];
@@ -245,7 +245,7 @@ impl<'g> References<'g> {
     }
 
     /// The definition of a name in a file; types and functions precede values.
-    pub(super) fn named_in(&self, file: u32, name: u32) -> Option<DefinitionAt> {
+    pub(crate) fn named_in(&self, file: u32, name: u32) -> Option<DefinitionAt> {
         let named = (0u32..).zip(self.index().defined(file)).filter(|(_, defined)| *defined == name);
         let found = named.map(|(definition, _)| DefinitionAt { file, definition });
         found.min_by_key(|at| (self.entry(*at).is_none_or(|entry| is_value(entry.kind())), at.definition))
@@ -280,7 +280,7 @@ impl<'g> References<'g> {
     }
 
     /// A hit for a definition, with a score.
-    pub(super) fn hit(&self, at: DefinitionAt, score: f64) -> Option<Hit> {
+    pub(crate) fn hit(&self, at: DefinitionAt, score: f64) -> Option<Hit> {
         let (entry, file) = (self.entry(at)?, self.index().files().get(at.file as usize)?);
         Some(Hit {
             path: Arc::clone(&file.path),

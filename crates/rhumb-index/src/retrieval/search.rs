@@ -63,7 +63,7 @@ pub fn definitions_first(question: &Question, hits: &mut [Hit]) {
 }
 
 /// The map request for a question.
-pub(super) fn request(question: &Question) -> MapRequest {
+pub(crate) fn request(question: &Question) -> MapRequest {
     MapRequest {
         message: question.text.clone(),
         mentioned_idents: question.parts().map(str::to_owned).chain(question.hints.iter().cloned()).collect(),
@@ -150,7 +150,7 @@ pub struct Hit {
 
 impl Hit {
     /// Orders by score, highest first, then by location.
-    pub(super) fn best_first(&self, other: &Self) -> Ordering {
+    pub(crate) fn best_first(&self, other: &Self) -> Ordering {
         let by_place = || self.path.cmp(&other.path).then(self.line.cmp(&other.line));
         other.score.total_cmp(&self.score).then_with(by_place)
     }

@@ -1,6 +1,6 @@
 //! Exact nearest-neighbour search: a query is compared with every vector.
 //!
-//! VectorIndex are stored as 8-bit integers with one factor per vector. This takes a quarter of the memory, whose bandwidth limits such a
+//! Vectors are stored as 8-bit integers with one factor per vector. This takes a quarter of the memory, whose bandwidth limits such a
 //! search. The error (about 0.0006 of the product of unit vectors of 256 numbers) is far below the differences between passages. Products
 //! are sums of integers, so they are equal on all machines and in any order.
 

@@ -21,22 +21,22 @@ const MAX_NAME_BYTES: usize = 256;
 const MAX_SIGNATURE_CHARS: usize = 200;
 
 /// A heading or key.
-pub(super) struct OutlineEntry<'source> {
+pub(crate) struct OutlineEntry<'source> {
     /// Nesting depth, 1 for the outermost.
-    pub(super) depth: usize,
-    pub(super) kind: SymbolKind,
-    pub(super) name: &'source str,
+    pub(crate) depth: usize,
+    pub(crate) kind: SymbolKind,
+    pub(crate) name: &'source str,
     /// The line as written.
-    pub(super) signature: &'source str,
+    pub(crate) signature: &'source str,
     /// 1-based line.
-    pub(super) line: u32,
+    pub(crate) line: u32,
     /// The comment above.
-    pub(super) doc: &'source str,
+    pub(crate) doc: &'source str,
 }
 
 /// Collects headings or keys. An entry ends where the next one of its depth starts.
 #[derive(Default)]
-pub(super) struct OutlineBuilder {
+pub(crate) struct OutlineBuilder {
     definitions: Vec<Definition>,
     /// Depth and index of the open entries, outermost first.
     open: Vec<(usize, usize)>,
@@ -46,7 +46,7 @@ pub(super) struct OutlineBuilder {
 
 impl OutlineBuilder {
     /// Closes entries of at least the same depth and adds an entry to the last open one.
-    pub(super) fn push(&mut self, entry: &OutlineEntry<'_>) {
+    pub(crate) fn push(&mut self, entry: &OutlineEntry<'_>) {
         let usable = !entry.name.is_empty() && entry.name.len() <= MAX_NAME_BYTES;
         if !usable || self.definitions.len() >= MAX_ENTRIES {
             return;
@@ -67,12 +67,12 @@ impl OutlineBuilder {
     }
 
     /// Reports that `line` has content.
-    pub(super) fn extend_to(&mut self, line: u32) {
+    pub(crate) fn extend_to(&mut self, line: u32) {
         self.last = Some(line);
     }
 
     /// Closes all entries of at least `depth` on `line`.
-    pub(super) fn close(&mut self, depth: usize, line: u32) {
+    pub(crate) fn close(&mut self, depth: usize, line: u32) {
         while let Some((_, at)) = self.open.pop_if(|(open, _)| *open >= depth) {
             if let Some(definition) = self.definitions.get_mut(at) {
                 definition.end_line = line.max(definition.line);
@@ -81,7 +81,7 @@ impl OutlineBuilder {
     }
 
     /// Closes all entries on the last line and returns the definitions.
-    pub(super) fn finish(mut self, last: u32) -> Vec<Definition> {
+    pub(crate) fn finish(mut self, last: u32) -> Vec<Definition> {
         self.close(0, last);
         self.definitions
     }

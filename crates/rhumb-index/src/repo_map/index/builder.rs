@@ -91,12 +91,12 @@ impl SegmentBuilder {
     }
 
     /// Starts the references of a file.
-    pub(super) fn begin_uses(&mut self) {
+    pub(crate) fn begin_uses(&mut self) {
         self.first_use = number(self.references.len());
     }
 
     /// Counts a reference to a name.
-    pub(super) fn use_name(&mut self, name: &str, line: u32) {
+    pub(crate) fn use_name(&mut self, name: &str, line: u32) {
         let name = self.names.number(name);
         if self.counted.len() <= name as usize {
             self.counted.resize(name as usize + 1, NONE);
@@ -113,17 +113,17 @@ impl SegmentBuilder {
     }
 
     /// Adds a definition of which only the line is known.
-    pub(super) fn add_sketched(&mut self, name: &str, kind: SymbolKind, line: u32, text: &str) {
+    pub(crate) fn add_sketched(&mut self, name: &str, kind: SymbolKind, line: u32, text: &str) {
         let name = self.names.number(name);
         self.push_definition([name, kind.number(), line, line, NONE], ["", text, ""]);
     }
 
     /// Ends a record without terms. Returns its number.
-    pub(super) fn close_sketch(&mut self) -> u32 {
+    pub(crate) fn close_sketch(&mut self) -> u32 {
         number(self.records.len()) - 1
     }
 
-    pub(super) fn open_record(&mut self, bytes: u32) {
+    pub(crate) fn open_record(&mut self, bytes: u32) {
         self.records.push(self.ends(bytes));
     }
 
@@ -185,7 +185,7 @@ impl SegmentBuilder {
     }
 }
 
-/// NameTable and their numbers: an open-addressing hash table.
+/// Names and their numbers: an open-addressing hash table.
 #[derive(Debug, Default)]
 struct NameTable {
     text: String,

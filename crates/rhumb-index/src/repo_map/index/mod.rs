@@ -32,7 +32,7 @@ pub struct IndexFile {
     pub record: Option<RecordId>,
 }
 
-/// All files of a repository with their records. Files are sorted by path and numbered in this order. NameTable are numbered across all
+/// All files of a repository with their records. Files are sorted by path and numbered in this order. Names are numbered across all
 /// segments.
 #[derive(Debug, Default)]
 pub struct MapIndex {
@@ -40,7 +40,7 @@ pub struct MapIndex {
     files: Vec<IndexFile>,
     /// For each segment after the first: its names as numbers of the index. The names of the first keep their numbers.
     renamed: Vec<Vec<u32>>,
-    /// NameTable that the first segment lacks, as (segment, name).
+    /// Names that the first segment lacks, as (segment, name).
     further: Vec<(u32, u32)>,
     numbers: HashMap<Box<str>, u32>,
 }

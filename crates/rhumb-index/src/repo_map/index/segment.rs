@@ -12,18 +12,18 @@ use crate::lexical::PackedTerms;
 use rhumb_syntax::SymbolKind;
 
 /// The version of the layout. Stored segments of another version are discarded.
-pub(super) const LAYOUT: u32 = 1;
+pub(crate) const LAYOUT: u32 = 1;
 /// Words of the header: layout, records, names, definitions, references, imports, slots of the hash table.
-pub(super) const HEADER: usize = 7;
+pub(crate) const HEADER: usize = 7;
 /// Words of a record: the start of its definitions, references, imports and terms; bytes of the file.
-pub(super) const RECORD: usize = 5;
+pub(crate) const RECORD: usize = 5;
 /// Words of a definition: name, kind, first and last line, container, start of its lines in the text, the lengths of its header and
 /// its signature as two halves, and the length of its documentation line.
-pub(super) const DEFINITION: usize = 8;
+pub(crate) const DEFINITION: usize = 8;
 /// Words of a reference: name, first line, count.
-pub(super) const REFERENCE: usize = 3;
+pub(crate) const REFERENCE: usize = 3;
 /// No name, no slot.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Records of files with a common table of names.
 #[derive(Debug, Default)]
@@ -163,7 +163,7 @@ impl Segment {
 }
 
 /// Looks up a name in a hash table of name numbers (open addressing, linear probing). Returns its number, or the free slot for it.
-pub(super) fn probe<'t>(slots: &[u32], name: &str, text: impl Fn(u32) -> &'t str) -> Result<u32, usize> {
+pub(crate) fn probe<'t>(slots: &[u32], name: &str, text: impl Fn(u32) -> &'t str) -> Result<u32, usize> {
     if slots.is_empty() {
         return Err(0);
     }
@@ -179,7 +179,7 @@ pub(super) fn probe<'t>(slots: &[u32], name: &str, text: impl Fn(u32) -> &'t str
     Err(0)
 }
 
-/// What the index stores of a file content. NameTable are numbers of the segment.
+/// What the index stores of a file content. Names are numbers of the segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'s> {
     segment: &'s Segment,
@@ -213,7 +213,7 @@ impl<'s> Record<'s> {
         self.segment.record_words(self.at)[4]
     }
 
-    pub(super) fn definition_rows(&self) -> &'s [[u32; DEFINITION]] {
+    pub(crate) fn definition_rows(&self) -> &'s [[u32; DEFINITION]] {
         let parts = &self.segment.parts;
         self.segment.rows(parts.definitions, self.bounds(0), parts.references)
     }
@@ -229,7 +229,7 @@ impl<'s> Record<'s> {
         self.definition_rows().get(index as usize).map(|row| IndexedDefinition { segment: self.segment, row })
     }
 
-    pub(super) fn reference_rows(&self) -> &'s [[u32; REFERENCE]] {
+    pub(crate) fn reference_rows(&self) -> &'s [[u32; REFERENCE]] {
         let parts = &self.segment.parts;
         self.segment.rows(parts.references, self.bounds(1), parts.imports)
     }
@@ -245,7 +245,7 @@ impl<'s> Record<'s> {
         self.segment.rows::<1>(parts.imports, self.bounds(2), parts.end).as_flattened()
     }
 
-    pub(super) fn term_words(&self) -> &'s [u32] {
+    pub(crate) fn term_words(&self) -> &'s [u32] {
         let (start, end) = self.bounds(3);
         self.segment.terms().get(start as usize..end as usize).unwrap_or_default()
     }
@@ -318,7 +318,7 @@ impl<'s> IndexedDefinition<'s> {
         self.text_from(own + signature, doc)
     }
 
-    pub(super) fn own_line(&self) -> &'s str {
+    pub(crate) fn own_line(&self) -> &'s str {
         self.text_from(0, self.lengths()[0])
     }
 
