@@ -1,54 +1,54 @@
-//! Comments in source files that are meant for the model: `// rename this AI!`, `# why a copy? AI?`, `/* keep in mind AI */`.
+//! AI comments: comments in source files for the model: `// rename this AI!`, `# why a copy? AI?`, `/* keep in mind AI */`.
 
 use std::ops::Range;
 
 use rhumb_syntax::{Highlight, Language, Span, highlight};
 use rhumb_text::lines;
 
-/// What a comment wants.
+/// The kind of an AI comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CommentKind {
-    /// To be carried out: it ends in `AI!`.
+    /// A request for a change: it ends in `AI!`.
     Do,
-    /// To be answered: it ends in `AI?`.
+    /// A question: it ends in `AI?`.
     Answer,
-    /// To be taken along with the next of the others: it ends in `AI`.
+    /// A note for the next request or question: it ends in `AI`.
     Note,
 }
 
-/// A comment for the model.
+/// An AI comment.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AiComment {
-    /// What it wants.
+    /// The kind.
     pub kind: CommentKind,
-    /// What it says on its line, without the signs of a comment.
+    /// The text on its line, without comment signs.
     pub text: String,
-    /// Its line, 0-based.
+    /// The line, 0-based.
     pub line: usize,
 }
 
-/// Languages whose files hold code of others, whose comments the outer grammar does not know.
+/// Languages that embed others, whose comments the outer grammar does not recognize.
 const HOSTS: [&str; 6] = ["html", "vue", "svelte", "astro", "markdown", "php"];
 
-/// What opens one in Markdown: `#` begins a heading there, and `--` a list.
+/// Comment signs in Markdown, where `#` begins a heading and `--` a list.
 const MARKDOWN_OPENERS: [&str; 1] = ["<!--"];
 
-/// What opens a comment in most languages, longer ones first.
+/// Comment signs of most languages, longer ones first.
 const OPENERS: [&str; 9] = ["<!--", "{/*", "/*", "//", "--", "#", ";", "%", "(*"];
 
-/// What may stand after the last word of a comment: what closes it, here or in the template around it.
+/// What may follow the last word of a comment: closing signs of the comment or of the template around it.
 const CLOSERS: [&str; 9] = ["*/}", "*/", "-->", "--}}", "#}", "%>", "*)", "--]]", "=#"];
 
-/// The comments for the model in `source`, the file `path`, in order.
+/// The AI comments in `source`, the text of the file `path`, in order.
 pub fn ai_comments(path: &str, source: &str) -> Vec<AiComment> {
     let lines: Vec<&str> = lines::split(source).into_iter().map(lines::body).collect();
-    // Most files have none, and colouring costs.
+    // Most files have none, and highlighting is expensive.
     if !lines.iter().any(|line| names_model(line)) {
         return Vec::new();
     }
     let spans = highlight(path, source);
     let is_comment = |span: &Span| span.highlight == Highlight::Comment;
-    // Some grammars do not tell what a comment is, and those of templates know nothing of the code inside.
+    // Some grammars do not mark comments, and those of templates do not know the embedded code.
     let language = Language::detect(path, source).map(|language| language.id);
     let is_host = language.is_none_or(|id| HOSTS.contains(&id));
     let openers = if language == Some("markdown") { &MARKDOWN_OPENERS[..] } else { &OPENERS[..] };
@@ -71,13 +71,13 @@ pub fn ai_comments(path: &str, source: &str) -> Vec<AiComment> {
     lines.iter().enumerate().filter_map(of_line).collect()
 }
 
-/// Whether the letters `AI` stand in a line at all, in any case.
+/// Whether a line contains `AI` in any case.
 fn names_model(line: &str) -> bool {
     line.as_bytes().windows(2).any(|pair| pair.eq_ignore_ascii_case(b"ai"))
 }
 
-/// The comment in a line of a language that nobody knows: from the first sign that opens one, which stands at the beginning or
-/// after a space, and not within a string.
+/// The comment in a line of an unknown language: from the first comment sign at the beginning or after a space, outside of
+/// strings.
 fn opened<'l>(line: &'l str, spans: &[Span], openers: &[&str]) -> Option<&'l str> {
     let starts = |at: usize| {
         let before = line.get(..at).unwrap_or_default();
@@ -90,7 +90,7 @@ fn opened<'l>(line: &'l str, spans: &[Span], openers: &[&str]) -> Option<&'l str
     line.get(from..)
 }
 
-/// What a comment wants and says; `None` if it is not for the model.
+/// The kind and text of a comment; `None` if it is not an AI comment.
 fn meant(comment: &str) -> Option<(CommentKind, &str)> {
     let text = bare(comment);
     let ends = [("AI!", CommentKind::Do), ("AI?", CommentKind::Answer)];
@@ -99,11 +99,11 @@ fn meant(comment: &str) -> Option<(CommentKind, &str)> {
             return Some((kind, said));
         }
     }
-    // Without a sign the letters must be capitals: `ai` ends words and sentences of other languages.
+    // Without a sign the letters must be capitals, because `ai` is a word in other languages.
     without_end(text, "AI", false).or_else(|| without_start(text, "AI:")).map(|said| (CommentKind::Note, said))
 }
 
-/// The comment without the signs that open and close it.
+/// The comment without opening and closing signs.
 fn bare(comment: &str) -> &str {
     let mut text = comment.trim();
     while let Some(rest) = CLOSERS.iter().find_map(|closer| text.strip_suffix(closer)) {
@@ -112,7 +112,7 @@ fn bare(comment: &str) -> &str {
     text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '"' && c != '\'' && c != '`' && c != '(').trim()
 }
 
-/// The text before `mark`, if it ends with it as a word of its own.
+/// The text before `mark`, if it ends with `mark` as a word.
 fn without_end<'t>(text: &'t str, mark: &str, any_case: bool) -> Option<&'t str> {
     let at = text.len().checked_sub(mark.len())?;
     let (said, end) = (text.get(..at)?, text.get(at..)?);
@@ -121,7 +121,7 @@ fn without_end<'t>(text: &'t str, mark: &str, any_case: bool) -> Option<&'t str>
     (fits && alone).then(|| said.trim_end_matches([' ', '\t', ',', ':', '-', '—', '.']))
 }
 
-/// The text after `mark`, if it begins with it.
+/// The text after `mark`, if it begins with `mark`.
 fn without_start<'t>(text: &'t str, mark: &str) -> Option<&'t str> {
     let (start, said) = text.split_at_checked(mark.len())?;
     start.eq_ignore_ascii_case(mark).then(|| said.trim_start_matches([' ', '\t', ':', ',', '-']))

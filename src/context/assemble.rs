@@ -1,23 +1,22 @@
-//! Puts a request together: chunks in the order in which they are sent, each with its tokens.
+//! Assembles a request: its sections in the order in which they are sent, each with its tokens.
 //!
-//! The order is the one that caches best. A server keeps the beginning of a request for as long as it stays the same, so what
-//! changes least comes first:
+//! The order is chosen for prompt caching. A server caches a prefix of the request that stays the same, so sections that change
+//! least come first:
 //!
-//! - **instructions and example**: the same for a whole conversation;
-//! - **read-only files**: change when the user takes one in or out;
-//! - **repo map**: with the refresh modes `files` and `manual` it stands still with the files of the chat. In `auto` it
-//!   follows each message; behind the history it would then cost the server's cache nothing, but in the other modes the
-//!   history, which grows with every turn, would push it out of the cache each time. The history is a few thousand tokens at
-//!   most, so the map stands before it, and whoever wants the cache lets it stand still;
-//! - **passages** of the repository that `@codebase` found: they stand still while questions follow each other, and more of them are
-//!   added behind. Behind the history, which grows with every turn, they would be read anew each time, and they are larger;
-//! - **history**: grows at its end, and its beginning is folded rarely;
-//! - **files that may be edited**: change with every answer that is written;
-//! - **what was said since**: the rounds about edits that found no place. The files have not changed meanwhile, so that a
-//!   round costs what is new in it; then the message, and the reminder.
+//! - **instructions and example**: constant during a conversation;
+//! - **read-only files**: change when the user adds or drops one;
+//! - **repo map**: with the refresh modes `files` and `manual` it changes only with the files of the chat. In `auto` it follows
+//! each message, which invalidates the cache of everything after it. After the history, it would be cached in no mode, because
+//! the history grows with every turn;
+//! - **passages** that `@codebase` found: constant while questions follow each other, and new ones are added at the end. After
+//! the history, they would be processed again for each turn, and they are larger than the history;
+//! - **history**: grows at its end, and its beginning is summarized rarely;
+//! - **editable files**: change with every applied answer;
+//! - **exchange since**: rounds about edits without a place. The files have not changed, so a round costs only what is new;
+//! then the message and the reminder.
 //!
-//! Roles alternate: what is put before the model's eyes is followed by a short acknowledgement, and a model without a
-//! system role gets its instructions in the same way.
+//! Roles alternate: material is followed by a short acknowledgement, and a model without a system role gets its instructions in
+//! the same way.
 
 use std::sync::Arc;
 
@@ -36,79 +35,77 @@ use rhumb_text::sanitize;
 use rhumb_text::secrets::{Secret, masked, secrets};
 use rhumb_tokens::{ImageCost, TokenCounter};
 
-/// Tokens that a chat API adds to every message for its role and borders (OpenAI's published figure for its models; for
-/// others the calibration takes in the difference).
+/// Tokens that a chat API adds to every message (OpenAI's published figure; calibration corrects it for other models).
 pub(super) const TOKENS_PER_MESSAGE: usize = 4;
 
-/// Tokens with which every answer is begun (OpenAI's figure).
-const TOKENS_OF_ANSWER: usize = 3;
+/// Tokens that start every answer (OpenAI's figure).
+const TOKENS_PER_ANSWER: usize = 3;
 
-/// A file whose text is part of the request.
+/// A file whose text is in the request.
 #[derive(Debug, Clone)]
 pub struct ContextFile {
-    /// Path under the root.
+    /// The path, relative to the root.
     pub path: String,
-    /// Its text as read for this request.
+    /// The text, as read for this request.
     pub text: Arc<str>,
-    /// Whether the model may edit it.
+    /// Whether the model may edit the file.
     pub read_only: bool,
 }
 
-/// Everything that a request is made from, the repo map aside.
+/// The inputs of a request, without the repo map.
 #[derive(Debug, Clone, Copy)]
 pub struct ContextInputs<'a> {
-    /// What the model is asked for.
+    /// The task of the model.
     pub task: Task,
     /// The model.
     pub model: &'a Model,
-    /// The window of the model, or a smaller one that turned out to hold.
+    /// The context window of the model, or a smaller one that was found to work.
     pub window: Window,
-    /// How that window is shared out.
+    /// The budgets of the context window.
     pub plan: BudgetPlan,
-    /// Our words.
+    /// The prompts.
     pub prompts: &'a Prompts,
-    /// Where the developer sits.
+    /// The environment of the user.
     pub surroundings: &'a Surroundings,
-    /// Files in the chat, both kinds, in the order they were added.
+    /// Files in the chat, editable and read-only, in the order in which they were added.
     pub files: &'a [ContextFile],
-    /// Pictures in the chat.
+    /// Images in the chat.
     pub images: &'a [Image],
-    /// Passages of the repository, those that are worth most first.
+    /// Passages of the repository, best first.
     pub passages: &'a [ContextPassage],
-    /// What is one reference away from those of the message.
+    /// Definitions that are one reference away from the passages of the message.
     pub related: &'a [Related],
     /// Earlier turns, oldest first.
     pub history: &'a [Message],
-    /// What was said of this request before, oldest first: the request and the answers that had to be mended.
+    /// The messages of this request so far, oldest first: the request, and answers with follow-ups.
     pub exchange: &'a [Message],
-    /// The message about to be sent.
+    /// The message to send.
     pub draft: &'a str,
-    /// Whether the oldest turns may be left out if nothing else helps. It is told as [`super::Trimmed::History`].
+    /// Whether the oldest turns may be left out if nothing else suffices. Reported as [`super::Trimmed::History`].
     pub may_forget: bool,
-    /// Whether keys that stand in a text are sent as they are. Else masks stand in their place.
+    /// Whether secrets are sent as they are instead of masked.
     pub send_secrets: bool,
 }
 
-/// What is left out of a request.
+/// The sections that are left out of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Cuts {
     /// The reminder.
     pub(super) reminder: bool,
-    /// All passages but so many; `None` for none of them.
+    /// The number of passages that are kept; `None` for all.
     pub(super) passages: Option<usize>,
-    /// What is related to the passages. It goes with the first of them that goes.
+    /// Definitions related to the passages. They are left out before the first passage.
     pub(super) related: bool,
-    /// So many messages at the beginning of the history.
+    /// Number of messages left out at the beginning of the history.
     pub(super) head: usize,
 }
 
-/// Puts the request together, with everything in it, whether it fits or not. `map` is the text of the repo map; empty for
-/// none.
+/// Assembles the complete request, even if it does not fit. `map` is the text of the repo map; may be empty.
 pub fn assemble(inputs: &ContextInputs<'_>, map: &str, counter: &dyn TokenCounter) -> Prompt {
     assemble_cut(inputs, map, Cuts::default(), counter)
 }
 
-/// Puts the request together without what `cuts` names.
+/// Assembles the request without `cuts`.
 pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, counter: &dyn TokenCounter) -> Prompt {
     let mut desk = Desk::new(inputs, counter);
     let fence = fence_for(inputs.files.iter().filter(|file| !file.read_only).map(|file| &*file.text));
@@ -131,7 +128,7 @@ pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, co
     desk.chat_files(&fence);
     desk.mark_cached_since(before);
     desk.current(reminder);
-    let tokens = desk.chunks.iter().map(|chunk| chunk.tokens).sum::<usize>() + TOKENS_OF_ANSWER;
+    let tokens = desk.chunks.iter().map(|chunk| chunk.tokens).sum::<usize>() + TOKENS_PER_ANSWER;
     Prompt {
         tokens,
         chunks: desk.chunks,
@@ -149,7 +146,7 @@ pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, co
 
 type Piece<'t> = (ChunkKind, &'t str, String);
 
-/// The request while it is being put together.
+/// A request that is being assembled.
 struct Desk<'a> {
     inputs: &'a ContextInputs<'a>,
     counter: &'a dyn TokenCounter,
@@ -166,7 +163,7 @@ impl<'a> Desk<'a> {
         Self { inputs, counter, chunks, messages, passages, secrets, error: 0 }
     }
 
-    /// A text of the next chunk as it is sent: keys in it are noted, and masked.
+    /// The text of the next section as it is sent: secrets in it are recorded and masked.
     fn cleaned(&mut self, text: String, title: &str) -> String {
         let found = secrets(&text);
         if found.is_empty() {
@@ -184,13 +181,13 @@ impl<'a> Desk<'a> {
         if is_masked { masked(&text).into_owned() } else { text }
     }
 
-    /// Notes in which lines of a file the keys stand that were just found in its chunk.
+    /// Records the lines of a file in which the last secrets were found.
     fn number_secrets(&mut self, before: usize, file: &ContextFile) {
         let lines = self.secrets.iter_mut().skip(before).zip(secrets(&file.text));
         lines.for_each(|(noted, found)| noted.line = Some(found.line));
     }
 
-    /// Adds a chunk of so many tokens to the message that comes next.
+    /// Adds a section to the next message.
     fn chunk(&mut self, kind: ChunkKind, title: &str, role: Role, tokens: usize, text: String) {
         let (title, message) = (title.to_owned(), self.messages.len());
         self.chunks.push(Chunk { kind, title, role, message, tokens, text, cached: false });
@@ -202,8 +199,7 @@ impl<'a> Desk<'a> {
         count.tokens
     }
 
-    /// A message of one or more chunks, which follow each other without anything between. Words can join at a border, so
-    /// that a chunk counts for what the message grows by.
+    /// A message of one or more adjacent sections. Tokens can span a border, so a section counts for the growth of the message.
     fn message(&mut self, role: Role, pieces: Vec<Piece<'_>>) {
         let mut content = String::new();
         let mut counted = 0;
@@ -219,15 +215,14 @@ impl<'a> Desk<'a> {
         self.messages.push(Message::new(role, content));
     }
 
-    /// Something put before the model's eyes, which it is taken to have noted: the turns then alternate, as some servers
-    /// demand.
+    /// Material with an acknowledgement, because some servers require that roles alternate.
     fn shown(&mut self, pieces: Vec<Piece<'_>>) {
         let first = self.chunks.len();
         self.message(Role::User, pieces);
         self.noted(first);
     }
 
-    /// The acknowledgement; its tokens count with the chunk at `first`.
+    /// The acknowledgement; its tokens count for the section `first`.
     fn noted(&mut self, first: usize) {
         let noted = self.inputs.prompts.text("noted");
         let tokens = self.count(noted) + TOKENS_PER_MESSAGE;
@@ -261,7 +256,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Messages as they were said, as one chunk.
+    /// Messages of the conversation, as one section.
     fn said(&mut self, kind: ChunkKind, title: &str, said: &[Message]) {
         let clean = |message: &Message| {
             let content = self.cleaned(message.content.clone(), title);
@@ -279,7 +274,7 @@ impl<'a> Desk<'a> {
         self.said(ChunkKind::History, "history", history);
     }
 
-    /// So many of the passages, or all with what is related to them. That stands last: it belongs to one message alone.
+    /// The first passages, or all of them with related definitions, which come last because they belong to one message only.
     fn passages(&mut self, cuts: Cuts) {
         let (passages, related) = (self.inputs.passages, self.inputs.related);
         let shown = passages.get(..cuts.passages.unwrap_or(passages.len()).min(passages.len())).unwrap_or_default();
@@ -308,15 +303,15 @@ impl<'a> Desk<'a> {
         self.files(&texts, self.inputs.prompts.text(lead), self.inputs.images);
     }
 
-    /// Files and pictures as one message, each a chunk. A file ends with blank lines and the next begins with its path,
-    /// where no word reaches across: files count for themselves, so that one that changes is counted alone.
+    /// Files and images as one message, each a section. A file ends with a blank line and the next begins with its path, so no
+    /// token spans a border, and each file can be counted alone.
     fn files(&mut self, files: &[Shown<'_>], lead: &str, images: &[Image]) {
         if files.is_empty() && images.is_empty() {
             return;
         }
         let first = self.chunks.len();
         let mut content = String::with_capacity(files.iter().map(|shown| shown.file.text.len() + 128).sum());
-        // The words before the files count with the first of them: without any they would not be there.
+        // The introduction counts for the first file, because it is only sent with files.
         let mut lead = if files.is_empty() || lead.is_empty() { String::new() } else { format!("{lead}\n\n") };
         let mut border = TOKENS_PER_MESSAGE;
         for shown in files {
@@ -338,7 +333,7 @@ impl<'a> Desk<'a> {
         self.noted(first);
     }
 
-    /// What was said of this request, the message, and the reminder.
+    /// The exchange about this request, the message, and the reminder.
     fn current(&mut self, reminder: Option<String>) {
         if !self.inputs.exchange.is_empty() {
             self.said(ChunkKind::Current, "this request so far", self.inputs.exchange);
@@ -359,7 +354,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Marks the last message so far: the server keeps the request up to here.
+    /// Marks the last message so far for caching.
     fn mark_cached(&mut self) {
         if !self.inputs.task.mark_cache || self.inputs.model.capabilities.caching != Caching::Marked {
             return;
@@ -369,7 +364,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Marks the last message so far if there is any since `before`.
+    /// Marks the last message so far for caching, if there is one since `before`.
     fn mark_cached_since(&mut self, before: usize) {
         if self.messages.len() > before {
             self.mark_cached();
@@ -377,7 +372,7 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// A file as it is shown.
+/// A file as it is sent.
 struct Shown<'a> {
     file: &'a ContextFile,
     fence: String,

@@ -1,64 +1,62 @@
-//! How much fits: the context window of a model, and how it is shared out.
+//! The context window of a model and its budgets.
 
 use rhumb_llm::models::Model;
 
-/// The most tokens that are kept free for an answer.
-const MAX_RESERVED: usize = 16_384;
+/// Maximum tokens reserved for the answer.
+const MAX_RESERVED_TOKENS: usize = 16_384;
 
-/// Shares of the map that nobody chose are whole multiples of this many tokens, and so is what it shrinks by: it should not
-/// move with every key.
-pub(super) const MAP_STEP: usize = 128;
+/// Step of the default budget of the map in tokens, so that it does not change with every key.
+pub(super) const MAP_STEP_TOKENS: usize = 128;
 
-/// Passages of the repository may have this part of a request: about as much as the files that a question is about, and never so
-/// much that the conversation has no room beside them.
-const PASSAGES_SHARE: usize = 6;
+/// Share of passages in a request: about as much as the files of a question, so that the conversation still fits.
+const PASSAGES_DIVISOR: usize = 6;
 
-/// A model's context window.
+/// A context window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Window {
-    /// Input and output together, in tokens.
+    /// Tokens of input and output together.
     pub tokens: usize,
-    /// False when the number is an assumption; such a window warns, it does not forbid.
+    /// Whether the number is known. An assumed window only causes warnings.
     pub known: bool,
 }
 
-/// What a server says about a request that was too large, in its own count.
+/// The numbers in the error of a server about a request that was too large, in its own count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overflow {
-    /// Tokens that it counted.
+    /// The counted tokens.
     pub tokens: usize,
-    /// Tokens that it takes.
+    /// The limit in tokens.
     pub limit: usize,
 }
 
 impl Window {
-    /// The window of a model.
+    /// The context window of a model.
     pub fn of(model: &Model) -> Self {
         Self { tokens: model.window, known: model.known }
     }
 
-    /// The smallest window that holds so many tokens of input.
+    /// The smallest context window with `input` tokens of input.
     pub fn holding(max_input: usize) -> Self {
-        let tokens = (max_input * 8).div_ceil(7).min(max_input + MAX_RESERVED);
+        let tokens = (max_input * 8).div_ceil(7).min(max_input + MAX_RESERVED_TOKENS);
         Self { tokens, known: true }
     }
 
-    /// Tokens of the window kept free for the answer: an eighth, at most 16,384.
+    /// Tokens reserved for the answer: an eighth, at most 16,384.
     pub fn reserved_output(self) -> usize {
-        (self.tokens / 8).min(MAX_RESERVED)
+        (self.tokens / 8).min(MAX_RESERVED_TOKENS)
     }
 
-    /// Tokens that a request may hold.
+    /// Maximum tokens of a request.
     pub fn max_input(self) -> usize {
         self.tokens - self.reserved_output()
     }
 }
 
-/// The most input tokens of the next try after a server refused a request of `sent` tokens (by our count) as too large, for the
-/// `attempt`th time (1-based). Less than was sent, each time.
+/// Maximum input tokens of the next attempt after a server refused a request of `sent` tokens (by our count) as too large, for
+/// the `attempt`th time (1-based). Always less than `sent`.
 ///
-/// With the server's numbers its limit is brought to our count, and a twentieth less with each attempt, because what it
-/// counts and we do not grows with the request. Without them it is a quarter less than was sent.
+/// With the numbers of the server, its limit is converted to our count, and reduced by a twentieth with each attempt, because
+/// the error of our count grows with the request. Without them it is a quarter less than `sent`.
 pub fn shorter(sent: usize, overflow: Option<Overflow>, attempt: usize) -> usize {
     let by_server = overflow.filter(|told| told.limit > 0 && told.tokens > told.limit).map(|told| {
         let ours = sent as f64 * told.limit as f64 / told.tokens as f64;
@@ -67,52 +65,52 @@ pub fn shorter(sent: usize, overflow: Option<Overflow>, attempt: usize) -> usize
     by_server.unwrap_or(sent / 4 * 3).min(sent.saturating_sub(1))
 }
 
-/// What the user says about the shares; what they say nothing about follows from the window.
+/// Configured budgets. Those that are not set follow from the context window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shares {
-    /// Tokens for the repo map.
+    /// The budget of the repo map in tokens.
     pub map: Option<usize>,
-    /// Tokens for the passages of `@codebase`.
+    /// The budget of passages in tokens.
     pub passages: Option<usize>,
-    /// Tokens of history above which it is summed up.
+    /// Tokens of history above which it is summarized.
     pub history: Option<usize>,
 }
 
-/// How a window is shared out, in tokens. What is left over belongs to the files.
+/// The budgets of a context window in tokens. The rest is for files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BudgetPlan {
-    /// Kept free for the answer.
+    /// Reserved for the answer.
     pub reserved_output: usize,
-    /// What a request may hold.
+    /// Maximum of a request.
     pub max_input: usize,
-    /// The most that the repo map may have.
+    /// Maximum of the repo map.
     pub map: usize,
-    /// The most that passages of the repository may have.
+    /// Maximum of passages.
     pub passages: usize,
-    /// What the history may have before its beginning is summed up.
+    /// Maximum of the history before its beginning is summarized.
     pub history: usize,
 }
 
 impl BudgetPlan {
-    /// The plan for a window, with or without files in the chat that may be edited.
+    /// The budgets of a context window, with or without editable files in the chat.
     pub fn of(window: Window, has_chat_files: bool, shares: Shares) -> Self {
         let max_input = window.max_input();
         Self {
             reserved_output: window.reserved_output(),
             max_input,
             map: shares.map.unwrap_or_else(|| map_budget(window, has_chat_files)),
-            passages: shares.passages.unwrap_or_else(|| (max_input / PASSAGES_SHARE).clamp(1_024, 16_384)),
+            passages: shares.passages.unwrap_or_else(|| (max_input / PASSAGES_DIVISOR).clamp(1_024, 16_384)),
             history: shares.history.unwrap_or_else(|| (max_input / 16).clamp(1_024, 8_192)),
         }
     }
 }
 
-/// The share of the window that the repo map may take, in tokens: an eighth, between 1,024 and 4,096, and twice that while
-/// no file is in the chat, because the map is then all the model sees (aider's rule, with its default multiplier).
+/// The default budget of the repo map in tokens: an eighth of the window, between 1,024 and 4,096, and twice that without files
+/// in the chat, because the map is then all that the model sees (aider's rule, with its default multiplier).
 pub fn map_budget(window: Window, has_chat_files: bool) -> usize {
     let share = (window.max_input() / 8).clamp(1_024, 4_096);
     let budget = if has_chat_files { share } else { (share * 2).min(window.max_input() / 2) };
-    budget / MAP_STEP * MAP_STEP
+    budget / MAP_STEP_TOKENS * MAP_STEP_TOKENS
 }
 
 #[cfg(test)]

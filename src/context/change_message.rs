@@ -1,32 +1,33 @@
-//! The message of a commit that no model writes: built from the change itself, from its files and the symbols that it touches.
+//! Commit messages without a model, built from the changed files and symbols.
 
 use std::collections::BTreeSet;
 
-use super::commit::{SUBJECT, plain, shortened};
+use super::commit::{MAX_SUBJECT_CHARS, plain, shortened};
 use rhumb_syntax::{Definition, Language, SymbolKind};
 use rhumb_text::diff;
 use rhumb_text::{count, wrap};
 
-/// Most symbols or files that a subject names.
-const MAX_NAMED: usize = 3;
+/// Maximum number of symbols or files in a subject.
+const MAX_NAMES: usize = 3;
 
-/// Most characters of the request that become the body.
-const MAX_BODY: usize = 400;
+/// Maximum length of the body in characters.
+const MAX_BODY_CHARS: usize = 400;
 
 /// A file before and after a change.
 #[derive(Debug, Clone, Copy)]
 pub struct ChangedFile<'a> {
-    /// Its path now, or that of a file that is gone.
+    /// The path now, or before if the file was deleted.
     pub path: &'a str,
-    /// The path that it had before, if it was renamed.
+    /// The path before, if it was renamed.
     pub renamed_from: Option<&'a str>,
-    /// Its text before; `None` if there was no file.
+    /// The text before; `None` if there was no file.
     pub before: Option<&'a str>,
-    /// Its text now; `None` if it is deleted.
+    /// The text now; `None` if it was deleted.
     pub after: Option<&'a str>,
 }
 
-/// The message for a commit of these files: a subject of at most 72 columns, and the first paragraph of the request as its body.
+/// The message for a commit of these files: a subject of at most 72 columns, and the first paragraph of the request as the
+/// body.
 pub fn change_message(files: &[ChangedFile<'_>], request: &str) -> String {
     let subject = subject(files);
     match body(request) {
@@ -37,8 +38,8 @@ pub fn change_message(files: &[ChangedFile<'_>], request: &str) -> String {
 
 fn body(request: &str) -> String {
     let lines = request.trim().lines().map(plain).take_while(|line| !line.is_empty());
-    let paragraph: String = lines.collect::<Vec<_>>().join(" ").chars().take(MAX_BODY).collect();
-    let lines = wrap::wrap(&paragraph, SUBJECT).into_iter().filter_map(|range| paragraph.get(range));
+    let paragraph: String = lines.collect::<Vec<_>>().join(" ").chars().take(MAX_BODY_CHARS).collect();
+    let lines = wrap::wrap(&paragraph, MAX_SUBJECT_CHARS).into_iter().filter_map(|range| paragraph.get(range));
     lines.map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
@@ -60,7 +61,7 @@ impl ChangedFile<'_> {
         }
     }
 
-    /// What was done to the file, with its whole path or its name alone.
+    /// The change of a file, with its path or its name.
     fn clause(&self, whole: bool) -> String {
         let path = shown(self.path, whole);
         match self.kind() {
@@ -81,7 +82,7 @@ fn subject(files: &[ChangedFile<'_>]) -> String {
     named_subject(files).or_else(shorter).unwrap_or_else(counted)
 }
 
-/// The subject with the names of symbols and files; `None` if the names are too long.
+/// The subject with names of symbols and files; `None` if it is too long.
 fn named_subject(files: &[ChangedFile<'_>]) -> Option<String> {
     let (changed, others): (Vec<&ChangedFile<'_>>, Vec<_>) = files.iter().partition(|file| file.kind() == Kind::Change);
     match (changed.as_slice(), others.as_slice()) {
@@ -99,7 +100,7 @@ fn named_subject(files: &[ChangedFile<'_>]) -> Option<String> {
     }
 }
 
-/// The subject for one file that was changed.
+/// The subject for one modified file.
 fn change_of(file: &ChangedFile<'_>) -> Option<String> {
     let symbols = Symbols::of(file);
     let (verb, of, names) = match (symbols.changed.is_empty(), symbols.added.is_empty(), symbols.removed.is_empty()) {
@@ -140,15 +141,15 @@ fn change_of_several(files: &[ChangedFile<'_>]) -> Option<String> {
     }
 }
 
-/// The longest of the subjects that `make` builds which fits: with as many names as possible, then with whole paths.
+/// The longest subject of `make` that fits: with as many names as possible, then with whole paths.
 fn fitting(names: usize, make: impl Fn(usize, bool) -> String) -> Option<String> {
-    let most = names.clamp(1, MAX_NAMED);
+    let most = names.clamp(1, MAX_NAMES);
     let tries = (1..=most).rev().flat_map(|most| [(most, true), (most, false)]);
     let mut made = tries.map(|(most, whole)| plain(&make(most, whole)));
-    made.find(|subject| subject.chars().count() <= SUBJECT)
+    made.find(|subject| subject.chars().count() <= MAX_SUBJECT_CHARS)
 }
 
-/// At most so many of the names, and the number of the others.
+/// The first names, and the number of the others.
 fn list(names: &[String], most: usize) -> String {
     let (named, left) = names.split_at(most.min(names.len()));
     match (named, left.len()) {
@@ -158,12 +159,12 @@ fn list(names: &[String], most: usize) -> String {
     }
 }
 
-/// A path, or the name at its end.
+/// A path or its last part.
 fn shown(path: &str, whole: bool) -> &str {
     if whole { path } else { path.rsplit('/').next().unwrap_or(path) }
 }
 
-/// The folder that holds all of the files; empty for the top.
+/// The common folder of the files; empty for the root.
 fn common_folder(files: &[ChangedFile<'_>]) -> String {
     let folder = |path: &str| -> Vec<String> {
         let mut parts: Vec<String> = path.split('/').map(str::to_owned).collect();
@@ -217,7 +218,7 @@ impl Symbols {
                 }
             }
         }
-        // What is new or gone within a class changes the class; its own name says no more.
+        // A new or deleted member changes its class, whose name suffices.
         let says_more = |name: &String, of: &[String]| {
             let inner = format!("{name}{separator}");
             !of.iter().any(|other| other.starts_with(&inner))
@@ -234,13 +235,13 @@ impl Symbols {
     }
 }
 
-/// Whether a symbol of that kind has a name that a reader of the log knows.
+/// Whether the name of a symbol of that kind is informative.
 fn is_named(kind: SymbolKind) -> bool {
     use SymbolKind as Kind;
     !matches!(kind, Kind::Field | Kind::Key | Kind::Section | Kind::Selector | Kind::Module)
 }
 
-/// The innermost definition that holds a line (0-based).
+/// The innermost definition that contains a line (0-based).
 fn innermost(definitions: &[Definition], line: usize) -> Option<&Definition> {
     let holding = definitions.iter().filter(|definition| {
         let (first, last) = (definition.line as usize, definition.end_line as usize);
@@ -262,7 +263,7 @@ mod tests {
 
     fn subject_of(files: &[ChangedFile<'_>]) -> String {
         let subject = change_message(files, "");
-        assert!(subject.chars().count() <= SUBJECT, "{subject}");
+        assert!(subject.chars().count() <= MAX_SUBJECT_CHARS, "{subject}");
         subject
     }
 
@@ -339,6 +340,6 @@ mod tests {
         let lines: Vec<&str> = message.lines().collect();
         assert_eq!((lines[0], lines[1]), ("Change notes", ""));
         assert!(lines[2].starts_with("BREAK it, please please") && lines.len() == 4, "{message}");
-        assert!(lines.iter().all(|line| line.chars().count() <= SUBJECT) && !message.contains("and more"));
+        assert!(lines.iter().all(|line| line.chars().count() <= MAX_SUBJECT_CHARS) && !message.contains("and more"));
     }
 }

@@ -1,34 +1,34 @@
-//! The parts that a request is made of.
+//! The sections of a request.
 
 use rhumb_llm::Role;
 
-/// What a chunk is. The order is that in which they are sent.
+/// The kind of a section, in the order in which sections are sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChunkKind {
-    /// Standing instructions, the rules of the edit format among them.
+    /// Instructions, including the rules of the edit format.
     System,
-    /// A request and its answer in the edit format.
+    /// An example of a request and its answer in the edit format.
     Examples,
-    /// A file for reference, by its path.
+    /// A read-only file, by path.
     ReadOnlyFile(String),
     /// The ranked repo map.
     RepoMap,
-    /// Passages of the repository that were found for questions.
+    /// Passages of the repository.
     Passages,
     /// Earlier turns.
     History,
-    /// A file that may be edited, by its path.
+    /// An editable file, by path.
     ChatFile(String),
-    /// A picture in the chat, by its name.
+    /// An image, by name.
     Image(String),
-    /// The message about to be sent, and what was said since the files were shown.
+    /// The message, and the exchange since the files were shown.
     Current,
-    /// The edit format in a sentence, once more.
+    /// A short reminder of the edit format.
     Reminder,
 }
 
 impl ChunkKind {
-    /// The stable kebab-case name.
+    /// The kebab-case name.
     pub fn name(&self) -> &'static str {
         match self {
             Self::System => "system",
@@ -44,7 +44,7 @@ impl ChunkKind {
         }
     }
 
-    /// The path of a file or the name of a picture, if it is one.
+    /// The path of a file or the name of an image.
     pub fn path(&self) -> Option<&str> {
         match self {
             Self::ReadOnlyFile(path) | Self::ChatFile(path) | Self::Image(path) => Some(path),
@@ -53,22 +53,22 @@ impl ChunkKind {
     }
 }
 
-/// One chunk of a request.
+/// A section of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
-    /// What it is.
+    /// The kind.
     pub kind: ChunkKind,
-    /// What to call it on the screen.
+    /// The title for display.
     pub title: String,
-    /// Who says it; of a conversation, who begins.
+    /// The role; of a conversation, the first role.
     pub role: Role,
-    /// The message that it is in, or begins with: an index into [`super::Prompt::messages`].
+    /// The first message of the section: an index into [`super::Prompt::messages`].
     pub message: usize,
-    /// Tokens that it adds to the request, the borders of the messages that it begins included: the chunks add up to
+    /// Tokens that it adds to the request, including the overhead of messages. The sections add up to
     /// [`super::Prompt::tokens`].
     pub tokens: usize,
-    /// Its text as sent; of a conversation, the messages with a blank line between. Empty for a picture.
+    /// The text as sent; messages of a conversation are separated by blank lines. Empty for an image.
     pub text: String,
-    /// Whether the server is told to keep the request up to the end of this chunk.
+    /// Whether the request is cached up to the end of this section.
     pub cached: bool,
 }

@@ -1,4 +1,4 @@
-//! The message that comments in files amount to, and what of a file is shown with each.
+//! The message for AI comments, with the code around each.
 
 use std::fmt::Write as _;
 
@@ -7,19 +7,19 @@ use super::fence::fence_for;
 use rhumb_text::lines;
 use rhumb_text::sanitize::visible_line;
 
-/// Lines above and below a comment that are shown with it.
-const AROUND: usize = 3;
+/// Context lines above and below a comment.
+const CONTEXT_LINES: usize = 3;
 
-/// A comment in a file, with the lines around it.
+/// An AI comment with its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundComment {
     /// The comment.
     pub comment: AiComment,
-    /// The lines around it, numbered from 1; its own is marked.
+    /// The context with line numbers; the line of the comment is marked.
     pub excerpt: String,
 }
 
-/// The comments of a file, with the lines around each.
+/// The AI comments of a file with their context.
 pub fn found_comments(path: &str, source: &str) -> Vec<FoundComment> {
     let comments = super::ai_comments(path, source);
     if comments.is_empty() {
@@ -30,7 +30,7 @@ pub fn found_comments(path: &str, source: &str) -> Vec<FoundComment> {
 }
 
 fn excerpt(lines: &[&str], at: usize) -> String {
-    let (from, to) = (at.saturating_sub(AROUND), (at + AROUND + 1).min(lines.len()));
+    let (from, to) = (at.saturating_sub(CONTEXT_LINES), (at + CONTEXT_LINES + 1).min(lines.len()));
     let mut text = String::new();
     for (number, line) in (from..to).zip(lines.get(from..to).unwrap_or_default()) {
         let mark = if number == at { '>' } else { ' ' };
@@ -39,7 +39,7 @@ fn excerpt(lines: &[&str], at: usize) -> String {
     text
 }
 
-/// The message that asks for what comments want: `wanted` to be done or answered, `noted` to be minded; each with its path.
+/// The message for AI comments: requests or questions in `wanted`, notes in `noted`, each with its path.
 pub fn comment_order(wanted: &[(&str, &FoundComment)], noted: &[(&str, &FoundComment)]) -> String {
     let does = wanted.iter().any(|(_, found)| found.comment.kind == CommentKind::Do);
     let mut text = if does {
@@ -62,7 +62,7 @@ pub fn comment_order(wanted: &[(&str, &FoundComment)], noted: &[(&str, &FoundCom
 
 fn shown(text: &mut String, path: &str, found: &FoundComment) {
     let fence = fence_for([found.excerpt.as_str()]);
-    // A name may have lines, and would then speak for the developer.
+    // A path may contain line breaks and could imitate the user.
     let path = visible_line(path);
     let _ = write!(text, "\n{path}, line {}:\n{fence}\n{}{fence}\n", found.comment.line + 1, found.excerpt);
 }

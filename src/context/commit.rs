@@ -1,4 +1,4 @@
-//! Asking for the message of a commit, and reading the answer.
+//! Requests for commit messages, and their answers.
 
 use super::budget::Window;
 use super::fence::fence_for;
@@ -7,51 +7,52 @@ use super::prompts::Prompts;
 use rhumb_llm::{Message, Role};
 use rhumb_tokens::TokenCounter;
 
-/// Longest first line of a commit message, in characters.
-pub(super) const SUBJECT: usize = 72;
+/// Maximum length of the first line of a commit message in characters.
+pub(super) const MAX_SUBJECT_CHARS: usize = 72;
 
-/// The change has at most this many tokens, however large the window is: a message needs no more.
-const MOST_CHANGE: usize = 16_384;
+/// Maximum tokens of the change, however large the window.
+const MAX_CHANGE_TOKENS: usize = 16_384;
 
-/// The request has at most this share of the room.
-const REQUEST_SHARE: usize = 4;
+/// Maximum share of the request in the budget.
+const REQUEST_DIVISOR: usize = 4;
 
-/// Tokens around the messages and between their parts.
-const BORDERS: usize = 64;
+/// Tokens for the overhead of messages.
+const OVERHEAD_TOKENS: usize = 64;
 
-/// A change with fewer tokens of room is not worth asking about.
-const LEAST_ROOM: usize = 64;
+/// Minimum budget of a change in tokens; with less no request is made.
+const MIN_CHANGE_TOKENS: usize = 64;
 
-/// What stands where something was left out.
-const CUT: &str = "[… the rest is left out]\n";
+/// The mark of a part that was left out.
+const CUT_MARK: &str = "[… the rest is left out]\n";
 
-/// What a message is asked for.
+/// The inputs of a request for a commit message.
 #[derive(Clone, Copy)]
 pub struct Committing<'a> {
-    /// What the developer asked for; may be empty.
+    /// The request of the user; may be empty.
     pub request: &'a str,
-    /// The change, file by file: a path and its unified diff, or no diff where that is not to be shown.
+    /// The change: for each file the path and its unified diff, or no diff if it must not be shown.
     pub change: &'a [(String, String)],
-    /// The language of the message, if one is set.
+    /// The language of the message, if set.
     pub language: Option<&'a str>,
-    /// The window of the model that writes it.
+    /// The context window of the model.
     pub window: Window,
-    /// Our words.
+    /// The prompts.
     pub prompts: &'a Prompts,
-    /// Counts the tokens of that model.
+    /// The token counter of the model.
     pub counter: &'a dyn TokenCounter,
 }
 
-/// The request for a commit message, and its tokens; `None` where nothing of the change fits the window.
+/// The request for a commit message and its tokens; `None` if nothing of the change fits.
 pub fn commit_request(committing: &Committing<'_>) -> Option<(Vec<Message>, usize)> {
     let Committing { counter, prompts, .. } = committing;
     let about = fill(prompts.text("commit"), &[("language", committing.language)]);
-    let room = committing.window.max_input().checked_sub(counter.count(&about) + BORDERS)?.min(MOST_CHANGE);
-    if room < LEAST_ROOM {
+    let room =
+        committing.window.max_input().checked_sub(counter.count(&about) + OVERHEAD_TOKENS)?.min(MAX_CHANGE_TOKENS);
+    if room < MIN_CHANGE_TOKENS {
         return None;
     }
-    let request = cut(committing.request.trim(), room / REQUEST_SHARE, *counter);
-    let names = cut(&names(committing.change), room / REQUEST_SHARE, *counter);
+    let request = cut(committing.request.trim(), room / REQUEST_DIVISOR, *counter);
+    let names = cut(&names(committing.change), room / REQUEST_DIVISOR, *counter);
     let left = room.saturating_sub(counter.count(&request) + counter.count(&names));
     let diff = shared_out(committing.change, left, *counter);
     let fence = fence_for([diff.as_str()]);
@@ -60,15 +61,14 @@ pub fn commit_request(committing: &Committing<'_>) -> Option<(Vec<Message>, usiz
         text.push_str(&format!("What was asked for:\n\n{request}\n\n"));
     }
     text.push_str(&format!("The files:\n\n{names}\nThe change:\n\n{fence}diff\n{diff}{fence}\n"));
-    let tokens = counter.count(&about) + counter.count(&text) + BORDERS / 2;
+    let tokens = counter.count(&about) + counter.count(&text) + OVERHEAD_TOKENS / 2;
     Some((vec![Message::new(Role::System, about), Message::new(Role::User, text)], tokens))
 }
 
-/// The message in an answer: its first line that says something, without what models put around it. `None` where there is
-/// none.
+/// The message in an answer: its first meaningful line, without quotes and labels. `None` if there is none.
 pub fn commit_message_in(answer: &str) -> Option<String> {
     let lines = answer.lines().map(plain).filter(|line| !line.is_empty() && !line.starts_with("```"));
-    // Some say first what follows.
+    // Some models introduce the message.
     let mut lines = lines.filter(|line| !line.ends_with(':'));
     let line = lines.next()?;
     let line = unlabelled(&line);
@@ -76,11 +76,11 @@ pub fn commit_message_in(answer: &str) -> Option<String> {
     (!bare.is_empty()).then(|| shortened(bare))
 }
 
-/// A line as the first of a commit message: cut between words where it is too long.
+/// Cuts the first line of a commit message between words if it is too long.
 pub fn shortened(line: &str) -> String {
-    let mut subject: String = line.chars().take(SUBJECT).collect();
-    if line.chars().count() > SUBJECT {
-        subject = line.chars().take(SUBJECT - 1).collect();
+    let mut subject: String = line.chars().take(MAX_SUBJECT_CHARS).collect();
+    if line.chars().count() > MAX_SUBJECT_CHARS {
+        subject = line.chars().take(MAX_SUBJECT_CHARS - 1).collect();
         let cut = subject.rfind(' ').unwrap_or(subject.len());
         subject.truncate(cut);
         subject.push('…');
@@ -88,7 +88,7 @@ pub fn shortened(line: &str) -> String {
     subject
 }
 
-/// The line without control characters, and without those that turn or hide text.
+/// The line without control characters and characters that hide or reverse text.
 pub(super) fn plain(line: &str) -> String {
     let hidden = |c: char| {
         c.is_control()
@@ -98,7 +98,7 @@ pub(super) fn plain(line: &str) -> String {
     spaced.chars().filter(|c| !hidden(*c)).collect::<String>().trim().to_owned()
 }
 
-/// The line without a label such as `Commit message:` before it.
+/// The line without a label such as `Commit message:`.
 fn unlabelled(line: &str) -> &str {
     let label = |label: &str| {
         let head = line.get(..label.len())?;
@@ -110,7 +110,7 @@ fn unlabelled(line: &str) -> &str {
         .unwrap_or(line)
 }
 
-/// The line without pairs of quotes around all of it.
+/// The line without quotes around it.
 fn unquoted(line: &str) -> &str {
     const PAIRS: [(char, char); 7] =
         [('"', '"'), ('\'', '\''), ('`', '`'), ('*', '*'), ('“', '”'), ('‘', '’'), ('«', '»')];
@@ -123,7 +123,7 @@ fn unquoted(line: &str) -> &str {
     bare
 }
 
-/// The files with the lines that each gains and loses.
+/// The files with their numbers of added and removed lines.
 fn names(change: &[(String, String)]) -> String {
     let counted = |text: &str, sign: char, header: &str| {
         text.lines().filter(|line| line.starts_with(sign) && !line.starts_with(header)).count()
@@ -134,7 +134,7 @@ fn names(change: &[(String, String)]) -> String {
     change.iter().map(name).collect()
 }
 
-/// The diffs in at most `room` tokens: what small ones do not need goes to the large ones.
+/// The diffs in at most `room` tokens. Small diffs leave their unused share to large ones.
 fn shared_out(change: &[(String, String)], room: usize, counter: &dyn TokenCounter) -> String {
     let mut sizes: Vec<(usize, usize)> =
         change.iter().enumerate().map(|(at, (_, text))| (counter.count(text), at)).collect();
@@ -149,12 +149,12 @@ fn shared_out(change: &[(String, String)], room: usize, counter: &dyn TokenCount
     change.iter().zip(given).map(|((_, text), room)| cut(text, room, counter)).collect()
 }
 
-/// The text, or its first lines that have at most `room` tokens together with a word about the cut.
+/// The text, or its first lines in at most `room` tokens with a mark.
 fn cut(text: &str, room: usize, counter: &dyn TokenCounter) -> String {
     if text.is_empty() || counter.count(text) <= room {
         return text.to_owned();
     }
-    let Some(mut left) = room.checked_sub(counter.count(CUT)) else { return String::new() };
+    let Some(mut left) = room.checked_sub(counter.count(CUT_MARK)) else { return String::new() };
     let mut kept = String::new();
     for line in text.split_inclusive('\n') {
         let tokens = counter.count(line);
@@ -167,7 +167,7 @@ fn cut(text: &str, room: usize, counter: &dyn TokenCounter) -> String {
     if !kept.is_empty() && !kept.ends_with('\n') {
         kept.push('\n');
     }
-    kept + CUT
+    kept + CUT_MARK
 }
 
 #[cfg(test)]
@@ -224,7 +224,7 @@ mod tests {
     fn the_whole_change_goes_along_where_it_fits() {
         let (text, _) = request(&[change("a.rs", 3), change("b.rs", 1)], 8_192).unwrap();
         assert!(text.contains("Make it safe") && text.contains("a.rs +3 -0") && text.contains("+let number_2 = 2;"));
-        assert!(!text.contains(CUT));
+        assert!(!text.contains(CUT_MARK));
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
         let (text, tokens) = request(&[change("big.rs", 4_000), change("small.rs", 2)], 2_048).unwrap();
         assert!(tokens <= 2_048 * 7 / 8, "{tokens}");
         assert!(text.contains("b/small.rs\n@@ -0,0 +1,2 @@\n+let number_0 = 0;\n+let number_1 = 1;"), "{text}");
-        assert!(text.contains("number_10 ") && text.contains(CUT) && text.contains("big.rs +4000 -0"));
+        assert!(text.contains("number_10 ") && text.contains(CUT_MARK) && text.contains("big.rs +4000 -0"));
         assert!(request(&[change("big.rs", 4_000)], 64).is_none());
     }
 
@@ -240,7 +240,7 @@ mod tests {
         #[test]
         fn a_message_is_one_short_line_whatever_the_answer(answer in "\\PC{0,40}[\n\r\t\"'`#: a-z\u{1b}\u{202e}]{0,200}") {
             if let Some(message) = commit_message_in(&answer) {
-                prop_assert!(!message.is_empty() && message.chars().count() <= SUBJECT, "{message:?}");
+                prop_assert!(!message.is_empty() && message.chars().count() <= MAX_SUBJECT_CHARS, "{message:?}");
                 prop_assert!(!message.chars().any(char::is_control), "{message:?}");
             }
         }

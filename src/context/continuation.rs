@@ -1,28 +1,29 @@
-//! Going on with an answer that was cut off: what to ask, and how to join the two parts.
+//! Continues an answer that was cut off: the request, and joining the parts.
 //!
-//! A model that is asked to go on often repeats where it was, opens its fence again, or says "continuing". So it is told to
-//! begin with its own last lines, the anchor, and what comes before the new text is taken away again, also where the model
-//! begins earlier than that. Where it goes on without a repetition, nothing is taken away.
+//! A model that continues often repeats its last lines, opens its fence again, or announces the continuation. So the request
+//! tells it to begin with its own last lines, the anchor. Everything before the new text is removed, also if the model repeats
+//! more. Without a repetition nothing is removed.
 
 use super::fence::fence_for;
 use rhumb_llm::{Message, Role};
 
-/// Letters and digits that make lines distinct enough to be recognised.
-const DISTINCT: usize = 12;
-/// Letters and digits that show a line to be a repetition and not another like it.
-const TELLING: usize = 4;
-/// Lines that an anchor has at most.
-const ANCHOR_LINES: usize = 10;
-/// Characters that an anchor has at most: one endless line is no reason to ask for all of it again.
-const ANCHOR_CHARS: usize = 400;
-/// Lines of preamble that are looked through for the anchor.
-const PREAMBLE_LINES: usize = 3;
-/// So many bytes at the end of what was there are known again where they are repeated, or those of the anchor if it is longer.
-const KNOWN_AGAIN: usize = 1024;
-/// Bytes that are held back beyond those until it is clear where the new text begins.
-const HELD: usize = 512;
+/// Minimum number of letters and digits of an anchor.
+const MIN_ANCHOR_ALPHANUMERICS: usize = 12;
+/// Minimum number of letters and digits of a repeated line.
+const MIN_LINE_ALPHANUMERICS: usize = 4;
+/// Maximum lines of an anchor.
+const MAX_ANCHOR_LINES: usize = 10;
+/// Maximum characters of an anchor, for very long lines.
+const MAX_ANCHOR_CHARS: usize = 400;
+/// Maximum lines of preamble before the anchor.
+const MAX_PREAMBLE_LINES: usize = 3;
+/// Number of bytes at the end of the first part in which repetitions are recognized, or the length of the anchor if that is
+/// longer.
+const TAIL_BYTES: usize = 1024;
+/// Additional bytes that are held back until the start of the new text is known.
+const HELD_BACK_BYTES: usize = 512;
 
-/// The messages that ask to go on with `partial`, to be sent after the request that it answers.
+/// The messages that request a continuation of `partial`, after the request that it answers.
 pub fn continuation(partial: &str) -> Vec<Message> {
     let anchor = anchor(partial);
     let fence = fence_for([anchor]);
@@ -34,7 +35,7 @@ pub fn continuation(partial: &str) -> Vec<Message> {
     vec![Message::new(Role::Assistant, partial), Message::new(Role::User, ask)]
 }
 
-/// The end of `partial` that a continuation is to begin with: whole lines (the last may be cut), enough of them to be
+/// The anchor: the end of `partial` with which the continuation begins, in whole lines (the last may be cut), enough to be
 /// distinct.
 fn anchor(partial: &str) -> &str {
     let text = partial.trim_end();
@@ -42,12 +43,12 @@ fn anchor(partial: &str) -> &str {
     for (seen, (at, _)) in text.rmatch_indices('\n').chain([(usize::MAX, "")]).enumerate() {
         start = at.wrapping_add(1);
         let lines = text.get(start..).unwrap_or_default();
-        if seen + 1 >= ANCHOR_LINES || alphanumerics(lines) >= DISTINCT {
+        if seen + 1 >= MAX_ANCHOR_LINES || alphanumerics(lines) >= MIN_ANCHOR_ALPHANUMERICS {
             break;
         }
     }
     let lines = text.get(start..).unwrap_or_default();
-    let over = lines.chars().count().saturating_sub(ANCHOR_CHARS);
+    let over = lines.chars().count().saturating_sub(MAX_ANCHOR_CHARS);
     lines.char_indices().nth(over).map_or("", |(at, _)| lines.get(at..).unwrap_or_default())
 }
 
@@ -55,25 +56,25 @@ fn alphanumerics(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphanumeric()).count()
 }
 
-/// Joins a continuation to what was there, while it arrives.
+/// Joins a continuation to the first part while it streams.
 #[derive(Debug)]
 pub struct Joiner {
-    /// The end of what was there, the anchor and the lines before it: the continuation may repeat it.
+    /// The end of the first part, with the anchor and the lines before it.
     tail: String,
-    /// Where the anchor begins in it, in bytes.
+    /// The byte offset of the anchor in it.
     anchor: usize,
-    /// The backticks of the code fence that is open at the end of what was there.
+    /// The number of backticks of the open code fence.
     fence: Option<usize>,
     held: String,
     joined: bool,
-    /// It was cut off where a wrong seam could spoil an edit.
+    /// Whether the first part ends inside a possible edit.
     in_edit: bool,
-    /// The continuation repeated what was there, so that the seam is where it should be.
+    /// Whether the continuation repeated the anchor, so that the seam is right.
     matched: bool,
 }
 
 impl Joiner {
-    /// Joins to `partial`.
+    /// Joins a continuation to `partial`.
     pub fn new(partial: &str) -> Self {
         let anchor = partial.trim_end().len() - anchor(partial).len();
         let start = known_again(partial, anchor);
@@ -84,21 +85,21 @@ impl Joiner {
         Self { tail, anchor: anchor - start, fence, held: String::new(), joined: false, in_edit, matched: false }
     }
 
-    /// Whether the parts were joined within what may be an edit although nothing showed where the second goes on.
+    /// Whether the parts were joined inside a possible edit without a repetition that shows the seam.
     pub fn is_doubtful(&self) -> bool {
         self.joined && self.in_edit && !self.matched
     }
 
-    /// Takes the next piece of the continuation; what of it is new text.
+    /// Adds a piece of the continuation and returns the new text.
     pub fn push(&mut self, piece: &str) -> String {
         if self.joined {
             return piece.to_owned();
         }
         self.held.push_str(piece);
-        if self.held.len() < 2 * self.tail.len() + HELD { String::new() } else { self.join() }
+        if self.held.len() < 2 * self.tail.len() + HELD_BACK_BYTES { String::new() } else { self.join() }
     }
 
-    /// The continuation has ended; what was still held back of it.
+    /// Ends the continuation and returns the text that was held back.
     pub fn finish(&mut self) -> String {
         if self.joined { String::new() } else { self.join() }
     }
@@ -107,7 +108,7 @@ impl Joiner {
         self.joined = true;
         let held = std::mem::take(&mut self.held);
         let mut at = 0;
-        for line in held.split_inclusive('\n').take(PREAMBLE_LINES + 1) {
+        for line in held.split_inclusive('\n').take(MAX_PREAMBLE_LINES + 1) {
             let rest = held.get(at..).unwrap_or_default();
             if let Some(repeated) = repeated(&self.tail, self.anchor, rest) {
                 self.matched = true;
@@ -120,24 +121,24 @@ impl Joiner {
     }
 }
 
-/// Where the lines begin, in bytes, that are known again when a continuation repeats them: at `anchor` at the latest.
+/// The byte offsets of lines at which a repetition is recognized, at the latest `anchor`.
 fn known_again(partial: &str, anchor: usize) -> usize {
-    let from = partial.trim_end().len().saturating_sub(KNOWN_AGAIN);
+    let from = partial.trim_end().len().saturating_sub(TAIL_BYTES);
     match from {
         0 => 0,
         _ => partial.bytes().skip(from - 1).position(|byte| byte == b'\n').map_or(anchor, |at| (from + at).min(anchor)),
     }
 }
 
-/// Where the text begins, in bytes, after a line that opens a fence with a language: where one of that width is open, it can
-/// only be the same fence again, and what stands before it a word about that.
+/// The byte offset after a line that opens a fence with a language. If a fence of that width is open, it is the same fence
+/// again, preceded by an announcement.
 fn reopened(text: &str, width: usize) -> Option<usize> {
     let opens = |line: &str| {
         let language = line.trim_start_matches('`');
         line.len() - language.len() == width && language.trim_end().chars().any(char::is_alphabetic)
     };
     let mut end = 0;
-    for line in text.split_inclusive('\n').take(PREAMBLE_LINES + 1) {
+    for line in text.split_inclusive('\n').take(MAX_PREAMBLE_LINES + 1) {
         end += line.len();
         if opens(line) && line.ends_with('\n') {
             return Some(end);
@@ -146,26 +147,28 @@ fn reopened(text: &str, width: usize) -> Option<usize> {
     None
 }
 
-/// How many bytes at the beginning of `text` repeat the end of `tail`, from some line on: one before the anchor, which begins
-/// at `anchor`, or the anchor itself, or one within it, if what follows is telling. Blanks before the first line do not count,
-/// and the blanks at the end of `tail` belong to the repetition if they are repeated as well.
+/// The number of bytes at the beginning of `text` that repeat the end of `tail` from some line on: before the anchor at byte
+/// `anchor`, the anchor itself, or within it if the rest is distinctive. Blank lines at the beginning are ignored; blanks at
+/// the end of `tail` belong to the repetition if they are repeated.
 fn repeated(tail: &str, anchor: usize, text: &str) -> Option<usize> {
     let said = tail.trim_end();
     let blanks = text.len() - text.trim_start().len();
     let body = text.get(blanks..)?;
     let starts = [0].into_iter().chain(said.match_indices('\n').map(|(at, _)| at + 1)).chain([anchor]);
-    let telling = |&at: &usize| at <= anchor || said.get(at..).is_some_and(|lines| alphanumerics(lines) >= TELLING);
+    let telling = |&at: &usize| {
+        at <= anchor || said.get(at..).is_some_and(|lines| alphanumerics(lines) >= MIN_LINE_ALPHANUMERICS)
+    };
     let lines = starts.filter(telling).filter_map(|at| said.get(at..)).map(str::trim_start);
     let start = lines.filter(|lines| !lines.is_empty() && body.starts_with(lines)).max_by_key(|lines| lines.len())?;
     let end = blanks + start.len();
-    // What blanks stood after it are there already.
+    // The blanks after it are already there.
     let after = tail.get(said.len()..).unwrap_or_default();
     let rest = text.get(end..)?;
     let common = after.bytes().zip(rest.bytes()).take_while(|(a, b)| a == b).count();
     Some(end + common)
 }
 
-/// How many backticks the fence has that is open at the end of `text`.
+/// The number of backticks of the fence that is open at the end of `text`.
 fn open_fence(text: &str) -> Option<usize> {
     let mut open: Option<usize> = None;
     for line in text.lines() {
@@ -200,8 +203,8 @@ mod tests {
         assert_eq!(anchor(CODE), "fn depth() -> u32 {\n    let tide = stat");
         assert_eq!(anchor("x"), "x");
         assert_eq!(anchor(""), "");
-        assert!(anchor(&"word ".repeat(1_000)).chars().count() <= ANCHOR_CHARS);
-        assert!(anchor(&"}\n".repeat(100)).lines().count() <= ANCHOR_LINES);
+        assert!(anchor(&"word ".repeat(1_000)).chars().count() <= MAX_ANCHOR_CHARS);
+        assert!(anchor(&"}\n".repeat(100)).lines().count() <= MAX_ANCHOR_LINES);
     }
 
     #[test]

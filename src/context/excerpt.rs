@@ -1,27 +1,26 @@
-//! The beginning and the end of a text that is too long to be sent: what a test run, a command or a page has to say.
+//! Excerpts of long texts: the beginning and the end of the output of tests and commands, and of pages.
 
 use rhumb_tokens::TokenCounter;
 
-/// The share of the room that the beginning gets; what went wrong mostly stands at the end.
-const HEAD_SHARE: usize = 3;
+/// The share of the beginning in the budget. Errors are usually at the end.
+const HEAD_DIVISOR: usize = 3;
 
-/// A line that is longer than the room is looked at up to so many bytes for each token of it.
-const BYTES_OF_TOKEN: usize = 8;
+/// Maximum bytes per token of the budget that are examined in a long line.
+const MAX_BYTES_PER_TOKEN: usize = 8;
 
-/// As much of a text as there is room for.
+/// An excerpt of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The text, or its beginning and its end with a note between them.
+    /// The text, or its beginning and end with a note in between.
     pub text: String,
-    /// Lines that are not in it, or not whole.
+    /// Number of lines left out or cut.
     pub omitted_lines: usize,
-    /// Bytes that are not in it.
+    /// Number of bytes left out.
     pub omitted_bytes: usize,
 }
 
-/// The text if it has at most `budget` tokens; else its beginning and its end, cut between lines where they are not too long
-/// for that, and a note that says how much is left out, and where the whole is kept if that is said. Only the note alone can be
-/// more than the budget.
+/// The text if it has at most `budget` tokens; else its beginning and its end, cut between lines if they are not too long, and
+/// a note how much is left out and where the whole text is saved. Only the note alone can exceed the budget.
 pub fn excerpt(text: &str, budget: usize, counter: &dyn TokenCounter, kept: Option<&str>) -> Excerpt {
     let count = counter.measure(text);
     if count.tokens + count.error <= budget {
@@ -33,13 +32,13 @@ pub fn excerpt(text: &str, budget: usize, counter: &dyn TokenCounter, kept: Opti
         if room == 0 || counter.count(&excerpt.text) <= budget {
             return excerpt;
         }
-        // The lines came out larger together than one by one.
+        // Together the lines have more tokens than separately.
         room -= room.div_ceil(10);
     }
 }
 
 fn cut(text: &str, room: usize, counter: &dyn TokenCounter, kept: Option<&str>) -> Excerpt {
-    let (head, used) = head(text, room / HEAD_SHARE, counter);
+    let (head, used) = head(text, room / HEAD_DIVISOR, counter);
     let rest = &text[head.len()..];
     let tail = tail(rest, room - used, counter);
     let omitted = &rest[..rest.len() - tail.len()];
@@ -51,7 +50,7 @@ fn cut(text: &str, room: usize, counter: &dyn TokenCounter, kept: Option<&str>) 
     }
 }
 
-/// What stands for the text that was left out.
+/// The note in the place of the text left out.
 fn note(omitted: &str, kept: Option<&str>) -> String {
     let lines = match omitted.lines().count() {
         1 => "1 line".to_owned(),
@@ -61,12 +60,11 @@ fn note(omitted: &str, kept: Option<&str>) -> String {
     format!("[… {lines}, {} bytes left out{whole} …]", omitted.len())
 }
 
-/// The longest beginning of whole lines within `room` tokens, and its tokens; part of the first line where that alone is
-/// too long.
+/// The longest beginning of whole lines within `room` tokens, and its tokens; a part of the first line if that is too long.
 fn head<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> (&'t str, usize) {
     let (mut end, mut used) = (0, 0);
     for line in text.split_inclusive('\n') {
-        if line.len() > room * BYTES_OF_TOKEN || used + counter.count(line) > room {
+        if line.len() > room * MAX_BYTES_PER_TOKEN || used + counter.count(line) > room {
             break;
         }
         used += counter.count(line);
@@ -75,21 +73,21 @@ fn head<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> (&'t str,
     if end > 0 {
         return (&text[..end], used);
     }
-    let part = longest(text.len().min(room * BYTES_OF_TOKEN), |bytes| {
+    let part = longest(text.len().min(room * MAX_BYTES_PER_TOKEN), |bytes| {
         counter.count(&text[..text.floor_char_boundary(bytes)]) <= room
     });
     let part = &text[..text.floor_char_boundary(part)];
     (part, counter.count(part))
 }
 
-/// The longest end of whole lines within `room` tokens; part of the last line where that alone is too long.
+/// The longest end of whole lines within `room` tokens; a part of the last line if that is too long.
 fn tail<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> &'t str {
     let (mut start, mut used) = (text.len(), 0);
     while start > 0 {
         let before = &text[..start];
         let line_start = before[..start - 1].rfind('\n').map_or(0, |at| at + 1);
         let line = &before[line_start..];
-        if line.len() > room * BYTES_OF_TOKEN || used + counter.count(line) > room {
+        if line.len() > room * MAX_BYTES_PER_TOKEN || used + counter.count(line) > room {
             break;
         }
         used += counter.count(line);
@@ -99,11 +97,11 @@ fn tail<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> &'t str {
         return &text[start..];
     }
     let from = |bytes: usize| text.ceil_char_boundary(text.len() - bytes);
-    let part = longest(text.len().min(room * BYTES_OF_TOKEN), |bytes| counter.count(&text[from(bytes)..]) <= room);
+    let part = longest(text.len().min(room * MAX_BYTES_PER_TOKEN), |bytes| counter.count(&text[from(bytes)..]) <= room);
     &text[from(part)..]
 }
 
-/// The largest number up to `most` that fits, where whatever is smaller than one that fits does too.
+/// The largest number up to `most` for which `fits` is true. `fits` must be monotonic.
 pub(super) fn longest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, most + 1);
     while high - low > 1 {

@@ -1,5 +1,5 @@
-//! The message that tells the model what became of its changes: which were taken and which not, what the user made of them, and
-//! what he noted. Facts only, each with its place.
+//! The message about the review of the model's changes: which hunks were accepted, rejected or changed by the user, and
+//! comments. It states facts only, each with its location.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -12,47 +12,47 @@ use rhumb_edit::Outcome;
 use rhumb_edit::review::{Decision, FileReview, Review, ReviewHunk};
 use rhumb_text::lines;
 
-/// Lines of a hunk that are quoted.
-const QUOTED: usize = 40;
+/// Maximum number of quoted lines of a hunk.
+const MAX_QUOTED_LINES: usize = 40;
 
-/// What was said of a change.
+/// The decision on a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Accepted, and in the file.
+    /// Accepted and written.
     Written,
-    /// Accepted; the file does not have it yet.
+    /// Accepted, not written yet.
     Accepted,
-    /// Not to be made.
+    /// Rejected.
     Rejected,
-    /// Not decided yet.
+    /// Pending.
     Pending,
 }
 
-/// A hunk with what was said of it, or the comment on a file.
+/// A hunk with its decision and comments, or the comments on a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
     /// The file.
     pub path: String,
-    /// The lines that it adds (1-based, in the text with all changes), or where it stood if it adds none.
+    /// The added lines (1-based, in the text with all changes), or the position if it adds none.
     pub place: Range<usize>,
-    /// What was said of it; `None` for a file as a whole.
+    /// The decision; `None` for a file.
     pub verdict: Option<Verdict>,
-    /// Its lines with `-` and `+` before them.
+    /// The lines with `-` and `+`.
     pub change: String,
-    /// What was proposed there, if the user has written something else.
+    /// The proposed text, if the user changed it.
     pub original: Option<String>,
-    /// What was noted: the number of the line and the line, unless it is about all of it; and the text.
+    /// The comments: the line number and line, unless a comment is about the whole hunk; and the text.
     pub notes: Vec<(Option<(usize, String)>, String)>,
 }
 
 impl Said {
-    /// Whether there is more to tell of it than that it was accepted or waits.
+    /// Whether there is more to report than that it was accepted or is pending.
     pub fn is_telling(&self) -> bool {
         self.verdict == Some(Verdict::Rejected) || self.original.is_some() || !self.notes.is_empty()
     }
 
-    /// The same, of a hunk that is in the file by now.
+    /// The same hunk after it was written.
     pub fn written(mut self) -> Self {
         self.verdict = self.verdict.map(|verdict| match verdict {
             Verdict::Accepted => Verdict::Written,
@@ -62,7 +62,7 @@ impl Said {
     }
 }
 
-/// What was said of a file under review and its hunks, in reading order.
+/// The feedback on a file under review and its hunks, in reading order.
 pub fn said(file: &FileReview) -> Vec<Said> {
     let base = lines::split(file.base.as_deref().unwrap_or_default());
     let proposed = lines::split(file.proposed.as_deref().unwrap_or_default());
@@ -106,17 +106,17 @@ fn said_of(path: &str, item: &ReviewHunk, base: &[&str], proposed: &[&str]) -> S
     }
 }
 
-/// The first lines, and how many there are besides.
+/// The first lines, and the number of the others.
 fn cut(all: &[String]) -> String {
-    let mut text: String = all.iter().take(QUOTED).map(String::as_str).collect();
-    if all.len() > QUOTED {
-        let _ = writeln!(text, "… {} more lines", all.len() - QUOTED);
+    let mut text: String = all.iter().take(MAX_QUOTED_LINES).map(String::as_str).collect();
+    if all.len() > MAX_QUOTED_LINES {
+        let _ = writeln!(text, "… {} more lines", all.len() - MAX_QUOTED_LINES);
     }
     text
 }
 
-/// The message about what is under review and what was said `before` of hunks that are not any more; `None` if there is nothing to
-/// tell but that hunks were accepted or wait.
+/// The message about hunks under review, and about hunks `before` that are no longer. `None` if there is nothing to report
+/// except accepted or pending hunks.
 pub fn feedback(review: &Review, before: &[Said]) -> Option<String> {
     let now: Vec<Said> = review.files.iter().flat_map(said).collect();
     let all: Vec<&Said> = before.iter().chain(&now).collect();
@@ -206,7 +206,7 @@ fn push_all<'s>(
     text.truncate(text.trim_end().len());
 }
 
-/// How many hunks of each file stand where.
+/// The number of hunks of each file by decision.
 fn push_counts(text: &mut String, all: &[&Said]) {
     let mut paths: Vec<&str> = all.iter().map(|said| said.path.as_str()).collect();
     let mut seen = std::collections::BTreeSet::new();

@@ -1,12 +1,11 @@
-//! Fences that no content can break.
+//! Fences that content cannot close.
 //!
-//! Everything that we put between fences gets one that is longer than any run of backticks at the beginning of a line in
-//! it. What the model writes is fenced as the files are that it may edit, all alike: it copies what it sees, and what it
-//! writes is mostly what it saw. Read-only files choose for themselves, so that a file added to the chat does not change
-//! what stands before it. The history and the message stand in messages of their own, where there is nothing to break;
-//! counting them as well would make the fence grow with every answer that holds one.
+//! Fenced content gets a fence that is longer than any run of backticks at the beginning of its lines. All editable files have
+//! the same fence, because the model copies the fence that it sees, and its answer resembles these files. Read-only files have
+//! their own fences, so that adding a file to the chat does not change the cached prefix. The history and the message are
+//! separate messages and need no fence; counting them would make the fence longer with every answer that contains one.
 
-/// What ends a line to one reader or another.
+/// Characters that some programs take for line endings.
 const LINE_ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 
 /// The shortest backtick fence (three or more) that is longer than every run of backticks at the start of a line in `texts`.
@@ -16,7 +15,7 @@ pub fn fence_for<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 fn longest_run(text: &str) -> usize {
-    // Most files hold none: a search for the bytes is quicker than looking at every line.
+    // Most files have none, and searching bytes is faster than examining every line.
     if !text.contains("```") {
         return 0;
     }

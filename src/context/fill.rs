@@ -1,12 +1,12 @@
-//! Placeholders in prompts: `{name}` stands for a value.
+//! Placeholders in prompts: `{name}` is replaced by a value.
 
-/// What placeholders stand for: a name, and the value if it is known.
+/// The values of placeholders: a name, and the value if known.
 pub(super) type Values<'v> = [(&'static str, Option<&'v str>)];
 
 /// The text with its placeholders replaced.
 ///
-/// A line with a placeholder whose value is not known is left out. A word in braces that is no placeholder stays as it is,
-/// and values are not searched for placeholders themselves.
+/// A line with a placeholder without a value is left out. Other words in braces are kept, and values are not searched for
+/// placeholders.
 pub(super) fn fill(text: &str, values: &Values<'_>) -> String {
     let mut filled = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -32,7 +32,7 @@ fn fill_line(line: &str, values: &Values<'_>) -> Option<String> {
     Some(filled)
 }
 
-/// The names in braces, in order, each as often as it occurs.
+/// The names in braces in order, with repetitions.
 pub(super) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -42,7 +42,7 @@ pub(super) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The next name in braces: what stands before it, the name, and what stands after it.
+/// The next name in braces: the text before it, the name, and the text after it.
 fn next(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     while let Some(open) = text[from..].find('{').map(|at| from + at) {

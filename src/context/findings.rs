@@ -1,4 +1,4 @@
-//! The message that tells the model what checks found after its changes were written: the output, and where in the code it points.
+//! The message about findings of checks after the model's changes: the output, and the code to which it refers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,27 +6,27 @@ use std::fmt::Write as _;
 use super::fence::fence_for;
 use rhumb_syntax::{Definition, Language};
 
-/// Lines shown above and below a place.
-const AROUND: usize = 3;
+/// Context lines above and below a location.
+const CONTEXT_LINES: usize = 3;
 
-/// Most places that are shown of one file.
-const PLACES: usize = 8;
+/// Maximum number of locations in one file.
+const MAX_LOCATIONS: usize = 8;
 
-/// Most lines that an output is searched for places, of the longest ones so many bytes.
+/// Maximum number of lines that are searched for locations; of the longest ones, maximum number of bytes.
 const SEARCHED: (usize, usize) = (5_000, 2_000);
 
-/// What one check found.
+/// The finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Finding {
     /// What was done and how it ended, as a sentence: ``"`cargo test` failed (exit code 101)."``
     pub title: String,
-    /// What it printed, trimmed; empty for nothing.
+    /// The trimmed output; may be empty.
     pub said: String,
-    /// The code that it is about: path and [`marked_outline`].
+    /// The code to which it refers: path and [`marked_outline`].
     pub places: Vec<(String, String)>,
 }
 
-/// The message about what was found, after changes of the model's were `written` or because the developer looked.
+/// The message about findings, after changes of the model were `written` or at the request of the user.
 pub fn findings(found: &[Finding], written: bool) -> String {
     let mut text = match (written, found.len()) {
         (true, 1) => "Your changes were written, and a check of the result found something.".to_owned(),
@@ -57,17 +57,17 @@ pub fn findings(found: &[Finding], written: bool) -> String {
     text
 }
 
-/// The lines (0-based) with those around them, and above them the headers of the definitions that they are in. Each line
-/// begins with `█` if it is one of those in question, else with `│`; `⋮` stands for lines that are left out.
+/// The lines (0-based) with context and the headers of the definitions around them. Lines in question begin with `█`, others
+/// with `│`; `⋮` marks lines left out.
 pub fn marked_outline(path: &str, text: &str, marked: &[usize]) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let last = lines.len().saturating_sub(1);
     let mut shown = vec![false; lines.len()];
     let mut show = |at: usize| shown.get_mut(at).into_iter().for_each(|line| *line = true);
     let definitions = Language::detect(path, text).map(|language| rhumb_syntax::tags(language, text).definitions);
-    let marked: Vec<usize> = marked.iter().map(|at| *at.min(&last)).take(PLACES).collect();
+    let marked: Vec<usize> = marked.iter().map(|at| *at.min(&last)).take(MAX_LOCATIONS).collect();
     for at in &marked {
-        (at.saturating_sub(AROUND)..=(at + AROUND).min(last)).for_each(&mut show);
+        (at.saturating_sub(CONTEXT_LINES)..=(at + CONTEXT_LINES).min(last)).for_each(&mut show);
         enclosing(definitions.as_deref().unwrap_or_default(), *at).for_each(&mut show);
     }
     let mut outline = String::new();
@@ -98,8 +98,8 @@ fn enclosing(definitions: &[Definition], at: usize) -> impl Iterator<Item = usiz
     definitions.iter().filter(is_around).map(|definition| definition.line.saturating_sub(1) as usize)
 }
 
-/// The lines (0-based, ascending) of `paths` that an output names, in the ways of compilers and test runners: `path:12:3`,
-/// `path(12,3)`, `path", line 12`, `path line 12`. A path may be named by its end, or with more in front of it.
+/// The lines (0-based, ascending) of `paths` to which an output refers, in the formats of compilers and test runners:
+/// `path:12:3`, `path(12,3)`, `path", line 12`, `path line 12`. A path may be abbreviated, or have more folders in front.
 pub fn places_named<'p>(output: &str, paths: &'p [String]) -> BTreeMap<&'p str, Vec<usize>> {
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for line in output.lines().take(SEARCHED.0) {
@@ -124,7 +124,7 @@ pub fn places_named<'p>(output: &str, paths: &'p [String]) -> BTreeMap<&'p str, 
     places
 }
 
-/// Whether the folders in front of a name are those of the path, or there are none.
+/// Whether the folders in front of a name match those of the path.
 fn is_end_of(path: &str, name: &str, before: &str) -> bool {
     let word = before.rsplit(|c: char| !(c.is_alphanumeric() || "/\\._-+@".contains(c))).next().unwrap_or_default();
     let word = word.replace('\\', "/");
@@ -135,7 +135,7 @@ fn is_end_of(path: &str, name: &str, before: &str) -> bool {
         || word == "./"
 }
 
-/// The number of a line, as it stands after a path.
+/// The line number after a path.
 fn number_after(text: &str) -> Option<usize> {
     let rest = text.trim_start_matches(['"', '\'', '`', ')', ']']);
     let spoken = rest.trim_start_matches([',', ':', ' ']);

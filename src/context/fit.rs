@@ -1,15 +1,14 @@
-//! Makes a request fit its window, by leaving things out in a stated order, and says what it left out.
+//! Fits a request into the context window by leaving sections out in a fixed order, and reports what was left out.
 //!
-//! The order: the repo map gives way first, in steps down to nothing, because the user put nothing of it there; then the
-//! reminder; then passages of the repository, what is related to them first and then those that are worth least; then the oldest
-//! turns, if the caller lets them go. What does not fit even so is not decided here: the request comes back whole, with the choices
-//! that there are ([`Overfull`]).
+//! The repo map is reduced first, in steps down to nothing, because the user did not choose its content; then the reminder is
+//! left out; then related definitions and passages, worst first; then the oldest turns, if the caller allows it. If the request
+//! still does not fit, it is returned complete, with possible choices ([`Overfull`]).
 //!
-//! With shares that stand, a larger window never sends less: each stage begins only when the one before is spent, and none gives back what another
-//! has freed.
+//! With fixed budgets, a larger window never sends less: each stage begins only when the previous one is exhausted, and no
+//! stage returns space that another has freed.
 
 use super::assemble::{ContextInputs, Cuts, TOKENS_PER_MESSAGE, assemble_cut};
-use super::budget::MAP_STEP;
+use super::budget::MAP_STEP_TOKENS;
 use super::chunk::ChunkKind;
 use super::excerpt::longest;
 use super::passages::{all_written, within};
@@ -19,12 +18,12 @@ use rhumb_index::retrieval::related_text;
 use rhumb_llm::{Message, Role};
 use rhumb_tokens::TokenCounter;
 
-/// Puts a request together so that it fits. `map` makes the repo map for a budget in tokens, 0 included, and should keep
-/// to it; it is asked again with less where it does not.
+/// Assembles a request that fits. `map` makes the repo map for a budget in tokens, including 0; it is called again with less if
+/// the map exceeds the budget.
 ///
-/// A window that is only assumed takes the map and the reminder away, but no turn and no file.
+/// If the window is only assumed, the map and the reminder may be left out, but no turn and no file.
 pub fn fit(inputs: &ContextInputs<'_>, counter: &dyn TokenCounter, map: &mut dyn FnMut(usize) -> String) -> Prompt {
-    // What is beyond their share of the window is not there at all.
+    // Passages beyond their budget are not sent at all.
     let planned = within(inputs.passages, inputs.plan.passages, counter);
     let related = !has_room_for_related(inputs, planned, counter);
     let mut cuts = Cuts { passages: Some(planned), related, ..Cuts::default() };
@@ -72,13 +71,13 @@ pub fn fit(inputs: &ContextInputs<'_>, counter: &dyn TokenCounter, map: &mut dyn
     prompt
 }
 
-/// Whether what is related to the passages has room beside them, all of which are sent.
+/// Whether related definitions fit in addition to all passages.
 fn has_room_for_related(inputs: &ContextInputs<'_>, planned: usize, counter: &dyn TokenCounter) -> bool {
     let related = counter.count(&related_text(inputs.related));
     planned == inputs.passages.len() && counter.count(&all_written(inputs.passages)) + related <= inputs.plan.passages
 }
 
-/// The largest number of passages, of `planned` at most, with which the request fits; 0 if it does not fit even without.
+/// The largest number of passages, up to `planned`, with which the request fits; 0 if it does not fit without any.
 fn most_passages(inputs: &ContextInputs<'_>, cuts: Cuts, planned: usize, counter: &dyn TokenCounter) -> usize {
     let fits = |most| assemble_cut(inputs, "", Cuts { passages: Some(most), ..cuts }, counter).excess() == 0;
     longest(planned, fits)
@@ -89,7 +88,7 @@ fn passages_left_out(inputs: &ContextInputs<'_>, shown: usize) -> Option<Trimmed
     (shown < of).then(|| Trimmed::Passages { left_out: of - shown, of })
 }
 
-/// The request with as much of the map as there is room for beside the rest.
+/// The request with the largest map that fits.
 fn with_map(
     inputs: &ContextInputs<'_>,
     counter: &dyn TokenCounter,
@@ -98,15 +97,15 @@ fn with_map(
     map: &mut dyn FnMut(usize) -> String,
 ) -> Prompt {
     let planned = inputs.plan.map;
-    // What stands around a map: the words before it, and the borders of its messages.
+    // The introduction of the map and the overhead of its messages.
     let frame = assemble_cut(inputs, "\n", cuts, counter).tokens.saturating_sub(bare.tokens);
     let room = inputs.window.max_input().saturating_sub(bare.tokens + bare.error + frame);
-    let mut given = if room >= planned { planned } else { room / MAP_STEP * MAP_STEP };
+    let mut given = if room >= planned { planned } else { room / MAP_STEP_TOKENS * MAP_STEP_TOKENS };
     loop {
         let text = map(given);
         let mut prompt = assemble_cut(inputs, &text, cuts, counter);
         if prompt.excess() == 0 || given == 0 {
-            // A map made for nothing should be empty; what is not is left out.
+            // A map for budget 0 should be empty; otherwise it is left out.
             if prompt.excess() > 0 {
                 prompt = assemble_cut(inputs, "", cuts, counter);
             }
@@ -115,12 +114,12 @@ fn with_map(
             }
             return prompt;
         }
-        given = given.saturating_sub(1) / MAP_STEP * MAP_STEP;
+        given = given.saturating_sub(1) / MAP_STEP_TOKENS * MAP_STEP_TOKENS;
     }
 }
 
-/// How many messages at the beginning of the history have to go, and whether that is enough. They go by whole turns: what
-/// is left begins with a message of the user.
+/// The number of messages to drop at the beginning of the history, and whether that suffices. Whole turns are dropped, so that
+/// the rest begins with a message of the user.
 fn head_to_go(inputs: &ContextInputs<'_>, prompt: &Prompt, counter: &dyn TokenCounter) -> (usize, bool) {
     let history = inputs.history;
     let begins_turn = |at: &usize| history.get(*at).is_none_or(|message| message.role == Role::User);
@@ -136,7 +135,7 @@ fn head_to_go(inputs: &ContextInputs<'_>, prompt: &Prompt, counter: &dyn TokenCo
     (history.len(), false)
 }
 
-/// At least the tokens that these messages take up.
+/// A lower bound of the tokens of these messages.
 fn tokens_of(messages: &[Message], counter: &dyn TokenCounter) -> usize {
     messages.iter().map(|message| counter.count(&message.content) + TOKENS_PER_MESSAGE).sum()
 }

@@ -1,9 +1,8 @@
-//! What the model is told before anything else: its task, the rules of the edit format with an example, and the reminder
-//! after the message.
+//! The instructions: the task, the rules of the edit format with an example, and the reminder after the message.
 //!
-//! The example stands within the instructions or is told as a conversation, by the model ([`as_turns`]): one that
-//! follows instructions well takes it for what it is, while a conversation that never was can mislead it; a small one
-//! writes best what it seems to have written before. Told as a conversation it costs some 30 tokens more.
+//! The example is part of the instructions, or sent as a conversation, depending on the model ([`as_turns`]): a capable model
+//! understands the example in the instructions, while an invented conversation can mislead it; a small model imitates best what
+//! it seems to have written before. As a conversation it costs about 30 tokens more.
 
 use super::fill::{Values, fill};
 use super::mode::{Mode, Surroundings, Task};
@@ -17,19 +16,19 @@ pub(super) struct Example {
     pub(super) answer: String,
 }
 
-/// All that is told apart from the files, the map and the conversation.
+/// The instructions of a request, without files, map and conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Instructions {
     pub(super) system: String,
     pub(super) example: Option<Example>,
-    /// What stands before the example within the instructions.
+    /// The introduction of the example within the instructions.
     pub(super) example_lead: String,
-    /// What ends the example where it is told as a conversation.
+    /// The end of the example as a conversation.
     pub(super) example_end: String,
     pub(super) reminder: Option<String>,
 }
 
-/// The instructions for `task`. `fence` is the fence to write code with.
+/// The instructions for `task`. `fence` is the fence for code.
 pub(super) fn instructions(
     task: &Task,
     model: &Model,
@@ -71,8 +70,7 @@ pub(super) fn instructions(
     }
 }
 
-/// Whether the example is told as a conversation to this model: to those that no table knows, and those that take no
-/// standing instructions.
+/// Whether the example is sent as a conversation to this model: if the model is unknown or has no system role.
 pub(super) fn as_turns(model: &Model) -> bool {
     !model.known || !model.capabilities.system_role
 }
@@ -90,7 +88,7 @@ fn values<'v>(surroundings: &'v Surroundings, fence: &'v str) -> Vec<(&'static s
     ]
 }
 
-/// The prompts for the model's weaknesses, by name.
+/// The prompts for known weaknesses of the model, by name.
 fn tempers(task: &Task, model: &Model) -> impl Iterator<Item = &'static str> + Clone {
     let edits = task.mode.edits();
     [("lazy", edits && model.lazy), ("overeager", edits && model.overeager)]
@@ -98,11 +96,11 @@ fn tempers(task: &Task, model: &Model) -> impl Iterator<Item = &'static str> + C
         .filter_map(|(name, applies)| applies.then_some(name))
 }
 
-/// What is known of the developer's surroundings; empty where nothing is.
+/// The environment of the user; may be empty.
 fn surroundings_section(prompts: &Prompts, values: &Values<'_>) -> String {
     let known = prompts.placeholders("surroundings");
     let any = values.iter().any(|(name, value)| value.is_some() && known.contains(name));
-    // A text of the user's without any placeholder is meant to be sent as it is.
+    // A custom text without placeholders is sent as it is.
     if any || known.is_empty() {
         fill(prompts.text("surroundings"), values).trim_end().to_owned()
     } else {
@@ -113,7 +111,7 @@ fn surroundings_section(prompts: &Prompts, values: &Values<'_>) -> String {
 fn example(task: &Task, prompts: &Prompts, values: &Values<'_>) -> Example {
     let answer = fill(prompts.text(&format!("example-{}", task.edit_format.name())), values);
     let answer = match answer.split_once("\n\n") {
-        // The editor writes no words before its edits.
+        // The editor model writes nothing but edits.
         Some((_, edits)) if task.mode == Mode::Editor => edits.to_owned(),
         _ => answer,
     };

@@ -1,4 +1,4 @@
-//! The program's own manual, for questions about the program: the chapters that speak of a question, as far as there is room.
+//! The manual of the program, for questions about the program: the chapters that match a question, within a budget.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -6,25 +6,25 @@ use std::collections::HashSet;
 use rhumb_index::lexical::{each_word, is_stop_word};
 use rhumb_tokens::TokenCounter;
 
-/// The documents, by the name that a model sees.
+/// The documents, by the name for the model.
 const DOCUMENTS: [(&str, &str); 3] = [
     ("rhumb manual: README.md", include_str!("../../README.md")),
     ("rhumb manual: manual.md", include_str!("../../docs/manual.md")),
     ("rhumb manual: commands.md", include_str!("../../docs/commands.md")),
 ];
 
-/// What a word in the heading of a chapter counts for more than one in its text.
-const HEADING: usize = 8;
+/// Weight of a word in a heading, compared with one in the text.
+const HEADING_WEIGHT: usize = 8;
 
-/// A chapter: a heading of the second rank and what follows it, or what stands before the first of these.
+/// A chapter: a second-level heading with its text, or the text before the first of them.
 struct Chapter {
     document: usize,
     text: &'static str,
     score: usize,
 }
 
-/// The documents of the manual with the chapters that suit the question best, in at most `budget` tokens; all of them where
-/// there is room. A document of which nothing is left is not there.
+/// The documents with the chapters that match the question best, in at most `budget` tokens; complete if they fit. Documents
+/// without such chapters are left out.
 pub fn manual(question: &str, budget: usize, counter: &dyn TokenCounter) -> Vec<(String, String)> {
     let mut wanted = HashSet::new();
     each_word(question, |word| {
@@ -57,14 +57,14 @@ fn chapters(wanted: &HashSet<String>) -> Vec<Chapter> {
     for (document, (_, text)) in DOCUMENTS.iter().enumerate() {
         for text in parted(text) {
             let heading = text.lines().next().unwrap_or_default();
-            let score = hits(text, wanted) + HEADING * hits(heading, wanted);
+            let score = hits(text, wanted) + HEADING_WEIGHT * hits(heading, wanted);
             chapters.push(Chapter { document, text, score });
         }
     }
     chapters
 }
 
-/// The text, parted before each heading of the second rank.
+/// The text, split before each second-level heading.
 fn parted(text: &'static str) -> Vec<&'static str> {
     let mut starts = vec![0];
     starts.extend(text.match_indices("\n## ").map(|(at, _)| at + 1));
@@ -72,7 +72,7 @@ fn parted(text: &'static str) -> Vec<&'static str> {
     starts.iter().zip(ends).filter_map(|(start, end)| text.get(*start..end)).collect()
 }
 
-/// How many different words of the question the text has, and how often, the latter damped.
+/// The number of different words of the question in the text, and their damped frequency.
 fn hits(text: &str, wanted: &HashSet<String>) -> usize {
     let mut found = std::collections::HashMap::new();
     each_word(text, |word| {

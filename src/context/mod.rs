@@ -1,4 +1,4 @@
-//! What the next request holds: its chunks in order, the tokens of each, how the window is shared out, and our prompts.
+//! The content of the next request: its sections in order, their tokens, the budgets of the context window, and the prompts.
 //!
 //! [`fit`] makes a [`Prompt`] from [`ContextInputs`]: the request as a value, exactly as it will be sent.
 

@@ -1,4 +1,4 @@
-//! What the model is asked for: which mode, which edit format, and what goes along with it.
+//! The task of a request: the mode, the edit format, and options.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,30 +7,30 @@ use serde::{Deserialize, Serialize};
 
 use rhumb_edit::EditFormat;
 
-/// How a message is meant.
+/// The mode of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// As a request for a change, answered with edits.
+    /// A request for a change, answered with edits.
     #[default]
     Code,
-    /// As a question, answered without edits.
+    /// A question, answered without edits.
     Ask,
-    /// As a request for a change, answered with a plan that another model turns into edits.
+    /// A request for a change, answered with a plan that the editor model turns into edits.
     Architect,
-    /// As a request for the files that a change needs.
+    /// A request for the files that a change needs.
     Context,
-    /// As a question about this program.
+    /// A question about this program.
     Help,
-    /// As a plan, answered with its edits and nothing else: the second half of [`Mode::Architect`]. Nobody chooses it.
+    /// A plan, answered with its edits only: the second half of [`Mode::Architect`]. Cannot be chosen.
     Editor,
 }
 
 impl Mode {
-    /// The modes that can be chosen, in the order in which help lists them.
+    /// The modes that can be chosen, in the order of the help.
     pub const CHOICES: [Self; 5] = [Self::Code, Self::Ask, Self::Architect, Self::Context, Self::Help];
 
-    /// The modes that one key goes through, in this order. Questions about the program are asked one at a time, with `/help`.
+    /// The modes that a key cycles through. Questions about the program are asked one at a time with `/help`.
     pub const CYCLE: [Self; 4] = [Self::Code, Self::Ask, Self::Architect, Self::Context];
 
     /// The mode after this one in [`Mode::CYCLE`].
@@ -39,7 +39,7 @@ impl Mode {
         Self::CYCLE.get(at).copied().unwrap_or_default()
     }
 
-    /// The stable kebab-case name.
+    /// The kebab-case name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Code => "code",
@@ -51,7 +51,7 @@ impl Mode {
         }
     }
 
-    /// Whether the answer is to hold edits.
+    /// Whether the answer has edits.
     pub fn edits(self) -> bool {
         matches!(self, Self::Code | Self::Editor)
     }
@@ -63,7 +63,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// The word is the name of no mode that can be chosen.
+/// The word is not the name of a mode that can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected code, ask, architect, context or help")]
 pub struct UnknownMode;
@@ -76,42 +76,41 @@ impl FromStr for Mode {
     }
 }
 
-/// What the model is asked for.
+/// The task of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Task {
-    /// How the message is meant.
+    /// The mode.
     pub mode: Mode,
-    /// The format in which edits are to be written.
+    /// The edit format.
     pub edit_format: EditFormat,
-    /// Whether the model may suggest commands to run. Only asked for in [`Mode::Code`].
+    /// Whether the model may suggest commands. Only in [`Mode::Code`].
     pub shell_commands: bool,
-    /// Whether the request marks what the server is to keep in its cache, where the model's cache has to be told.
+    /// Whether the request marks parts for the cache of the server, if the model needs that.
     pub mark_cache: bool,
 }
 
 impl Task {
-    /// Edits in that format, without anything that costs extra.
+    /// Edits in a format, without options that cost extra.
     pub fn code(edit_format: EditFormat) -> Self {
         Self { mode: Mode::Code, edit_format, shell_commands: false, mark_cache: false }
     }
 }
 
-/// Where the developer sits and how they work, as far as it is known; lines of a prompt that need what is not known are
-/// left out.
+/// The environment of the user, as far as it is known. Lines of a prompt that need unknown values are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
-    /// Operating system and processor.
+    /// The operating system and architecture.
     pub platform: Option<String>,
-    /// Name of the shell.
+    /// The name of the shell.
     pub shell: Option<String>,
-    /// The language to answer in.
+    /// The language of answers.
     pub language: Option<String>,
-    /// The date. It changes every day and with it the beginning of every request, which then no cache knows: to be given
-    /// only where the user wants the model to know it.
+    /// The date. It changes the beginning of requests every day, which invalidates caches, so it is set only on request of the
+    /// user.
     pub date: Option<String>,
     /// The command that runs the tests.
     pub test: Option<String>,
-    /// The command that runs the linter.
+    /// The command of the linter.
     pub lint: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Passages of the repository in a conversation: kept by place, cut from what the files say now, and written with the number of
-//! every line as `rhumb search --context` shows them, so that an answer can cite them.
+//! Passages of the repository in a conversation: stored by location, cut from the current files, and written with line numbers
+//! as in `rhumb search --context`, so that an answer can cite them.
 
 use std::cmp::Reverse;
 
@@ -10,42 +10,42 @@ use super::mention::ats;
 use rhumb_index::retrieval::numbered;
 use rhumb_tokens::TokenCounter;
 
-/// The name behind an `@` that asks for passages of the whole repository.
+/// The name after `@` that requests passages of the whole repository.
 pub const CODEBASE: &str = "codebase";
 
-/// Passages of a file with fewer lines than this between them are one: the heading of another costs as much.
-const NEAR: u32 = 3;
+/// Passages of a file with at most this many lines in between are joined, because another heading costs as much.
+const MAX_GAP_LINES: u32 = 3;
 
-/// The definition that a passage was found in. Where it has moved since, the passage moves with it.
+/// The definition that contains a passage. If it has moved, the passage moves with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Anchor {
-    /// Its name.
+    /// The name.
     pub symbol: String,
-    /// The definition around it.
+    /// The definition that contains it.
     #[serde(default)]
     pub container: Option<String>,
-    /// Its first line when the passage was found, 1-based.
+    /// The first line when the passage was found, 1-based.
     pub line: u32,
-    /// Its last line then, inclusive.
+    /// The last line at that time, inclusive.
     pub end_line: u32,
 }
 
-/// Lines of a file that belong to the conversation.
+/// A range of lines of a file in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassagePlace {
-    /// Path under the root.
+    /// The path, relative to the root.
     pub path: String,
-    /// First line, 1-based.
+    /// The first line, 1-based.
     pub line: u32,
-    /// Last line, inclusive.
+    /// The last line, inclusive.
     pub end_line: u32,
-    /// The definition that it is, or is part of.
+    /// The definition that it is or is part of.
     pub anchor: Option<Anchor>,
-    /// The turn that found it last. What a later turn found is worth more.
+    /// The last turn that found it. Passages of later turns are ranked higher.
     pub turn: u64,
-    /// How many passages of that turn are worth more.
+    /// The rank among the passages of that turn, from 0.
     pub rank: u32,
-    /// Hash of its lines when it was found; 0 where that is not known. Lines of another hash may have moved.
+    /// The hash of its lines when it was found; 0 if unknown. With another hash, the lines may have moved.
     #[serde(default)]
     pub hash: u64,
 }
@@ -56,8 +56,8 @@ impl PassagePlace {
         label(&self.path, self.line, self.end_line)
     }
 
-    /// The same lines of the definition where that is now: the nearest of its name, within the same one if there is such.
-    /// `definitions` are names, containers, first and last lines.
+    /// The same lines of the definition at its current position: the nearest definition with its name, preferably in the same
+    /// container. `definitions` are names, containers, first and last lines.
     #[must_use]
     pub fn moved<'d>(&self, definitions: impl Iterator<Item = (&'d str, Option<&'d str>, u32, u32)>) -> Self {
         let Some(anchor) = &self.anchor else { return self.clone() };
@@ -68,7 +68,7 @@ impl PassagePlace {
         let Some((_, _, first, last)) = nearest else { return self.clone() };
         let shifted = |line: u32, from: u32, to: u32| line.saturating_add(to).saturating_sub(from).max(1);
         let line = shifted(self.line, anchor.line, first);
-        // What reached to its end still does.
+        // A passage to the end of the definition is extended to its new end.
         let reaches_end = self.end_line >= anchor.end_line;
         let end = if reaches_end {
             shifted(self.end_line, anchor.end_line, last)
@@ -79,7 +79,7 @@ impl PassagePlace {
         Self { line, end_line: end.max(line), anchor: Some(anchor), ..self.clone() }
     }
 
-    /// Whether both are what one search found, though its lines may have moved since.
+    /// Whether both were found by the same search, even if their lines have moved since.
     pub fn is_same(&self, other: &Self) -> bool {
         let symbol = |place: &Self| place.anchor.as_ref().map(|anchor| anchor.symbol.clone());
         (&self.path, self.turn, self.rank) == (&other.path, other.turn, other.rank) && symbol(self) == symbol(other)
@@ -87,19 +87,19 @@ impl PassagePlace {
 
     fn touches(&self, other: &Self) -> bool {
         self.path == other.path
-            && self.line <= other.end_line.saturating_add(NEAR)
-            && other.line <= self.end_line.saturating_add(NEAR)
+            && self.line <= other.end_line.saturating_add(MAX_GAP_LINES)
+            && other.line <= self.end_line.saturating_add(MAX_GAP_LINES)
     }
 }
 
-/// Adds what was found to what is there: places of a file that overlap or lie side by side become one, which counts as what was
-/// found last. No line is in two of them.
+/// Adds found passages. Overlapping or adjacent passages of a file are joined, with the later turn and rank, so that no line is
+/// sent twice.
 pub fn extended(mut places: Vec<PassagePlace>, found: impl IntoIterator<Item = PassagePlace>) -> Vec<PassagePlace> {
     for mut new in found {
         while let Some(at) = places.iter().position(|place| place.touches(&new)) {
             let old = places.remove(at);
             let (turn, rank) = old_or_new(&old, &new);
-            // The definition that begins first: what lies behind it moves with it.
+            // The definition that begins first: everything after it moves with it.
             let anchor = [old.anchor, new.anchor].into_iter().flatten().min_by_key(|anchor| anchor.line);
             let (line, end_line) = (new.line.min(old.line), new.end_line.max(old.end_line));
             new = PassagePlace { line, end_line, anchor, turn, rank, hash: 0, ..new };
@@ -109,28 +109,28 @@ pub fn extended(mut places: Vec<PassagePlace>, found: impl IntoIterator<Item = P
     places
 }
 
-/// The turn and the rank that count for more.
+/// The turn and rank that take precedence.
 fn old_or_new(old: &PassagePlace, new: &PassagePlace) -> (u64, u32) {
     let key = |place: &PassagePlace| (Reverse(place.turn), place.rank);
     let better = if key(old) <= key(new) { old } else { new };
     (better.turn, better.rank)
 }
 
-/// A passage as the file has it now.
+/// A passage in the current file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextPassage {
-    /// Where it is now.
+    /// The current location.
     pub place: PassagePlace,
-    /// Its lines.
+    /// The lines.
     pub text: String,
 }
 
 /// A passage of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentPassage {
-    /// Where it is now.
+    /// The current location.
     pub place: PassagePlace,
-    /// Its tokens, with its heading.
+    /// The tokens, including its heading.
     pub tokens: usize,
 }
 

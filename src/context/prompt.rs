@@ -1,4 +1,4 @@
-//! A request as a value: what is sent, what it is made of, and what was left out of it.
+//! A request as a value: what is sent, its sections, and what was left out.
 
 use std::fmt::Write as _;
 
@@ -8,63 +8,62 @@ use super::passages::SentPassage;
 use super::trim::{Overfull, Trimmed};
 use rhumb_llm::Message;
 
-/// Something in a request that looks like a key.
+/// A possible secret in a request.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PromptSecret {
-    /// The chunk that it stands in: an index into [`Prompt::chunks`].
+    /// The section that contains it: an index into [`Prompt::chunks`].
     pub chunk: usize,
-    /// What that chunk is called: the path of a file.
+    /// The title of the section, such as the path of a file.
     pub place: String,
-    /// The line of the file, 1-based; none where it is no file.
+    /// The line of the file, 1-based; `None` if the section is not a file.
     pub line: Option<usize>,
-    /// What it looks like: `GitHub token`.
+    /// The kind of secret: `GitHub token`.
     pub kind: &'static str,
-    /// Whether a mask is sent in its place.
+    /// Whether it is masked.
     pub masked: bool,
 }
 
-/// A request as it will be sent, and what it is made of.
+/// A request as it will be sent, with its sections.
 #[derive(Debug, Clone, Default)]
 pub struct Prompt {
-    /// The chunks, in order.
+    /// The sections, in order.
     pub chunks: Vec<Chunk>,
     /// The messages, in order.
     pub messages: Vec<Message>,
-    /// The passages of the repository among the chunks, in order.
+    /// The passages among the sections, in order.
     pub passages: Vec<SentPassage>,
-    /// What looks like keys in it, in order. Masks stand in their place, unless the settings want them sent.
+    /// Possible secrets, in order. They are masked, unless the settings disable that.
     pub secrets: Vec<PromptSecret>,
-    /// Tokens of the whole.
+    /// The tokens of the request.
     pub tokens: usize,
-    /// By how many tokens [`Prompt::tokens`] may be off because large texts were counted by samples; 0 if none were.
+    /// The possible error of [`Prompt::tokens`] because large texts were counted by samples; 0 if none were.
     pub error: usize,
-    /// Whether the count is by the model's own table. Else it is an estimate, by a neighbour's.
+    /// Whether the count is exact for the model. Otherwise it is an estimate with another tokenizer.
     pub exact: bool,
-    /// The window it has to fit.
+    /// The context window.
     pub window: Window,
-    /// How the window was to be shared out.
+    /// The budgets of the context window.
     pub plan: BudgetPlan,
-    /// What was left out to make it fit, in the order in which it went.
+    /// What was left out, in order.
     pub trimmed: Vec<Trimmed>,
-    /// What stands in the way of sending it: it is too large, and somebody has to choose what goes.
+    /// Why it cannot be sent: it is too large, and the user has to choose what to leave out.
     pub overfull: Option<Overfull>,
 }
 
 impl Prompt {
-    /// Tokens that are too many for the window; 0 if it fits. Where large texts were counted by samples, the request counts
-    /// for the most that it may have.
+    /// The excess tokens; 0 if the request fits. Texts that were counted by samples count with their possible error.
     pub fn excess(&self) -> usize {
         (self.tokens + self.error).saturating_sub(self.window.max_input())
     }
 
-    /// The request as one text for a chat window in a browser.
+    /// The request as one text for a chat in a browser.
     pub fn as_text(&self) -> String {
         let texts = self.chunks.iter().map(|chunk| chunk.text.trim_end_matches('\n')).filter(|text| !text.is_empty());
         texts.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// The request as it is sent, to be read: every message below a line that says who speaks, and in it every chunk below a
-    /// line that says what it is, its tokens, and whether the server keeps the request up to its end.
+    /// The request as readable text: each message under a line with its role, and each section under a line with its title,
+    /// tokens and caching.
     pub fn render(&self) -> String {
         let about = if self.exact && self.error == 0 { "" } else { "about " };
         let (tokens, window) = (self.tokens, self.window.max_input());
@@ -77,7 +76,7 @@ impl Prompt {
             let chunks: Vec<&Chunk> = self.chunks.iter().filter(|chunk| chunk.message == at).collect();
             for chunk in &chunks {
                 let _ = writeln!(text, "━━ {}", chunk.heading());
-                // A conversation is one chunk of several messages, each of which follows by itself.
+                // A conversation is one section of several messages.
                 push_block(&mut text, if chunks.len() == 1 { &message.content } else { &chunk.text });
             }
             if chunks.is_empty() {
@@ -92,7 +91,7 @@ impl Prompt {
 }
 
 impl PromptSecret {
-    /// What was found, and where.
+    /// The kind and the location.
     pub fn told(&self) -> String {
         let line = self.line.map_or_else(String::new, |line| format!(", line {line}"));
         format!("{}{line}: what looks like {} {}", self.place, article(self.kind), self.kind)
@@ -100,7 +99,7 @@ impl PromptSecret {
 }
 
 fn article(noun: &str) -> &'static str {
-    // As it is spoken: an AWS key, an npm token, an xAI key.
+    // The indefinite article as pronounced: an AWS key, an npm token, an xAI key.
     let spelled = ["npm", "xAI"].iter().any(|name| noun.starts_with(name));
     if spelled || noun.starts_with(['A', 'O', 'a']) { "an" } else { "a" }
 }
@@ -124,7 +123,7 @@ impl Chunk {
         format!("{}{kind}", self.title)
     }
 
-    /// What it is, its tokens, and whether the server keeps the request up to its end.
+    /// The title, the tokens, and whether the request is cached up to the end of the section.
     pub fn heading(&self) -> String {
         let cached = if self.cached { " · kept by the server up to its end" } else { "" };
         format!("{} · {} tokens{cached}", self.label(), self.tokens)

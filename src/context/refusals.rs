@@ -1,14 +1,14 @@
-//! The message that sends refused edits back to the model: which, why, and what the file really says there.
+//! The message that returns refused edits to the model: which, why, and the text of the file there.
 
 use std::fmt::Write as _;
 
 use super::fence::fence_for;
 use rhumb_edit::{Excerpt, Flag, Outcome, Status};
 
-/// Lines of a refused edit that are quoted back, so that the model knows which it is.
-const QUOTED: usize = 12;
+/// Number of quoted lines of a refused edit, which identify it.
+const MAX_QUOTED_LINES: usize = 12;
 
-/// The message about the edits among `outcomes` that should be tried again; `None` if there are none.
+/// The message about edits to try again; `None` if there are none.
 pub fn refusals(outcomes: &[Outcome]) -> Option<String> {
     let open: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.is_open()).collect();
     if open.is_empty() {
@@ -42,8 +42,7 @@ pub fn refusals(outcomes: &[Outcome]) -> Option<String> {
     Some(text)
 }
 
-/// Whether the edits that should be tried again are those that should be after `before`, and for the same reasons: another round has
-/// changed nothing about them, so one more would not either.
+/// Whether the edits to try again, and the reasons, are the same as in `before`: another round would not help.
 pub fn same_refusals(before: &[Outcome], outcomes: &[Outcome]) -> bool {
     fn refusal(outcome: &Outcome) -> [&str; 4] {
         [&outcome.path, &outcome.reason, &outcome.quote, &outcome.replacement]
@@ -52,14 +51,14 @@ pub fn same_refusals(before: &[Outcome], outcomes: &[Outcome]) -> bool {
     before.iter().filter(open).map(refusal).eq(outcomes.iter().filter(open).map(refusal))
 }
 
-/// No other text of an edit is let through to such a path, so it must not be tried again; the path may have been a slip.
+/// A path that must not be written cannot be tried again, but the path may have been a mistake.
 const FORBIDDEN: &str = "\n\nNothing may be written to these paths. Do not send their edits again, unless one was meant for another \
      file of the repository: then with the path of that file.";
 
 const KEPT_ONE: &str =
     " The other one found its place and is kept: do not send it again, though the files do not show it yet.";
 
-/// Each of these edits with its reason and what the file says there.
+/// Each of these edits with its reason and the text of the file there.
 pub(super) fn listed(open: &[&Outcome]) -> String {
     let mut text = String::new();
     open.iter().enumerate().for_each(|(index, outcome)| push_refusal(&mut text, index + 1, outcome));
@@ -70,8 +69,8 @@ fn push_refusal(text: &mut String, number: usize, outcome: &Outcome) {
     let path = if outcome.path.is_empty() { "(no file name)" } else { &outcome.path };
     let _ = write!(text, "\n\n{number}. {path}: {}", outcome.reason.trim());
     let meant = if outcome.quote.trim().is_empty() { &outcome.replacement } else { &outcome.quote };
-    let cut = meant.lines().count() > QUOTED;
-    let meant = meant.lines().take(QUOTED).collect::<Vec<_>>().join("\n");
+    let cut = meant.lines().count() > MAX_QUOTED_LINES;
+    let meant = meant.lines().take(MAX_QUOTED_LINES).collect::<Vec<_>>().join("\n");
     if !meant.trim().is_empty() {
         push_quoted(text, if cut { "It begins with these lines:" } else { "It is about these lines:" }, &meant);
     }

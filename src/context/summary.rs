@@ -1,11 +1,11 @@
-//! Folding the beginning of a long history into a summary.
+//! Replaces the beginning of a long history by a summary.
 //!
-//! The end of the history stays as it was said: whole turns, up to half of the limit. What is before it goes to a model in
-//! pieces that fit its window, a message that is larger than that in parts cut between lines, so that nothing is left out
-//! however small the window is. The summaries take its place; if that is still too much, it is folded again.
+//! The end of the history is kept: whole turns, up to half of the limit. The rest is sent to a model in pieces that fit its
+//! context window. A larger message is split between lines, so that nothing is left out even with a small window. The summaries
+//! replace the beginning; if that is still too much, it is summarized again.
 //!
-//! Nothing here changes a history. A plan is made from one, and applied to it when the summaries are there: if they
-//! are not, or the history has another beginning by then, it stays as it is.
+//! A plan is made from a history, and applied when the summaries have arrived. If a summary is missing, or the beginning of the
+//! history has changed meanwhile, the history stays as it is.
 
 use super::assemble::TOKENS_PER_MESSAGE;
 use super::budget::Window;
@@ -14,71 +14,71 @@ use super::prompts::Prompts;
 use rhumb_llm::{Message, Role};
 use rhumb_tokens::TokenCounter;
 
-/// How often a history is folded until it fits.
-const MOST_TIMES: usize = 3;
+/// Maximum number of times that a history is summarized until it fits.
+const MAX_ROUNDS: usize = 3;
 
-/// A piece has to hold this many tokens for a summary to be worth asking for.
-const LEAST_PIECE: usize = 128;
+/// Minimum size of a piece in tokens.
+const MIN_PIECE_TOKENS: usize = 128;
 
-/// Tokens around the messages of a request.
-const BORDERS: usize = 16;
+/// Tokens for the overhead of a request.
+const OVERHEAD_TOKENS: usize = 16;
 
-/// English words for a hundred tokens.
-const WORDS_OF_TOKENS: usize = 75;
+/// English words per hundred tokens.
+const WORDS_PER_HUNDRED_TOKENS: usize = 75;
 
-/// What a history is folded to, and by what.
+/// The inputs of summaries.
 #[derive(Clone, Copy)]
 pub struct Folding<'a> {
-    /// Tokens that the history may have.
+    /// Maximum tokens of the history.
     pub limit: usize,
-    /// The window of the model that writes the summary.
+    /// The context window of the model that writes the summary.
     pub window: Window,
-    /// Our words.
+    /// The prompts.
     pub prompts: &'a Prompts,
-    /// Counts the tokens of that model, or of one like it.
+    /// The token counter of that model, or of a similar one.
     pub counter: &'a dyn TokenCounter,
-    /// What the developer wants the summary to keep above all; empty for nothing in particular.
+    /// What the user wants to keep in the summary; may be empty.
     pub keep: &'a str,
 }
 
-/// The tokens of a history as a request counts them.
+/// The tokens of a history in a request.
 pub fn history_tokens(history: &[Message], counter: &dyn TokenCounter) -> usize {
     history.iter().map(|message| counter.count(&message.content) + TOKENS_PER_MESSAGE).sum()
 }
 
-/// How a history is to be folded: the requests to send, and what to do with the answers.
+/// The plan of a summary: the requests, and how to apply the answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SummaryPlan {
-    /// The messages that the summaries take the place of.
+    /// The messages that are replaced by the summaries.
     head: Vec<Message>,
     requests: Vec<Vec<Message>>,
     lead: String,
     noted: String,
-    /// How often the history has been folded once this is done.
+    /// How often the history has been summarized, including this time.
     time: usize,
 }
 
-/// The plan for a history that is over the limit; `None` if it is not, or if no request would fit the window.
+/// The plan for a history above the limit; `None` if it is below, or if no request fits the context window.
 pub fn summary(history: &[Message], folding: &Folding<'_>) -> Option<SummaryPlan> {
     planned(history, folding, 1)
 }
 
 impl SummaryPlan {
-    /// The requests that ask for the summaries of the pieces, oldest first. They do not depend on each other.
+    /// The requests for the summaries of the pieces, oldest first. They are independent of each other.
     pub fn requests(&self) -> &[Vec<Message>] {
         &self.requests
     }
 
-    /// How many messages at the beginning of the history are folded.
+    /// The number of messages that are replaced.
     pub fn folded(&self) -> usize {
         self.head.len()
     }
 
-    /// The history with the answers to [`SummaryPlan::requests`] in the place of its beginning. What came to its end meanwhile
-    /// stays.
+    /// The history with the answers to [`SummaryPlan::requests`] in the place of its beginning. New messages at its end are
+    /// kept.
     ///
-    /// `None`, and the history should stay as it is, if an answer is missing or empty, if the history has another beginning
-    /// than when the plan was made, or if the summary is no shorter than what it sums up.
+    /// `None`, and the history stays as it is, if an answer is missing or empty, if the beginning of the history has changed
+    /// since the plan was made, or if the summary is not shorter.
     pub fn applied(&self, history: &[Message], summaries: &[String]) -> Option<Vec<Message>> {
         let answered = summaries.len() == self.requests.len() && summaries.iter().all(|text| !text.trim().is_empty());
         let tail = history.strip_prefix(self.head.as_slice()).filter(|_| answered)?;
@@ -93,9 +93,9 @@ impl SummaryPlan {
         Some(folded)
     }
 
-    /// The plan for folding once more what this one was applied to; `None` if it is short enough, or was folded often enough.
+    /// The plan for summarizing the result again; `None` if it is short enough or was summarized often enough.
     pub fn again(&self, applied: &[Message], folding: &Folding<'_>) -> Option<Self> {
-        if self.time >= MOST_TIMES { None } else { planned(applied, folding, self.time + 1) }
+        if self.time >= MAX_ROUNDS { None } else { planned(applied, folding, self.time + 1) }
     }
 }
 
@@ -107,8 +107,8 @@ fn planned(history: &[Message], folding: &Folding<'_>, time: usize) -> Option<Su
     }
     let head = &history[..tail_start(history, &tokens, folding.limit / 2)];
     let about = instructions(folding, 1);
-    let room = folding.window.max_input().checked_sub(folding.counter.count(&about) + BORDERS)?;
-    // Parts may come out a little larger together than one by one.
+    let room = folding.window.max_input().checked_sub(folding.counter.count(&about) + OVERHEAD_TOKENS)?;
+    // Together the parts may have more tokens than separately.
     let pieces = pieces(head, room - room / 16, folding.counter)?;
     let about = instructions(folding, pieces.len());
     let request = |piece| vec![Message::new(Role::System, &about), Message::new(Role::User, piece)];
@@ -121,8 +121,8 @@ fn planned(history: &[Message], folding: &Folding<'_>, time: usize) -> Option<Su
     })
 }
 
-/// Where the end begins that stays as it is: the earliest message of the user from which on the history has at most `most`
-/// tokens; its length if there is none.
+/// The start of the part that is kept: the earliest message of the user from which the history has at most `most` tokens; its
+/// length if there is none.
 fn tail_start(history: &[Message], tokens: &[usize], most: usize) -> usize {
     let mut start = history.len();
     let mut sum = 0;
@@ -140,7 +140,7 @@ fn tail_start(history: &[Message], tokens: &[usize], most: usize) -> usize {
 
 /// Returns the prompt for a summary that is one of `of`. All summaries together should use a quarter of the limit.
 fn instructions(folding: &Folding<'_>, of: usize) -> String {
-    let words = (folding.limit / 4 * WORDS_OF_TOKENS / 100 / of.max(1)).max(40).to_string();
+    let words = (folding.limit / 4 * WORDS_PER_HUNDRED_TOKENS / 100 / of.max(1)).max(40).to_string();
     let text = fill(folding.prompts.text("summary"), &[("words", Some(&words))]);
     match folding.keep {
         "" => text,
@@ -148,10 +148,10 @@ fn instructions(folding: &Folding<'_>, of: usize) -> String {
     }
 }
 
-/// The messages as texts of at most `room` tokens each; every message is in exactly one, or, where it is larger than that,
-/// in several that follow each other. `None` if the room is too small for anything.
+/// The messages as texts of at most `room` tokens. Each message is in one text, or in several adjacent ones if it is larger.
+/// `None` if `room` is too small.
 fn pieces(messages: &[Message], room: usize, counter: &dyn TokenCounter) -> Option<Vec<String>> {
-    if room < LEAST_PIECE {
+    if room < MIN_PIECE_TOKENS {
         return None;
     }
     let mut pieces: Vec<String> = Vec::new();
@@ -179,14 +179,14 @@ fn pieces(messages: &[Message], room: usize, counter: &dyn TokenCounter) -> Opti
     Some(pieces)
 }
 
-/// What a message says, and the names of what it shows.
+/// The text of a message, with the names of its images.
 fn told(message: &Message) -> String {
     let images = message.images.iter().map(|image| format!("\n[picture: {}]", image.name));
     std::iter::once(message.content.clone()).chain(images).collect()
 }
 
-/// A text in parts of at most `room` tokens, cut between lines, and within a line only where one alone is too long. They
-/// join to the text.
+/// Splits a text into parts of at most `room` tokens, between lines, and within a line only if it is too long. The parts
+/// concatenate to the text.
 fn parts<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> Vec<&'t str> {
     if counter.count(text) <= room {
         return vec![text];
@@ -206,7 +206,7 @@ fn parts<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> Vec<&'t 
     parts
 }
 
-/// The line, or pieces of it that surely have no more than `room` tokens: hardly any counter finds more than two in a byte.
+/// The line, or pieces with certainly at most `room` tokens: no tokenizer has more than two tokens per byte.
 fn short<'t>(line: &'t str, room: usize, counter: &dyn TokenCounter) -> Vec<&'t str> {
     if counter.count(line) <= room {
         return vec![line];
@@ -307,7 +307,7 @@ mod tests {
             let Some(next) = plan.again(&now, &folding) else { break };
             (plan, times) = (next, times + 1);
         }
-        assert_eq!(times, MOST_TIMES);
+        assert_eq!(times, MAX_ROUNDS);
         assert_eq!(now.last().unwrap().content, "short");
     }
 

@@ -1,31 +1,31 @@
-//! What was left out of a request, and what could be.
+//! Parts that were left out of a request, and parts that could be.
 
 use std::fmt;
 
-/// Something that was left out of a request so that it fits.
+/// A part that was left out of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trimmed {
-    /// The repo map got fewer tokens than it should have.
+    /// The repo map got less than its budget.
     RepoMap {
-        /// Tokens that it should have had.
+        /// The budget in tokens.
         planned: usize,
-        /// Tokens that it was given.
+        /// The tokens that it got.
         given: usize,
     },
-    /// Passages that were found for questions, those that are worth least.
+    /// The worst passages.
     Passages {
-        /// How many.
+        /// The number left out.
         left_out: usize,
-        /// How many there are.
+        /// The total number.
         of: usize,
     },
     /// The reminder of the edit format.
     Reminder,
     /// The oldest messages of the history.
     History {
-        /// How many.
+        /// The number left out.
         messages: usize,
-        /// Their tokens.
+        /// The tokens.
         tokens: usize,
     },
 }
@@ -45,24 +45,24 @@ impl fmt::Display for Trimmed {
     }
 }
 
-/// A request that does not fit, when all that may go by itself is gone.
+/// A request that does not fit, after everything optional was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overfull {
-    /// Tokens that are too many.
+    /// The excess tokens.
     pub excess: usize,
-    /// How many messages at the beginning of the history have to become a summary, or be left out, for the request to fit;
-    /// all of them where even that is not enough, 0 where there is no history.
+    /// The number of messages at the beginning of the history that have to be summarized or left out for the request to fit;
+    /// all of them if even that does not suffice, 0 without a history.
     pub head: usize,
-    /// Whether it fits once they are gone. If not, a file has to go.
+    /// Whether it fits without them. If not, a file has to be dropped.
     pub head_suffices: bool,
-    /// The files that could go, largest first.
+    /// The files that could be dropped, largest first.
     pub candidates: Vec<Candidate>,
 }
 
-/// A file that could be taken out of the chat.
+/// A file that could be dropped from the chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// Its path under the root.
+    /// The path, relative to the root.
     pub path: String,
     /// The tokens that this saves.
     pub tokens: usize,

@@ -1,4 +1,4 @@
-//! `rhumb apply`: a model's reply applied to files, without the app.
+//! `rhumb apply`: applies a model's reply to files, without the app.
 
 use std::io::IsTerminal as _;
 
@@ -15,13 +15,13 @@ use rhumb_llm::strip_thinking;
 use rhumb_text::count;
 use rhumb_workspace::{Journal, ReadError, Root};
 
-/// Applies the reply. The exit code is 0 when all of it was applied, 1 when some was refused, 2 without an edit.
+/// Applies the reply. The exit code is 0 if all of it was applied, 1 if some was refused, 2 without an edit.
 ///
 /// # Errors
-/// The reply cannot be read or holds no edit; nothing may be written without `--yes`; the disk refuses.
+/// The reply cannot be read or has no edit, nothing may be written without `--yes`, or a file cannot be written.
 pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
     let format = format_choice(args.format.as_deref())?;
-    // What a model thought of and rejected is no part of its answer.
+    // The reasoning of a model is not part of its answer.
     let reply = strip_thinking(&read_input(&args.reply)?);
     let journal = journal(root);
     if !args.dry_run {
@@ -62,11 +62,11 @@ fn format_choice(name: Option<&str>) -> Result<FormatChoice, UserError> {
 fn located(root: &Root, args: &ApplyArgs, reply: &str, format: FormatChoice) -> Proposal {
     let chat_file = |name: &String| ChatFile { path: path_under(root, name), read_only: false };
     let chat: Vec<ChatFile> = args.files.iter().map(chat_file).collect();
-    // Without a name, any file of the root is meant.
+    // Without `--file`, any file of the root may be changed.
     propose_alone(root, Some(&*chat).filter(|chat| !chat.is_empty()), reply, format)
 }
 
-/// Whether the files may be written: `--yes`, or somebody to ask.
+/// Whether files may be written: with `--yes`, or on a terminal.
 fn permission(args: &ApplyArgs) -> Result<bool, UserError> {
     if args.yes || (std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && args.reply.as_os_str() != "-")
     {
@@ -76,14 +76,14 @@ fn permission(args: &ApplyArgs) -> Result<bool, UserError> {
     Err(UserError::new(ErrorKind::Usage, "nothing was written: there is no terminal to ask on", hint))
 }
 
-/// With `--atomic`, one refusal withdraws all the rest.
+/// With `--atomic`, one refused hunk withdraws all others.
 fn all_or_none(proposal: &mut Proposal) {
     if proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused) {
         withdraw(proposal, &[], "not applied, because another hunk of the reply was refused (--atomic)");
     }
 }
 
-/// Turns applied outcomes into refused ones and takes their files out of the proposal; those of the files `kept` stay.
+/// Marks applied outcomes as refused and removes their files from the proposal, except files in `kept`.
 fn withdraw(proposal: &mut Proposal, kept: &[&str], reason: &str) {
     let withdrawn = |outcome: &&mut Outcome| outcome.status == Status::Applied && !kept.contains(&&*outcome.path);
     for outcome in proposal.outcomes.iter_mut().filter(withdrawn) {
@@ -94,7 +94,7 @@ fn withdraw(proposal: &mut Proposal, kept: &[&str], reason: &str) {
     proposal.files.retain(|file| kept.contains(&&*file.path));
 }
 
-/// What became of the hunks.
+/// The result of applying hunks.
 #[derive(Default)]
 struct Done {
     accepted: usize,
@@ -104,7 +104,7 @@ struct Done {
     failure: Option<UserError>,
 }
 
-/// Asks where there is somebody to ask, and writes.
+/// Asks on a terminal, and writes.
 fn decide_and_write(root: &Root, journal: Option<&Journal>, args: &ApplyArgs, proposal: &mut Proposal) -> Done {
     let mut review = Review::new(proposal.clone());
     if args.yes {
@@ -140,7 +140,7 @@ fn decide_and_write(root: &Root, journal: Option<&Journal>, args: &ApplyArgs, pr
     }
 }
 
-/// Writes, without a commit; `None` if the user does not want it without a record.
+/// Writes without a commit; `None` if the user declines to write without a journal.
 fn written(
     root: &Root,
     journal: Option<&Journal>,
@@ -155,8 +155,7 @@ fn written(
     }
 }
 
-/// The files that hold what was ordered, after a write that failed: as a rule none, but files that could not be put back
-/// are told as they are.
+/// The files that were written, after a failed write: usually none, because a failed write is undone.
 fn standing<'a>(root: &Root, orders: &'a [WriteOrder]) -> Vec<&'a str> {
     let stands = |order: &&WriteOrder| match (rhumb_workspace::read(root, &order.path), &order.content) {
         (Ok(snapshot), Some(content)) => *snapshot.text == **content,
@@ -166,7 +165,7 @@ fn standing<'a>(root: &Root, orders: &'a [WriteOrder]) -> Vec<&'a str> {
     orders.iter().filter(stands).map(|order| &*order.path).collect()
 }
 
-/// Edits whose hunk the user rejected count as refused.
+/// Marks edits as refused if the user rejected their hunk.
 fn mark_rejected(review: &Review, proposal: &mut Proposal) {
     for file in &review.files {
         let all = file.counts().accepted == 0;

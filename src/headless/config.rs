@@ -1,4 +1,4 @@
-//! `rhumb config`: every setting, its value, and where that comes from.
+//! `rhumb config`: all settings with their values and origins.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::tui::action::key_notes;
 use rhumb_llm::{Endpoint, redacted_url};
 use rhumb_workspace::Root;
 
-/// Prints the settings in force. Keys are told by where they come from, never by what they are; nothing is run.
+/// Prints the effective settings. Keys are shown by their source only, and no command is run.
 ///
 /// # Errors
 /// Standard output cannot be written.
@@ -36,10 +36,10 @@ pub fn config(settings: &Settings, args: &ConfigArgs) -> Result<u8, UserError> {
     Ok(0)
 }
 
-/// Prints the default file, or where settings files are looked for.
+/// Prints the default file, or the paths of settings files.
 ///
 /// # Errors
-/// Standard output cannot be written, or there is no home.
+/// Standard output cannot be written, or there is no home folder.
 pub fn config_files(root: &Root, args: &ConfigArgs) -> Result<u8, UserError> {
     if args.default {
         print(&default_file())?;

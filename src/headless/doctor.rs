@@ -1,4 +1,4 @@
-//! `rhumb doctor`: whether all that the program needs on this machine is there.
+//! `rhumb doctor`: checks what the program needs on this machine.
 
 use serde_json::json;
 
@@ -9,10 +9,10 @@ use crate::session::runner::{Check, Health, KEYS, Outfit, checks_text, checkup, 
 use crate::tui::{self, action::key_notes};
 use rhumb_workspace::Root;
 
-/// Looks everything over and prints it. The exit code is 1 where something does not work.
+/// Runs all checks and prints their results. The exit code is 1 if a check failed.
 ///
 /// # Errors
-/// Standard output cannot be written, or the machine has no threads left.
+/// Standard output cannot be written, or no thread can be started.
 pub fn doctor(root: &Root, settings: Settings, args: &DoctorArgs) -> Result<u8, UserError> {
     let (outfit, _) = Outfit::of_user(settings);
     let mut facts = tui::facts(|name| std::env::var(name).ok());

@@ -1,4 +1,4 @@
-//! `rhumb index`: the index of meanings shown, made, deleted; a model for it downloaded.
+//! `rhumb index`: shows, builds and deletes the embeddings of a repository, and downloads models.
 
 use std::io::{BufRead as _, Write as _};
 use std::sync::Mutex;
@@ -22,10 +22,10 @@ use rhumb_llm::embed::{self, Embedder, HubModel};
 use rhumb_text::{byte_size, sanitize, thousands};
 use rhumb_workspace::Root;
 
-/// Does what is asked with the index. The exit code is 1 where the user did not agree to it.
+/// Runs a command of the index. The exit code is 1 if the user declined.
 ///
 /// # Errors
-/// The index or the model cannot be had, or standard output cannot be written.
+/// The index or the model cannot be used, or standard output cannot be written.
 pub fn index_command(root: &Root, settings: &Settings, args: &IndexArgs) -> Result<u8, UserError> {
     match &args.command {
         None | Some(IndexCommandArg::Status) => status(root, settings, args.json),
@@ -89,7 +89,7 @@ fn build(root: &Root, settings: &Settings, yes: bool, as_json: bool) -> Result<u
         IndexStep::Files(done, total) => {
             let tenth = done * 10 / total.max(1);
             let mut told = told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            // A few lines for what takes long, none for what does not.
+            // Progress is printed only if it takes long.
             if tenth > *told && total >= 500 {
                 *told = tenth;
                 complain(&format!("{} of {} files", thousands(done), thousands(total)));
@@ -102,7 +102,7 @@ fn build(root: &Root, settings: &Settings, yes: bool, as_json: bool) -> Result<u
     Ok(0)
 }
 
-/// Whether texts may go to the embedder: at once, by the flag, or when asked on the terminal.
+/// Whether texts may be sent to the embedder: always, by the flag, or after asking on the terminal.
 fn is_agreed(settings: &Settings, order: IndexOrder<'_>, yes: bool) -> Result<bool, UserError> {
     let host = match may_send(settings, order.embedder, order.folder) {
         Err(IndexError::NotAgreed { host }) => host,
@@ -140,11 +140,11 @@ fn tell_built(made: &Indexed, embedder: &dyn Embedder, survey: &Survey, as_json:
     print(&format!("{texts} passages can be searched by meaning, {embedded} of them embedded now.\n"))
 }
 
-/// Deletes the vectors, and the words and names that the map shares: the next reading makes those anew.
+/// Deletes the vectors, and the index that is shared with the map, which the next survey makes again.
 fn delete(settings: &Settings, root: &Root) -> Result<u8, UserError> {
     let store = store_of(settings, root)?;
     let folder = store.folder().display().to_string();
-    // The database goes first, and by itself: somebody who writes to it is waited for.
+    // The database is deleted first, because another process may be writing to it.
     VectorStore::delete(store.folder()).map_err(|error| failed(&error.into()))?;
     let was_there = store.folder().exists();
     store.clear();
@@ -179,7 +179,7 @@ fn fetch_model(settings: &Settings, name: &str, yes: bool) -> Result<u8, UserErr
         }
     };
     blocked(embed::download(&model, &folder, &mut progress))?.map_err(|error| failed(&error.into()))?;
-    // Better told now than at the first search.
+    // Reported now instead of at the first search.
     embed::static_embedder(name, &folder).map_err(|error| failed(&error.into()))?;
     let path = sanitize::visible_line(&folder.display().to_string()).into_owned();
     print(&format!("{name} is in {path}.\nembeddings = \"local\" in rhumb.toml has it used"))?;
@@ -188,7 +188,7 @@ fn fetch_model(settings: &Settings, name: &str, yes: bool) -> Result<u8, UserErr
     Ok(0)
 }
 
-/// Asks on the terminal; no is the answer to silence.
+/// Asks on the terminal. An empty answer is a no.
 fn confirmed(question: &str) -> bool {
     let mut err = std::io::stderr();
     let _ = err.write_all(format!("{question} [y/n] ").as_bytes()).and_then(|()| err.flush());
@@ -200,14 +200,14 @@ fn store_of(settings: &Settings, root: &Root) -> Result<crate::store::MapStore, 
     map_store(settings, root).ok_or_else(|| failed(&IndexError::NoHome))
 }
 
-/// What a future comes to.
+/// Runs a future to completion.
 pub(super) fn blocked<T>(work: impl Future<Output = T>) -> Result<T, UserError> {
     let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;
     Ok(runtime.block_on(work))
 }
 
-/// The error as the command line tells it.
+/// Converts an error for the command line.
 pub(super) fn failed(error: &IndexError) -> UserError {
     let kind = match error {
         IndexError::Embed(embed::EmbedError::Server(LlmError::MissingKey { .. })) => ErrorKind::Usage,

@@ -1,4 +1,4 @@
-//! `rhumb man`: a page for the program and one for each command, made from the very table that is parsed by.
+//! `rhumb man`: a man page for the program and one for each command, made from the definition of the command line.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::{ManArgs, complain, print};
 use crate::error::{ErrorKind, UserError};
 use crate::version::Build;
 
-/// What each exit code means.
+/// The meaning of exit codes.
 const EXIT_CODES: [(u8, &str); 6] = [
     (0, "All is done."),
     (1, "Something was refused, rejected, not found, or still fails its checks."),
@@ -21,7 +21,7 @@ const EXIT_CODES: [(u8, &str); 6] = [
     (5, "The answer was not whole, and nothing of it was applied."),
 ];
 
-/// Files that the program reads and writes, and what they are.
+/// Files that the program reads and writes.
 const FILES: [(&str, &str); 4] = [
     ("~/.config/rhumb/rhumb.toml", "Settings. XDG_CONFIG_HOME moves them."),
     ("rhumb.toml", "Settings of a repository, at its root and in its folders."),
@@ -29,7 +29,7 @@ const FILES: [(&str, &str); 4] = [
     ("~/.cache/rhumb", "What can be made again at any time. XDG_CACHE_HOME moves it."),
 ];
 
-/// Prints the page of `command`, or writes that and one for each of its commands to a folder, which is made where it is not there.
+/// Prints the page of `command`, or writes it and the pages of its commands to a folder, which is created if it is missing.
 ///
 /// # Errors
 /// A page cannot be written.
@@ -53,17 +53,17 @@ fn write(folder: &Path, pages: &[Page]) -> Result<(), UserError> {
     Ok(())
 }
 
-/// A page of the manual.
+/// A man page.
 struct Page {
-    /// The name of its file.
+    /// The file name.
     file: String,
-    /// As roff.
+    /// The content in roff.
     text: String,
 }
 
-/// The page of the program first, then those of its commands and of theirs.
+/// The page of the program, then those of its commands and subcommands.
 fn pages(command: Command) -> io::Result<Vec<Page>> {
-    // The page says which version it is of; of the build it says nothing, so that all builds of one source have the same pages.
+    // Pages have the version but not the build, so that all builds of one source have the same pages.
     let mut command = command.long_version(None).disable_help_subcommand(true);
     command.build();
     let mut pages = Vec::new();
@@ -84,7 +84,7 @@ fn add(command: &Command, pages: &mut Vec<Page>) -> io::Result<()> {
     command.get_subcommands().filter(|command| !command.is_hide_set()).try_for_each(|command| add(command, pages))
 }
 
-/// A section that the table of the command line has nothing for.
+/// A section that the definition of the command line does not have.
 fn section(title: &str, fill: impl FnOnce(&mut Roff)) -> String {
     let mut roff = Roff::default();
     roff.control("SH", [title]);

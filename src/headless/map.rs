@@ -1,4 +1,4 @@
-//! `rhumb map`: the ranked repo map on standard output.
+//! `rhumb map`: prints the ranked repo map.
 
 use serde_json::{Value, json};
 
@@ -15,10 +15,10 @@ use rhumb_index::repo_map::{
 use rhumb_tokens::LineCache;
 use rhumb_workspace::Root;
 
-/// The budget of the map when nobody names one, in tokens.
+/// The default budget of the map in tokens.
 const DEFAULT_TOKENS: usize = 4096;
 
-/// Prints the map. The exit code is 1 when there is nothing to show.
+/// Prints the map. The exit code is 1 if it is empty.
 ///
 /// # Errors
 /// Standard output cannot be written.
@@ -40,7 +40,7 @@ pub fn map(root: &Root, settings: &Settings, args: &MapArgs) -> Result<u8, UserE
         FormatArg::Json => print_json(&as_json(&map, &survey, &times, args.explain))?,
     }
     if let Some((store, lines)) = store.zip(counter.unsaved()) {
-        // Without it the next run counts again; what is wrong with the folder was told already.
+        // If this fails, the next run counts again. Problems with the folder were reported before.
         drop(store.save_line_counts(&counter.name(), &lines));
     }
     if args.stats {
@@ -55,7 +55,7 @@ pub fn map(root: &Root, settings: &Settings, args: &MapArgs) -> Result<u8, UserE
 /// Times of the phases after the survey, in milliseconds.
 struct Times {
     rank: f64,
-    /// Fitting; the first count loads the tables of the tokenizer.
+    /// Fitting; the first count loads the tokenizer.
     fit: f64,
     total: f64,
 }

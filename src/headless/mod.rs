@@ -1,5 +1,4 @@
-//! The commands without the app: the same core, spoken to by scripts and harnesses. JSON goes to standard output alone,
-//! messages to standard error.
+//! The commands without the app, for scripts and harnesses. JSON goes to standard output only, messages to standard error.
 
 mod apply;
 mod args;
@@ -50,28 +49,28 @@ pub use version::version;
 use crate::error::{ErrorKind, UserError};
 use rhumb_text::sanitize;
 
-/// Prints a message to standard error. Whatever could drive a terminal is shown and not sent: the names and replies in a
-/// message are foreign, and a log is read on a terminal some day.
+/// Prints a message to standard error. Control characters are made visible, because names and replies in messages are
+/// untrusted, and logs are read on terminals.
 pub fn complain(text: &str) {
-    // Standard error may be closed; there is nowhere else to say so.
+    // Standard error may be closed, and the failure cannot be reported elsewhere.
     let _ = writeln!(std::io::stderr(), "rhumb: {}", sanitize::visible(text));
 }
 
-/// Prints a message and what to do about it to standard error.
+/// Prints a message with a hint to standard error.
 fn advise(message: &str, hint: &str) {
     if hint.is_empty() { complain(message) } else { complain(&format!("{message}\n  → {hint}")) }
 }
 
-/// Prints to standard output, with whatever could drive a terminal made visible: a pager at the end of a pipe shows it on one.
-/// A closed pipe (`| head`) ends the printing, not the program.
+/// Prints to standard output, with control characters made visible, because a pager may show them on a terminal. A closed pipe
+/// (`| head`) ends the printing without an error.
 ///
 /// # Errors
-/// Standard output cannot be written, for any other reason.
+/// Standard output cannot be written, for another reason than a closed pipe.
 pub fn print(text: &str) -> Result<(), UserError> {
     put(&sanitize::visible(text))
 }
 
-/// As [`print`], but byte for byte into a pipe or file: for what is of no use otherwise, as a diff that shall stay a patch.
+/// As [`print`], but unchanged if standard output is a pipe or file: for output that must be exact, such as a diff.
 fn print_exactly(text: &str) -> Result<(), UserError> {
     if std::io::stdout().is_terminal() { print(text) } else { put(text) }
 }
@@ -86,7 +85,7 @@ fn put(text: &str) -> Result<(), UserError> {
     }
 }
 
-/// Prints one JSON value on a line of its own. What could drive a terminal is escaped as JSON does it, so that it stays the value.
+/// Prints a JSON value on one line. Control characters are escaped as JSON allows, so that the value is the same.
 ///
 /// # Errors
 /// Standard output cannot be written, for any other reason than a closed pipe.
@@ -95,7 +94,8 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<(), UserError> {
     put(&format!("{}\n", escaped(&text)))
 }
 
-/// JSON with escapes for characters that could drive a terminal. They occur only within strings, where an escape means the same.
+/// JSON with escapes for characters that could control a terminal. They occur only within strings, where an escape means the
+/// same.
 fn escaped(json: &str) -> String {
     let mut text = String::new();
     for c in json.chars() {
@@ -108,16 +108,17 @@ fn escaped(json: &str) -> String {
     text
 }
 
-/// Reads a file named on the command line, or standard input for `-`.
+/// Reads a file of the command line, or standard input for `-`.
 fn read_input(path: &std::path::Path) -> Result<String, UserError> {
     String::from_utf8(read_bytes(path)?)
         .map_err(|_| UserError::new(ErrorKind::Usage, format!("{} is not UTF-8 text", path.display()), ""))
 }
 
-/// Bytes of a file named on the command line, at most. No reply, request or output comes near it, and a device has no end.
+/// Maximum size in bytes of a file of the command line. Replies, requests and outputs are far smaller, and a device may be
+/// endless.
 const MOST_INPUT: u64 = 64 * 1024 * 1024;
 
-/// A file, or standard input for `-`.
+/// The bytes of a file, or of standard input for `-`.
 fn read_bytes(path: &std::path::Path) -> Result<Vec<u8>, UserError> {
     let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
     let mut bytes = Vec::new();

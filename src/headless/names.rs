@@ -1,20 +1,20 @@
-//! From a name typed on the command line to a path under the root.
+//! Converts file names of the command line to paths under the root.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use rhumb_workspace::Root;
 
-/// The path under the root, with `/`, that the user means by `typed`: what stands there relative to the current folder,
-/// else relative to the root; where neither is there, the former. `.` and `..` are resolved by name. A name that leads out
-/// of the root comes back as it is, for the reader or writer of the file to refuse.
+/// The path under the root, with `/`, for a typed name: relative to the current folder if it exists there, else relative to the
+/// root if it exists there, else relative to the current folder. `.` and `..` are resolved lexically. A name outside of the
+/// root is returned unchanged; reading or writing it fails later.
 pub fn path_under(root: &Root, typed: &str) -> String {
     let here = std::env::current_dir().ok();
     let below = here.as_deref().and_then(|here| here.strip_prefix(root.path()).ok());
     seen_from(root, below, typed)
 }
 
-/// As [`path_under`], for someone who stands in the folder `below` the root, or outside of the root.
+/// As [`path_under`], for the current folder `below` the root, or outside of it.
 fn seen_from(root: &Root, below: Option<&Path>, typed: &str) -> String {
     let name = Path::new(typed);
     if typed.is_empty() {
@@ -30,21 +30,21 @@ fn seen_from(root: &Root, below: Option<&Path>, typed: &str) -> String {
     found.or(from_here).or_else(from_root).unwrap_or_else(|| typed.to_owned())
 }
 
-/// An absolute name, whose way to the root may lead through links.
+/// An absolute name. The path to the root may have symbolic links.
 fn absolute(root: &Root, name: &Path) -> Option<String> {
     let inside = |path: &Path| path.strip_prefix(root.path()).ok().and_then(normal);
     let plain = resolved(name)?;
     inside(&plain).or_else(|| inside(&plain.parent()?.canonicalize().ok()?.join(plain.file_name()?)))
 }
 
-/// A relative path without `.` and `..`; `None` where it climbs out, names nothing, or is not UTF-8.
+/// A relative path without `.` and `..`; `None` if it leaves the root, is empty, or is not UTF-8.
 fn normal(path: &Path) -> Option<String> {
     let plain = resolved(path)?;
     let names: Option<Vec<&str>> = plain.iter().map(OsStr::to_str).collect();
     names.filter(|names| !names.is_empty()).map(|names| names.join("/"))
 }
 
-/// `path` without `.` and `..`; `None` where it climbs above its start.
+/// `path` without `.` and `..`; `None` if it leaves its start.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for part in path.components() {

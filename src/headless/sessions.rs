@@ -1,4 +1,4 @@
-//! `rhumb sessions`: the sessions of a repository listed, written out, deleted.
+//! `rhumb sessions`: lists, exports and deletes the sessions of a repository.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::store::sessions::{Found, SessionLine, SessionStore, SessionsError, se
 use rhumb_text::{sanitize, width};
 use rhumb_workspace::Root;
 
-/// Lists the sessions of a root, prints one, or deletes one. The exit code is 1 when none is found.
+/// Lists the sessions of a root, prints one, or deletes one. The exit code is 1 if none is found.
 ///
 /// # Errors
 /// There is no such session, it is open elsewhere, or the database cannot be read.
@@ -52,7 +52,7 @@ fn list(lines: &[SessionLine], as_json: bool) -> Result<u8, UserError> {
     Ok(u8::from(lines.is_empty()))
 }
 
-/// Columns of a title.
+/// Width of a title in columns.
 const TITLE: usize = 70;
 
 fn row(line: &SessionLine) -> String {

@@ -1,4 +1,4 @@
-//! The survey for a command: with what earlier runs left, and leaving what the next one needs.
+//! The survey of a command, with the map store.
 
 use std::sync::atomic::AtomicBool;
 
@@ -7,8 +7,8 @@ use crate::session::runner::{Survey, SurveyStart, survey, unread_rules};
 use crate::store::MapStore;
 use rhumb_workspace::Root;
 
-/// Surveys the root; what earlier runs kept in the store is used and kept up to date. Trouble with that is told and costs
-/// nothing but time.
+/// Surveys the root with the stored results of earlier runs, and updates them. Problems with the store are reported and cost
+/// only time.
 pub(super) fn surveyed(root: &Root, with_terms: bool, store: Option<&MapStore>) -> Survey {
     let start = SurveyStart { store, with_terms, ..SurveyStart::default() };
     let mut survey = survey(root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `rhumb trust`: what a repository's own settings propose, shown to the letter, approved and revoked value by value.
+//! `rhumb trust`: shows, approves and revokes single values that settings files of a repository propose.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use crate::config::{Approvals, ConfigError, Paths, Proposed, Settings};
 use crate::error::{ErrorKind, UserError};
 use rhumb_text::sanitize;
 
-/// Shows what waits for an approval, or does what the flags say. The exit code is 1 where a hash names nothing.
+/// Shows the values that wait for an approval, or does what the flags request. The exit code is 1 if a hash is unknown.
 ///
 /// # Errors
-/// Approvals cannot be kept, or standard output cannot be written.
+/// Approvals cannot be saved, or standard output cannot be written.
 pub fn trust(settings: &Settings, args: &TrustArgs) -> Result<u8, UserError> {
     let paths = Paths::of_user();
     let mut approvals = Approvals::read(paths.as_ref());
@@ -50,7 +50,7 @@ pub fn trust(settings: &Settings, args: &TrustArgs) -> Result<u8, UserError> {
     Ok(code)
 }
 
-/// The one value of that hash; none where several begin like it.
+/// The value with a hash; `None` if the abbreviation is ambiguous.
 fn named<'p>(mut among: impl Iterator<Item = &'p Proposed>, hash: &str) -> Option<&'p Proposed> {
     let first = among.find(|proposed| proposed.is_named(hash))?;
     among.all(|other| !other.is_named(hash)).then_some(first)
@@ -65,7 +65,7 @@ fn tell_revoked(gone: &[Proposed]) {
     gone.iter().for_each(|proposed| complain(&format!("revoked: {} = {}", proposed.name, proposed.value)));
 }
 
-/// A value to the letter.
+/// The exact value.
 fn shown(proposed: &Proposed) -> String {
     let Proposed { file, name, value, .. } = proposed;
     let file = sanitize::visible_line(file);

@@ -1,4 +1,4 @@
-//! `rhumb undo` and `rhumb redo`: undo and redo of the last write, without the app.
+//! `rhumb undo` and `rhumb redo`: undo and redo of the last write.
 
 use super::{advise, complain};
 use crate::config::{Paths, Settings};
@@ -9,10 +9,10 @@ use crate::session::runner::{recovered, unwrite};
 use rhumb_text::sanitize;
 use rhumb_workspace::{Direction, Journal, Root};
 
-/// Undoes the last write, or redoes it. The exit code is 0 when that was done and 1 when there was no such write.
+/// Undoes or redoes the last write. The exit code is 1 if there is no such write.
 ///
 /// # Errors
-/// A file is not as the write left it, or the disk refuses. Nothing has changed then.
+/// A file has changed since the write, or cannot be written. Nothing has changed then.
 pub fn undo(root: &Root, settings: &Settings, direction: Direction) -> Result<u8, UserError> {
     let hint = "It is kept below XDG_STATE_HOME, or ~/.local/state.";
     let none = || UserError::new(ErrorKind::Machine, "there is no place for the journal", hint);
@@ -33,10 +33,10 @@ pub fn undo(root: &Root, settings: &Settings, direction: Direction) -> Result<u8
     Ok(0)
 }
 
-/// Whether files may be written although the journal cannot record that, asked on the terminal.
+/// Asks on the terminal whether files may be written although the journal cannot record that.
 ///
 /// # Errors
-/// There is no terminal to ask on.
+/// There is no terminal.
 pub(super) fn may_go_unrecorded(cause: &str, asks: bool) -> Result<bool, UserError> {
     if !asks {
         let hint = "Make room there, or make that folder writable; --no-journal writes without undo and recovery.";
@@ -50,17 +50,17 @@ pub(super) fn may_go_unrecorded(cause: &str, asks: bool) -> Result<bool, UserErr
     Ok(yes_or_no(&question, help) == Some(true))
 }
 
-/// The journal of a root, where the settings have a place for it.
+/// The journal of a root, if there is a state folder in the settings.
 pub(super) fn journal_of(root: &Root, settings: &Settings) -> Option<Journal> {
     settings.state_folder.as_deref().map(|state| Journal::new(state, root))
 }
 
-/// The journal of a root; none where the user has no home.
+/// The journal of a root; `None` without a home folder.
 pub(super) fn journal(root: &Root) -> Option<Journal> {
     Paths::of_user().map(|paths| Journal::new(&paths.state, root))
 }
 
-/// Names the writes that an earlier process did not live to finish, before a command that only reads the files.
+/// Reports interrupted writes of earlier processes, before a command that only reads files.
 pub fn tell_unfinished(root: &Root) {
     let unfinished = journal(root).map(|journal| rhumb_workspace::unfinished_writes(&journal)).unwrap_or_default();
     for (made_in, paths) in unfinished {
@@ -71,7 +71,7 @@ pub fn tell_unfinished(root: &Root) {
     }
 }
 
-/// Sees to a write that an earlier process did not live to finish, and says so.
+/// Recovers an interrupted write of an earlier process, and reports it.
 pub(super) fn tell_recovered(root: &Root, journal: Option<&Journal>) {
     recovered(root, journal).iter().for_each(|failure| advise(&failure.message, &failure.hint));
 }

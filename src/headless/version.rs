@@ -1,4 +1,4 @@
-//! `rhumb version`: which build of the program this is.
+//! `rhumb version`: the build of the program.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{VersionArgs, print, print_json};
 use crate::error::UserError;
 use crate::version::{self, Build, VERSION};
 
-/// Prints all that is known of it; `rhumb --version` prints one line.
+/// Prints all properties of the build; `rhumb --version` prints one line.
 ///
 /// # Errors
 /// Standard output cannot be written.

@@ -102,6 +102,7 @@ pub struct Difference {
     /// The best value of the new run.
     pub new: Option<f64>,
     /// The change.
+    #[serde(rename = "verdict")]
     pub change: Change,
 }
 

@@ -1,4 +1,4 @@
-//! What a message names with an `@`: a file, a folder, a symbol, the uncommitted diff, or a page.
+//! References with `@` in a message: a file, a folder, a symbol, the uncommitted diff, or a page.
 
 use std::ops::Range;
 
@@ -6,22 +6,22 @@ use super::super::passages::CODEBASE;
 use super::is_end_of;
 use super::prose::prose;
 
-/// What may stand before an `@` that names something. Behind a letter it is an address, behind a backtick a decorator.
+/// Characters that may precede an `@` reference. After a letter it is an e-mail address, after a backtick a decorator.
 const BEFORE: &[char] = &['(', '[', '{', '"', '\'', '“', '‘', ',', ';', ':'];
 
-/// What ends a sentence and no name.
+/// Characters that end a sentence and not a name.
 const AFTER: &[char] = &['.', ',', ';', ':', '!', '?', ')', ']', '}', '"', '\'', '…', '”', '’'];
 
-/// A name behind an `@`.
+/// A name after an `@`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct At {
-    /// Where it stands, in bytes, the `@` included.
+    /// The byte range, including the `@`.
     pub range: Range<usize>,
     /// The name.
     pub name: String,
 }
 
-/// What such a name means.
+/// The meaning of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AtMeaning {
     /// A file.
@@ -30,15 +30,15 @@ pub enum AtMeaning {
     Folder(String),
     /// A definition, by its name.
     Symbol(String),
-    /// What is not committed.
+    /// The uncommitted diff.
     Diff,
     /// A page, by its address.
     Page(String),
-    /// The whole repository, to be searched.
+    /// A search of the whole repository.
     Codebase,
 }
 
-/// Every name behind an `@`, whether it means anything or not. Fenced code and code spans have none.
+/// All names after `@`, with or without a meaning, except in fenced code and code spans.
 pub fn ats(text: &str) -> Vec<At> {
     let shown = without_spans(&prose(text));
     let mut found: Vec<At> = Vec::new();
@@ -73,7 +73,7 @@ fn named(text: &str, at: usize) -> Option<At> {
     (!name.is_empty()).then(|| At { range: at..at + 1 + name.len(), name: name.to_owned() })
 }
 
-/// The text with blanks in the place of its code spans.
+/// The text with code spans replaced by blanks.
 fn without_spans(text: &str) -> String {
     let mut open = false;
     let hidden = text.chars().map(|c| {
@@ -81,7 +81,7 @@ fn without_spans(text: &str) -> String {
             open = c == '`' && !open;
             return c;
         }
-        // Every byte keeps its place.
+        // Byte offsets are preserved.
         if open && c == '@' { ' ' } else { c }
     });
     hidden.collect()
@@ -91,8 +91,8 @@ fn is_page(name: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| name.strip_prefix(scheme).is_some_and(|host| !host.is_empty()))
 }
 
-/// What the name means; `None` where it means nothing here, and is text. `paths` are all files, sorted; `is_symbol` tells
-/// whether something of that name is defined.
+/// The meaning of a name; `None` if it has none and is text. `paths` are all files, sorted; `is_symbol` returns whether a
+/// symbol is defined.
 pub fn at_meaning(name: &str, paths: &[String], is_symbol: &dyn Fn(&str) -> bool) -> Option<AtMeaning> {
     if name == "diff" {
         return Some(AtMeaning::Diff);
@@ -130,7 +130,7 @@ fn file_or_folder(path: &str, paths: &[String]) -> Option<AtMeaning> {
     if paths.get(first).is_some_and(|known| known.starts_with(&folder)) {
         return Some(AtMeaning::Folder(bare.to_owned()));
     }
-    // A word like any other is no file, and need not be sought among all of them.
+    // A plain word is not a file, so the files are not searched.
     if !bare.contains(['.', '/', '-', '_']) {
         return None;
     }

@@ -1,8 +1,8 @@
-//! Which files a text talks about: paths in every way in which people and models write them, names that only one file has, and
-//! distinctive symbols that only one file defines.
+//! Files that a text mentions: paths in every usual notation, unique file names, and distinctive symbols that only one file
+//! defines.
 //!
-//! Nothing is guessed at: a mention is a file of the repository, and a name that could be several files is none. What stands
-//! in edit blocks and fenced code is no mention; [`prose`] takes it out of an answer first.
+//! Nothing is guessed: an ambiguous name is not a mention. Names in edit blocks and fenced code are not mentions; [`prose`]
+//! removes these from an answer first.
 
 mod at;
 mod prose;
@@ -18,10 +18,10 @@ pub use prose::prose;
 use self::readings::{Reading, readings};
 use rhumb_index::repo_map::is_compound;
 
-/// Shortest name of a symbol that counts, in characters: shorter ones are words of every text.
-const LEAST_SYMBOL: usize = 4;
+/// Minimum length of the name of a symbol in characters. Shorter names are common words.
+const MIN_SYMBOL_CHARS: usize = 4;
 
-/// Names of types that every program has or talks about: they name no file, even where one file alone defines them.
+/// Common names of types, which are not mentions even if only one file defines them.
 const COMMON_TYPES: [&str; 32] = [
     "Array",
     "Boolean",
@@ -57,40 +57,40 @@ const COMMON_TYPES: [&str; 32] = [
     "Vector",
 ];
 
-/// How a file was named.
+/// How a file was mentioned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NamedBy {
     /// By its path.
     Path,
-    /// By the end of its path, which no other file has.
+    /// By the unique end of its path.
     Name,
-    /// By something that it alone defines.
+    /// By a symbol that only it defines.
     Symbol,
 }
 
-/// A file that a text names.
+/// A mention of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mention {
-    /// Where it is named, in bytes: the name alone, without quotes, line numbers and punctuation.
+    /// The byte range of the name, without quotes, line numbers and punctuation.
     pub range: Range<usize>,
-    /// The path of the file, as the repository lists it.
+    /// The path of the file in the repository.
     pub path: String,
-    /// How.
+    /// How it was mentioned.
     pub by: NamedBy,
 }
 
-/// What is known of the repository.
+/// The repository, for finding mentions.
 #[derive(Clone, Copy)]
 pub struct KnownFiles<'k> {
-    /// Every file, sorted.
+    /// All files, sorted.
     pub paths: &'k [String],
-    /// Files in the chat: they are no mentions, and a bare name that one of them has means that one.
+    /// Files in the chat. They are not mentions, and an ambiguous name refers to one of them.
     pub chat: &'k [String],
-    /// The only file that defines a symbol of that name, if exactly one does.
+    /// The file that defines a symbol, if it is the only one.
     pub symbol: &'k dyn Fn(&str) -> Option<String>,
 }
 
-/// The files that `text` names, in the order of the text; a file that is named twice is there twice. Ranges do not overlap.
+/// The mentions in `text`, in order, with repetitions. Ranges do not overlap.
 pub fn mentions(text: &str, known: &KnownFiles<'_>) -> Vec<Mention> {
     let read = readings(text);
     let ends = PathEnds::new(known.paths, &read);
@@ -110,19 +110,19 @@ pub fn mentions(text: &str, known: &KnownFiles<'_>) -> Vec<Mention> {
     found
 }
 
-/// The paths of mentions, each once, in the order of the text.
+/// The paths of mentions without repetitions, in order.
 pub fn mentioned_paths(mentions: &[Mention]) -> Vec<String> {
     let mut seen = HashSet::new();
     mentions.iter().filter(|mention| seen.insert(mention.path.as_str())).map(|mention| mention.path.clone()).collect()
 }
 
-/// The paths by their last part, as far as a text has such a word.
+/// The paths whose last part occurs in a text, by that part.
 struct PathEnds<'p> {
     by_name: HashMap<&'p str, Vec<&'p str>>,
 }
 
 impl<'p> PathEnds<'p> {
-    /// One look at every path, whatever the length of the text.
+    /// Every path is examined once, whatever the length of the text.
     fn new(paths: &'p [String], read: &[Reading]) -> Self {
         let names: HashSet<&str> = read.iter().map(|reading| last_part(&reading.name)).collect();
         let mut by_name: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -150,7 +150,7 @@ impl<'p> PathEnds<'p> {
         let mut ends = files.iter().filter(|path| is_end_of(name, path));
         match (ends.next(), ends.next()) {
             (Some(only), None) => mention(only, NamedBy::Name),
-            // Of several the one in the chat is meant.
+            // Of several files, the one in the chat is meant.
             (Some(_), Some(_)) => {
                 let in_chat = |path: &&&str| known.chat.iter().any(|chat| chat == **path);
                 let meant = files.iter().filter(|path| is_end_of(name, path)).find(in_chat);
@@ -161,7 +161,7 @@ impl<'p> PathEnds<'p> {
     }
 }
 
-/// Whether a path ends in these parts.
+/// Whether a path ends with these parts.
 fn is_end_of(name: &str, path: &str) -> bool {
     path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
@@ -170,7 +170,7 @@ fn last_part(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// Whether a word looks like the name of a file and not like one of a sentence.
+/// Whether a word looks like a file name and not like a word of a sentence.
 fn has_shape(name: &str) -> bool {
     name.contains(['.', '/', '-', '_'])
 }
@@ -179,7 +179,7 @@ fn has_capital(name: &str) -> bool {
     name.contains(char::is_uppercase)
 }
 
-/// The file of a symbol that is written as code: in backticks, or with a parenthesis behind.
+/// The file of a symbol that is written as code: in backticks, or followed by a parenthesis.
 fn symbol(text: &str, reading: &Reading, known: &KnownFiles<'_>) -> Option<Mention> {
     let written = text.get(reading.range.clone())?;
     let (bare, called) = match written.find('(') {
@@ -190,7 +190,7 @@ fn symbol(text: &str, reading: &Reading, known: &KnownFiles<'_>) -> Option<Menti
         return None;
     }
     let name = bare.rsplit([':', '.', '#', '>']).next().unwrap_or(bare);
-    let is_name = name.chars().count() >= LEAST_SYMBOL
+    let is_name = name.chars().count() >= MIN_SYMBOL_CHARS
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_numeric())
         && is_distinctive(name);
@@ -199,7 +199,7 @@ fn symbol(text: &str, reading: &Reading, known: &KnownFiles<'_>) -> Option<Menti
     Some(Mention { range: start..start + name.len(), path, by: NamedBy::Symbol })
 }
 
-/// Whether a name is likely to mean a definition and not to be a word: it is made of several words or has the case of a type.
+/// Whether a name probably refers to a definition: it consists of several words or has the case of a type.
 fn is_distinctive(name: &str) -> bool {
     is_compound(name) && !COMMON_TYPES.contains(&name)
 }

@@ -1,8 +1,8 @@
-//! What of an answer is prose: its edits and its fenced code quote files, and quoting is not naming.
+//! The prose of an answer, without edits and fenced code, whose file names are not mentions.
 
 use rhumb_edit::{FormatChoice, parse};
 
-/// The answer with blanks in the place of edits and fenced code. Every byte keeps its place.
+/// The answer with edits and fenced code replaced by blanks. Byte offsets are preserved.
 pub fn prose(answer: &str) -> String {
     let parsed = parse(answer, FormatChoice::Auto);
     let blocks: Vec<(usize, usize)> = parsed.edits.iter().map(|edit| edit.reply_lines).collect();
@@ -32,7 +32,7 @@ pub fn prose(answer: &str) -> String {
     masked
 }
 
-/// The fence that a line opens or closes: three or more backticks or tildes at its beginning, which no backtick follows.
+/// The fence that a line opens or closes: three or more backticks or tildes at its beginning, without a backtick after them.
 fn fence_of(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let mark = line.chars().next().filter(|c| "`~".contains(*c))?;
@@ -40,7 +40,7 @@ fn fence_of(line: &str) -> Option<&str> {
     (length >= 3 && !line[length..].contains('`')).then(|| &line[..length])
 }
 
-/// As many bytes of nothing.
+/// Blanks of the same length in bytes.
 fn blank(line: &str) -> String {
     line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect()
 }

@@ -1,47 +1,47 @@
-//! The words of a text that may be names, each in every way in which it can be read: as it stands first, then with one layer of
-//! quotes, punctuation and line numbers less each.
+//! The words of a text that may be names, with all readings: first as written, then without each layer of quotes, punctuation
+//! and line numbers.
 
 use std::ops::Range;
 
-/// Longest name, in bytes; longer runs are data.
-const LONGEST: usize = 300;
+/// Maximum length of a name in bytes.
+const MAX_NAME_BYTES: usize = 300;
 
-/// So many layers are taken off at most.
-const LAYERS: usize = 12;
+/// Maximum number of layers that are removed.
+const MAX_LAYERS: usize = 12;
 
-/// What may stand before a name and is no part of it.
+/// Characters that may precede a name.
 const OPENERS: &[char] = &[
     '"', '\'', '`', '(', '[', '{', '<', '*', '_', '~', '“', '‘', '„', '«', '‹', '@', '#', '|', '=', ':', '>', '-', '+',
     '•',
 ];
 
-/// What may stand behind it.
+/// Characters that may follow a name.
 const CLOSERS: &[char] = &[
     '"', '\'', '`', ')', ']', '}', '>', '*', '_', '~', '.', ',', ';', ':', '!', '?', '…', '”', '’', '»', '›', '|',
     '\\', '/', '。', '，', '、',
 ];
 
-/// What parts a word into several names.
+/// Characters that separate names within a word.
 const BORDERS: &[char] = &['"', '\'', '`', '(', ')', '[', ']', '{', '}', '<', '>', ',', ';', '|', '=', '*'];
 
-/// What quotes a name that may hold spaces, with its other side.
+/// Quotes around a name that may contain spaces, with their closing quotes.
 const QUOTES: [(char, char); 9] =
     [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('«', '»'), ('<', '>'), ('(', ')'), ('[', ']')];
 
-/// A word, or a part of one, as it may be meant.
+/// A reading of a word or of a part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// Where it stands, in bytes.
+    /// The byte range.
     pub(super) range: Range<usize>,
-    /// The name that it would be: `/` between its parts, nothing before the first.
+    /// The name, with `/` as separator and without a leading one.
     pub(super) name: String,
-    /// Whether it stands in quotes of some kind.
+    /// Whether it is quoted.
     pub(super) quoted: bool,
-    /// Whether these are backticks.
+    /// Whether the quotes are backticks.
     pub(super) in_code: bool,
 }
 
-/// Every reading of every word, the fullest of a word first.
+/// All readings of all words, the longest reading of a word first.
 pub(super) fn readings(text: &str) -> Vec<Reading> {
     let mut found = Vec::new();
     for span in spans(text) {
@@ -50,14 +50,14 @@ pub(super) fn readings(text: &str) -> Vec<Reading> {
     found
 }
 
-/// A stretch of text that may hold a name.
+/// A range of text that may contain a name.
 #[derive(Debug, Clone)]
 struct Span {
     range: Range<usize>,
     quote: Option<char>,
 }
 
-/// What stands in quotes, the words between white space, and the parts of those.
+/// Quoted texts, words between white space, and parts of words.
 fn spans(text: &str) -> Vec<Span> {
     let mut spans = Vec::new();
     for (at, open) in text.char_indices() {
@@ -68,13 +68,13 @@ fn spans(text: &str) -> Vec<Span> {
     }
     for word in text.split_whitespace() {
         let start = word.as_ptr() as usize - text.as_ptr() as usize;
-        if word.len() <= LONGEST {
+        if word.len() <= MAX_NAME_BYTES {
             spans.push(Span { range: start..start + word.len(), quote: None });
         }
         if !word.contains(BORDERS) {
             continue;
         }
-        for part in word.split(BORDERS).filter(|part| !part.is_empty() && part.len() <= LONGEST) {
+        for part in word.split(BORDERS).filter(|part| !part.is_empty() && part.len() <= MAX_NAME_BYTES) {
             let start = part.as_ptr() as usize - text.as_ptr() as usize;
             spans.push(Span { range: start..start + part.len(), quote: None });
         }
@@ -82,16 +82,16 @@ fn spans(text: &str) -> Vec<Span> {
     spans
 }
 
-/// Where a quote that begins at `start` ends: in the same line, before it is too long for a name.
+/// The end of a quote that begins at `start`: on the same line, and within the maximum length of a name.
 fn closed(text: &str, start: usize, close: char) -> Option<usize> {
-    let mut inside = text.get(start..)?.char_indices().take_while(|(at, c)| *at <= LONGEST && *c != '\n');
+    let mut inside = text.get(start..)?.char_indices().take_while(|(at, c)| *at <= MAX_NAME_BYTES && *c != '\n');
     inside.find(|(at, c)| *c == close && *at > 0).map(|(at, _)| start + at)
 }
 
 fn peel(text: &str, span: Span, found: &mut Vec<Reading>) {
     let mut range = span.range;
     let mut quote = span.quote;
-    for _ in 0..LAYERS {
+    for _ in 0..MAX_LAYERS {
         let Some(shown) = text.get(range.clone()).filter(|shown| !shown.is_empty()) else { return };
         let name = normal(shown);
         if !name.is_empty() {
@@ -104,7 +104,7 @@ fn peel(text: &str, span: Span, found: &mut Vec<Reading>) {
     }
 }
 
-/// The text without its outermost layer, and the quote that this was; `None` when there is none.
+/// The text without its outermost layer, and the quote if it was one; `None` if there is no layer.
 fn peeled(text: &str) -> Option<(Range<usize>, Option<char>)> {
     let trimmed = text.trim();
     if trimmed.len() < text.len() {
@@ -130,7 +130,7 @@ fn peeled(text: &str) -> Option<(Range<usize>, Option<char>)> {
     OPENERS.contains(&first).then(|| (first.len_utf8()..text.len(), None))
 }
 
-/// Where the name ends that line numbers follow: `:12`, `:12-20`, `:12:3`, `#L10`, `#L10-L20`, `(12)`, `(12,3)`.
+/// The end of a name that is followed by line numbers: `:12`, `:12-20`, `:12:3`, `#L10`, `#L10-L20`, `(12)`, `(12,3)`.
 fn without_lines(text: &str) -> Option<usize> {
     let is_lines = |rest: &str| {
         let digits = rest.contains(|c: char| c.is_ascii_digit());
@@ -145,7 +145,7 @@ fn without_lines(text: &str) -> Option<usize> {
     is_lines(inside).then_some(at)
 }
 
-/// The path that a word would be: slashes of Windows turned, `./` and `/` before it gone, `%20` a space.
+/// The word as a path: backslashes become slashes, a leading `./` or `/` is removed, `%20` becomes a space.
 fn normal(word: &str) -> String {
     let mut name = if word.contains('\\') { word.replace('\\', "/") } else { word.to_owned() };
     if name.contains("%20") {

@@ -1,16 +1,16 @@
-//! Paths with spaces that nobody quoted: they are looked for as they are.
+//! Unquoted paths with spaces, which are searched as they are.
 
 use std::collections::HashSet;
 
 use super::readings::Reading;
 use super::{Mention, NamedBy};
 
-/// Where the paths with spaces stand in the text.
+/// The byte ranges of paths with spaces in the text.
 pub(super) fn mentions(text: &str, read: &[Reading], paths: &[String]) -> Vec<Mention> {
     let words: HashSet<&str> = read.iter().map(|reading| reading.name.as_str()).collect();
     let mut found = Vec::new();
     for path in paths.iter().filter(|path| path.contains(' ')) {
-        // Few texts hold the first word of such a path: most are done with here.
+        // Few texts contain the first word of such a path.
         let first = path.split(' ').next().unwrap_or(path);
         if !first.is_empty() && !words.contains(first) {
             continue;
@@ -31,7 +31,7 @@ pub(super) fn mentions(text: &str, read: &[Reading], paths: &[String]) -> Vec<Me
     found
 }
 
-/// Whether what stands there is not the middle of a longer name.
+/// Whether the match is not part of a longer name.
 fn is_apart(text: &str, start: usize, length: usize) -> bool {
     let (before, after) = (&text[..start], &text[start + length..]);
     let bare = before.strip_suffix("./").or_else(|| before.strip_suffix(".\\")).unwrap_or(before);
@@ -39,7 +39,7 @@ fn is_apart(text: &str, start: usize, length: usize) -> bool {
     let ends = |rest: &str| {
         let mut rest = rest.chars();
         match rest.next() {
-            // The end of a sentence, or an extension that the path has not.
+            // The end of a sentence, or another extension.
             Some('.') => !rest.next().is_some_and(char::is_alphanumeric),
             Some(c) => !joins(c),
             None => true,

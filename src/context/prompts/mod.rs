@@ -1,5 +1,4 @@
-//! Our prompts: what we tell the model about its task and about the edit format that it must write. They are files in
-//! `prompts/`, and the user can put others in their place.
+//! The prompts: instructions about the task and the edit format. They are files in `prompts/`, and the user can replace them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,12 +6,12 @@ use std::sync::Arc;
 
 use super::fill;
 
-/// A prompt as it comes with the program.
+/// A built-in prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BundledPrompt {
-    /// The stable kebab-case name: a file `NAME.md` in the user's folder takes its place.
+    /// The kebab-case name: the file `NAME.md` in the user's folder replaces the prompt.
     pub name: &'static str,
-    /// What it is, for lists.
+    /// A description for lists.
     pub what: &'static str,
     /// The text.
     pub text: &'static str,
@@ -24,7 +23,7 @@ macro_rules! bundled {
     };
 }
 
-/// Every prompt, in the order in which lists show them.
+/// All prompts, in the order of lists.
 const BUNDLED: [BundledPrompt; 43] = [
     bundled!("code", "the standing instructions of code mode"),
     bundled!("ask", "the standing instructions of ask mode"),
@@ -71,7 +70,7 @@ const BUNDLED: [BundledPrompt; 43] = [
     bundled!("commit", "asks for the message of a commit; `{language}` is the language of the message"),
 ];
 
-/// Placeholders that every prompt may hold, and what they stand for.
+/// Placeholders of all prompts, with their meanings.
 pub const PLACEHOLDERS: [(&str, &str); 9] = [
     ("fence", "the fence to write code with: longer than any in the files of the chat"),
     ("platform", "the operating system and the processor"),
@@ -84,7 +83,7 @@ pub const PLACEHOLDERS: [(&str, &str); 9] = [
     ("words", "in `summary`: how long the summary may be"),
 ];
 
-/// The prompts in force.
+/// The effective prompts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompts {
     texts: BTreeMap<&'static str, Arc<str>>,
@@ -96,19 +95,19 @@ impl Default for Prompts {
     }
 }
 
-/// Something about a prompt of the user's that may not be meant like that.
+/// A possible mistake in a custom prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PromptNote {
-    /// There is no prompt of that name: its text is not used.
+    /// There is no prompt with that name; the text is not used.
     UnknownName {
         /// The name.
         name: String,
-        /// The nearest name that there is.
+        /// The nearest existing name.
         nearest: &'static str,
     },
-    /// A word in braces stands for nothing: it is sent as it is.
+    /// A word in braces is not a placeholder and is sent as it is.
     UnknownPlaceholder {
-        /// The prompt that holds it.
+        /// The prompt.
         prompt: &'static str,
         /// The word, without braces.
         placeholder: String,
@@ -129,12 +128,12 @@ impl fmt::Display for PromptNote {
 }
 
 impl Prompts {
-    /// Every prompt that comes with the program, with its name and what it is.
+    /// All built-in prompts with name and description.
     pub fn bundled() -> &'static [BundledPrompt] {
         &BUNDLED
     }
 
-    /// The prompts with those of the user in their places, by name, and what to tell about these.
+    /// The prompts with replacements of the user, by name, and possible mistakes in these.
     pub fn with_overrides(overrides: &BTreeMap<String, String>) -> (Self, Vec<PromptNote>) {
         let mut prompts = Self::default();
         let mut notes = Vec::new();
@@ -151,12 +150,12 @@ impl Prompts {
         (prompts, notes)
     }
 
-    /// The text of a prompt, without white space at its end; empty where the user emptied it, or there is none of that name.
+    /// The text of a prompt without trailing white space; empty if the user emptied it, or if there is none with that name.
     pub fn text(&self, name: &str) -> &str {
         self.texts.get(name).map_or("", |text| text)
     }
 
-    /// The placeholders in the prompt of that name, each once, in order.
+    /// The placeholders in a prompt without repetitions, in order.
     pub fn placeholders(&self, name: &str) -> Vec<&str> {
         let mut found = Vec::new();
         for word in fill::placeholders(self.text(name)).filter(|word| is_known(word)) {
@@ -172,7 +171,7 @@ fn is_known(word: &str) -> bool {
     PLACEHOLDERS.iter().any(|(name, _)| *name == word)
 }
 
-/// Words in braces that stand for nothing, each once.
+/// Words in braces that are not placeholders, without repetitions.
 fn unknown_placeholders(text: &str) -> Vec<&str> {
     let mut unknown: Vec<&str> = fill::placeholders(text).filter(|word| !is_known(word)).collect();
     unknown.sort_unstable();

@@ -1,4 +1,4 @@
-//! Flags of what the program says of itself: completions for shells, man pages, which build it is.
+//! Flags of `completions`, `man` and `version`.
 
 use std::path::PathBuf;
 

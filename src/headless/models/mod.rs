@@ -1,4 +1,4 @@
-//! `rhumb models`: what is known of which model, and from where.
+//! `rhumb models`: properties of models and their sources.
 
 mod refresh;
 
@@ -15,16 +15,16 @@ use refresh::refresh;
 use rhumb_llm::models::{Caching, Catalog, Model, Source, ThinkingControl};
 use rhumb_text::width;
 
-/// As many models are shown for a query.
+/// Maximum number of models for a query.
 const MAX_FOUND: usize = 50;
 
-/// As many names are shown when there is none.
+/// Maximum number of suggested names without a match.
 const MAX_NEAREST: usize = 5;
 
-/// Prints the models that fit a query. The exit code is 1 when none does, or when some of several lists could not be fetched.
+/// Prints the models that match a query. The exit code is 1 if none does, or if some of several lists could not be fetched.
 ///
 /// # Errors
-/// No list could be fetched, the disk refuses, or standard output cannot be written.
+/// No list could be fetched or written, or standard output cannot be written.
 pub fn models(settings: &Settings, args: &ModelsArgs) -> Result<u8, UserError> {
     let refreshes = args.refresh || args.from.is_some();
     if args.save.is_some() && !refreshes {
@@ -48,11 +48,11 @@ pub fn models(settings: &Settings, args: &ModelsArgs) -> Result<u8, UserError> {
     Ok(if found.models.is_empty() { 1 } else { code })
 }
 
-/// What a query came to.
+/// The result of a query.
 struct Found<'a> {
     catalog: &'a Catalog,
     models: Vec<Model>,
-    /// What was asked for, as it would be taken, if it is in no list.
+    /// The resolved name, if it is in no list.
     assumed: Option<Model>,
     nearest: Vec<String>,
 }
@@ -114,7 +114,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// What to say of a model that is in no list.
+/// The message about a model that is in no list.
 fn unknown(model: &Model, nearest: &[String]) -> String {
     let why = if model.source == Source::Family { "as models of such a name have" } else { "as most servers take it" };
     let mut text = format!("{} is in no list; a window of {} tokens would be assumed, {why}", model.name, model.window);
@@ -124,7 +124,7 @@ fn unknown(model: &Model, nearest: &[String]) -> String {
     text
 }
 
-/// The models as a table for people.
+/// The models as a table.
 fn table(models: &[Model]) -> String {
     let head = ["model", "window", "output", "$/M in", "$/M out", "$/M cached", "can", "known from"].map(str::to_owned);
     let rows: Vec<[String; 8]> = std::iter::once(head).chain(models.iter().map(row)).collect();
@@ -135,7 +135,7 @@ fn table(models: &[Model]) -> String {
         let mut line = String::new();
         for (at, (cell, wide)) in row.iter().zip(widths).enumerate() {
             let gap = " ".repeat(wide.saturating_sub(width::columns(cell)));
-            // Numbers stand on the right.
+            // Numbers are right-aligned.
             let _ = if (1..6).contains(&at) { write!(line, "{gap}{cell}  ") } else { write!(line, "{cell}{gap}  ") };
         }
         let _ = writeln!(text, "{}", line.trim_end());
@@ -176,7 +176,7 @@ fn abilities(model: &Model) -> String {
     words.into_iter().filter(|(_, can)| *can).map(|(word, _)| word).collect::<Vec<_>>().join(" ")
 }
 
-/// Tokens to two or three digits: `8.2k`, `200k`, `1.05M`.
+/// Tokens with two or three digits: `8.2k`, `200k`, `1.05M`.
 fn short(tokens: usize) -> String {
     let (value, unit) = match tokens {
         0..1_000 => return tokens.to_string(),

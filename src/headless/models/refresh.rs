@@ -1,4 +1,4 @@
-//! `rhumb models --refresh`: public lists of models fetched, judged and kept.
+//! `rhumb models --refresh`: fetches, checks and stores public lists of models.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use crate::store::{keep_model_list, model_lists};
 use rhumb_llm::models::{Catalog, ListKind, ModelList, parse_list};
 use rhumb_llm::{fetch_list, list_url, redacted_url};
 
-/// The lists that are fetched when none is named: one has most providers, the other is of a provider that the first leaves out.
+/// The default lists: one has most providers, the other is of a provider that the first leaves out.
 const USUAL: [ListKind; 2] = [ListKind::Litellm, ListKind::OpenRouter];
 
-/// How long to wait for a whole list.
+/// Timeout of a list.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Fetches what the flags name, and keeps what is good. The exit code is 1 when some lists failed and others did not.
+/// Fetches the lists of the flags and stores the valid ones. The exit code is 1 if some lists failed.
 ///
 /// # Errors
-/// None could be had, or the disk refuses. Lists that were there stay.
+/// No list could be fetched, or a list cannot be written. Older lists are kept.
 pub(super) fn refresh(args: &ModelsArgs, cache: Option<&Path>) -> Result<u8, UserError> {
     let origins = match &args.from {
         Some(from) => vec![ListKind::named(from).map_or_else(|| from.clone(), |kind| list_url(kind).to_owned())],
@@ -34,7 +34,7 @@ pub(super) fn refresh(args: &ModelsArgs, cache: Option<&Path>) -> Result<u8, Use
         }
     }
     if errors.len() == origins.len() {
-        // The last is returned and told by whoever asked; it is the only one as a rule.
+        // The last error is returned and reported by the caller. Usually it is the only one.
         let last = errors.pop();
         errors.iter().for_each(|error| complain(&error.to_string()));
         return last.map_or(Ok(0), Err);
@@ -47,17 +47,17 @@ fn is_address(origin: &str) -> bool {
     origin.starts_with("http://") || origin.starts_with("https://")
 }
 
-/// Where a list came from, without what is nobody else's business.
+/// The source of a list, without private parts.
 fn shown(origin: &str) -> String {
     if is_address(origin) { redacted_url(origin) } else { origin.to_owned() }
 }
 
-/// What kind of failure a bad list is: of the provider that sent it, or of the input.
+/// The kind of error of a malformed list: of the provider that sent it, or of the input.
 fn blame(origin: &str) -> ErrorKind {
     if is_address(origin) { ErrorKind::Provider } else { ErrorKind::Usage }
 }
 
-/// The list at an address or in a file.
+/// Reads a list from an address or a file.
 fn taken(origin: &str) -> Result<ModelList, UserError> {
     let text = if is_address(origin) { fetched(origin)? } else { read_input(Path::new(origin))? };
     let shown = shown(origin);
@@ -74,7 +74,7 @@ fn fetched(url: &str) -> Result<String, UserError> {
     })
 }
 
-/// Keeps a list, or saves it where the user wants it, unless it is much smaller than the one whose place it would take.
+/// Stores a list, or writes it to the file of the user, unless it is much smaller than the list that it would replace.
 fn settle(list: &ModelList, origin: &str, args: &ModelsArgs, cache: Option<&Path>) -> Result<(), UserError> {
     if let Some(path) = &args.save {
         let failed =

@@ -1,4 +1,4 @@
-//! `rhumb search --context`: the passages as a model would read them.
+//! `rhumb search --context`: the passages as a model reads them.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use rhumb_index::repo_map::TagGraph;
 use rhumb_index::retrieval::{Hit, Passage, Passages, Related, SourceFiles};
 use rhumb_tokens::counter_for_model;
 
-/// The passages for a question with what it found, within so many tokens of whatever model.
+/// The passages for the hits of a question, within a budget in tokens.
 pub(super) fn as_context(
     graph: &TagGraph,
     (question, hits): (&str, Vec<Hit>),
@@ -18,7 +18,7 @@ pub(super) fn as_context(
     passages
 }
 
-/// The passages for a program.
+/// The passages as JSON.
 pub(super) fn context_json(passages: &Passages, budget: usize) -> Value {
     let passage = |passage: &Passage| {
         json!({

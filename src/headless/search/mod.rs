@@ -1,4 +1,4 @@
-//! `rhumb search`: ranked passages for a question on standard output.
+//! `rhumb search`: prints ranked passages for a question.
 
 mod context;
 mod modes;
@@ -22,13 +22,13 @@ use rhumb_index::retrieval::{
 };
 use rhumb_workspace::Root;
 
-/// Lines of a passage that are shown to a person.
+/// Maximum lines of a passage in text output.
 const FIRST_LINES: usize = 4;
 
-/// Prints the passages, best first, or all of them as a model reads them. The exit code is 1 when nothing was found.
+/// Prints the passages, best first, or all of them as a model reads them. The exit code is 1 if there are none.
 ///
 /// # Errors
-/// Meaning was asked for and cannot be had, or standard output cannot be written.
+/// Semantic search was requested and is not available, or standard output cannot be written.
 pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8, UserError> {
     let asked = args.asked();
     if asked.trim().is_empty() {
@@ -67,7 +67,7 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
     Ok(0)
 }
 
-/// Why there is no passage.
+/// Why no passage was found.
 fn nothing_found(query: &str) -> &'static str {
     if question_words(query).is_empty() {
         "the query has only words that every text has: name something that the code may speak of"
@@ -79,17 +79,17 @@ fn nothing_found(query: &str) -> &'static str {
 /// A hit with the lines of its chunk.
 struct Row {
     hit: Hit,
-    /// What is shown of it, with the numbers of the lines.
+    /// The lines that are shown, with line numbers.
     lines: Vec<(u32, String)>,
 }
 
-/// What speaks for a hit.
+/// The explanation of a hit.
 struct Why<'r> {
     contributions: Vec<Contribution>,
     words: Vec<&'r str>,
 }
 
-/// The hits, each widened to its chunk; of two in one chunk the better. Those whose file cannot be read any more stay as they are.
+/// The hits, each extended to its chunk; of two in one chunk the better. Hits in unreadable files are not extended.
 fn rows(hits: Vec<Hit>, sources: &SourceFiles<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for mut hit in hits {
@@ -114,7 +114,7 @@ impl Row {
         Why { contributions: reasons.contributions(self.hit.file), words: reasons.words_in(&text.join("\n")) }
     }
 
-    /// A line for it; for a person its first lines too.
+    /// A line for the hit; in text output also its first lines.
     fn text(&self, why: Option<&Why<'_>>, for_person: bool) -> String {
         let hit = &self.hit;
         let what = if hit.signature.is_empty() { String::new() } else { format!("  {}", hit.signature) };

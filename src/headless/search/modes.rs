@@ -1,4 +1,4 @@
-//! What `rhumb search` finds in each of its modes.
+//! The modes of `rhumb search`.
 
 use crate::config::{EmbeddingsSource, Settings};
 use crate::error::UserError;
@@ -11,7 +11,8 @@ use crate::session::runner::{
 use rhumb_index::retrieval::{Hit, Question};
 use rhumb_workspace::Root;
 
-/// The hits in the mode that was asked for. Where none was, meaning counts if it can be had, and words alone do with a word why.
+/// The hits in a mode. By default semantic search is included if it is available; otherwise the search is lexical and a message
+/// says why.
 pub(super) fn hits(
     root: &Root,
     settings: &Settings,

@@ -64,7 +64,7 @@ pub(crate) fn instruction(task: &Task) -> String {
 /// Why tasks cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
-    /// The disk mentions no.
+    /// A file or folder cannot be read.
     #[error("cannot use {}: {source}", .path.display())]
     File {
         /// The file or folder.

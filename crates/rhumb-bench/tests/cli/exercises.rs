@@ -77,7 +77,7 @@ fn the_output_of_the_tests_goes_to_the_second_try() {
     let flags = ["--language", "python", "--model", MODEL, "--base-url", &url];
     let (code, out, err) = run(exercises(folder.path(), &flags));
     assert_eq!(code, 0, "{out}{err}");
-    assert!(err.contains("tests run what a model wrote"), "{err}");
+    assert!(err.contains("tests run code that a model wrote"), "{err}");
     for part in [
         "exercises: 1 of 1 tasks, test-model",
         "passed at the first try              0.0 %",
@@ -143,7 +143,7 @@ fn a_run_continues_only_with_the_same_test_commands() {
         assert!(code == 2 && out.is_empty() && err.contains(part), "{code} {out} {err}");
     }
     let (code, out, err) = run(exercises(folder.path(), &["--recite", "--language", "sh", "--language", "ruby"]));
-    assert!(code == 2 && out.is_empty() && err.contains("the languages there are: python, sh"), "{code} {out} {err}");
+    assert!(code == 2 && out.is_empty() && err.contains("available languages: python, sh"), "{code} {out} {err}");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_language_without_a_test_command_is_a_usage_error() {
     assert_eq!(code, 0, "{out}{err}");
     assert_eq!(results(folder.path())[0]["passed"], 1);
     let (code, _, err) = run(exercises(folder.path(), &["--test", "cobol"]));
-    assert!(code == 2 && err.contains("not LANG=COMMAND"), "{err}");
+    assert!(code == 2 && err.contains("expected LANG=COMMAND"), "{err}");
 }
 
 /// The exercise of tides with other tests and another example.

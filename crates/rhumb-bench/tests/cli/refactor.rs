@@ -202,15 +202,15 @@ fn the_report_has_only_selected_tasks() {
     assert!(code == 0 && !out.contains("tokens") && !out.contains("price"), "{code} {out} {err}");
     let compare = |a: &str, b: &str| run(bench(place.path(), &["compare", a, b]));
     let (_, out, _) = compare("run", "other");
-    for part in ["A  refactor: 1 of 2 tasks", "B  refactor: 1 of 1 tasks", "1 tasks were done in both runs"] {
+    for part in ["A  refactor: 1 of 2 tasks", "B  refactor: 1 of 1 tasks", "1 tasks are finished in both runs"] {
         assert!(out.contains(part), "no {part:?} in {out}");
     }
     assert_eq!(run(place.run("third", &["--recite", "lazy", "--only", &ids[1]])).0, 0);
     let (code, _, err) = compare("other", "third");
-    assert!(code == 2 && err.contains("no task was done in both runs"), "{code} {err}");
+    assert!(code == 2 && err.contains("no task is finished in both runs"), "{code} {err}");
     let (code, out, err) = recite("nonexisting");
     assert!(code == 2 && out.is_empty() && ids.iter().all(|id| err.contains(id.as_str())), "{code} {out} {err}");
-    // Nobody answers: what is done of other tasks does not make it a success.
+    // Without an answer, results of other tasks do not make the run a success.
     fs::remove_dir_all(place.file("run")).unwrap();
     let answers = place.answers(Oracle::Perfect);
     let server = ModelServer::start(answers.into_iter().take(1).collect());
