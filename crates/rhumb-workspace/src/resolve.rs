@@ -35,51 +35,51 @@ pub(super) enum ResolveError {
 
 /// Resolves `path` (relative, with `/`) from the root.
 pub(super) fn resolve(root: &Root, path: &str) -> Result<ResolvedPath, ResolveError> {
-    let place = follow(root, path)?;
-    if root.git_folder().is_some_and(|git| place.target.starts_with(git)) {
+    let resolved = follow(root, path)?;
+    if root.git_folder().is_some_and(|git| resolved.target.starts_with(git)) {
         return Err(ResolveError::Outside("it is inside git's own folder"));
     }
-    if root.excludes(&place.target) {
+    if root.excludes(&resolved.target) {
         return Err(ResolveError::Outside("it is one of rhumb's own files: settings, state or cache"));
     }
-    Ok(place)
+    Ok(resolved)
 }
 
 fn follow(root: &Root, path: &str) -> Result<ResolvedPath, ResolveError> {
     let names = components(path)?;
-    let mut place = ResolvedPath {
+    let mut resolved = ResolvedPath {
         target: root.path().to_owned(),
         existing_ancestor: root.path().to_owned(),
         found: None,
         is_link: false,
     };
     for (i, name) in names.iter().enumerate() {
-        if place.found.as_ref().is_some_and(|meta| !meta.is_dir()) {
+        if resolved.found.as_ref().is_some_and(|meta| !meta.is_dir()) {
             return Err(ResolveError::NotAFolder);
         }
-        place.existing_ancestor.clone_from(&place.target);
-        let next = place.target.join(name);
+        resolved.existing_ancestor.clone_from(&resolved.target);
+        let next = resolved.target.join(name);
         match fs::symlink_metadata(&next) {
             Ok(meta) if meta.is_symlink() => {
                 let target = followed(root, &next)?;
                 let found = fs::symlink_metadata(&target).map_err(refused)?;
-                place = ResolvedPath { target, found: Some(found), is_link: true, ..place };
+                resolved = ResolvedPath { target, found: Some(found), is_link: true, ..resolved };
             }
-            Ok(meta) => place = ResolvedPath { target: next, found: Some(meta), is_link: false, ..place },
+            Ok(meta) => resolved = ResolvedPath { target: next, found: Some(meta), is_link: false, ..resolved },
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                place.target.extend(names.get(i..).unwrap_or_default());
-                return Ok(ResolvedPath { found: None, is_link: false, ..place });
+                resolved.target.extend(names.get(i..).unwrap_or_default());
+                return Ok(ResolvedPath { found: None, is_link: false, ..resolved });
             }
             Err(error) => return Err(refused(error)),
         }
     }
-    Ok(place)
+    Ok(resolved)
 }
 
 /// Returns `path` with symbolic links resolved, relative to the root. Returns it unchanged if it cannot be resolved.
 pub fn resolve_links(root: &Root, path: &str) -> String {
-    let place = resolve(root, path).ok();
-    place.and_then(|place| relative(root, &place.target)).unwrap_or_else(|| path.to_owned())
+    let resolved = resolve(root, path).ok();
+    resolved.and_then(|resolved| relative(root, &resolved.target)).unwrap_or_else(|| path.to_owned())
 }
 
 /// Returns other names of the file at `path` (which need not exist), relative to the root: those through symbolic
@@ -106,7 +106,7 @@ pub fn path_is_taken(root: &Root, path: &str) -> bool {
         return false;
     }
     match resolve(root, path) {
-        Ok(place) => place.found.is_some_and(|meta| !meta.is_dir()),
+        Ok(resolved) => resolved.found.is_some_and(|meta| !meta.is_dir()),
         Err(ResolveError::Outside(_)) => true,
         Err(ResolveError::NotAFolder) => false,
         Err(ResolveError::Io(error)) => error.kind() == io::ErrorKind::PermissionDenied,
@@ -238,8 +238,8 @@ mod tests {
         assert!(matches!(resolve(&root, "leak"), Err(ResolveError::Outside(_))));
         assert!(matches!(resolve(&root, "dangling"), Err(ResolveError::Outside(_))));
         assert!(resolve(&root, "loop").is_err());
-        let place = resolve(&root, "dir/a.rs").unwrap();
-        assert_eq!(relative(&root, &place.target).as_deref(), Some("src/a.rs"));
+        let resolved = resolve(&root, "dir/a.rs").unwrap();
+        assert_eq!(relative(&root, &resolved.target).as_deref(), Some("src/a.rs"));
     }
 
     #[test]
@@ -316,10 +316,10 @@ mod tests {
     #[test]
     fn a_new_file_resolves_below_the_deepest_existing_folder() {
         let (_dir, root) = root();
-        let place = resolve(&root, "src/new/deep.rs").unwrap();
-        assert!(place.found.is_none());
-        assert!(place.existing_ancestor.ends_with("in/src"));
-        assert!(place.target.ends_with("in/src/new/deep.rs"));
+        let resolved = resolve(&root, "src/new/deep.rs").unwrap();
+        assert!(resolved.found.is_none());
+        assert!(resolved.existing_ancestor.ends_with("in/src"));
+        assert!(resolved.target.ends_with("in/src/new/deep.rs"));
         assert!(matches!(resolve(&root, "src/a.rs/b"), Err(ResolveError::NotAFolder)));
     }
 
@@ -327,9 +327,9 @@ mod tests {
         #[test]
         fn no_name_leads_out_of_the_root(path in "(\\.\\.|\\.|src|a\\.rs|/|~|\\\\|\\PC){0,12}") {
             let (_dir, root) = root();
-            if let Ok(place) = resolve(&root, &path) {
-                prop_assert!(place.target.starts_with(root.path()));
-                prop_assert!(place.target != root.path());
+            if let Ok(resolved) = resolve(&root, &path) {
+                prop_assert!(resolved.target.starts_with(root.path()));
+                prop_assert!(resolved.target != root.path());
             }
         }
     }

@@ -61,19 +61,19 @@ pub fn read(root: &Root, path: &str) -> Result<Snapshot, ReadError> {
 /// Reads the bytes of `path`. The same conditions apply as for [`read`], except that the content may be binary.
 pub fn read_raw(root: &Root, path: &str) -> Result<Vec<u8>, ReadError> {
     let name = || path.to_owned();
-    let place = resolve(root, path).map_err(|refusal| match refusal {
+    let resolved = resolve(root, path).map_err(|refusal| match refusal {
         ResolveError::Outside(reason) => ReadError::Outside { path: name(), reason },
         ResolveError::NotAFolder => ReadError::NotFound { path: name() },
         ResolveError::Io(source) => ReadError::Unreadable { path: name(), source },
     })?;
-    let meta = place.found.ok_or_else(|| ReadError::NotFound { path: name() })?;
+    let meta = resolved.found.ok_or_else(|| ReadError::NotFound { path: name() })?;
     if !meta.is_file() {
         return Err(ReadError::NotAFile { path: name() });
     }
     if meta.len() > MAX_FILE_BYTES {
         return Err(ReadError::TooLarge { path: name(), bytes: meta.len() });
     }
-    let bytes = read_bytes(&place.target, MAX_FILE_BYTES + 1).map_err(|source| match source.kind() {
+    let bytes = read_bytes(&resolved.target, MAX_FILE_BYTES + 1).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => ReadError::NotFound { path: name() },
         _ => ReadError::Unreadable { path: name(), source },
     })?;

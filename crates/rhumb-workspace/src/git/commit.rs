@@ -9,7 +9,7 @@
 //! changes the work tree.
 
 use super::error::GitError;
-use super::prepare::{Change, HeadPosition, PreparedCommit, apply, holds, in_memory};
+use super::prepare::{Change, HeadPosition, PreparedCommit, apply, entry_at, in_memory};
 use super::repo::{Repo, short_id};
 use git2::{ErrorCode, Index, Oid, Signature};
 use std::path::Path;
@@ -218,7 +218,7 @@ struct Sorted<'t> {
 fn sorted<'t>(changes: &'t [Change], head: &Index) -> Sorted<'t> {
     let mut sorted = Sorted { ready: Vec::new(), already_committed: Vec::new() };
     for change in changes {
-        let now = holds(head, &change.path);
+        let now = entry_at(head, &change.path);
         if now == change.entry_after() {
             continue;
         }

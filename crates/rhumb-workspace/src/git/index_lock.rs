@@ -18,7 +18,7 @@ use tempfile::NamedTempFile;
 
 use super::error::GitError;
 use super::open;
-use super::prepare::{Change, bare_entry, holds};
+use super::prepare::{Change, bare_entry, entry_at};
 use super::repo::{Repo, short_id};
 
 /// How often to check whether the lock is free.
@@ -214,7 +214,7 @@ impl Repo {
             let in_head = old.exists().then(|| (old.id(), u32::from(old.mode())));
             let expected = ours.map_or(in_head, |change| change.in_index);
             let made = new.exists().then(|| (new.id(), u32::from(new.mode())));
-            let now = holds(&index, path);
+            let now = entry_at(&index, path);
             if ![expected, in_head, made].contains(&now) {
                 continue;
             }

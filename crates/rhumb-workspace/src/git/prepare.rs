@@ -42,7 +42,7 @@ pub(super) struct Change {
 impl Change {
     /// The new entry.
     pub(super) fn entry_after(&self) -> Option<ObjectEntry> {
-        self.after.as_ref().map(held)
+        self.after.as_ref().map(object_entry)
     }
 }
 
@@ -160,8 +160,8 @@ impl Repo {
             let file = if delta.new_file().path().is_some() { delta.new_file() } else { delta.old_file() };
             let Some(path) = file.path().and_then(|path| path.to_str()) else { continue };
             let staged = index.get_path(Path::new(path), 0);
-            let in_index = staged.as_ref().map(held);
-            changes.push(Change { path: path.to_owned(), in_head: holds(&head, path), in_index, after: staged });
+            let in_index = staged.as_ref().map(object_entry);
+            changes.push(Change { path: path.to_owned(), in_head: entry_at(&head, path), in_index, after: staged });
         }
         Ok(PreparedCommit { changes, head: self.head_position()?, ignored: Vec::new(), refused: Vec::new() })
     }
@@ -184,8 +184,8 @@ impl Repo {
         let full = self.to_top(path);
         self.check(path, &full, head, real)?;
         let before = on.and_then(|on| on.of(&full));
-        let in_head = before.map_or_else(|| holds(head, &full), Change::entry_after);
-        let in_index = before.map_or_else(|| holds(real, &full), Change::entry_after);
+        let in_head = before.map_or_else(|| entry_at(head, &full), Change::entry_after);
+        let in_index = before.map_or_else(|| entry_at(real, &full), Change::entry_after);
         let known = real.get_path(Path::new(&full), 0).or_else(|| head.get_path(Path::new(&full), 0));
         let mode = in_head.or(in_index).map(|(_, mode)| mode);
         let disk = self.top.join(&full);
@@ -328,11 +328,11 @@ pub(super) fn apply(index: &mut Index, changes: &[&Change]) -> Result<(), GitErr
 }
 
 /// Returns the entry of an index at a path.
-pub(super) fn holds(index: &Index, path: &str) -> Option<ObjectEntry> {
-    index.get_path(Path::new(path), 0).as_ref().map(held)
+pub(super) fn entry_at(index: &Index, path: &str) -> Option<ObjectEntry> {
+    index.get_path(Path::new(path), 0).as_ref().map(object_entry)
 }
 
-fn held(entry: &IndexEntry) -> ObjectEntry {
+fn object_entry(entry: &IndexEntry) -> ObjectEntry {
     (entry.id, entry.mode)
 }
 

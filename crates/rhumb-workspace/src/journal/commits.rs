@@ -109,14 +109,14 @@ mod tests {
         assert!(journal.take_abandoned_commits().is_empty());
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         drop(journal.note_pending_commit(&names(&["made"])).unwrap());
-        let _held = journal.note_pending_commit(&names(&["held"])).unwrap();
+        let _locked = journal.note_pending_commit(&names(&["locked"])).unwrap();
         let dead = journal.note_pending_commit(&names(&["b\n c", "a"])).unwrap();
         // As after a kill: the note remains, but its lock is released.
         dead._note.keep().unwrap();
         fs::write(journal.folder().join("owed-broken"), "[").unwrap();
         assert_eq!(journal.take_abandoned_commits().into_iter().collect::<Vec<_>>(), ["a", "b\n c"]);
         assert!(journal.take_abandoned_commits().is_empty());
-        assert_eq!(files_in(journal.folder()).iter().filter(|path| is_note(path)).count(), 1, "what is held stays");
+        assert_eq!(files_in(journal.folder()).iter().filter(|path| is_note(path)).count(), 1, "what is locked stays");
         assert_eq!(journal.newest(), 0, "a note is no record");
     }
 }

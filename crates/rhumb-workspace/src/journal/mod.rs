@@ -386,7 +386,7 @@ impl LockedJournal<'_> {
             let unused = files_in(&other.folder).iter().all(|file| age(file).is_some_and(|age| age > MAX_UNUSED));
             if unused
                 && other.has_unfinished().is_ok_and(|is_unfinished| !is_unfinished)
-                && let Ok(_held) = other.try_lock_journal()
+                && let Ok(_locked) = other.try_lock_journal()
             {
                 fs::remove_dir_all(&other.folder).ok();
             }

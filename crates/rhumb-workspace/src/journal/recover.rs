@@ -21,7 +21,7 @@ use crate::fault::fault;
 use crate::resolve::ResolvedPath;
 use crate::root::Root;
 use crate::snapshot::read_bytes;
-use crate::write::{Planned, apply, mode, place};
+use crate::write::{Planned, apply, mode, resolve_target};
 
 /// The recovery of one interrupted write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +74,7 @@ enum FileState {
 /// A file of a record with its present state.
 struct RecordedFile<'a> {
     change: &'a Change,
-    place: Option<ResolvedPath>,
+    resolved: Option<ResolvedPath>,
     now: Option<Version>,
     /// The temporary file, if the killed process left it.
     temp: Option<PathBuf>,
@@ -88,14 +88,17 @@ struct RecordedFile<'a> {
 pub fn recover(root: &Root, journal: &Journal) -> Vec<Recovered> {
     let mut told = match journal.has_unfinished() {
         Ok(false) => Vec::new(),
-        Ok(true) => with_lock(journal, |held| recover_unfinished(root, held)),
+        Ok(true) => with_lock(journal, |locked| recover_unfinished(root, locked)),
         Err(error) => vec![Recovered::failed(&error)],
     };
     for other in journal.related_journals() {
         let Ok(there) = Root::at(&other.root) else { continue };
         let is_below = there.path().starts_with(root.path());
         let seen =
-            with_lock(&other, |held| if is_below { recover_unfinished(&there, held) } else { report_unfinished(held) });
+            with_lock(
+                &other,
+                |locked| if is_below { recover_unfinished(&there, locked) } else { report_unfinished(locked) },
+            );
         told.extend(seen.into_iter().map(|write| Recovered { other_root: Some(other.root.clone()), ..write }));
     }
     told
@@ -105,7 +108,7 @@ pub fn recover(root: &Root, journal: &Journal) -> Vec<Recovered> {
 /// progress.
 fn with_lock(journal: &Journal, look: impl FnOnce(&LockedJournal<'_>) -> Vec<Recovered>) -> Vec<Recovered> {
     match journal.lock_within(RECOVERY_LOCK_TIMEOUT) {
-        Ok(held) => look(&held),
+        Ok(locked) => look(&locked),
         Err(JournalError::Busy) => Vec::new(),
         Err(error) => vec![Recovered::failed(&error)],
     }
@@ -132,9 +135,9 @@ pub fn unfinished_writes(journal: &Journal) -> Vec<(PathBuf, Vec<String>)> {
 }
 
 /// Reports the unfinished writes of a root above.
-fn report_unfinished(held: &LockedJournal<'_>) -> Vec<Recovered> {
-    let open = held.entries().unwrap_or_default().into_iter().filter(|entry| entry.is_unfinished());
-    let records = open.filter_map(|entry| held.read(entry).ok());
+fn report_unfinished(locked: &LockedJournal<'_>) -> Vec<Recovered> {
+    let open = locked.entries().unwrap_or_default().into_iter().filter(|entry| entry.is_unfinished());
+    let records = open.filter_map(|entry| locked.read(entry).ok());
     let named = records.map(|record| Recovered {
         paths: record.files.into_iter().map(|change| change.path).collect(),
         ..Recovered::new(Recovery::InParentRoot)
@@ -162,40 +165,40 @@ impl Recovered {
 }
 
 /// Recovers every unfinished write.
-pub(crate) fn recover_unfinished(root: &Root, held: &LockedJournal<'_>) -> Vec<Recovered> {
-    let entries = match held.entries() {
+pub(crate) fn recover_unfinished(root: &Root, locked: &LockedJournal<'_>) -> Vec<Recovered> {
+    let entries = match locked.entries() {
         Ok(entries) => entries,
         Err(error) => return vec![Recovered::failed(&error)],
     };
-    let seen = entries.into_iter().filter(|entry| entry.is_unfinished()).map(|entry| match held.read(entry) {
-        Ok(record) => recover_write(root, held, entry, &record),
-        Err(why) => unreadable_record(held, entry, why),
+    let seen = entries.into_iter().filter(|entry| entry.is_unfinished()).map(|entry| match locked.read(entry) {
+        Ok(record) => recover_write(root, locked, entry, &record),
+        Err(why) => unreadable_record(locked, entry, why),
     });
     seen.collect()
 }
 
 /// Reports a record that cannot be read. It is kept, because its files may be half written.
-fn unreadable_record(held: &LockedJournal<'_>, entry: Entry, why: RecordError) -> Recovered {
+fn unreadable_record(locked: &LockedJournal<'_>, entry: Entry, why: RecordError) -> Recovered {
     let (paths, outcome) = match why {
         RecordError::Damaged { paths } => {
-            let aside = held.set_aside(entry).map_err(|error| error.to_string());
+            let aside = locked.set_aside(entry).map_err(|error| error.to_string());
             (paths, aside.map_or_else(Recovery::Failed, Recovery::Damaged))
         }
-        RecordError::OtherVersion => (Vec::new(), Recovery::OtherVersion(held.path(entry))),
+        RecordError::OtherVersion => (Vec::new(), Recovery::OtherVersion(locked.path(entry))),
         RecordError::Unreadable(error) => {
-            (Vec::new(), Recovery::Failed(format!("{}: {error}", held.path(entry).display())))
+            (Vec::new(), Recovery::Failed(format!("{}: {error}", locked.path(entry).display())))
         }
     };
     Recovered { paths, ..Recovered::new(outcome) }
 }
 
-fn recover_write(root: &Root, held: &LockedJournal<'_>, entry: Entry, record: &Record) -> Recovered {
+fn recover_write(root: &Root, locked: &LockedJournal<'_>, entry: Entry, record: &Record) -> Recovered {
     let found: Result<Vec<RecordedFile<'_>>, WriteError> =
         record.files.iter().map(|change| find(root, change)).collect();
     let (externally_changed, outcome) = match found {
         Ok(found) => {
             let externally_changed = found.iter().filter(|found| found.state == FileState::Foreign);
-            let outcome = bring_to_target(root, held, (entry, record), &found, target_state(entry.state, &found));
+            let outcome = bring_to_target(root, locked, (entry, record), &found, target_state(entry.state, &found));
             (externally_changed.map(|found| found.change.path.clone()).collect(), outcome)
         }
         Err(error) => (Vec::new(), Err(error)),
@@ -205,7 +208,7 @@ fn recover_write(root: &Root, held: &LockedJournal<'_>, entry: Entry, record: &R
         paths: record.files.iter().map(|change| change.path.clone()).collect(),
         externally_changed,
         to_commit: record.message.is_some(),
-        commit: held.journal.commit_of(entry.number),
+        commit: locked.journal.commit_of(entry.number),
         sync_warning,
         ..Recovered::new(outcome)
     }
@@ -214,7 +217,7 @@ fn recover_write(root: &Root, held: &LockedJournal<'_>, entry: Entry, record: &R
 /// Brings all files to the target state and marks the record.
 fn bring_to_target(
     root: &Root,
-    held: &LockedJournal<'_>,
+    locked: &LockedJournal<'_>,
     (mut entry, record): (Entry, &Record),
     found: &[RecordedFile<'_>],
     target_state: FileState,
@@ -223,16 +226,16 @@ fn bring_to_target(
     if target_state == FileState::Before && entry.state == RecordState::Doing && !nothing_to_do {
         // If this fails half way, the next recovery must take the same direction. It could not tell from the
         // temporary files, which are removed below.
-        entry = held.mark(entry, RecordState::Undoing)?;
+        entry = locked.mark(entry, RecordState::Undoing)?;
     }
     remove_temp_files(found)?;
     let sync_warning = move_files_to(root, found, target_state)?;
     if target_state == FileState::After {
-        held.mark(entry, RecordState::Done)?;
+        locked.mark(entry, RecordState::Done)?;
         return Ok((if nothing_to_do { Recovery::AlreadyComplete } else { Recovery::Finished }, sync_warning));
     }
     remove_folders(root, record)?;
-    held.mark(entry, RecordState::Undone)?;
+    locked.mark(entry, RecordState::Undone)?;
     Ok((Recovery::RolledBack, sync_warning))
 }
 
@@ -256,26 +259,27 @@ fn target_state(state: RecordState, found: &[RecordedFile<'_>]) -> FileState {
 /// Compares a file with its record. An I/O error is not a change: the file may still belong to the write.
 fn find<'a>(root: &Root, change: &'a Change) -> Result<RecordedFile<'a>, WriteError> {
     let temp = temp(root, change)?;
-    let externally_changed = |place, temp| RecordedFile { change, place, now: None, temp, state: FileState::Foreign };
-    let Some(place) = resolve_recorded(root, &change.path)? else { return Ok(externally_changed(None, temp)) };
-    let now = match &place.found {
+    let externally_changed =
+        |resolved, temp| RecordedFile { change, resolved, now: None, temp, state: FileState::Foreign };
+    let Some(resolved) = resolve_recorded(root, &change.path)? else { return Ok(externally_changed(None, temp)) };
+    let now = match &resolved.found {
         None => None,
-        Some(meta) if meta.is_file() && !place.is_link => {
-            let bytes = fault().and_then(|()| read_bytes(&place.target, u64::MAX));
+        Some(meta) if meta.is_file() && !resolved.is_link => {
+            let bytes = fault().and_then(|()| read_bytes(&resolved.target, u64::MAX));
             let bytes = bytes.map_err(|error| WriteError::from_io(&change.path, "read", 0, error))?;
             Some(Version::new(bytes, mode(meta)))
         }
-        Some(_) => return Ok(externally_changed(Some(place), temp)),
+        Some(_) => return Ok(externally_changed(Some(resolved), temp)),
     };
     let state = state(change, now.as_ref());
-    Ok(RecordedFile { change, place: Some(place), now, temp, state })
+    Ok(RecordedFile { change, resolved: Some(resolved), now, temp, state })
 }
 
 /// Resolves a path of a record. Returns `None` if a folder on the way was replaced by a file or a symbolic link.
 pub(super) fn resolve_recorded(root: &Root, path: &str) -> Result<Option<ResolvedPath>, WriteError> {
     fault().map_err(|error| WriteError::from_io(path, "look at", 0, error))?;
-    match place(root, path) {
-        Ok(place) => Ok(Some(place)),
+    match resolve_target(root, path) {
+        Ok(resolved) => Ok(Some(resolved)),
         Err(WriteError::NotAFile { .. } | WriteError::Outside { .. }) => Ok(None),
         Err(error) => Err(error),
     }
@@ -284,9 +288,10 @@ pub(super) fn resolve_recorded(root: &Root, path: &str) -> Result<Option<Resolve
 /// Returns the temporary file of a change if it exists, no matter what replaced the file itself.
 fn temp(root: &Root, change: &Change) -> Result<Option<PathBuf>, WriteError> {
     let folder = change.path.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
-    let place = resolve_recorded(root, &(folder + &change.temp))?;
-    let is_file = |place: &ResolvedPath| !place.is_link && place.found.as_ref().is_some_and(fs::Metadata::is_file);
-    Ok(place.filter(is_file).map(|place| place.target))
+    let resolved = resolve_recorded(root, &(folder + &change.temp))?;
+    let is_file =
+        |resolved: &ResolvedPath| !resolved.is_link && resolved.found.as_ref().is_some_and(fs::Metadata::is_file);
+    Ok(resolved.filter(is_file).map(|resolved| resolved.target))
 }
 
 fn state(change: &Change, now: Option<&Version>) -> FileState {
@@ -333,12 +338,14 @@ fn move_files_to(
 ) -> Result<Option<String>, WriteError> {
     let mut planned = Vec::new();
     for found in found {
-        let Some(place) = found.place.clone().filter(|_| !matches!(found.state, FileState::Foreign)) else { continue };
+        let Some(resolved) = found.resolved.clone().filter(|_| !matches!(found.state, FileState::Foreign)) else {
+            continue;
+        };
         let after = if target_state == FileState::After { &found.change.after } else { &found.change.before };
         // Keeps the recorded name of the temporary file, so that a killed recovery can be recovered too.
         let change = Change { before: found.now.clone(), after: after.clone(), ..found.change.clone() };
         let path = change.path.clone();
-        planned.push(Planned::new(path, place, change));
+        planned.push(Planned::new(path, resolved, change));
     }
     fault().map_err(|error| WriteError::from_io("the files", "bring back", 0, error))?;
     apply(root, &planned)
@@ -347,10 +354,11 @@ fn move_files_to(
 /// Removes the folders that the write had created, if they are empty.
 pub(super) fn remove_folders(root: &Root, record: &Record) -> Result<(), WriteError> {
     for folder in record.folders.iter().rev() {
-        let place = resolve_recorded(root, folder)?;
-        let is_folder = |place: &ResolvedPath| !place.is_link && place.found.as_ref().is_some_and(fs::Metadata::is_dir);
-        let Some(place) = place.filter(is_folder) else { continue };
-        match fault().and_then(|()| fs::remove_dir(&place.target)) {
+        let resolved = resolve_recorded(root, folder)?;
+        let is_folder =
+            |resolved: &ResolvedPath| !resolved.is_link && resolved.found.as_ref().is_some_and(fs::Metadata::is_dir);
+        let Some(resolved) = resolved.filter(is_folder) else { continue };
+        match fault().and_then(|()| fs::remove_dir(&resolved.target)) {
             // Someone else created a file in it.
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
             outcome => outcome.map_err(|error| WriteError::from_io(folder, "remove", 0, error))?,

@@ -59,8 +59,8 @@ impl World {
     /// Recovers unfinished writes like the next write would. Waits for the lock, which a child process of another
     /// test may hold for a moment.
     fn recover_write(&self) -> Vec<Recovered> {
-        let held = self.journal.lock().unwrap();
-        recover_unfinished(&self.root, &held)
+        let locked = self.journal.lock().unwrap();
+        recover_unfinished(&self.root, &locked)
     }
 
     fn stages(&self) -> Vec<String> {
@@ -324,14 +324,14 @@ fn leftovers_on_a_broken_disk_are_reported_and_removed_later() {
 #[test]
 fn a_write_waits_for_another_process() {
     let world = World::new(&[("a", "1")]);
-    let held = world.journal.lock().unwrap();
+    let locked = world.journal.lock().unwrap();
     assert!(recover(&world.root, &world.journal).is_empty());
     let set = [change("a", Some("1"), Some("2"))];
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| world.write(&set));
         std::thread::sleep(LOCK_POLL_INTERVAL * 3);
         assert_eq!(world.text("a"), "1");
-        drop(held);
+        drop(locked);
         waiting.join().unwrap().unwrap();
     });
     assert_eq!(world.text("a"), "2");

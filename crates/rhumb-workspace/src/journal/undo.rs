@@ -40,13 +40,13 @@ pub struct UndoOutcome {
 /// # Errors
 /// A file was changed since, or a file or the journal cannot be accessed. Nothing has changed then.
 pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<UndoOutcome, WriteError> {
-    let held = journal.lock()?;
-    let recovered = recover_unfinished(root, &held);
-    let Some(entry) = next(&held.entries()?, direction) else {
+    let locked = journal.lock()?;
+    let recovered = recover_unfinished(root, &locked);
+    let Some(entry) = next(&locked.entries()?, direction) else {
         return Ok(UndoOutcome { recovered, ..UndoOutcome::default() });
     };
-    let record = held.read(entry).map_err(|why| unreadable_record(&held, entry, why))?;
-    let Reversal { journal_warning, sync_warning } = reverse(root, &held, entry, &record, direction)?;
+    let record = locked.read(entry).map_err(|why| unreadable_record(&locked, entry, why))?;
+    let Reversal { journal_warning, sync_warning } = reverse(root, &locked, entry, &record, direction)?;
     let now = |change: &Change| match direction {
         Direction::Undo => change.before.as_ref().map(|version| version.hash),
         Direction::Redo => change.after.as_ref().map(|version| version.hash),
@@ -65,10 +65,10 @@ pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<Undo
 }
 
 /// Moves a damaged record out of the way, so that it does not block the undo of earlier writes.
-fn unreadable_record(held: &LockedJournal<'_>, entry: Entry, why: RecordError) -> WriteError {
-    let record = held.path(entry);
+fn unreadable_record(locked: &LockedJournal<'_>, entry: Entry, why: RecordError) -> WriteError {
+    let record = locked.path(entry);
     match why {
-        RecordError::Damaged { .. } => match held.set_aside(entry) {
+        RecordError::Damaged { .. } => match locked.set_aside(entry) {
             Ok(kept) => WriteError::DamagedRecord { kept },
             Err(error) => error.into(),
         },
@@ -104,7 +104,7 @@ struct Reversal {
 
 fn reverse(
     root: &Root,
-    held: &LockedJournal<'_>,
+    locked: &LockedJournal<'_>,
     entry: Entry,
     record: &Record,
     direction: Direction,
@@ -114,13 +114,13 @@ fn reverse(
         Direction::Undo => (RecordState::Undoing, RecordState::Undone),
         Direction::Redo => (RecordState::Doing, RecordState::Done),
     };
-    let begun = held.mark(entry, during)?;
+    let begun = locked.mark(entry, during)?;
     let sync_warning = match apply(root, &planned) {
         Ok(sync_warning) => sync_warning,
         Err(error) => {
             // If files could not be restored, the mark stays for the next recovery.
             if !error.needs_cleanup() {
-                held.mark(begun, entry.state)?;
+                locked.mark(begun, entry.state)?;
             }
             return Err(error);
         }
@@ -130,7 +130,7 @@ fn reverse(
         remove_folders(root, record).ok();
     }
     // The files are in their final state even if the journal cannot be updated.
-    let journal_warning = held.mark(begun, end).err().map(|error| error.to_string());
+    let journal_warning = locked.mark(begun, end).err().map(|error| error.to_string());
     Ok(Reversal { journal_warning, sync_warning })
 }
 
@@ -155,16 +155,16 @@ fn plan(root: &Root, record: &Record, direction: Direction) -> Result<Vec<Planne
 /// Returns `None` if the file no longer has the recorded content.
 fn plan_one(root: &Root, mut change: Change) -> Result<Option<Planned>, WriteError> {
     let path = change.path.clone();
-    let Some(place) = resolve_recorded(root, &path)? else { return Ok(None) };
-    match (&place.found, &change.before) {
+    let Some(resolved) = resolve_recorded(root, &path)? else { return Ok(None) };
+    match (&resolved.found, &change.before) {
         (None, None) => {}
-        (Some(meta), Some(before)) if meta.is_file() && !place.is_link => {
+        (Some(meta), Some(before)) if meta.is_file() && !resolved.is_link => {
             let now =
-                read_bytes(&place.target, u64::MAX).map_err(|error| WriteError::from_io(&path, "read", 0, error))?;
+                read_bytes(&resolved.target, u64::MAX).map_err(|error| WriteError::from_io(&path, "read", 0, error))?;
             if now != before.bytes {
                 return Ok(None);
             }
-            may_replace(&path, &place, meta)?;
+            may_replace(&path, &resolved, meta)?;
             // Permission bits that the user changed since are kept.
             if before.mode.is_some()
                 && mode(meta) != before.mode
@@ -175,5 +175,5 @@ fn plan_one(root: &Root, mut change: Change) -> Result<Option<Planned>, WriteErr
         }
         _ => return Ok(None),
     }
-    Ok(Some(Planned::new(path, place, change)))
+    Ok(Some(Planned::new(path, resolved, change)))
 }

@@ -28,7 +28,7 @@ use super::root::Root;
 use super::snapshot::{ContentHash, read_bytes};
 use crate::resolve::relative;
 use plan::plan;
-pub(super) use plan::{Planned, may_replace, mode, place};
+pub(super) use plan::{Planned, may_replace, mode, resolve_target};
 pub use plan::{editor_trace, has_hard_links, may_write};
 use steps::{Progress, RollbackFailures, is_hard_linked};
 
@@ -92,9 +92,9 @@ pub(super) fn is_temp_name(name: &OsStr) -> bool {
 /// The same as for [`write()`].
 pub fn check_write(root: &Root, journal: Option<&Journal>, writes: &[FileWrite]) -> Result<(), WriteError> {
     let planned = plan(root, writes)?;
-    let held = journal.map(Journal::lock).transpose().map_err(not_recorded)?;
-    if let (Some(held), Some(entry)) = (&held, begin(root, held.as_ref(), &planned, None)?) {
-        held.forget(entry);
+    let locked = journal.map(Journal::lock).transpose().map_err(not_recorded)?;
+    if let (Some(locked), Some(entry)) = (&locked, begin(root, locked.as_ref(), &planned, None)?) {
+        locked.forget(entry);
     }
     Ok(())
 }
@@ -114,29 +114,29 @@ pub fn write(
     writes: &[FileWrite],
     message: Option<&str>,
 ) -> Result<Written, WriteError> {
-    let held = journal.map(Journal::lock).transpose();
-    if let Err(JournalError::Busy) = held {
+    let locked = journal.map(Journal::lock).transpose();
+    if let Err(JournalError::Busy) = locked {
         return Err(WriteError::Busy);
     }
-    let recovered = held.as_ref().ok().and_then(Option::as_ref).map(|held| recover_unfinished(root, held));
+    let recovered = locked.as_ref().ok().and_then(Option::as_ref).map(|locked| recover_unfinished(root, locked));
     let recovered = recovered.unwrap_or_default();
     // A write that fails anyway needs no record.
     let planned = plan(root, writes)?;
-    let held = held.map_err(not_recorded)?;
+    let locked = locked.map_err(not_recorded)?;
     planned.iter().try_for_each(|file| is_finished(file, &recovered))?;
-    let begun = begin(root, held.as_ref(), &planned, message)?;
+    let begun = begin(root, locked.as_ref(), &planned, message)?;
     let outcome = apply(root, &planned);
     let number = begun.map(|entry| entry.number);
     let mut journal_warning = None;
-    if let (Some(held), Some(entry)) = (&held, begun) {
+    if let (Some(locked), Some(entry)) = (&locked, begun) {
         match &outcome {
-            Ok(_) => match held.mark(entry, RecordState::Done) {
-                Ok(_) => held.tidy(),
+            Ok(_) => match locked.mark(entry, RecordState::Done) {
+                Ok(_) => locked.tidy(),
                 Err(error) => journal_warning = Some(error.to_string()),
             },
             // Marks the files that could not be restored for the next recovery.
-            Err(error) if error.needs_cleanup() => drop(held.mark(entry, RecordState::Undoing)),
-            Err(_) => held.forget(entry),
+            Err(error) if error.needs_cleanup() => drop(locked.mark(entry, RecordState::Undoing)),
+            Err(_) => locked.forget(entry),
         }
     }
     let sync_warning = outcome?;
@@ -154,13 +154,13 @@ fn not_recorded(error: JournalError) -> WriteError {
 /// Records the write. Returns `None` without a journal, or if nothing changes.
 fn begin(
     root: &Root,
-    held: Option<&LockedJournal<'_>>,
+    locked: Option<&LockedJournal<'_>>,
     planned: &[Planned],
     message: Option<&str>,
 ) -> Result<Option<Entry>, WriteError> {
     let changes: Vec<&Change> = planned.iter().filter(|file| !file.is_done()).map(|file| &file.change).collect();
-    let Some(held) = held.filter(|_| !changes.is_empty()) else { return Ok(None) };
-    held.begin(message, &new_folders(root, planned), &changes).map(Some).map_err(not_recorded)
+    let Some(locked) = locked.filter(|_| !changes.is_empty()) else { return Ok(None) };
+    locked.begin(message, &new_folders(root, planned), &changes).map(Some).map_err(not_recorded)
 }
 
 /// Rejects a file of an interrupted write that could not be recovered. Changing it would look like an external change

@@ -30,8 +30,14 @@ pub(crate) struct Planned {
 
 impl Planned {
     /// Creates the plan of a change at `place`. `path` is the name that the user knows.
-    pub(crate) fn new(path: String, place: ResolvedPath, change: Change) -> Self {
-        Self { path, change, target: place.target, existing_ancestor: place.existing_ancestor, meta: place.found }
+    pub(crate) fn new(path: String, resolved: ResolvedPath, change: Change) -> Self {
+        Self {
+            path,
+            change,
+            target: resolved.target,
+            existing_ancestor: resolved.existing_ancestor,
+            meta: resolved.found,
+        }
     }
 
     /// Name of the file in its folder.
@@ -97,22 +103,22 @@ fn temp_names() -> impl Iterator<Item = String> {
 /// Resolves a file and reads its present content and encoding. The new content is added later.
 fn plan_one(root: &Root, file: &FileWrite, temp: String) -> Result<(Planned, TextEncoding), WriteError> {
     let path = file.path.clone();
-    let place = place(root, &path)?;
-    if place.found.is_none() && path.chars().any(char::is_control) {
+    let resolved = resolve_target(root, &path)?;
+    if resolved.found.is_none() && path.chars().any(char::is_control) {
         return Err(WriteError::Outside { path, reason: "the new name contains a control character" });
     }
-    let (before, encoding) = before(file, &place)?.unzip();
-    if place.is_link && file.content.is_none() {
+    let (before, encoding) = before(file, &resolved)?.unzip();
+    if resolved.is_link && file.content.is_none() {
         return Err(WriteError::Outside { path, reason: "it is a symbolic link, which is not deleted" });
     }
-    let stored_at = relative(root, &place.target)
+    let stored_at = relative(root, &resolved.target)
         .ok_or_else(|| WriteError::Outside { path: path.clone(), reason: "it leads to a name that is not UTF-8" })?;
     let change = Change { path: stored_at, temp, before, after: None };
-    Ok((Planned::new(path, place, change), encoding.unwrap_or_default()))
+    Ok((Planned::new(path, resolved, change), encoding.unwrap_or_default()))
 }
 
 /// Resolves a path.
-pub(crate) fn place(root: &Root, path: &str) -> Result<ResolvedPath, WriteError> {
+pub(crate) fn resolve_target(root: &Root, path: &str) -> Result<ResolvedPath, WriteError> {
     resolve(root, path).map_err(|refusal| match refusal {
         ResolveError::Outside(reason) => WriteError::Outside { path: path.to_owned(), reason },
         ResolveError::NotAFolder => WriteError::NotAFile { path: path.to_owned() },
@@ -121,22 +127,22 @@ pub(crate) fn place(root: &Root, path: &str) -> Result<ResolvedPath, WriteError>
 }
 
 /// Returns the present content if it is the expected one and may be replaced.
-fn before(file: &FileWrite, place: &ResolvedPath) -> Result<Option<(Version, TextEncoding)>, WriteError> {
+fn before(file: &FileWrite, resolved: &ResolvedPath) -> Result<Option<(Version, TextEncoding)>, WriteError> {
     let path = file.path.clone();
-    match (&place.found, &file.expected) {
+    match (&resolved.found, &file.expected) {
         (None, None) => Ok(None),
         (None, Some(_)) => Err(WriteError::Stale { path, change: "it is gone" }),
         (Some(meta), _) if !meta.is_file() => Err(WriteError::NotAFile { path }),
         (Some(_), None) => Err(WriteError::Stale { path, change: "a file of this name has appeared" }),
         (Some(meta), Some(expected)) => {
             let bytes =
-                read_bytes(&place.target, u64::MAX).map_err(|error| WriteError::from_io(&path, "read", 0, error))?;
+                read_bytes(&resolved.target, u64::MAX).map_err(|error| WriteError::from_io(&path, "read", 0, error))?;
             let stale = || WriteError::Stale { path: path.clone(), change: "its content is different" };
             let (text, encoding) = TextEncoding::decode(bytes.clone()).map_err(|_| stale())?;
             if text != **expected {
                 return Err(stale());
             }
-            may_replace(&path, place, meta)?;
+            may_replace(&path, resolved, meta)?;
             Ok(Some((Version::new(bytes, mode(meta)), encoding)))
         }
     }
@@ -145,8 +151,8 @@ fn before(file: &FileWrite, place: &ResolvedPath) -> Result<Option<(Version, Tex
 /// Checks write permission. A rename needs permission on the folder only, but a read-only file must stay unchanged.
 /// Opening the file for writing changes nothing and lets the operating system decide, which matters for root and for
 /// access control lists.
-pub(crate) fn may_replace(path: &str, place: &ResolvedPath, meta: &fs::Metadata) -> Result<(), WriteError> {
-    let opened = OpenOptions::new().write(true).open(&place.target);
+pub(crate) fn may_replace(path: &str, resolved: &ResolvedPath, meta: &fs::Metadata) -> Result<(), WriteError> {
+    let opened = OpenOptions::new().write(true).open(&resolved.target);
     opened.map(drop).map_err(|error| match WriteError::from_io(path, "write", 0, error) {
         WriteError::Denied { path, .. } if meta.permissions().readonly() => WriteError::ReadOnly { path },
         error => error,
@@ -194,24 +200,24 @@ pub(crate) fn mode(_meta: &fs::Metadata) -> Option<u32> {
 #[cfg(unix)]
 pub fn may_write(root: &Root, path: &str) -> bool {
     use rustix::fs::{Access, access};
-    let Ok(place) = resolve(root, path) else { return true };
+    let Ok(resolved) = resolve(root, path) else { return true };
     // A temporary file is created next to the old one, so both the file and its folder must be writable. The
     // operating system decides, since mode bits do not cover access control lists, immutable files and read-only
     // mounts.
-    let target = place.found.is_some().then_some(&place.target);
-    target.into_iter().chain([&place.existing_ancestor]).all(|path| access(path, Access::WRITE_OK).is_ok())
+    let target = resolved.found.is_some().then_some(&resolved.target);
+    target.into_iter().chain([&resolved.existing_ancestor]).all(|path| access(path, Access::WRITE_OK).is_ok())
 }
 
 /// Returns whether the file at `path` (relative to the root) is writable.
 #[cfg(not(unix))]
 pub fn may_write(root: &Root, path: &str) -> bool {
-    let found = resolve(root, path).ok().and_then(|place| place.found);
+    let found = resolve(root, path).ok().and_then(|resolved| resolved.found);
     found.is_none_or(|meta| !meta.permissions().readonly())
 }
 
 /// Returns whether the file at `path` has other hard links, which keep the old content when it is written.
 pub fn has_hard_links(root: &Root, path: &str) -> bool {
-    let found = resolve(root, path).ok().and_then(|place| place.found);
+    let found = resolve(root, path).ok().and_then(|resolved| resolved.found);
     found.is_some_and(|meta| meta.is_file() && super::steps::is_hard_linked(&meta))
 }
 
