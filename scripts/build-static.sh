@@ -19,7 +19,7 @@ fail() {
   exit 1
 }
 
-profile=release
+profile=dist
 if [ "${1-}" = --profile ]; then
   profile=${2:?--profile needs a name}
   shift 2

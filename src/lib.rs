@@ -1,30 +1,39 @@
-//! rhumb: a full-screen terminal pair programmer.
+//! The program rhumb: a full-screen terminal pair programmer. This page describes the architecture.
 //!
-//! This page is the architecture. Rooms are folders; each is a noun that the user meets on the screen, and data flows
-//! one way through them:
+//! What is useful without the program is a library crate under `crates/`, so the compiler enforces the direction of dependencies:
+//!
+//! | crate | contents |
+//! |---|---|
+//! | `rhumb-text` | lines, display widths, sanitising, secrets, fuzzy filters, diffs |
+//! | `rhumb-tokens` | token counts |
+//! | `rhumb-syntax` | languages, tags queries, syntax errors, highlighting |
+//! | `rhumb-index` | lexical relevance, the tag graph, the ranked repo map, retrieval of passages |
+//! | `rhumb-edit` | reply parsers, edit location, proposals, the review model |
+//! | `rhumb-llm` | wire formats, streaming, retry, the model catalogue, prices, embeddings |
+//! | `rhumb-workspace` | root, walk, snapshots, journalled writes, git, commands |
+//! | `rhumb-bench` | the benchmarks, a program that is not part of this one |
+//!
+//! The first five are pure: they read no file, clock or environment, and open no connection. clippy enforces that.
+//!
+//! The modules of the program:
 //!
 //! ```text
-//! text, diff, tokens      pure text: widths, lines, diffs, counts
-//! syntax                  languages, tags (definitions and references), highlighting
-//! lexical                 which files and symbols speak of the words of a message
-//! repo_map                the ranked outline of the code that the model was not given
-//! retrieval               passages that answer a question: chunks, references, meanings
-//! edit → review           a reply becomes a proposal; the user decides each hunk of it
-//! models                  what each language model takes, costs and can do; what was spent
-//! context                 what the next request holds, part by part, with its tokens; our prompts; what gives way
-//! ── the core above knows nothing of terminals, networks, files or clocks ──
-//! workspace git llm store config    the world: files, commits, models, what is kept between runs, settings
-//! process web speech      commands that run, pages that were asked for, what was spoken
-//! session                 the conversation: one turn from draft to commit; the runner joins the rooms
-//! tui headless cli        the faces: the full-screen app, one turn without it, the command line
+//! config, store         settings and keys; what is kept between runs
+//! context               the next request: its sections, their tokens, the prompts, and what is cut when it does not fit
+//! session               the conversation as a state machine without I/O
+//! session::runner       performs the effects of the session and reports what came of them
+//! tui                   front end: the full-screen app
+//! headless::plain       front end: the line mode
+//! headless::edit        front end: one request (`rhumb edit`, `rhumb ask`)
+//! headless, cli         the other commands, and the command line
+//! web, speech           pages and recordings that become part of a request
 //! ```
 //!
-//! A request goes through them like this: `config` says who is asked and with which key, `models` what that model takes,
-//! `context` fits the request into its window, `llm` sends it in the format of the server and reads events from the stream,
-//! and the runner of `session` goes on, shortens or asks again as `llm` advises. All of it is values until `llm` sends it:
-//! what the prompt viewer shows is what goes out.
-//!
-//! A lower room never names a higher one; `tests/architecture.rs` reads every `use` and holds us to it.
+//! Data flows in one direction. A front end calls a method of the [`session::Session`] for each action of the user. The method changes the
+//! state and returns [`session::Effect`]s. The [`session::runner::Runner`] performs them off the draw path and answers with
+//! [`session::Report`]s, which the front end hands to the session. All three front ends run the same session, so a turn has one
+//! implementation: the request, the stream, the edits, the rounds for refused edits, the plan of the architect mode, the write, the checks
+//! and their repair. A front end draws or prints the state, and decides who answers the session's questions.
 
 pub mod cli;
 pub mod clock;
