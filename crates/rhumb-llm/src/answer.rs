@@ -41,20 +41,20 @@ const TRAILER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where an answer comes from.
 #[derive(Clone, Copy)]
-pub(super) struct Origin<'a> {
-    pub(super) format: &'static dyn Format,
+pub(crate) struct Origin<'a> {
+    pub(crate) format: &'static dyn Format,
     /// The URL without secrets.
-    pub(super) url: &'a str,
-    pub(super) mask: &'a KeyMask,
-    pub(super) timeouts: Timeouts,
+    pub(crate) url: &'a str,
+    pub(crate) mask: &'a KeyMask,
+    pub(crate) timeouts: Timeouts,
 }
 
 /// Reads one answer and forwards it.
-pub(super) struct AnswerReader<'a> {
+pub(crate) struct AnswerReader<'a> {
     origin: Origin<'a>,
     events: &'a mpsc::Sender<StreamEvent>,
     /// Something of the answer was forwarded, so the request must not be repeated.
-    pub(super) started: bool,
+    pub(crate) started: bool,
     /// Text was forwarded.
     has_text: bool,
     /// Size of text and thinking so far in bytes.
@@ -83,7 +83,7 @@ pub(super) struct AnswerReader<'a> {
 }
 
 impl<'a> AnswerReader<'a> {
-    pub(super) fn new(origin: Origin<'a>, request: &Request, events: &'a mpsc::Sender<StreamEvent>) -> Self {
+    pub(crate) fn new(origin: Origin<'a>, request: &Request, events: &'a mpsc::Sender<StreamEvent>) -> Self {
         let begun = request.messages.last().is_some_and(|last| last.role == Role::Assistant);
         Self {
             origin,
@@ -107,7 +107,7 @@ impl<'a> AnswerReader<'a> {
     }
 
     /// Reads to the end. The first event must arrive before `by`.
-    pub(super) async fn read(&mut self, response: reqwest::Response, by: Instant) -> Result<Completion, LlmError> {
+    pub(crate) async fn read(&mut self, response: reqwest::Response, by: Instant) -> Result<Completion, LlmError> {
         let read = self.read_pieces(response, by).await;
         // Held text is part of the answer, even if the answer is incomplete.
         let mut held = if self.half.take().is_some() { self.thinking.feed(REPLACEMENT) } else { Vec::new() };
@@ -394,7 +394,7 @@ fn begins_like_a_stream(beginning: &[u8]) -> bool {
 }
 
 /// Reads the body of an error response. Returns what arrives within the time limit, since the status says enough.
-pub(super) async fn error_text(response: reqwest::Response, patience: Duration) -> String {
+pub(crate) async fn error_text(response: reqwest::Response, patience: Duration) -> String {
     String::from_utf8_lossy(&beginning(response, Vec::new(), patience).await).into_owned()
 }
 
@@ -411,7 +411,7 @@ async fn beginning(mut response: reqwest::Response, mut body: Vec<u8>, patience:
 }
 
 /// Returns the innermost error of a transport error. The outer ones repeat the URL and "error sending request".
-pub(super) fn cause(error: &reqwest::Error, mask: &KeyMask) -> String {
+pub(crate) fn cause(error: &reqwest::Error, mask: &KeyMask) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(next) = inner.source() {
         inner = next;
@@ -420,6 +420,6 @@ pub(super) fn cause(error: &reqwest::Error, mask: &KeyMask) -> String {
 }
 
 /// Rounds up to whole seconds.
-pub(super) fn seconds(duration: Duration) -> u64 {
+pub(crate) fn seconds(duration: Duration) -> u64 {
     duration.as_secs().max(1)
 }

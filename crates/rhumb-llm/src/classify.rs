@@ -28,18 +28,18 @@ const OVERFLOW_PHRASES: &[&str] = &[
 
 /// An error response.
 #[derive(Debug)]
-pub(super) struct Refusal<'a> {
+pub(crate) struct Refusal<'a> {
     /// HTTP status, or 200 for an error inside a stream.
-    pub(super) status: u16,
-    pub(super) url: &'a str,
+    pub(crate) status: u16,
+    pub(crate) url: &'a str,
     /// The whole body, or the JSON of the event.
-    pub(super) body: &'a str,
-    pub(super) retry_after: Option<Duration>,
-    pub(super) mask: &'a KeyMask,
+    pub(crate) body: &'a str,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) mask: &'a KeyMask,
 }
 
 /// Classifies an error response. Knows the fields of OpenAI, Anthropic, Google, Ollama, vLLM and llama.cpp.
-pub(super) fn classify(refusal: &Refusal<'_>) -> LlmError {
+pub(crate) fn classify(refusal: &Refusal<'_>) -> LlmError {
     let parsed: Option<Value> = serde_json::from_str(refusal.body).ok();
     let words = parsed.as_ref().map(words).unwrap_or_default();
     let said = words.message.unwrap_or_else(|| refusal.body.to_owned());
@@ -162,16 +162,16 @@ fn retry_delay(error: &Value) -> Option<Duration> {
 
 /// An integer in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Number {
-    pub(super) value: usize,
+pub(crate) struct Number {
+    pub(crate) value: usize,
     /// Offset of its first byte.
-    pub(super) start: usize,
+    pub(crate) start: usize,
     /// Offset after its last byte.
-    pub(super) end: usize,
+    pub(crate) end: usize,
 }
 
 /// Returns the integers in a text, in order. Digits inside of names, versions and fractions are ignored.
-pub(super) fn numbers(text: &str) -> Vec<Number> {
+pub(crate) fn numbers(text: &str) -> Vec<Number> {
     let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ',');
     let mut found = Vec::new();
     let mut start = 0;
@@ -191,7 +191,7 @@ pub(super) fn numbers(text: &str) -> Vec<Number> {
 
 /// Returns the number of tokens sent and allowed that an error message about the context window names. A number is
 /// the limit if words say so or if it follows `>`. The number sent is larger.
-pub(super) fn sent_and_limit(text: &str) -> (Option<usize>, Option<usize>) {
+pub(crate) fn sent_and_limit(text: &str) -> (Option<usize>, Option<usize>) {
     let text = text.to_lowercase();
     let numbers = numbers(&text);
     let Some(at) = limit_among(&text, &numbers) else {

@@ -141,7 +141,7 @@ async fn read(address: &Url) -> Result<String, LlmError> {
 }
 
 /// Returns the ids in a model list of any server.
-pub(super) fn ids(list: &Value) -> Option<Vec<String>> {
+pub(crate) fn ids(list: &Value) -> Option<Vec<String>> {
     let models = list.get("data").or_else(|| list.get("models"))?.as_array()?;
     let id = |model: &Value| {
         let name = model.get("id").or_else(|| model.get("name"))?.as_str()?;

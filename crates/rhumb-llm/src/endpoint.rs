@@ -127,7 +127,7 @@ pub fn redacted_url(url: &str) -> String {
 }
 
 /// Parses the base URL from the user's settings.
-pub(super) fn parse_url(base_url: &str) -> Result<Url, LlmError> {
+pub(crate) fn parse_url(base_url: &str) -> Result<Url, LlmError> {
     let invalid = |reason: String| LlmError::InvalidUrl { url: redact_unparsed(base_url), reason };
     let mut url = Url::parse(base_url.trim()).map_err(|error| invalid(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -141,7 +141,7 @@ pub(super) fn parse_url(base_url: &str) -> Result<Url, LlmError> {
 }
 
 /// Removes user name, password and query from a URL.
-pub(super) fn redact(url: &Url) -> String {
+pub(crate) fn redact(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
     // Both calls fail only for URLs without a host, which are rejected earlier.
@@ -151,7 +151,7 @@ pub(super) fn redact(url: &Url) -> String {
 }
 
 /// Returns whether the host is this machine.
-pub(super) fn is_loopback(url: &Url) -> bool {
+pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback(),

@@ -189,7 +189,7 @@ impl LlmError {
     }
 
     /// The pause that the server requests.
-    pub(super) fn retry_after(&self) -> Option<Duration> {
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after, .. } | Self::Server { retry_after, .. } => *retry_after,
             _ => None,

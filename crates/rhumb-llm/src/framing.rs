@@ -6,7 +6,7 @@ use sse_core::{SseDecoder, SseEvent};
 
 /// How the events of a stream are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Framing {
+pub(crate) enum Framing {
     /// Server-sent events.
     Events,
     /// One JSON value per line.
@@ -15,13 +15,13 @@ pub(super) enum Framing {
 
 /// An event exceeds the size limit in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TooLong {
-    pub(super) limit: usize,
+pub(crate) struct TooLong {
+    pub(crate) limit: usize,
 }
 
 /// Splits bytes into the data of events. The result does not depend on how the bytes are cut. Invalid UTF-8 becomes
 /// U+FFFD. Names, ids and comments of server-sent events are ignored, since no API needs them.
-pub(super) struct Frames {
+pub(crate) struct Frames {
     source: Source,
     limit: usize,
 }
@@ -35,7 +35,7 @@ enum Source {
 
 impl Frames {
     /// Accepts events of at most `limit` bytes.
-    pub(super) fn new(framing: Framing, limit: usize) -> Self {
+    pub(crate) fn new(framing: Framing, limit: usize) -> Self {
         let source = match framing {
             Framing::Events => {
                 Source::Events(Box::new(SseDecoder::with_limit(NonZeroUsize::new(limit).unwrap_or(NonZeroUsize::MIN))))
@@ -46,7 +46,7 @@ impl Frames {
     }
 
     /// Adds bytes and appends the completed events to `pieces`.
-    pub(super) fn feed(&mut self, mut bytes: &[u8], pieces: &mut Vec<String>) -> Result<(), TooLong> {
+    pub(crate) fn feed(&mut self, mut bytes: &[u8], pieces: &mut Vec<String>) -> Result<(), TooLong> {
         let too_long = TooLong { limit: self.limit };
         match &mut self.source {
             Source::Events(decoder) => {
@@ -74,7 +74,7 @@ impl Frames {
 
     /// Returns the event that the end of the body completes. The last line may lack its newline; a server-sent event
     /// must end with a blank line.
-    pub(super) fn rest(&mut self) -> Option<String> {
+    pub(crate) fn rest(&mut self) -> Option<String> {
         match &mut self.source {
             Source::Lines(line) if !line.is_empty() => {
                 Some(String::from_utf8_lossy(&std::mem::take(line)).into_owned())
@@ -86,17 +86,17 @@ impl Frames {
 
 /// JSON without unpaired surrogates.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct RepairedJson {
-    pub(super) json: String,
+pub(crate) struct RepairedJson {
+    pub(crate) json: String,
     /// The high surrogate of the previous text was joined with the first character of a string.
-    pub(super) joined: bool,
+    pub(crate) joined: bool,
     /// The high surrogate at the end of a string, which was removed. The next text may have its other half.
-    pub(super) open: Option<u16>,
+    pub(crate) open: Option<u16>,
 }
 
 /// Joins surrogate pairs that were split between two texts, and replaces unpaired ones with U+FFFD. `before` is the
 /// open high surrogate of the previous text.
-pub(super) fn repair_surrogates(json: &str, before: Option<u16>) -> RepairedJson {
+pub(crate) fn repair_surrogates(json: &str, before: Option<u16>) -> RepairedJson {
     let mut repaired = RepairedJson { json: String::with_capacity(json.len()), joined: false, open: None };
     let mut rest = json;
     while let Some(at) = rest.find('\\') {

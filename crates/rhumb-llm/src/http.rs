@@ -23,7 +23,7 @@ use super::classify::{Refusal, classify};
 use super::discovery::ids;
 use super::endpoint::{Endpoint, is_loopback, parse_url, redact};
 use super::error::LlmError;
-use super::format::{Ask, Format, context_for, format_of};
+use super::format::{Format, RequestContext, context_for, format_of};
 use super::provider::{Completion, Provider, Request, StreamEvent};
 use super::quirks::Quirks;
 use super::retry::{AttemptState, NextStep, RetryPolicy, asked_wait, chance, next_step};
@@ -202,7 +202,7 @@ impl HttpProvider {
             quirks.clone()
         };
         let host = self.base.host_str().unwrap_or_default();
-        let mut body = self.format.body(&Ask { request, quirks: &quirks, host });
+        let mut body = self.format.body(&RequestContext { request, quirks: &quirks, host });
         self.without_secrets(&mut body);
         for extra in [&self.extra, &request.extra] {
             lay_over(&mut body, extra);
@@ -256,13 +256,13 @@ impl HttpProvider {
 
 impl HttpProvider {
     /// The base URL of the API.
-    pub(super) fn base(&self) -> &Url {
+    pub(crate) fn base(&self) -> &Url {
         &self.base
     }
 
     /// Replaces secrets in all strings of a body, unless the endpoint says to send them. Every body passes through
     /// here, including summaries, commit messages and passages to embed.
-    pub(super) fn without_secrets(&self, body: &mut Value) {
+    pub(crate) fn without_secrets(&self, body: &mut Value) {
         if self.send_secrets {
             return;
         }
@@ -279,7 +279,7 @@ impl HttpProvider {
     }
 
     /// Posts a body and reads the whole response, of at most `most` bytes.
-    pub(super) async fn post(&self, url: Url, body: &Value, most: usize) -> Result<Value, LlmError> {
+    pub(crate) async fn post(&self, url: Url, body: &Value, most: usize) -> Result<Value, LlmError> {
         let by = Instant::now() + self.timeouts.first_byte;
         let mut response = self.posted(url.clone(), body, by).await?;
         if response.status() != reqwest::StatusCode::OK {
@@ -301,7 +301,7 @@ impl HttpProvider {
     }
 
     /// Returns the error for a response that does not have the expected format.
-    pub(super) fn not_an_api(&self, url: &Url, answer: &Value) -> LlmError {
+    pub(crate) fn not_an_api(&self, url: &Url, answer: &Value) -> LlmError {
         LlmError::NotAnApi { url: redact(url), snippet: self.mask.sanitize(&answer.to_string()) }
     }
 
@@ -410,7 +410,7 @@ impl Default for Timeouts {
 }
 
 /// Creates an HTTP client. It follows no redirects and uses no proxy for this machine.
-pub(super) fn client(connect: Duration, url: &Url) -> Result<reqwest::Client, reqwest::Error> {
+pub(crate) fn client(connect: Duration, url: &Url) -> Result<reqwest::Client, reqwest::Error> {
     // Fails if a provider is installed already.
     rustls::crypto::ring::default_provider().install_default().ok();
     let mut builder = reqwest::Client::builder()
@@ -428,7 +428,7 @@ pub(super) fn client(connect: Duration, url: &Url) -> Result<reqwest::Client, re
 }
 
 /// Classifies a failed connection by what the user can do. Retrying helps neither with certificates nor with proxies.
-pub(super) fn unconnected(error: &reqwest::Error, url: &Url, mask: &KeyMask) -> LlmError {
+pub(crate) fn unconnected(error: &reqwest::Error, url: &Url, mask: &KeyMask) -> LlmError {
     let told = cause(error, mask);
     if is_loopback(url) && is_refused(error) {
         let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
@@ -446,7 +446,7 @@ pub(super) fn unconnected(error: &reqwest::Error, url: &Url, mask: &KeyMask) -> 
 
 /// Classifies a response that did not begin. A server that expects TLS answers plain HTTP with something that is not
 /// HTTP, which a retry would not change, or closes the connection.
-pub(super) fn unanswered(error: &reqwest::Error, url: &Url, mask: &KeyMask) -> LlmError {
+pub(crate) fn unanswered(error: &reqwest::Error, url: &Url, mask: &KeyMask) -> LlmError {
     let told = cause(error, mask);
     let perhaps = if url.scheme() == "http" { "; if it speaks TLS, its address begins with https://" } else { "" };
     if told.starts_with("invalid HTTP") {

@@ -174,7 +174,7 @@ pub struct Usage {
 impl Usage {
     /// Combines two counts of the same request. Servers report some numbers first and others last, and none
     /// decreases.
-    pub(super) fn joined(self, other: Self) -> Self {
+    pub(crate) fn joined(self, other: Self) -> Self {
         Self {
             input: self.input.max(other.input),
             output: self.output.max(other.output),

@@ -8,7 +8,7 @@ use crate::Role;
 
 /// A deviation from the standard form of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quirk {
+pub(crate) enum Quirk {
     /// Does not accept `stream_options`.
     NoStreamOptions,
     /// Expects `max_completion_tokens` instead of `max_tokens`.
@@ -18,7 +18,7 @@ pub(super) enum Quirk {
     /// Has no system role.
     NoSystem,
     /// Requires user and assistant messages to alternate.
-    TakeTurns,
+    AlternateRoles,
     /// Chooses the number of thinking tokens itself and accepts a level only.
     AdaptiveThinking,
     /// Does not return summaries of its thinking.
@@ -41,7 +41,7 @@ const COMPLAINTS: &[(&[&str], Quirk)] = &[
     (&["system message"], Quirk::NoSystem),
     (&["system prompt"], Quirk::NoSystem),
     (&["developer instruction"], Quirk::NoSystem),
-    (&["alternat"], Quirk::TakeTurns),
+    (&["alternat"], Quirk::AlternateRoles),
     (&["adaptive"], Quirk::AdaptiveThinking),
     (&["reasoning", "summar"], Quirk::NoSummary),
     (&["think"], Quirk::NoThinking),
@@ -50,22 +50,22 @@ const COMPLAINTS: &[(&[&str], Quirk)] = &[
 
 /// All known quirks of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Quirks {
+pub(crate) struct Quirks {
     quirks: Vec<Quirk>,
     /// Maximum number of output tokens that it accepts.
-    pub(super) max_output: Option<u32>,
+    pub(crate) max_output: Option<u32>,
     /// Context length in tokens with which the server has loaded the model for an earlier request.
-    pub(super) context: Option<u32>,
+    pub(crate) context: Option<u32>,
 }
 
 impl Quirks {
     /// Returns whether the server has this quirk.
-    pub(super) fn knows(&self, quirk: Quirk) -> bool {
+    pub(crate) fn knows(&self, quirk: Quirk) -> bool {
         self.quirks.contains(&quirk)
     }
 
     /// Returns the quirks that avoid what `complaint` is about, or `None` if the message indicates nothing new.
-    pub(super) fn after(&self, complaint: &str, request: &Request) -> Option<Self> {
+    pub(crate) fn after(&self, complaint: &str, request: &Request) -> Option<Self> {
         let complaint = complaint.to_lowercase();
         let taught = COMPLAINTS.iter().find(|(words, quirk)| {
             words.iter().all(|word| complaint.contains(word)) && !self.knows(*quirk) && concerns(*quirk, request)
@@ -96,7 +96,7 @@ impl Quirks {
 /// Returns whether the request has the parameter that the quirk is about.
 fn concerns(quirk: Quirk, request: &Request) -> bool {
     match quirk {
-        Quirk::NoStreamOptions | Quirk::TakeTurns => true,
+        Quirk::NoStreamOptions | Quirk::AlternateRoles => true,
         Quirk::CompletionTokens => request.max_output_tokens.is_some(),
         Quirk::NoTemperature => request.temperature.is_some(),
         Quirk::NoSystem => request.messages.iter().any(|message| message.role == Role::System),
@@ -133,7 +133,7 @@ mod tests {
             ("'messages[0].role' does not support 'system' with this model", Quirk::NoSystem),
             ("System role not supported", Quirk::NoSystem),
             ("Developer instruction is not enabled for models/x", Quirk::NoSystem),
-            ("Conversation roles must alternate user/assistant/user/…", Quirk::TakeTurns),
+            ("Conversation roles must alternate user/assistant/user/…", Quirk::AlternateRoles),
             ("thinking.type.enabled is not supported; use adaptive", Quirk::AdaptiveThinking),
             ("Your organization must be verified to generate reasoning summaries", Quirk::NoSummary),
             ("\"tiny\" does not support thinking", Quirk::NoThinking),

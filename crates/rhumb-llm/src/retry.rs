@@ -19,7 +19,7 @@ pub struct RetryPolicy {
 }
 
 /// Maximum pause that is made without asking the user.
-pub(super) const MAX_WAIT: Duration = Duration::from_secs(60);
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(60);
 
 impl Default for RetryPolicy {
     fn default() -> Self {
@@ -32,7 +32,7 @@ impl RetryPolicy {
     ///
     /// `asked` is the pause that the server requests. Otherwise the pause is between half and all of its nominal
     /// length, depending on `chance` (0 to 1), so that the attempts of many clients spread out.
-    pub(super) fn wait(&self, made: u32, asked: Option<Duration>, chance: f64) -> Option<Duration> {
+    pub(crate) fn wait(&self, made: u32, asked: Option<Duration>, chance: f64) -> Option<Duration> {
         if made >= self.tries {
             return None;
         }
@@ -48,13 +48,13 @@ impl RetryPolicy {
 }
 
 /// Returns a random number from 0 to 1. The seed of the standard library's hash maps is random enough for this.
-pub(super) fn chance() -> f64 {
+pub(crate) fn chance() -> f64 {
     let random = RandomState::new().build_hasher().finish();
     (random >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// Returns the pause that the server requests: `retry-after-ms`, or `retry-after` in seconds or as a date.
-pub(super) fn asked_wait(header: impl Fn(&'static str) -> Option<String>, now: SystemTime) -> Option<Duration> {
+pub(crate) fn asked_wait(header: impl Fn(&'static str) -> Option<String>, now: SystemTime) -> Option<Duration> {
     if let Some(wait) = header("retry-after-ms").and_then(|text| pause(&text, 1000.0)) {
         return Some(wait);
     }
@@ -66,7 +66,7 @@ pub(super) fn asked_wait(header: impl Fn(&'static str) -> Option<String>, now: S
 }
 
 /// Parses a pause in units of `1 / per_second` seconds. A number that is too large gives the maximum duration.
-pub(super) fn pause(number: &str, per_second: f64) -> Option<Duration> {
+pub(crate) fn pause(number: &str, per_second: f64) -> Option<Duration> {
     let seconds = number.trim().parse::<f64>().ok()? / per_second;
     (seconds >= 0.0).then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }

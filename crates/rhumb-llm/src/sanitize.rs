@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 /// Maximum number of characters of a server's text.
-pub(super) const MAX_SERVER_TEXT: usize = 300;
+pub(crate) const MAX_SERVER_TEXT: usize = 300;
 /// Minimum length in bytes of a key that is hidden. Shorter ones are placeholders and could occur in any text.
 const MIN_KEY: usize = 4;
 /// Minimum length in bytes of a header value that is hidden.
@@ -14,13 +14,13 @@ const MIN_VALUE: usize = 6;
 
 /// Secrets of a connection that must not be displayed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct KeyMask {
+pub(crate) struct KeyMask {
     secrets: Vec<SecretString>,
 }
 
 impl KeyMask {
     /// Hides the key, the values of the user's headers, and the secrets in the URL.
-    pub(super) fn new(key: Option<&SecretString>, headers: &[(String, String)], url: &Url) -> Self {
+    pub(crate) fn new(key: Option<&SecretString>, headers: &[(String, String)], url: &Url) -> Self {
         let key = key.map(|key| key.expose_secret().trim()).filter(|key| key.len() >= MIN_KEY);
         let values = headers.iter().map(|(_, value)| value.trim()).filter(|value| value.len() >= MIN_VALUE);
         // The token after "Bearer " may appear alone.
@@ -38,12 +38,12 @@ impl KeyMask {
     }
 
     /// Like the function [`sanitize`], with secrets replaced.
-    pub(super) fn sanitize(&self, text: &str) -> String {
+    pub(crate) fn sanitize(&self, text: &str) -> String {
         sanitize(&self.masked(text))
     }
 
     /// Replaces each secret in `text` by a placeholder.
-    pub(super) fn masked(&self, text: &str) -> String {
+    pub(crate) fn masked(&self, text: &str) -> String {
         let hide = |text: String, secret: &SecretString| text.replace(secret.expose_secret(), "[key]");
         self.secrets.iter().fold(text.to_owned(), hide)
     }
@@ -51,7 +51,7 @@ impl KeyMask {
 
 /// Makes a text fit for one line: removes control, zero-width and direction characters, joins whitespace, and cuts
 /// after 300 characters.
-pub(super) fn sanitize(text: &str) -> String {
+pub(crate) fn sanitize(text: &str) -> String {
     let mut line = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
         if !line.is_empty() {

@@ -35,7 +35,7 @@ pub fn strip_thinking(answer: &str) -> String {
 
 /// A classified part of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Segment {
+pub(crate) enum Segment {
     Text(String),
     Reasoning(String),
     /// All text so far was thinking.
@@ -44,7 +44,7 @@ pub(super) enum Segment {
 
 /// Classifies an answer as it arrives. The result does not depend on how the answer is cut into parts.
 #[derive(Debug)]
-pub(super) struct ThinkingFilter {
+pub(crate) struct ThinkingFilter {
     state: State,
     /// Text that cannot be classified yet: at most a tag and whitespace.
     held: String,
@@ -68,26 +68,26 @@ enum State {
 
 impl ThinkingFilter {
     /// Starts with a new answer, or, if `begun`, with the rest of one.
-    pub(super) fn new(begun: bool) -> Self {
+    pub(crate) fn new(begun: bool) -> Self {
         let state = if begun { State::Text } else { State::Start };
         Self { state, held: String::new(), line: String::new() }
     }
 
     /// The server sends thinking separately, so the text contains none.
-    pub(super) fn reasoning_is_separate(&mut self) {
+    pub(crate) fn reasoning_is_separate(&mut self) {
         if let State::Undecided { .. } = self.state {
             self.state = State::Text;
         }
     }
 
     /// Classifies the next part.
-    pub(super) fn feed(&mut self, text: &str) -> Vec<Segment> {
+    pub(crate) fn feed(&mut self, text: &str) -> Vec<Segment> {
         self.held.push_str(text);
         self.sort(false)
     }
 
     /// Classifies the held text at the end of the answer.
-    pub(super) fn end(&mut self) -> Vec<Segment> {
+    pub(crate) fn end(&mut self) -> Vec<Segment> {
         self.sort(true)
     }
 

@@ -31,7 +31,7 @@ pub struct TextEncoding {
 
 /// Why bytes cannot be decoded as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DecodeError {
+pub(crate) enum DecodeError {
     /// There is a NUL byte.
     Binary,
     /// The bytes are not UTF-8 from this offset on (0-based, in bytes), and no other encoding restores them.
@@ -40,10 +40,10 @@ pub(super) enum DecodeError {
 
 /// A character that the encoding of a file does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct UnmappableChar {
-    pub(super) character: char,
+pub(crate) struct UnmappableChar {
+    pub(crate) character: char,
     /// Line of the character, 1-based.
-    pub(super) line: usize,
+    pub(crate) line: usize,
 }
 
 impl Default for TextEncoding {
@@ -64,7 +64,7 @@ impl fmt::Display for TextEncoding {
 impl TextEncoding {
     /// Decodes UTF-8 (with or without a byte order mark), UTF-16 with a byte order mark, or a legacy encoding that is
     /// guessed. If CR is the only line ending, the text has LF instead.
-    pub(super) fn decode(bytes: Vec<u8>) -> Result<(String, Self), DecodeError> {
+    pub(crate) fn decode(bytes: Vec<u8>) -> Result<(String, Self), DecodeError> {
         let (text, encoding) = Self::decode_characters(bytes)?;
         let has_cr = text.contains('\r') && !text.contains('\n');
         Ok(if has_cr { (text.replace('\r', "\n"), Self { has_cr, ..encoding }) } else { (text, encoding) })
@@ -96,7 +96,7 @@ impl TextEncoding {
     ///
     /// # Errors
     /// The encoding does not have a character, or decodes it to a different one.
-    pub(super) fn encode(self, text: &str) -> Result<Cow<'_, [u8]>, UnmappableChar> {
+    pub(crate) fn encode(self, text: &str) -> Result<Cow<'_, [u8]>, UnmappableChar> {
         if !self.has_cr {
             return self.encode_characters(text);
         }

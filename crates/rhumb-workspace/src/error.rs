@@ -373,12 +373,12 @@ impl WriteError {
     }
 
     /// Returns whether something must still be restored or removed.
-    pub(super) fn needs_cleanup(&self) -> bool {
+    pub(crate) fn needs_cleanup(&self) -> bool {
         matches!(self, Self::Partial { .. } | Self::Leftovers { .. })
     }
 
     /// Classifies an error of the operating system by what the user can do about it.
-    pub(super) fn from_io(path: &str, doing: &'static str, bytes: u64, source: io::Error) -> Self {
+    pub(crate) fn from_io(path: &str, doing: &'static str, bytes: u64, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
             // Missing permissions are reported as EACCES.

@@ -5,25 +5,25 @@ use std::io;
 
 /// Does nothing outside of tests.
 #[cfg(not(test))]
-pub(super) fn fault() -> io::Result<()> {
+pub(crate) fn fault() -> io::Result<()> {
     Ok(())
 }
 
 /// Returns whether the metadata of the file `name` may be copied to a new file. Always true outside of tests.
 #[cfg(not(test))]
-pub(super) fn may_copy_metadata(_name: &OsStr) -> bool {
+pub(crate) fn may_copy_metadata(_name: &OsStr) -> bool {
     true
 }
 
 #[cfg(test)]
-pub(super) fn may_copy_metadata(name: &OsStr) -> bool {
+pub(crate) fn may_copy_metadata(name: &OsStr) -> bool {
     IN_PLACE.with(|kept| kept.get().is_none_or(|kept| name != kept))
 }
 
 /// What happens at a step.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// The disk is full at this step only.
     Full,
     /// The disk fails at this step and at all later ones.
@@ -35,13 +35,13 @@ pub(super) enum Fault {
 #[cfg(test)]
 thread_local! {
     /// Name of a file that must be rewritten in place.
-    pub(super) static IN_PLACE: std::cell::Cell<Option<&'static str>> = const { std::cell::Cell::new(None) };
+    pub(crate) static IN_PLACE: std::cell::Cell<Option<&'static str>> = const { std::cell::Cell::new(None) };
     /// Number of steps that succeed before the fault, and the fault.
-    pub(super) static FAULT_AFTER: std::cell::Cell<Option<(u32, Fault)>> = const { std::cell::Cell::new(None) };
+    pub(crate) static FAULT_AFTER: std::cell::Cell<Option<(u32, Fault)>> = const { std::cell::Cell::new(None) };
 }
 
 #[cfg(test)]
-pub(super) fn fault() -> io::Result<()> {
+pub(crate) fn fault() -> io::Result<()> {
     FAULT_AFTER.with(|fault| match fault.get() {
         Some((0, Fault::Full)) => {
             fault.set(None);

@@ -18,7 +18,7 @@ const GIT: &str = ".gitignore";
 const MAX_RULE_FILE_BYTES: u64 = 1024 * 1024;
 
 /// The rules that apply in a folder: its own and those of the folders above.
-pub(super) struct Rules {
+pub(crate) struct Rules {
     /// One stack per name in `NAMES`, lowest precedence first, with the depth of the folder of each rule file. Depth
     /// 0 is the root and everything above it.
     stacks: [Vec<(usize, Gitignore)>; 3],
@@ -29,7 +29,7 @@ pub(super) struct Rules {
 
 impl Rules {
     /// Returns the rules that apply in the root. The rules of git are included only if `with_git` is set.
-    pub(super) fn of(root: &Root, with_git: bool) -> Self {
+    pub(crate) fn of(root: &Root, with_git: bool) -> Self {
         let mut rules = Self { stacks: Default::default(), with_git, unread: BTreeSet::new() };
         // Outside of a repository, rules in parent folders belong to someone else.
         if root.kind() == RootKind::Git {
@@ -46,7 +46,7 @@ impl Rules {
     }
 
     /// Enters `folder`, which is `depth` levels below the root, and leaves the folders that do not contain it.
-    pub(super) fn enter(&mut self, folder: &Path, depth: usize) {
+    pub(crate) fn enter(&mut self, folder: &Path, depth: usize) {
         for stack in &mut self.stacks {
             while stack.last().is_some_and(|(at, _)| *at >= depth) {
                 stack.pop();
@@ -57,7 +57,7 @@ impl Rules {
 
     /// Returns whether the rules hide the absolute `path`, `depth` levels below the root. It must be in the folder
     /// that was entered, or in one above.
-    pub(super) fn hide(&self, path: &Path, depth: usize, is_folder: bool) -> bool {
+    pub(crate) fn hide(&self, path: &Path, depth: usize, is_folder: bool) -> bool {
         let verdict = |(_, rules): &(usize, Gitignore)| match rules.matched(path, is_folder) {
             Match::None => None,
             Match::Ignore(_) => Some(true),
@@ -70,7 +70,7 @@ impl Rules {
     }
 
     /// Rule files that were not read: symbolic links, special files, files that are too large or not readable.
-    pub(super) fn unread(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn unread(&self) -> impl Iterator<Item = &Path> {
         self.unread.iter().map(PathBuf::as_path)
     }
 

@@ -11,20 +11,20 @@ use super::root::Root;
 
 /// A resolved name.
 #[derive(Debug, Clone)]
-pub(super) struct ResolvedPath {
+pub(crate) struct ResolvedPath {
     /// Absolute path, without symbolic links as far as it exists.
-    pub(super) target: PathBuf,
+    pub(crate) target: PathBuf,
     /// The deepest existing folder on the way.
-    pub(super) existing_ancestor: PathBuf,
+    pub(crate) existing_ancestor: PathBuf,
     /// Metadata of the target, or `None` if it does not exist.
-    pub(super) found: Option<fs::Metadata>,
+    pub(crate) found: Option<fs::Metadata>,
     /// Whether the last component of the name is a symbolic link.
-    pub(super) is_link: bool,
+    pub(crate) is_link: bool,
 }
 
 /// Why a name cannot be resolved.
 #[derive(Debug)]
-pub(super) enum ResolveError {
+pub(crate) enum ResolveError {
     /// The name breaks the rule that is described here.
     Outside(&'static str),
     /// A component that should be a folder is something else.
@@ -34,7 +34,7 @@ pub(super) enum ResolveError {
 }
 
 /// Resolves `path` (relative, with `/`) from the root.
-pub(super) fn resolve(root: &Root, path: &str) -> Result<ResolvedPath, ResolveError> {
+pub(crate) fn resolve(root: &Root, path: &str) -> Result<ResolvedPath, ResolveError> {
     let resolved = follow(root, path)?;
     if root.git_folder().is_some_and(|git| resolved.target.starts_with(git)) {
         return Err(ResolveError::Outside("it is inside git's own folder"));
@@ -114,7 +114,7 @@ pub fn path_is_taken(root: &Root, path: &str) -> bool {
 }
 
 /// Returns `target` relative to the root, with `/`. `None` if it is not UTF-8 or not inside the root.
-pub(super) fn relative(root: &Root, target: &Path) -> Option<String> {
+pub(crate) fn relative(root: &Root, target: &Path) -> Option<String> {
     let rest = target.strip_prefix(root.path()).ok()?;
     let parts: Option<Vec<&str>> = rest.components().map(|part| part.as_os_str().to_str()).collect();
     Some(parts?.join("/"))

@@ -67,12 +67,12 @@ impl Root {
     }
 
     /// Returns whether an absolute path below the root is excluded. See [`Root::excluding`].
-    pub(super) fn excludes(&self, path: &Path) -> bool {
+    pub(crate) fn excludes(&self, path: &Path) -> bool {
         self.excluded.iter().any(|own| lies_in(path, own))
     }
 
     /// The patterns of [`Root::ignoring`].
-    pub(super) fn ignored(&self) -> &[String] {
+    pub(crate) fn ignored(&self) -> &[String] {
         &self.ignored
     }
 
@@ -82,12 +82,12 @@ impl Root {
     }
 
     /// Git's own folder, if it is not `<top>/.git`. Nothing in it is read or written.
-    pub(super) fn git_folder(&self) -> Option<&Path> {
+    pub(crate) fn git_folder(&self) -> Option<&Path> {
         self.git_folder.as_deref()
     }
 
     /// Top of the work tree that contains the root.
-    pub(super) fn work_tree(&self) -> Option<&Path> {
+    pub(crate) fn work_tree(&self) -> Option<&Path> {
         enclosing(&self.path).filter(|(_, kind)| *kind == RootKind::Git).map(|(top, _)| top)
     }
 
@@ -146,7 +146,7 @@ fn git_folder(top: &Path, root: &Path, kind: RootKind) -> Option<PathBuf> {
 
 /// Returns whether `dir` is the top of a git work tree: it has a `.git` folder with a HEAD, or the `.git` file of a
 /// linked work tree or submodule. Like git, ignores an empty `.git` folder.
-pub(super) fn has_work_tree(dir: &Path) -> bool {
+pub(crate) fn has_work_tree(dir: &Path) -> bool {
     let entry = dir.join(".git");
     match fs::metadata(&entry) {
         Ok(meta) if meta.is_dir() => entry.join("HEAD").symlink_metadata().is_ok(),

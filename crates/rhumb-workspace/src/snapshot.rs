@@ -95,7 +95,7 @@ fn decode(path: &str, bytes: Vec<u8>) -> Result<Snapshot, ReadError> {
 }
 
 /// Reads at most `limit` bytes of a regular file.
-pub(super) fn read_bytes(target: &Path, limit: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read_bytes(target: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(target)?;
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes)?;

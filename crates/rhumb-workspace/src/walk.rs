@@ -237,7 +237,7 @@ const COARSE_MTIME_GRANULARITY: Duration = Duration::from_secs(2);
 
 /// Returns a hash of size, times and inode. 0 if the file was modified so shortly before `since`, or after it, that
 /// another change could go unnoticed.
-pub(super) fn stamp(meta: &Metadata, since: SystemTime) -> u64 {
+pub(crate) fn stamp(meta: &Metadata, since: SystemTime) -> u64 {
     let Ok(modified) = meta.modified() else { return 0 };
     let nanos = modified.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
     let tick = if nanos == 0 { COARSE_MTIME_GRANULARITY } else { MTIME_GRANULARITY };
@@ -253,7 +253,7 @@ pub(super) fn stamp(meta: &Metadata, since: SystemTime) -> u64 {
 }
 
 /// Modification time in seconds and nanoseconds since 1970, or zero if unknown.
-pub(super) fn modified(meta: &Metadata) -> (i64, u32) {
+pub(crate) fn modified(meta: &Metadata) -> (i64, u32) {
     let since = meta.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     since.map_or((0, 0), |time| (i64::try_from(time.as_secs()).unwrap_or(i64::MAX), time.subsec_nanos()))
 }

@@ -21,7 +21,7 @@ const BATCH: BatchLimit = BatchLimit { texts: 512, bytes: 4 << 20 };
 const TABLES: [&str; 3] = ["embeddings", "0", "embedding.weight"];
 
 /// A table of vectors with its tokenizer.
-pub(super) struct StaticModel {
+pub(crate) struct StaticModel {
     identity: String,
     name: String,
     tokenizer: Tokenizer,
@@ -39,7 +39,7 @@ pub(super) struct StaticModel {
 
 impl StaticModel {
     /// Reads the model in a folder. Its identity depends on the content of its files.
-    pub(super) fn open(name: &str, folder: &Path) -> Result<Self, EmbedError> {
+    pub(crate) fn open(name: &str, folder: &Path) -> Result<Self, EmbedError> {
         // Some models are published as a part of a larger one.
         let inner = folder.join("0_StaticEmbedding");
         let place = if inner.is_dir() { inner } else { folder.to_owned() };

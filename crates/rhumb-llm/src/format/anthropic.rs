@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::{Ask, Chunk, Format, budget, effort, has_version, list_at, number_at, root, text_at, with_tail};
-use super::{Turn, base64, blank_end, is_begun, turns};
+use super::{Chunk, Format, RequestContext, budget, effort, has_version, list_at, number_at, root, text_at, with_tail};
+use super::{MessageGroup, base64, blank_end, grouped_messages, is_begun};
 use crate::provider::{Finish, Usage};
 use crate::provider::{Request, Thinking};
 use crate::quirks::Quirk;
@@ -18,7 +18,7 @@ const MAX_MARKS: usize = 4;
 /// Minimum thinking budget in tokens.
 const MIN_BUDGET: u32 = 1024;
 
-pub(super) struct Anthropic;
+pub(crate) struct Anthropic;
 
 impl Format for Anthropic {
     fn url(&self, base: &Url, _: &str) -> Url {
@@ -39,35 +39,40 @@ impl Format for Anthropic {
         &[("anthropic-version", "2023-06-01")]
     }
 
-    fn body(&self, ask: &Ask<'_>) -> Value {
-        let (standing, turns) = turns(ask);
-        let marked = marked(ask, standing.iter().copied().chain(turns.iter().flat_map(|turn| &turn.messages).copied()));
+    fn body(&self, context: &RequestContext<'_>) -> Value {
+        let (system_messages, groups) = grouped_messages(context);
+        let marked = marked(
+            context,
+            system_messages.iter().copied().chain(groups.iter().flat_map(|group| &group.messages).copied()),
+        );
         let mut system = Vec::new();
-        for message in standing {
+        for message in system_messages {
             push_blocks(message, &marked, &mut system);
         }
         let mut body = Map::new();
-        body.insert("model".into(), json!(ask.request.model));
+        body.insert("model".into(), json!(context.request.model));
         if !system.is_empty() {
             body.insert("system".into(), Value::Array(system));
         }
-        let mut messages: Vec<Value> = turns.iter().map(|turn| as_message(turn, &marked)).collect();
-        if !self.unsent_end(ask.request).is_empty() {
+        let mut messages: Vec<Value> = groups.iter().map(|group| as_message(group, &marked)).collect();
+        if !self.unsent_end(context.request).is_empty() {
             trim_last(&mut messages);
         }
         body.insert("messages".into(), Value::Array(messages));
         body.insert("stream".into(), json!(true));
-        let output = ask.max_output().or(ask.quirks.max_output).unwrap_or(DEFAULT_OUTPUT);
+        let output = context.max_output().or(context.quirks.max_output).unwrap_or(DEFAULT_OUTPUT);
         // Thinking cannot be combined with a begun answer or a temperature.
-        let thinks = !ask.quirks.knows(Quirk::NoThinking) && !is_begun(&ask.request.messages);
-        let thinking = ask.request.thinking.as_ref().filter(|thinking| thinks && budget(thinking) > 0);
-        let adaptive = ask.quirks.knows(Quirk::AdaptiveThinking);
-        match thinking.filter(|_| adaptive || !is_fixed(ask, output) || output >= 2 * MIN_BUDGET) {
+        let thinks = !context.quirks.knows(Quirk::NoThinking) && !is_begun(&context.request.messages);
+        let thinking = context.request.thinking.as_ref().filter(|thinking| thinks && budget(thinking) > 0);
+        let adaptive = context.quirks.knows(Quirk::AdaptiveThinking);
+        match thinking.filter(|_| adaptive || !is_fixed(context, output) || output >= 2 * MIN_BUDGET) {
             Some(thinking) if adaptive => set_effort(&mut body, thinking, output),
-            Some(thinking) => set_budget(&mut body, thinking, output, is_fixed(ask, output)),
+            Some(thinking) => set_budget(&mut body, thinking, output, is_fixed(context, output)),
             None => {
                 body.insert("max_tokens".into(), json!(output));
-                if let Some(temperature) = ask.request.temperature.filter(|_| !ask.quirks.knows(Quirk::NoTemperature)) {
+                if let Some(temperature) =
+                    context.request.temperature.filter(|_| !context.quirks.knows(Quirk::NoTemperature))
+                {
                     body.insert("temperature".into(), json!(temperature));
                 }
             }
@@ -107,8 +112,8 @@ impl Format for Anthropic {
 
 /// Selects the messages whose cache marks are sent. If there are too many, keeps the first one, which changes least,
 /// and the last ones, which cover the longest prefixes.
-fn marked<'a>(ask: &Ask<'_>, messages: impl Iterator<Item = &'a Message>) -> Vec<*const Message> {
-    if ask.quirks.knows(Quirk::NoCacheMarks) {
+fn marked<'a>(context: &RequestContext<'_>, messages: impl Iterator<Item = &'a Message>) -> Vec<*const Message> {
+    if context.quirks.knows(Quirk::NoCacheMarks) {
         return Vec::new();
     }
     // Only a content block can be marked, and an empty message has none.
@@ -137,12 +142,12 @@ fn image_type(image: &Image) -> &str {
     if image.media_type == "image/jpg" { "image/jpeg" } else { &image.media_type }
 }
 
-fn as_message(turn: &Turn<'_>, marked: &[*const Message]) -> Value {
+fn as_message(group: &MessageGroup<'_>, marked: &[*const Message]) -> Value {
     let mut blocks = Vec::new();
-    for message in &turn.messages {
+    for message in &group.messages {
         push_blocks(message, marked, &mut blocks);
     }
-    json!({ "role": turn.role.as_str(), "content": blocks })
+    json!({ "role": group.role.as_str(), "content": blocks })
 }
 
 /// Removes whitespace from the end of a begun answer, and the whole answer if it is empty then.
@@ -161,8 +166,8 @@ fn trim_last(messages: &mut Vec<Value>) {
 }
 
 /// Returns whether `output` limits answer and thinking together, because of a spending cap or a limit of the server.
-fn is_fixed(ask: &Ask<'_>, output: u32) -> bool {
-    ask.request.capped || ask.quirks.max_output.is_some_and(|most| most <= output)
+fn is_fixed(context: &RequestContext<'_>, output: u32) -> bool {
+    context.request.capped || context.quirks.max_output.is_some_and(|most| most <= output)
 }
 
 fn set_effort(body: &mut Map<String, Value>, thinking: &Thinking, output: u32) {
@@ -230,7 +235,7 @@ mod tests {
     fn body(request: &Request, complaints: &[&str]) -> Value {
         let learn = |quirks: Quirks, complaint: &&str| quirks.after(complaint, request).unwrap();
         let quirks = complaints.iter().fold(Quirks::default(), learn);
-        Anthropic.body(&Ask { request, quirks: &quirks, host: "h" })
+        Anthropic.body(&RequestContext { request, quirks: &quirks, host: "h" })
     }
 
     fn cached(role: Role, content: &str) -> Message {

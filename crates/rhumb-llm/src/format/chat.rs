@@ -4,30 +4,30 @@
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::{Ask, Chunk, Format, effort, first_alternative, list_at, number_at, text_at, with_tail};
-use super::{as_url, blank_end, is_begun, joined, turns};
+use super::{Chunk, Format, RequestContext, effort, first_alternative, list_at, number_at, text_at, with_tail};
+use super::{as_url, blank_end, grouped_messages, is_begun, joined};
 use crate::provider::{Finish, Usage};
 use crate::provider::{Request, Thinking};
 use crate::quirks::Quirk;
 use crate::{Message, Role};
 
-pub(super) struct Chat;
+pub(crate) struct Chat;
 
 impl Format for Chat {
     fn url(&self, base: &Url, _: &str) -> Url {
         with_tail(base, "/chat/completions")
     }
 
-    fn body(&self, ask: &Ask<'_>) -> Value {
-        let Ask { request, quirks, .. } = *ask;
+    fn body(&self, context: &RequestContext<'_>) -> Value {
+        let RequestContext { request, quirks, .. } = *context;
         let mut body = Map::new();
         body.insert("model".into(), json!(request.model));
-        body.insert("messages".into(), messages(ask));
+        body.insert("messages".into(), messages(context));
         body.insert("stream".into(), json!(true));
         if !quirks.knows(Quirk::NoStreamOptions) {
             body.insert("stream_options".into(), json!({ "include_usage": true }));
         }
-        if let Some(limit) = ask.max_output() {
+        if let Some(limit) = context.max_output() {
             let new_name = quirks.knows(Quirk::CompletionTokens);
             body.insert(if new_name { "max_completion_tokens" } else { "max_tokens" }.into(), json!(limit));
         }
@@ -35,7 +35,7 @@ impl Format for Chat {
             body.insert("temperature".into(), json!(temperature));
         }
         if let Some(thinking) = request.thinking.as_ref().filter(|_| !quirks.knows(Quirk::NoThinking)) {
-            let (name, value) = thinking_field(thinking, ask.is_at("openrouter.ai"));
+            let (name, value) = thinking_field(thinking, context.is_at("openrouter.ai"));
             body.insert(name.into(), value);
         }
         Value::Object(body)
@@ -74,24 +74,26 @@ fn thinking_field(thinking: &Thinking, at_openrouter: bool) -> (&'static str, Va
     }
 }
 
-fn messages(ask: &Ask<'_>) -> Value {
-    let mut messages: Vec<Value> = if ask.quirks.knows(Quirk::TakeTurns) || ask.quirks.knows(Quirk::NoSystem) {
-        let (standing, turns) = turns(ask);
-        let system = (!standing.is_empty()).then(|| json!({ "role": "system", "content": joined(&standing) }));
-        let turn = |role: Role, content: Value| json!({ "role": role.as_str(), "content": content });
-        let turns = turns.iter().map(|each| turn(each.role, content(ask, &each.messages)));
-        system.into_iter().chain(turns).collect()
-    } else {
-        let message = |each: &Message| json!({ "role": each.role.as_str(), "content": content(ask, &[each]) });
-        ask.request.messages.iter().map(message).collect()
-    };
-    if is_begun(&ask.request.messages)
-        && (ask.is_at("mistral.ai") || ask.is_at("deepseek.com"))
+fn messages(context: &RequestContext<'_>) -> Value {
+    let mut messages: Vec<Value> =
+        if context.quirks.knows(Quirk::AlternateRoles) || context.quirks.knows(Quirk::NoSystem) {
+            let (system_messages, groups) = grouped_messages(context);
+            let system =
+                (!system_messages.is_empty()).then(|| json!({ "role": "system", "content": joined(&system_messages) }));
+            let group = |role: Role, content: Value| json!({ "role": role.as_str(), "content": content });
+            let groups = groups.iter().map(|each| group(each.role, content(context, &each.messages)));
+            system.into_iter().chain(groups).collect()
+        } else {
+            let message = |each: &Message| json!({ "role": each.role.as_str(), "content": content(context, &[each]) });
+            context.request.messages.iter().map(message).collect()
+        };
+    if is_begun(&context.request.messages)
+        && (context.is_at("mistral.ai") || context.is_at("deepseek.com"))
         && let Some(last) = messages.last_mut().and_then(Value::as_object_mut)
     {
         last.insert("prefix".into(), json!(true));
     }
-    let unsent = Chat.unsent_end(ask.request).len();
+    let unsent = Chat.unsent_end(context.request).len();
     if unsent > 0
         && let Some(Value::String(text)) = messages.last_mut().and_then(|last| last.get_mut("content"))
     {
@@ -101,8 +103,8 @@ fn messages(ask: &Ask<'_>) -> Value {
 }
 
 /// Uses a plain string if possible, since not every server supports content parts.
-fn content(ask: &Ask<'_>, messages: &[&Message]) -> Value {
-    let marks = !ask.quirks.knows(Quirk::NoCacheMarks) && is_claude(&ask.request.model);
+fn content(context: &RequestContext<'_>, messages: &[&Message]) -> Value {
+    let marks = !context.quirks.knows(Quirk::NoCacheMarks) && is_claude(&context.request.model);
     let is_marked = |message: &Message| marks && message.cached && !message.content.is_empty();
     if !messages.iter().any(|message| !message.images.is_empty() || is_marked(message)) {
         return Value::String(joined(messages));
@@ -206,7 +208,7 @@ mod tests {
     fn body(request: &Request, complaints: &[&str], host: &str) -> Value {
         let learn = |quirks: Quirks, complaint: &&str| quirks.after(complaint, request).unwrap();
         let quirks = complaints.iter().fold(Quirks::default(), learn);
-        Chat.body(&Ask { request, quirks: &quirks, host })
+        Chat.body(&RequestContext { request, quirks: &quirks, host })
     }
 
     #[test]

@@ -4,14 +4,15 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::{
-    Ask, Chunk, Format, budget, effort, first_alternative, has_version, list_at, number_at, root, text_at, with_tail,
+    Chunk, Format, RequestContext, budget, effort, first_alternative, has_version, list_at, number_at, root, text_at,
+    with_tail,
 };
-use super::{Turn, base64, turns};
+use super::{MessageGroup, base64, grouped_messages};
 use crate::provider::{Finish, Usage};
 use crate::quirks::Quirk;
 use crate::{Image, Message, Role};
 
-pub(super) struct Gemini;
+pub(crate) struct Gemini;
 
 impl Format for Gemini {
     fn url(&self, base: &Url, model: &str) -> Url {
@@ -33,15 +34,15 @@ impl Format for Gemini {
         ("x-goog-api-key", "")
     }
 
-    fn body(&self, ask: &Ask<'_>) -> Value {
-        let (standing, turns) = turns(ask);
+    fn body(&self, context: &RequestContext<'_>) -> Value {
+        let (system_messages, groups) = grouped_messages(context);
         let mut body = Map::new();
-        if !standing.is_empty() {
-            let parts: Vec<Value> = standing.iter().flat_map(|message| parts(message)).collect();
+        if !system_messages.is_empty() {
+            let parts: Vec<Value> = system_messages.iter().flat_map(|message| parts(message)).collect();
             body.insert("systemInstruction".into(), json!({ "parts": parts }));
         }
-        body.insert("contents".into(), turns.iter().map(content).collect());
-        let config = config(ask);
+        body.insert("contents".into(), groups.iter().map(content).collect());
+        let config = config(context);
         if !config.is_empty() {
             body.insert("generationConfig".into(), Value::Object(config));
         }
@@ -69,10 +70,10 @@ impl Format for Gemini {
     }
 }
 
-fn config(ask: &Ask<'_>) -> Map<String, Value> {
-    let Ask { request, quirks, .. } = *ask;
+fn config(context: &RequestContext<'_>) -> Map<String, Value> {
+    let RequestContext { request, quirks, .. } = *context;
     let mut config = Map::new();
-    if let Some(limit) = ask.max_output() {
+    if let Some(limit) = context.max_output() {
         config.insert("maxOutputTokens".into(), json!(limit));
     }
     if let Some(temperature) = request.temperature.filter(|_| !quirks.knows(Quirk::NoTemperature)) {
@@ -95,9 +96,9 @@ fn parts(message: &Message) -> Vec<Value> {
     message.images.iter().map(image).chain(text).collect()
 }
 
-fn content(turn: &Turn<'_>) -> Value {
-    let role = if turn.role == Role::Assistant { "model" } else { "user" };
-    let parts: Vec<Value> = turn.messages.iter().flat_map(|message| parts(message)).collect();
+fn content(group: &MessageGroup<'_>) -> Value {
+    let role = if group.role == Role::Assistant { "model" } else { "user" };
+    let parts: Vec<Value> = group.messages.iter().flat_map(|message| parts(message)).collect();
     json!({ "role": role, "parts": parts })
 }
 
@@ -149,7 +150,7 @@ mod tests {
     }
 
     fn body(request: &Request) -> Value {
-        Gemini.body(&Ask { request, quirks: &Quirks::default(), host: "h" })
+        Gemini.body(&RequestContext { request, quirks: &Quirks::default(), host: "h" })
     }
 
     #[test]

@@ -18,18 +18,18 @@ use super::provider::{Finish, Image, Message, Request, Role, Thinking, Usage};
 use super::quirks::{Quirk, Quirks};
 use crate::models::Api;
 
-pub(super) use anthropic::DEFAULT_OUTPUT as ANTHROPIC_OUTPUT;
-pub(super) use ollama::context_for;
+pub(crate) use anthropic::DEFAULT_OUTPUT as ANTHROPIC_OUTPUT;
+pub(crate) use ollama::context_for;
 
 /// A request, and what its encoding depends on.
-pub(super) struct Ask<'a> {
-    pub(super) request: &'a Request,
-    pub(super) quirks: &'a Quirks,
+pub(crate) struct RequestContext<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) quirks: &'a Quirks,
     /// Host name of the server, for the few that deviate from a format.
-    pub(super) host: &'a str,
+    pub(crate) host: &'a str,
 }
 
-impl Ask<'_> {
+impl RequestContext<'_> {
     /// Maximum number of output tokens: that of the request, or less if the server accepts less.
     fn max_output(&self) -> Option<u32> {
         let asked = self.request.max_output_tokens?;
@@ -43,21 +43,21 @@ impl Ask<'_> {
 
 /// The content of one event, or of a complete response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Chunk {
-    pub(super) text: String,
-    pub(super) reasoning: String,
+pub(crate) struct Chunk {
+    pub(crate) text: String,
+    pub(crate) reasoning: String,
     /// Whether `text` and `reasoning` are the whole answer, of which parts may have arrived before.
-    pub(super) whole: bool,
+    pub(crate) whole: bool,
     /// Why the model stopped. An answer without it is incomplete.
-    pub(super) finish: Option<Finish>,
+    pub(crate) finish: Option<Finish>,
     /// Token counts so far.
-    pub(super) usage: Option<Usage>,
+    pub(crate) usage: Option<Usage>,
     /// Whether no further event follows. This alone does not complete an answer.
-    pub(super) last: bool,
+    pub(crate) last: bool,
 }
 
 /// A wire format.
-pub(super) trait Format: Send + Sync {
+pub(crate) trait Format: Send + Sync {
     /// Returns the URL for requests to `model`, from the base URL in the settings.
     fn url(&self, base: &Url, model: &str) -> Url;
 
@@ -82,7 +82,7 @@ pub(super) trait Format: Send + Sync {
     }
 
     /// Encodes the body of a request.
-    fn body(&self, ask: &Ask<'_>) -> Value;
+    fn body(&self, context: &RequestContext<'_>) -> Value;
 
     /// Returns the end of a begun answer that is not sent, because servers reject it. The model may repeat it.
     fn unsent_end<'r>(&self, _: &'r Request) -> &'r str {
@@ -101,7 +101,7 @@ pub(super) trait Format: Send + Sync {
 }
 
 /// Returns the format of an API.
-pub(super) fn format_of(api: Api) -> &'static dyn Format {
+pub(crate) fn format_of(api: Api) -> &'static dyn Format {
     match api {
         Api::Chat => &chat::Chat,
         Api::Responses => &responses::Responses,
@@ -183,55 +183,55 @@ fn list_at<'v>(value: &'v Value, path: &str) -> impl Iterator<Item = &'v Value> 
 }
 
 /// Consecutive messages of the same role.
-pub(super) struct Turn<'a> {
-    pub(super) role: Role,
-    pub(super) messages: Vec<&'a Message>,
+pub(crate) struct MessageGroup<'a> {
+    pub(crate) role: Role,
+    pub(crate) messages: Vec<&'a Message>,
 }
 
-/// Returns the system messages at the beginning, and the other messages as turns. Later system messages become user
+/// Returns the system messages at the beginning, and the other messages in groups of one role. Later system messages become user
 /// messages, and so do all of them if the server has no system role.
-pub(super) fn turns<'a>(ask: &Ask<'a>) -> (Vec<&'a Message>, Vec<Turn<'a>>) {
-    let messages = &ask.request.messages;
-    let standing = if ask.quirks.knows(Quirk::NoSystem) {
+pub(crate) fn grouped_messages<'a>(context: &RequestContext<'a>) -> (Vec<&'a Message>, Vec<MessageGroup<'a>>) {
+    let messages = &context.request.messages;
+    let system_messages = if context.quirks.knows(Quirk::NoSystem) {
         0
     } else {
         messages.iter().take_while(|message| message.role == Role::System).count()
     };
-    let (standing, rest) = messages.split_at(standing);
-    let mut turns: Vec<Turn<'a>> = Vec::new();
+    let (system_messages, rest) = messages.split_at(system_messages);
+    let mut groups: Vec<MessageGroup<'a>> = Vec::new();
     for message in rest.iter().filter(|message| !is_empty(message)) {
         let role = if message.role == Role::System { Role::User } else { message.role };
-        match turns.last_mut().filter(|turn| turn.role == role) {
-            Some(turn) => turn.messages.push(message),
-            None => turns.push(Turn { role, messages: vec![message] }),
+        match groups.last_mut().filter(|group| group.role == role) {
+            Some(group) => group.messages.push(message),
+            None => groups.push(MessageGroup { role, messages: vec![message] }),
         }
     }
-    (standing.iter().filter(|message| !is_empty(message)).collect(), turns)
+    (system_messages.iter().filter(|message| !is_empty(message)).collect(), groups)
 }
 
 /// Returns whether the last message is the beginning of the answer.
-pub(super) fn is_begun(messages: &[Message]) -> bool {
+pub(crate) fn is_begun(messages: &[Message]) -> bool {
     messages.last().is_some_and(|last| last.role == Role::Assistant)
 }
 
 /// Returns the whitespace at the end of a begun answer, which some servers reject.
-pub(super) fn blank_end(messages: &[Message]) -> &str {
+pub(crate) fn blank_end(messages: &[Message]) -> &str {
     let begun = messages.last().filter(|last| last.role == Role::Assistant);
     begun.and_then(|last| last.content.get(last.content.trim_end().len()..)).unwrap_or_default()
 }
 
 /// Joins the contents of messages.
-pub(super) fn joined(messages: &[&Message]) -> String {
+pub(crate) fn joined(messages: &[&Message]) -> String {
     messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Encodes the bytes of an image.
-pub(super) fn base64(image: &Image) -> String {
+pub(crate) fn base64(image: &Image) -> String {
     STANDARD.encode(&image.bytes)
 }
 
 /// Encodes an image as a data URL.
-pub(super) fn as_url(image: &Image) -> String {
+pub(crate) fn as_url(image: &Image) -> String {
     format!("data:{};base64,{}", image.media_type, base64(image))
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::base64;
-use super::{Ask, Chunk, Format, effort, number_at, root, text_at};
+use super::{Chunk, Format, RequestContext, effort, number_at, root, text_at};
 use crate::framing::Framing;
 use crate::provider::{Finish, Usage};
 use crate::provider::{Request, Thinking};
@@ -17,7 +17,7 @@ const STEP: usize = 8192;
 /// Tokens reserved for the answer if the request sets no limit.
 const ANSWER: usize = 4096;
 
-pub(super) struct Ollama;
+pub(crate) struct Ollama;
 
 /// Returns a URL of Ollama's own API, from the base URL of any of its APIs.
 fn at(base: &Url, name: &str) -> Url {
@@ -41,11 +41,11 @@ impl Format for Ollama {
         Framing::Lines
     }
 
-    fn body(&self, ask: &Ask<'_>) -> Value {
-        let Ask { request, quirks, .. } = *ask;
+    fn body(&self, context: &RequestContext<'_>) -> Value {
+        let RequestContext { request, quirks, .. } = *context;
         let mut options = Map::new();
         options.insert("num_ctx".into(), json!(context_for(request, quirks.context)));
-        if let Some(limit) = ask.max_output() {
+        if let Some(limit) = context.max_output() {
             options.insert("num_predict".into(), json!(limit));
         }
         if let Some(temperature) = request.temperature {
@@ -159,7 +159,7 @@ mod tests {
             "options": {"num_ctx":16_384,"num_predict":1000},
             "think": true,
         });
-        assert_eq!(Ollama.body(&Ask { request: &request, quirks: &Quirks::default(), host: "h" }), expected);
+        assert_eq!(Ollama.body(&RequestContext { request: &request, quirks: &Quirks::default(), host: "h" }), expected);
         assert_eq!(think("gpt-oss:20b", &Thinking::Budget(9000)), "medium");
         assert_eq!(think("gpt-oss:20b", &Thinking::Budget(0)), false);
     }

@@ -3,33 +3,33 @@
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::{Ask, Chunk, Format, effort, list_at, number_at, text_at, with_tail};
-use super::{as_url, joined, turns};
+use super::{Chunk, Format, RequestContext, effort, list_at, number_at, text_at, with_tail};
+use super::{as_url, grouped_messages, joined};
 use crate::provider::{Finish, Usage};
 use crate::quirks::Quirk;
 use crate::{Message, Role};
 
-pub(super) struct Responses;
+pub(crate) struct Responses;
 
 impl Format for Responses {
     fn url(&self, base: &Url, _: &str) -> Url {
         with_tail(base, "/responses")
     }
 
-    fn body(&self, ask: &Ask<'_>) -> Value {
-        let Ask { request, quirks, .. } = *ask;
-        let (standing, turns) = turns(ask);
-        let items = turns.iter().flat_map(|turn| &turn.messages).map(|message| item(message));
+    fn body(&self, context: &RequestContext<'_>) -> Value {
+        let RequestContext { request, quirks, .. } = *context;
+        let (system_messages, groups) = grouped_messages(context);
+        let items = groups.iter().flat_map(|group| &group.messages).map(|message| item(message));
         let mut body = Map::new();
         body.insert("model".into(), json!(request.model));
-        if !standing.is_empty() {
-            body.insert("instructions".into(), json!(joined(&standing)));
+        if !system_messages.is_empty() {
+            body.insert("instructions".into(), json!(joined(&system_messages)));
         }
         body.insert("input".into(), items.collect());
         body.insert("stream".into(), json!(true));
         // The server must not store the conversation.
         body.insert("store".into(), json!(false));
-        if let Some(limit) = ask.max_output() {
+        if let Some(limit) = context.max_output() {
             body.insert("max_output_tokens".into(), json!(limit));
         }
         if let Some(temperature) = request.temperature.filter(|_| !quirks.knows(Quirk::NoTemperature)) {
@@ -147,7 +147,7 @@ mod tests {
         let request =
             Request { model: "m".into(), messages, thinking, max_output_tokens: Some(5), ..Request::default() };
         let quirks = Quirks::default();
-        let body = Responses.body(&Ask { request: &request, quirks: &quirks, host: "h" });
+        let body = Responses.body(&RequestContext { request: &request, quirks: &quirks, host: "h" });
         let expected = json!({
             "model": "m", "instructions": "s",
             "input": [
@@ -161,7 +161,7 @@ mod tests {
         });
         assert_eq!(body, expected);
         let quirks = quirks.after("verify your organization for reasoning summaries", &request).unwrap();
-        let body = Responses.body(&Ask { request: &request, quirks: &quirks, host: "h" });
+        let body = Responses.body(&RequestContext { request: &request, quirks: &quirks, host: "h" });
         assert_eq!(body["reasoning"], json!({"effort":"high"}));
     }
 

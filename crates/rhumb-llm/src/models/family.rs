@@ -244,14 +244,14 @@ const FAMILIES: &[Family] = &[
 ];
 
 /// Defaults for a model, and the patterns of its weak and editor models.
-pub(super) struct FamilyDefaults {
+pub(crate) struct FamilyDefaults {
     pub model: Model,
     pub weak: &'static [&'static str],
     pub editor: &'static [&'static str],
 }
 
 /// Returns the defaults for a model name. A model without a family gets general defaults.
-pub(super) fn family_defaults(full: &str, name: &ModelName) -> FamilyDefaults {
+pub(crate) fn family_defaults(full: &str, name: &ModelName) -> FamilyDefaults {
     let model = Model::unknown(full);
     let plain = |key: &'_ str| key.strip_prefix("ft-").unwrap_or(key).to_owned();
     let (key, base) = (plain(&name.key), plain(&name.base));
@@ -282,7 +282,7 @@ pub(super) fn family_defaults(full: &str, name: &ModelName) -> FamilyDefaults {
 }
 
 /// A short name for the newest model of a family.
-pub(super) struct Alias {
+pub(crate) struct Alias {
     /// The short name.
     pub name: &'static str,
     /// The provider of the family.
@@ -297,7 +297,7 @@ const fn alias(name: &'static str, provider: &'static str, patterns: &'static [&
 }
 
 /// All aliases.
-pub(super) const ALIASES: [Alias; 24] = [
+pub(crate) const ALIASES: [Alias; 24] = [
     alias("sonnet", "anthropic", &["claude-*sonnet*"]),
     alias("opus", "anthropic", &["claude-*opus*"]),
     alias("haiku", "anthropic", &["claude-*haiku*"]),
@@ -325,7 +325,7 @@ pub(super) const ALIASES: [Alias; 24] = [
 ];
 
 /// Returns the alias of this name, ignoring case.
-pub(super) fn alias_named(name: &str) -> Option<&'static Alias> {
+pub(crate) fn alias_named(name: &str) -> Option<&'static Alias> {
     ALIASES.iter().find(|alias| alias.name.eq_ignore_ascii_case(name))
 }
 

@@ -4,7 +4,7 @@ use super::provider::ProviderInfo;
 
 /// A parsed name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ModelName<'a> {
+pub(crate) struct ModelName<'a> {
     /// The provider, if the name begins with one.
     pub provider: Option<&'static ProviderInfo>,
     /// The name without the provider: the id on the server.
@@ -41,7 +41,7 @@ const VARIANTS: [&str; 9] = ["free", "latest", "nitro", "floor", "extended", "be
 
 impl<'a> ModelName<'a> {
     /// Parses `name`. An unknown name is its own key.
-    pub(super) fn of(name: &'a str) -> Self {
+    pub(crate) fn of(name: &'a str) -> Self {
         let name = name.trim();
         let name = strip_ignoring_case(name, "models/").unwrap_or(name);
         let (provider, id) = match name.split_once('/') {
@@ -57,7 +57,7 @@ impl<'a> ModelName<'a> {
     }
 
     /// Returns whether the name ends with `:free`.
-    pub(super) fn is_free(name: &str) -> bool {
+    pub(crate) fn is_free(name: &str) -> bool {
         name.to_ascii_lowercase().ends_with(":free")
     }
 }
@@ -169,7 +169,7 @@ fn strip_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
 }
 
 /// Returns whether `text` matches `pattern`, in which `*` matches any text.
-pub(super) fn matches_pattern(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches_pattern(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else { return false };
@@ -190,7 +190,7 @@ pub(super) fn matches_pattern(pattern: &str, text: &str) -> bool {
 
 /// Returns the version number in a key: the first number and the next one as its decimals, so that 4.20 sorts before
 /// 4.7. Dates and sizes (`70b`) are not version numbers.
-pub(super) fn version(key: &str) -> (u32, String) {
+pub(crate) fn version(key: &str) -> (u32, String) {
     let mut pieces = key.split('-').skip_while(|piece| number(piece).is_none());
     let major = pieces.next().and_then(number).unwrap_or_default();
     let minor = pieces.next().filter(|piece| number(piece).is_some()).unwrap_or_default();
@@ -202,7 +202,7 @@ fn number(piece: &str) -> Option<u32> {
 }
 
 /// Returns the number of parameters in billions according to a key, or the largest if there are several.
-pub(super) fn billions(key: &str) -> Option<f64> {
+pub(crate) fn billions(key: &str) -> Option<f64> {
     let pieces: Vec<&str> = key.split('-').collect();
     let sizes = pieces.iter().enumerate().filter_map(|(at, piece)| {
         let size: f64 = piece.strip_suffix('b')?.parse().ok()?;

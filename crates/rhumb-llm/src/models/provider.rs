@@ -2,7 +2,7 @@
 
 /// Whose prices apply at a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PriceSource {
+pub(crate) enum PriceSource {
     /// Its own. It makes the models that it serves.
     Maker,
     /// Its own, for models of others.
@@ -17,7 +17,7 @@ pub(super) enum PriceSource {
 
 /// A provider, as in the prefix of a model name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ProviderInfo {
+pub(crate) struct ProviderInfo {
     /// Name in this crate.
     pub name: &'static str,
     /// Other names.
@@ -31,7 +31,7 @@ const fn provider(name: &'static str, also: &'static [&'static str], price_sourc
 }
 
 /// All known providers. Makers come before resellers, since a model without provider belongs to its maker.
-pub(super) const PROVIDERS: [ProviderInfo; 27] = [
+pub(crate) const PROVIDERS: [ProviderInfo; 27] = [
     provider("openai", &[], PriceSource::Maker),
     provider("anthropic", &[], PriceSource::Maker),
     provider("gemini", &["google"], PriceSource::Maker),
@@ -63,24 +63,24 @@ pub(super) const PROVIDERS: [ProviderInfo; 27] = [
 
 /// Returns whether the provider's models are taken from public lists: providers with an API key and prices of their
 /// own.
-pub(super) fn is_listed(provider: &ProviderInfo) -> bool {
+pub(crate) fn is_listed(provider: &ProviderInfo) -> bool {
     matches!(provider.price_source, PriceSource::Maker | PriceSource::Reseller) || provider.name == "openrouter"
 }
 
 impl ProviderInfo {
     /// Returns the provider of that name, ignoring case.
-    pub(super) fn named(name: &str) -> Option<&'static Self> {
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
         let is = |known: &str| known.eq_ignore_ascii_case(name);
         PROVIDERS.iter().find(|provider| is(provider.name) || provider.also.iter().any(|also| is(also)))
     }
 
     /// Returns whether the provider makes the models that it serves.
-    pub(super) fn is_maker(name: &str) -> bool {
+    pub(crate) fn is_maker(name: &str) -> bool {
         PROVIDERS.iter().any(|provider| provider.name == name && provider.price_source == PriceSource::Maker)
     }
 
     /// Returns the position in [`PROVIDERS`], or its length for an unknown provider.
-    pub(super) fn place(name: &str) -> usize {
+    pub(crate) fn place(name: &str) -> usize {
         PROVIDERS.iter().position(|provider| provider.name == name).unwrap_or(PROVIDERS.len())
     }
 }

@@ -14,18 +14,18 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 /// A request that was received.
-pub(super) struct Asked {
+pub(crate) struct Asked {
     /// Path and query.
-    pub(super) path: String,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Value,
+    pub(crate) path: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
 }
 
-pub(super) type Seen = Arc<Mutex<Vec<Asked>>>;
-pub(super) type Canned = (u16, Vec<(&'static str, &'static str)>, String);
+pub(crate) type Seen = Arc<Mutex<Vec<Asked>>>;
+pub(crate) type Canned = (u16, Vec<(&'static str, &'static str)>, String);
 
 /// An HTTP server that sends canned responses in turn and repeats the last one.
-pub(super) async fn canned(answers: Vec<Canned>) -> (String, Seen) {
+pub(crate) async fn canned(answers: Vec<Canned>) -> (String, Seen) {
     let seen: Seen = Arc::default();
     let state = (Arc::clone(&seen), Arc::new(Mutex::new(VecDeque::from(answers))));
     let answer = |State((seen, answers)): State<(Seen, Arc<Mutex<VecDeque<Canned>>>)>,
@@ -52,7 +52,7 @@ pub(super) async fn canned(answers: Vec<Canned>) -> (String, Seen) {
 
 /// What a misbehaving server does with a connection.
 #[derive(Clone)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Send(Vec<u8>),
     /// Keeps the connection open until the client closes it.
     Hold,
@@ -66,7 +66,7 @@ pub(super) enum Step {
 
 /// A server that sends exactly these bytes on each connection in turn and closes it. Reports when a client has closed
 /// a connection.
-pub(super) async fn rude(connections: Vec<Vec<Step>>) -> (String, oneshot::Receiver<()>) {
+pub(crate) async fn rude(connections: Vec<Vec<Step>>) -> (String, oneshot::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     let (hung_up, told) = oneshot::channel();
@@ -109,17 +109,17 @@ pub(super) async fn rude(connections: Vec<Vec<Step>>) -> (String, oneshot::Recei
     (base, told)
 }
 
-pub(super) fn head(extra: &str) -> Step {
+pub(crate) fn head(extra: &str) -> Step {
     Step::Send(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{extra}\r\n").into_bytes())
 }
 
-pub(super) fn send(text: &str) -> Step {
+pub(crate) fn send(text: &str) -> Step {
     Step::Send(text.as_bytes().to_vec())
 }
 
-pub(super) fn delta(text: &str) -> String {
+pub(crate) fn delta(text: &str) -> String {
     format!("data: {}\n\n", json!({"choices":[{"index":0,"delta":{"content":text}}]}))
 }
 
-pub(super) const STOP: &str = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
-pub(super) const DONE: &str = "data: [DONE]\n\n";
+pub(crate) const STOP: &str = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+pub(crate) const DONE: &str = "data: [DONE]\n\n";

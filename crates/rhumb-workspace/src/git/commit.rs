@@ -61,9 +61,9 @@ pub struct Commit {
 }
 
 /// Author and committer of a commit.
-pub(super) struct Names {
-    pub(super) author: Signature<'static>,
-    pub(super) committer: Signature<'static>,
+pub(crate) struct Names {
+    pub(crate) author: Signature<'static>,
+    pub(crate) committer: Signature<'static>,
 }
 
 impl Repo {
@@ -166,7 +166,7 @@ impl Repo {
         Ok(Names { author: marked(author, options.mark_author), committer: marked(committer, options.mark_committer) })
     }
 
-    pub(super) fn parent(&self) -> Result<Option<git2::Commit<'_>>, GitError> {
+    pub(crate) fn parent(&self) -> Result<Option<git2::Commit<'_>>, GitError> {
         match self.inner.head().and_then(|head| head.peel_to_commit()) {
             Ok(commit) => Ok(Some(commit)),
             Err(error) if error.code() == ErrorCode::UnbornBranch => Ok(None),
@@ -186,7 +186,7 @@ impl Repo {
         if now.branch == mark.branch && follows { Ok(()) } else { Err(GitError::Moved) }
     }
 
-    pub(super) fn commit_refused(&self, error: git2::Error) -> GitError {
+    pub(crate) fn commit_refused(&self, error: git2::Error) -> GitError {
         if error.code() != ErrorCode::Locked {
             return GitError::when("commit")(error);
         }

@@ -258,7 +258,7 @@ impl GitError {
     }
 
     /// Classifies the errors that libgit2 reports during a step. `doing` is a verb.
-    pub(super) fn when(doing: &'static str) -> impl Fn(git2::Error) -> Self + Copy {
+    pub(crate) fn when(doing: &'static str) -> impl Fn(git2::Error) -> Self + Copy {
         move |source| match source.code() {
             git2::ErrorCode::Modified => Self::Moved,
             // libgit2 reports this for an index that is too short for a checksum.

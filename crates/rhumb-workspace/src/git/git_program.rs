@@ -40,12 +40,12 @@ const KEPT_VARIABLES: [&str; 4] = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GI
 
 impl Repo {
     /// Returns whether git's settings request signed commits.
-    pub(super) fn signs(&self) -> bool {
+    pub(crate) fn signs(&self) -> bool {
         self.inner.config().and_then(|config| config.get_bool("commit.gpgsign")).unwrap_or(false)
     }
 
     /// Creates a signed commit of a tree without moving a branch. No hook runs.
-    pub(super) fn sign_by_program(
+    pub(crate) fn sign_by_program(
         &self,
         timeout: Duration,
         names: &Names,
@@ -67,7 +67,7 @@ impl Repo {
     }
 
     /// Lets the git program commit an index, with the hooks of the repository.
-    pub(super) fn commit_by_program(
+    pub(crate) fn commit_by_program(
         &self,
         timeout: Duration,
         names: &Names,

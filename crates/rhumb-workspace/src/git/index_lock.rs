@@ -51,7 +51,7 @@ pub struct InterruptedCommit {
 
 /// The lock of the index. Dropping it releases the lock, unless the branch has moved and the index was not updated.
 #[derive(Debug)]
-pub(super) struct IndexLock<'r> {
+pub(crate) struct IndexLock<'r> {
     repo: &'r Repo,
     /// Path of `index.lock`.
     path: PathBuf,
@@ -78,7 +78,7 @@ impl Repo {
     ///
     /// # Errors
     /// Another process holds the lock for that time, or no file can be created next to the index.
-    pub(super) fn lock_index(&self) -> Result<IndexLock<'_>, GitError> {
+    pub(crate) fn lock_index(&self) -> Result<IndexLock<'_>, GitError> {
         let path = self.index_file("index.lock");
         let (mut waited, mut finished) = (Duration::ZERO, false);
         loop {
@@ -257,7 +257,7 @@ impl<'r> IndexLock<'r> {
     ///
     /// # Errors
     /// The index or a commit cannot be read, or the index cannot be written.
-    pub(super) fn prepare(&self, from: Option<Oid>, to: Oid, changes: &[Change]) -> Result<(), GitError> {
+    pub(crate) fn prepare(&self, from: Option<Oid>, to: Oid, changes: &[Change]) -> Result<(), GitError> {
         self.repo.prepare_index(from, to, changes, self.record.path()).map(drop)
     }
 
@@ -265,7 +265,7 @@ impl<'r> IndexLock<'r> {
     ///
     /// # Errors
     /// The record cannot be written.
-    pub(super) fn moves(&mut self, from: Option<Oid>, to: Option<Oid>) -> Result<(), GitError> {
+    pub(crate) fn moves(&mut self, from: Option<Oid>, to: Option<Oid>) -> Result<(), GitError> {
         let from = from.map_or_else(|| "none".to_owned(), |from| from.to_string());
         let to = to.map(|to| format!("to {to}\n")).unwrap_or_default();
         let text = format!("from {from}\n{to}");
@@ -280,7 +280,7 @@ impl<'r> IndexLock<'r> {
     /// # Errors
     /// The index cannot be installed. The lock and the record stay, so that nothing is committed with the old index.
     /// The next commit or start completes the update.
-    pub(super) fn install(mut self) -> Result<(), GitError> {
+    pub(crate) fn install(mut self) -> Result<(), GitError> {
         self.repo.install_index(self.record.path())?;
         self.text.clear();
         Ok(())

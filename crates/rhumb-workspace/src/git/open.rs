@@ -26,7 +26,7 @@ const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 ///
 /// # Errors
 /// There is no repository, it belongs to another user, or one of its files is a pipe or a device.
-pub(super) fn open(folder: &Path) -> Result<Repository, GitError> {
+pub(crate) fn open(folder: &Path) -> Result<Repository, GitError> {
     check_any([folder.join(".git"), folder.to_owned()])?;
     Repository::open(folder).map_err(|error| match error.code() {
         ErrorCode::NotFound => GitError::NoRepository { path: folder.to_owned() },
@@ -38,7 +38,7 @@ pub(super) fn open(folder: &Path) -> Result<Repository, GitError> {
 ///
 /// # Errors
 /// The repository belongs to another user, it is damaged, or one of its files is a pipe or a device.
-pub(super) fn discover(folder: &Path) -> Result<Option<Repository>, GitError> {
+pub(crate) fn discover(folder: &Path) -> Result<Option<Repository>, GitError> {
     check_any(above(folder))?;
     let repo = match Repository::discover(folder) {
         Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
@@ -53,14 +53,14 @@ pub(super) fn discover(folder: &Path) -> Result<Option<Repository>, GitError> {
 
 impl Repo {
     /// Checks the ignore and attribute files in the folders above these paths, which are relative to the top.
-    pub(super) fn check_rules_for(&self, paths: &[String]) -> Result<(), GitError> {
+    pub(crate) fn check_rules_for(&self, paths: &[String]) -> Result<(), GitError> {
         let above = |path| Path::new(path).ancestors().skip(1);
         let folders: BTreeSet<&Path> = paths.iter().flat_map(above).collect();
         folders.into_iter().try_for_each(|folder| check_rules(&self.top.join(folder)))
     }
 
     /// Checks the ignore and attribute files in all folders that are not ignored.
-    pub(super) fn check_all_rules(&self) -> Result<(), GitError> {
+    pub(crate) fn check_all_rules(&self) -> Result<(), GitError> {
         let mut folders = vec![self.top.clone()];
         while let Some(folder) = folders.pop() {
             check_rules(&folder)?;
@@ -94,7 +94,7 @@ fn failed(folder: &Path) -> impl Fn(git2::Error) -> GitError {
 }
 
 /// Returns git's own folder of the repository at or above `folder`, without opening the repository.
-pub(super) fn git_folder(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn git_folder(folder: &Path) -> Option<PathBuf> {
     first_git_folder(above(folder))
 }
 

@@ -18,51 +18,51 @@ const MODE_LINK: u32 = 0o120_000;
 const MODE_SUBMODULE: u32 = 0o160_000;
 
 /// Flag of an index entry that a sparse checkout omits from the work tree.
-pub(super) const SKIP_WORKTREE: u16 = 1 << 14;
+pub(crate) const SKIP_WORKTREE: u16 = 1 << 14;
 
 /// Object id and mode of an entry in a tree or in the index.
-pub(super) type ObjectEntry = (Oid, u32);
+pub(crate) type ObjectEntry = (Oid, u32);
 
 /// Hash of the content that was just written to a file, or `None` if the file was deleted.
 type Written = Option<ContentHash>;
 
 /// The change of one path in a commit.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(crate) struct Change {
     /// Path relative to the top of the work tree.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// Expected entry in HEAD at the time of the commit.
-    pub(super) in_head: Option<ObjectEntry>,
+    pub(crate) in_head: Option<ObjectEntry>,
     /// Expected entry in the index at the time of the commit.
-    pub(super) in_index: Option<ObjectEntry>,
+    pub(crate) in_index: Option<ObjectEntry>,
     /// The new entry, or `None` to remove the path.
-    pub(super) after: Option<IndexEntry>,
+    pub(crate) after: Option<IndexEntry>,
 }
 
 impl Change {
     /// The new entry.
-    pub(super) fn entry_after(&self) -> Option<ObjectEntry> {
+    pub(crate) fn entry_after(&self) -> Option<ObjectEntry> {
         self.after.as_ref().map(object_entry)
     }
 }
 
 /// Position of HEAD at the time of the preparation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct HeadPosition {
+pub(crate) struct HeadPosition {
     /// Full name of the branch, or `None` for a detached HEAD.
-    pub(super) branch: Option<String>,
-    pub(super) tip: Option<Oid>,
+    pub(crate) branch: Option<String>,
+    pub(crate) tip: Option<Oid>,
 }
 
 /// Content of some paths, ready to be committed with [`Repo::commit`].
 #[derive(Debug)]
 pub struct PreparedCommit {
-    pub(super) changes: Vec<Change>,
-    pub(super) head: HeadPosition,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) head: HeadPosition,
     /// New files that git ignores.
-    pub(super) ignored: Vec<String>,
+    pub(crate) ignored: Vec<String>,
     /// Paths that cannot be committed, each with the reason.
-    pub(super) refused: Vec<GitError>,
+    pub(crate) refused: Vec<GitError>,
 }
 
 impl PreparedCommit {
@@ -167,7 +167,7 @@ impl Repo {
     }
 
     /// Returns the position of HEAD.
-    pub(super) fn head_position(&self) -> Result<HeadPosition, GitError> {
+    pub(crate) fn head_position(&self) -> Result<HeadPosition, GitError> {
         let failed = GitError::when("read HEAD");
         let head = self.inner.find_reference("HEAD").map_err(failed)?;
         let branch = head.symbolic_target_bytes().map(|name| String::from_utf8_lossy(name).into_owned());
@@ -303,7 +303,7 @@ impl Repo {
 }
 
 /// Returns an in-memory index with the files of a commit.
-pub(super) fn in_memory(commit: Option<&git2::Commit<'_>>) -> Result<Index, GitError> {
+pub(crate) fn in_memory(commit: Option<&git2::Commit<'_>>) -> Result<Index, GitError> {
     let failed = GitError::when("read HEAD");
     let mut index = Index::new().map_err(failed)?;
     if let Some(commit) = commit {
@@ -313,7 +313,7 @@ pub(super) fn in_memory(commit: Option<&git2::Commit<'_>>) -> Result<Index, GitE
 }
 
 /// Applies changes to an index.
-pub(super) fn apply(index: &mut Index, changes: &[&Change]) -> Result<(), GitError> {
+pub(crate) fn apply(index: &mut Index, changes: &[&Change]) -> Result<(), GitError> {
     let failed = GitError::when("change the index");
     // Removals come first, because a file may be replaced by a folder of the same name.
     for change in changes.iter().filter(|change| change.after.is_none()) {
@@ -328,7 +328,7 @@ pub(super) fn apply(index: &mut Index, changes: &[&Change]) -> Result<(), GitErr
 }
 
 /// Returns the entry of an index at a path.
-pub(super) fn entry_at(index: &Index, path: &str) -> Option<ObjectEntry> {
+pub(crate) fn entry_at(index: &Index, path: &str) -> Option<ObjectEntry> {
     index.get_path(Path::new(path), 0).as_ref().map(object_entry)
 }
 
@@ -384,7 +384,7 @@ fn index_entry(path: String, id: Oid, mode: u32, meta: &fs::Metadata) -> IndexEn
 }
 
 /// Creates an index entry without file times. Git compares the content when needed.
-pub(super) fn bare_entry(path: String, id: Oid, mode: u32) -> IndexEntry {
+pub(crate) fn bare_entry(path: String, id: Oid, mode: u32) -> IndexEntry {
     let zero = IndexTime::new(0, 0);
     IndexEntry {
         ctime: zero,

@@ -46,12 +46,12 @@ impl fmt::Display for Head {
 /// A repository with a work tree. Paths in arguments and results are relative to the folder that it was opened for,
 /// with `/`.
 pub struct Repo {
-    pub(super) inner: Repository,
+    pub(crate) inner: Repository,
     /// Top of the work tree, without symbolic links.
-    pub(super) top: PathBuf,
+    pub(crate) top: PathBuf,
     /// The opened folder relative to the top, with a trailing `/`. Empty at the top.
     prefix: String,
-    pub(super) lock_timeout: Duration,
+    pub(crate) lock_timeout: Duration,
 }
 
 impl fmt::Debug for Repo {
@@ -127,11 +127,11 @@ impl Repo {
     }
 
     /// Converts a path to one relative to the top of the work tree.
-    pub(super) fn to_top(&self, path: &str) -> String {
+    pub(crate) fn to_top(&self, path: &str) -> String {
         format!("{}{path}", self.prefix)
     }
 
-    pub(super) fn below_folder(&self, path: &str) -> Option<String> {
+    pub(crate) fn below_folder(&self, path: &str) -> Option<String> {
         path.strip_prefix(&self.prefix).filter(|rest| !rest.is_empty()).map(str::to_owned)
     }
 }
@@ -150,7 +150,7 @@ fn no_repository(workdir: &Path) -> Result<Option<Repo>, GitError> {
 }
 
 /// Returns the abbreviated id of a commit, as long as needed to be unique.
-pub(super) fn short_id(commit: &git2::Commit<'_>) -> Result<String, GitError> {
+pub(crate) fn short_id(commit: &git2::Commit<'_>) -> Result<String, GitError> {
     let id = commit.as_object().short_id().map_err(GitError::when("shorten a commit id"))?;
     Ok(String::from_utf8_lossy(&id).into_owned())
 }

@@ -11,13 +11,13 @@ use crate::ContentHash;
 
 use super::*;
 
-pub(super) struct Fixture {
-    pub(super) dir: tempfile::TempDir,
-    pub(super) git: Repository,
+pub(crate) struct Fixture {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) git: Repository,
 }
 
 impl Fixture {
-    pub(super) fn unborn() -> Self {
+    pub(crate) fn unborn() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut options = git2::RepositoryInitOptions::new();
         options.initial_head("main");
@@ -32,7 +32,7 @@ impl Fixture {
     }
 
     /// A repository with one commit of these files.
-    pub(super) fn with(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let fixture = Self::unborn();
         for (path, text) in files {
             fixture.put(path, text);
@@ -42,45 +42,45 @@ impl Fixture {
         fixture
     }
 
-    pub(super) fn put(&self, path: &str, text: &str) {
+    pub(crate) fn put(&self, path: &str, text: &str) {
         let path = self.dir.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    pub(super) fn stage(&self, path: &str) {
+    pub(crate) fn stage(&self, path: &str) {
         let mut index = self.git.index().unwrap();
         index.read(true).unwrap();
         index.add_path(Path::new(path)).unwrap();
         index.write().unwrap();
     }
 
-    pub(super) fn repo(&self) -> Repo {
+    pub(crate) fn repo(&self) -> Repo {
         let mut repo = Repo::open(self.dir.path()).unwrap().unwrap();
         repo.lock_timeout = Duration::ZERO;
         repo
     }
 
-    pub(super) fn commit(&self, paths: &[&str]) -> Result<Commit, GitError> {
+    pub(crate) fn commit(&self, paths: &[&str]) -> Result<Commit, GitError> {
         let paths: Vec<String> = paths.iter().map(|path| path.to_string()).collect();
         self.repo().commit_paths(&paths, "Change things\n")
     }
 
     /// Text of a file in HEAD.
-    pub(super) fn committed(&self, path: &str) -> Option<String> {
+    pub(crate) fn committed(&self, path: &str) -> Option<String> {
         let tree = self.git.head().unwrap().peel_to_tree().unwrap();
         let blob = tree.get_path(Path::new(path)).ok()?.to_object(&self.git).ok()?.peel_to_blob().ok()?;
         Some(String::from_utf8(blob.content().to_vec()).unwrap())
     }
 
-    pub(super) fn staged(&self, path: &str) -> Option<String> {
+    pub(crate) fn staged(&self, path: &str) -> Option<String> {
         let mut index = self.git.index().unwrap();
         index.read(true).unwrap();
         let id = index.get_path(Path::new(path), 0)?.id;
         Some(String::from_utf8(self.git.find_blob(id).unwrap().content().to_vec()).unwrap())
     }
 
-    pub(super) fn tip(&self) -> Option<git2::Oid> {
+    pub(crate) fn tip(&self) -> Option<git2::Oid> {
         self.git.head().ok().and_then(|head| head.target())
     }
 }
@@ -259,7 +259,7 @@ fn line_endings_go_through_the_attributes() {
 }
 
 /// Runs the git program, if it is installed, without the settings of the machine.
-pub(super) fn git_says(dir: &Path, args: &[&str]) -> Option<String> {
+pub(crate) fn git_says(dir: &Path, args: &[&str]) -> Option<String> {
     let mut git = std::process::Command::new("git");
     git.current_dir(dir).args(args).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     let output = git.output().ok()?;

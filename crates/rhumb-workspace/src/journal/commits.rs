@@ -26,7 +26,7 @@ impl Journal {
         fs::read_to_string(self.commit_note(number)).ok().filter(|id| !id.is_empty())
     }
 
-    pub(super) fn commit_note(&self, number: u64) -> PathBuf {
+    pub(crate) fn commit_note(&self, number: u64) -> PathBuf {
         self.folder.join(format!("{number:010}.{COMMIT_EXTENSION}"))
     }
 }

@@ -36,8 +36,8 @@ use super::fault::fault;
 use super::root::Root;
 use crate::encoding::TextEncoding;
 pub use commits::PendingCommit;
-pub(super) use record::{Change, Record, RecordError, Version};
-pub(super) use recover::recover_unfinished;
+pub(crate) use record::{Change, Record, RecordError, Version};
+pub(crate) use recover::recover_unfinished;
 pub use recover::{Recovered, Recovery, recover, unfinished_writes};
 pub use undo::{Direction, UndoOutcome, last_write, undo};
 
@@ -96,7 +96,7 @@ impl From<JournalError> for WriteError {
 
 /// The state of a recorded write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RecordState {
+pub(crate) enum RecordState {
     Doing,
     Done,
     Undoing,
@@ -118,14 +118,14 @@ impl fmt::Display for RecordState {
 
 /// A record, identified by its file name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) number: u64,
-    pub(super) state: RecordState,
+pub(crate) struct Entry {
+    pub(crate) number: u64,
+    pub(crate) state: RecordState,
 }
 
 /// The journal, locked for this process.
 #[derive(Debug)]
-pub(super) struct LockedJournal<'a> {
+pub(crate) struct LockedJournal<'a> {
     journal: &'a Journal,
     /// The lock is released when the file is closed, even if the process is killed.
     _lock: File,
@@ -178,7 +178,7 @@ impl Journal {
     }
 
     /// Waits for the lock. Creates the folder if it does not exist.
-    pub(super) fn lock(&self) -> Result<LockedJournal<'_>, JournalError> {
+    pub(crate) fn lock(&self) -> Result<LockedJournal<'_>, JournalError> {
         let mut builder = DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
@@ -268,19 +268,19 @@ impl Entry {
     }
 
     /// Returns whether the write or undo did not finish.
-    pub(super) fn is_unfinished(self) -> bool {
+    pub(crate) fn is_unfinished(self) -> bool {
         matches!(self.state, RecordState::Doing | RecordState::Undoing)
     }
 }
 
 impl LockedJournal<'_> {
     /// Returns the records, oldest first.
-    pub(super) fn entries(&self) -> Result<Vec<Entry>, JournalError> {
+    pub(crate) fn entries(&self) -> Result<Vec<Entry>, JournalError> {
         self.journal.entries()
     }
 
     /// Records a write that is about to begin. The record is synced when this returns.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         &self,
         message: Option<&str>,
         folders: &[String],
@@ -307,7 +307,7 @@ impl LockedJournal<'_> {
     }
 
     /// Changes the state of a record.
-    pub(super) fn mark(&self, entry: Entry, state: RecordState) -> Result<Entry, JournalError> {
+    pub(crate) fn mark(&self, entry: Entry, state: RecordState) -> Result<Entry, JournalError> {
         let next = Entry { state, ..entry };
         let rename = || {
             fault()?;
@@ -323,17 +323,17 @@ impl LockedJournal<'_> {
     }
 
     /// Reads a record.
-    pub(super) fn read(&self, entry: Entry) -> Result<Record, RecordError> {
+    pub(crate) fn read(&self, entry: Entry) -> Result<Record, RecordError> {
         self.journal.read(entry)
     }
 
     /// Path of a record.
-    pub(super) fn path(&self, entry: Entry) -> PathBuf {
+    pub(crate) fn path(&self, entry: Entry) -> PathBuf {
         self.journal.path(entry)
     }
 
     /// Moves a damaged record aside and returns its new path.
-    pub(super) fn set_aside(&self, entry: Entry) -> Result<PathBuf, JournalError> {
+    pub(crate) fn set_aside(&self, entry: Entry) -> Result<PathBuf, JournalError> {
         let mut aside = self.journal.path(entry).into_os_string();
         aside.push(".");
         aside.push(DAMAGED);
@@ -343,14 +343,14 @@ impl LockedJournal<'_> {
     }
 
     /// Deletes a record.
-    pub(super) fn forget(&self, entry: Entry) {
+    pub(crate) fn forget(&self, entry: Entry) {
         fs::remove_file(self.journal.commit_note(entry.number)).ok();
         fs::remove_file(self.journal.path(entry)).ok();
     }
 
     /// Cleans up after a write: removes undone writes, which can no longer be redone, and the oldest writes if there
     /// are too many.
-    pub(super) fn tidy(&self) {
+    pub(crate) fn tidy(&self) {
         let (mut count, mut bytes, mut is_full) = (0, 0, false);
         for entry in self.entries().unwrap_or_default().into_iter().rev() {
             count += 1;
@@ -415,7 +415,7 @@ fn age(path: &Path) -> Option<Duration> {
 
 /// Syncs a folder, so that renames in it survive a power failure. File systems that do not support this are ignored:
 /// those that lose unsynced changes do support it.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
     }

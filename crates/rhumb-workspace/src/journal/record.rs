@@ -89,7 +89,7 @@ struct VersionHeader {
 }
 
 /// Encodes the record of a write.
-pub(super) fn encode(message: Option<&str>, folders: &[String], files: &[&Change]) -> Vec<u8> {
+pub(crate) fn encode(message: Option<&str>, folders: &[String], files: &[&Change]) -> Vec<u8> {
     let version = |version: &Option<Version>| {
         version.as_ref().map(|version| VersionHeader {
             bytes: version.bytes.len(),
@@ -129,7 +129,7 @@ pub(super) fn encode(message: Option<&str>, folders: &[String], files: &[&Change
 ///
 /// # Errors
 /// The record is damaged, or another version of the program wrote it.
-pub(super) fn decode(bytes: &[u8]) -> Result<Record, RecordError> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<Record, RecordError> {
     let [family @ .., version] = MAGIC;
     match bytes.strip_prefix(family).and_then(<[u8]>::first) {
         Some(other) if other != version && other.is_ascii_digit() => Err(RecordError::OtherVersion),

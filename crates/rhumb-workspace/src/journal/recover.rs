@@ -276,7 +276,7 @@ fn find<'a>(root: &Root, change: &'a Change) -> Result<RecordedFile<'a>, WriteEr
 }
 
 /// Resolves a path of a record. Returns `None` if a folder on the way was replaced by a file or a symbolic link.
-pub(super) fn resolve_recorded(root: &Root, path: &str) -> Result<Option<ResolvedPath>, WriteError> {
+pub(crate) fn resolve_recorded(root: &Root, path: &str) -> Result<Option<ResolvedPath>, WriteError> {
     fault().map_err(|error| WriteError::from_io(path, "look at", 0, error))?;
     match resolve_target(root, path) {
         Ok(resolved) => Ok(Some(resolved)),
@@ -352,7 +352,7 @@ fn move_files_to(
 }
 
 /// Removes the folders that the write had created, if they are empty.
-pub(super) fn remove_folders(root: &Root, record: &Record) -> Result<(), WriteError> {
+pub(crate) fn remove_folders(root: &Root, record: &Record) -> Result<(), WriteError> {
     for folder in record.folders.iter().rev() {
         let resolved = resolve_recorded(root, folder)?;
         let is_folder =

@@ -47,7 +47,7 @@ pub struct Output {
 }
 
 /// Captures one output.
-pub(super) struct Capture<'k> {
+pub(crate) struct Capture<'k> {
     plain: TerminalDecoder,
     masks: &'k SecretMask,
     mask: StreamMask<'k>,
@@ -65,7 +65,7 @@ pub(super) struct Capture<'k> {
 }
 
 impl<'k> Capture<'k> {
-    pub(super) fn new(masks: &'k SecretMask, keep: OpenLogFile<'k>) -> Self {
+    pub(crate) fn new(masks: &'k SecretMask, keep: OpenLogFile<'k>) -> Self {
         Self {
             plain: TerminalDecoder::default(),
             masks,
@@ -82,7 +82,7 @@ impl<'k> Capture<'k> {
         }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         if self.bytes > MAX_KEPT_BYTES {
             self.raw.extend_from_slice(bytes);
@@ -140,7 +140,7 @@ impl<'k> Capture<'k> {
     }
 
     /// Returns the output since the last call.
-    pub(super) fn live(&mut self) -> LiveOutput {
+    pub(crate) fn live(&mut self) -> LiveOutput {
         let mut live = std::mem::take(&mut self.live);
         if self.raw.is_empty() {
             live.open_line = self.mask.ahead(self.plain.open_line());
@@ -164,7 +164,7 @@ impl<'k> Capture<'k> {
     }
 
     /// Returns the captured output.
-    pub(super) fn finish(mut self) -> Output {
+    pub(crate) fn finish(mut self) -> Output {
         let mut rest = String::new();
         self.plain.finish(&mut rest);
         let rest = self.mask.push(&rest);
@@ -241,7 +241,7 @@ impl SecretMask {
     }
 
     /// Length in bytes of the longest secret, 0 if there is none.
-    pub(super) fn longest(&self) -> usize {
+    pub(crate) fn longest(&self) -> usize {
         self.secrets.first().map_or(0, |(secret, _)| secret.len())
     }
 
@@ -258,18 +258,18 @@ impl SecretMask {
 
 /// Masks a text that arrives in pieces. An incomplete secret at the end is held back until the next piece.
 #[derive(Debug)]
-pub(super) struct StreamMask<'m> {
+pub(crate) struct StreamMask<'m> {
     masks: &'m SecretMask,
     held: String,
 }
 
 impl<'m> StreamMask<'m> {
-    pub(super) fn new(masks: &'m SecretMask) -> Self {
+    pub(crate) fn new(masks: &'m SecretMask) -> Self {
         Self { masks, held: String::new() }
     }
 
     /// Adds a piece. Returns the text that is complete, masked.
-    pub(super) fn push(&mut self, piece: &str) -> String {
+    pub(crate) fn push(&mut self, piece: &str) -> String {
         if self.masks.secrets.is_empty() {
             return piece.to_owned();
         }
@@ -304,12 +304,12 @@ impl<'m> StreamMask<'m> {
     }
 
     /// Returns the held back text followed by `more`, masked.
-    pub(super) fn ahead(&self, more: &str) -> String {
+    pub(crate) fn ahead(&self, more: &str) -> String {
         self.masks.masked(&format!("{}{more}", self.held)).into_owned()
     }
 
     /// Returns the held back text at the end.
-    pub(super) fn finish(&mut self) -> String {
+    pub(crate) fn finish(&mut self) -> String {
         let rest = self.ahead("");
         self.held.clear();
         rest

@@ -26,7 +26,7 @@ impl CommandLine {
     }
 
     /// The program that is started.
-    pub(super) fn program(&self) -> &str {
+    pub(crate) fn program(&self) -> &str {
         match self {
             Self::Shell(_) => SHELL.0,
             Self::Program(words) => words.first().map_or("", String::as_str),
@@ -35,7 +35,7 @@ impl CommandLine {
 
     /// Creates the command in a session of its own, or at least in a process group of its own. In its own session it
     /// has no controlling terminal to read from or write to.
-    pub(super) fn command(&self) -> Result<Command, ProcessError> {
+    pub(crate) fn command(&self) -> Result<Command, ProcessError> {
         let words: Vec<&str> = match self {
             Self::Shell(line) if line.trim().is_empty() => return Err(ProcessError::Empty),
             Self::Shell(line) => vec![SHELL.0, SHELL.1, line],
@@ -98,7 +98,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    pub(super) fn apply(&self, command: &mut Command) {
+    pub(crate) fn apply(&self, command: &mut Command) {
         for name in &self.without {
             command.env_remove(name);
         }

@@ -11,7 +11,7 @@ pub fn end_with_parent() {
 
 /// State of the leader of the process group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Leader {
+pub(crate) enum Leader {
     Runs,
     /// Stopped because it tried to read from the terminal or to change its settings.
     WantsTerminal,
@@ -98,6 +98,6 @@ mod other {
 }
 
 #[cfg(not(unix))]
-pub(super) use other::{is_populated, kill, leader, own_group, terminate};
+pub(crate) use other::{is_populated, kill, leader, own_group, terminate};
 #[cfg(unix)]
-pub(super) use unix::{is_populated, kill, leader, own_group, terminate};
+pub(crate) use unix::{is_populated, kill, leader, own_group, terminate};

@@ -11,7 +11,7 @@ const MAX_LINE_BYTES: usize = 64 * 1024;
 const LINE_OVERLAP_BYTES: usize = 512;
 
 /// Maximum length in characters of a string sequence (OSC and others). A longer one is treated as text.
-pub(super) const MAX_SEQUENCE_CHARS: usize = 4096;
+pub(crate) const MAX_SEQUENCE_CHARS: usize = 4096;
 
 /// Replacement for bytes that are not text.
 const REPLACEMENT: char = '\u{FFFD}';

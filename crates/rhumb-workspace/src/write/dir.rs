@@ -15,64 +15,64 @@ use rustix::io::Errno;
 
 /// An open folder inside the root.
 #[derive(Debug)]
-pub(super) struct Dir {
+pub(crate) struct Dir {
     handle: File,
 }
 
 impl Dir {
     /// Opens the folder that contains `target`. Both paths must be free of symbolic links.
-    pub(super) fn above(target: &Path, root: &Path) -> io::Result<Self> {
+    pub(crate) fn above(target: &Path, root: &Path) -> io::Result<Self> {
         Self::open(target.parent().ok_or(io::ErrorKind::NotFound)?, root)
     }
 
     /// Opens the folder at `path`, which is `root` or inside it.
-    pub(super) fn open(path: &Path, root: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path, root: &Path) -> io::Result<Self> {
         let names = path.strip_prefix(root).map_err(|_| io::ErrorKind::NotFound)?;
         let handle = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(root)?;
         names.iter().try_fold(Self { handle }, |folder, name| folder.enter(name))
     }
 
     /// Opens a folder in this one.
-    pub(super) fn enter(&self, name: &OsStr) -> io::Result<Self> {
+    pub(crate) fn enter(&self, name: &OsStr) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(Self { handle: openat(&self.handle, name, flags, Mode::empty())?.into() })
     }
 
     /// Creates a folder in this one.
-    pub(super) fn make(&self, name: &OsStr) -> io::Result<()> {
+    pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
         Ok(mkdirat(&self.handle, name, Mode::from_raw_mode(0o777))?)
     }
 
     /// Creates a file, which must not exist. The umask is applied to `mode`.
-    pub(super) fn create(&self, name: &OsStr, mode: u32) -> io::Result<File> {
+    pub(crate) fn create(&self, name: &OsStr, mode: u32) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.handle, name, flags, Mode::from_raw_mode(mode))?.into())
     }
 
     /// Opens an existing file for writing, without truncating it.
-    pub(super) fn open_for_writing(&self, name: &OsStr) -> io::Result<File> {
+    pub(crate) fn open_for_writing(&self, name: &OsStr) -> io::Result<File> {
         self.open_file(name, OFlags::WRONLY)
     }
 
     /// Opens a file for reading.
-    pub(super) fn open_for_reading(&self, name: &OsStr) -> io::Result<File> {
+    pub(crate) fn open_for_reading(&self, name: &OsStr) -> io::Result<File> {
         self.open_file(name, OFlags::RDONLY)
     }
 
     /// Reads a file.
-    pub(super) fn read(&self, name: &OsStr) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&self, name: &OsStr) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.open_for_reading(name)?.read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
     /// Returns whether no entry has this name.
-    pub(super) fn is_free(&self, name: &OsStr) -> io::Result<bool> {
+    pub(crate) fn is_free(&self, name: &OsStr) -> io::Result<bool> {
         Ok(self.kind(name)?.is_none())
     }
 
     /// Returns whether there is a regular file with exactly these bytes, or, for `None`, whether there is no entry.
-    pub(super) fn holds(&self, name: &OsStr, bytes: Option<&[u8]>) -> io::Result<bool> {
+    pub(crate) fn holds(&self, name: &OsStr, bytes: Option<&[u8]>) -> io::Result<bool> {
         match (self.kind(name)?, bytes) {
             (Some(FileType::RegularFile), Some(bytes)) => Ok(self.read(name)? == bytes),
             (found, bytes) => Ok(found.is_none() && bytes.is_none()),
@@ -88,18 +88,18 @@ impl Dir {
     }
 
     /// Returns whether the error of [`Dir::open`] means that the folder was removed or replaced by something else.
-    pub(super) fn is_gone(error: &io::Error) -> bool {
+    pub(crate) fn is_gone(error: &io::Error) -> bool {
         let errno = Errno::from_io_error(error);
         error.kind() == io::ErrorKind::NotFound || matches!(errno, Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP))
     }
 
     /// Renames a file over another one.
-    pub(super) fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    pub(crate) fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(renameat(&self.handle, from, &self.handle, to)?)
     }
 
     /// Renames a file to a name that must not be in use.
-    pub(super) fn place(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    pub(crate) fn place(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
         {
             use rustix::fs::{RenameFlags, renameat_with};
@@ -113,12 +113,12 @@ impl Dir {
     }
 
     /// Deletes a file.
-    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
     }
 
     /// Deletes an empty folder in this one.
-    pub(super) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+    pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?)
     }
 

@@ -7,59 +7,59 @@ use std::path::{Path, PathBuf};
 
 /// A folder inside the root.
 #[derive(Debug)]
-pub(super) struct Dir {
+pub(crate) struct Dir {
     path: PathBuf,
 }
 
 impl Dir {
     /// Opens the folder that contains `target`.
-    pub(super) fn above(target: &Path, root: &Path) -> io::Result<Self> {
+    pub(crate) fn above(target: &Path, root: &Path) -> io::Result<Self> {
         Self::open(target.parent().ok_or(io::ErrorKind::NotFound)?, root)
     }
 
     /// Opens the folder at `path`, which is `root` or inside it.
-    pub(super) fn open(path: &Path, root: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path, root: &Path) -> io::Result<Self> {
         let is_inside = path.starts_with(root) && fs::canonicalize(path)? == path;
         if is_inside { Ok(Self { path: path.to_owned() }) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
     /// Opens a folder in this one.
-    pub(super) fn enter(&self, name: &OsStr) -> io::Result<Self> {
+    pub(crate) fn enter(&self, name: &OsStr) -> io::Result<Self> {
         Self::open(&self.path.join(name), &self.path)
     }
 
     /// Creates a folder in this one.
-    pub(super) fn make(&self, name: &OsStr) -> io::Result<()> {
+    pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
         fs::create_dir(self.path.join(name))
     }
 
     /// Creates a file, which must not exist.
-    pub(super) fn create(&self, name: &OsStr, _mode: u32) -> io::Result<File> {
+    pub(crate) fn create(&self, name: &OsStr, _mode: u32) -> io::Result<File> {
         OpenOptions::new().write(true).create_new(true).open(self.path.join(name))
     }
 
     /// Opens an existing file for writing, without truncating it.
-    pub(super) fn open_for_writing(&self, name: &OsStr) -> io::Result<File> {
+    pub(crate) fn open_for_writing(&self, name: &OsStr) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.path.join(name))
     }
 
     /// Opens a file for reading.
-    pub(super) fn open_for_reading(&self, name: &OsStr) -> io::Result<File> {
+    pub(crate) fn open_for_reading(&self, name: &OsStr) -> io::Result<File> {
         File::open(self.path.join(name))
     }
 
     /// Reads a file.
-    pub(super) fn read(&self, name: &OsStr) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&self, name: &OsStr) -> io::Result<Vec<u8>> {
         fs::read(self.path.join(name))
     }
 
     /// Returns whether no entry has this name.
-    pub(super) fn is_free(&self, name: &OsStr) -> io::Result<bool> {
+    pub(crate) fn is_free(&self, name: &OsStr) -> io::Result<bool> {
         Ok(self.look(name)?.is_none())
     }
 
     /// Returns whether there is a regular file with exactly these bytes, or, for `None`, whether there is no entry.
-    pub(super) fn holds(&self, name: &OsStr, bytes: Option<&[u8]>) -> io::Result<bool> {
+    pub(crate) fn holds(&self, name: &OsStr, bytes: Option<&[u8]>) -> io::Result<bool> {
         match (self.look(name)?, bytes) {
             (Some(meta), Some(bytes)) if meta.is_file() => Ok(self.read(name)? == bytes),
             (found, bytes) => Ok(found.is_none() && bytes.is_none()),
@@ -75,27 +75,27 @@ impl Dir {
     }
 
     /// Returns whether the error of [`Dir::open`] means that the folder was removed or replaced by something else.
-    pub(super) fn is_gone(error: &io::Error) -> bool {
+    pub(crate) fn is_gone(error: &io::Error) -> bool {
         matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
     }
 
     /// Renames a file over another one.
-    pub(super) fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    pub(crate) fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         fs::rename(self.path.join(from), self.path.join(to))
     }
 
     /// Renames a file to a name that must not be in use.
-    pub(super) fn place(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    pub(crate) fn place(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         if self.is_free(to)? { self.replace(from, to) } else { Err(io::ErrorKind::AlreadyExists.into()) }
     }
 
     /// Deletes a file.
-    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_file(self.path.join(name))
     }
 
     /// Deletes an empty folder in this one.
-    pub(super) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+    pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_dir(self.path.join(name))
     }
 }

@@ -28,7 +28,7 @@ use super::root::Root;
 use super::snapshot::{ContentHash, read_bytes};
 use crate::resolve::relative;
 use plan::plan;
-pub(super) use plan::{Planned, may_replace, mode, resolve_target};
+pub(crate) use plan::{Planned, may_replace, mode, resolve_target};
 pub use plan::{editor_trace, has_hard_links, may_write};
 use steps::{Progress, RollbackFailures, is_hard_linked};
 
@@ -82,7 +82,7 @@ pub struct WrittenFile {
 }
 
 /// Returns whether `name` is the name of a temporary file of this module.
-pub(super) fn is_temp_name(name: &OsStr) -> bool {
+pub(crate) fn is_temp_name(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with(TEMP_PREFIX) && name.ends_with(TEMP_SUFFIX))
 }
 
@@ -183,7 +183,7 @@ fn is_finished(file: &Planned, recovered: &[Recovered]) -> Result<(), WriteError
 /// Carries out all of `planned`. If a step fails, restores what was changed before.
 ///
 /// Returns the folders that could not be synced, each with the reason.
-pub(super) fn apply(root: &Root, planned: &[Planned]) -> Result<Option<String>, WriteError> {
+pub(crate) fn apply(root: &Root, planned: &[Planned]) -> Result<Option<String>, WriteError> {
     let mut progress = Progress::new(root.path());
     let outcome = run(planned, &mut progress);
     let folders = folders(planned, &progress);

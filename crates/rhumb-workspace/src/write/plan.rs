@@ -41,33 +41,33 @@ impl Planned {
     }
 
     /// Name of the file in its folder.
-    pub(super) fn name(&self) -> &OsStr {
+    pub(crate) fn name(&self) -> &OsStr {
         self.target.file_name().unwrap_or_default()
     }
 
     /// The present content.
-    pub(super) fn before(&self) -> Option<&[u8]> {
+    pub(crate) fn before(&self) -> Option<&[u8]> {
         self.change.before.as_ref().map(|version| version.bytes.as_slice())
     }
 
     /// The new content.
-    pub(super) fn after(&self) -> Option<&[u8]> {
+    pub(crate) fn after(&self) -> Option<&[u8]> {
         self.change.after.as_ref().map(|version| version.bytes.as_slice())
     }
 
     /// Returns whether the file already has its new content. It is not touched then.
-    pub(super) fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.before() == self.after()
     }
 
     /// Size of the new content in bytes.
-    pub(super) fn new_bytes(&self) -> u64 {
+    pub(crate) fn new_bytes(&self) -> u64 {
         self.after().map_or(0, |bytes| bytes.len() as u64)
     }
 }
 
 /// Checks all of `writes` and stops at the first error.
-pub(super) fn plan(root: &Root, writes: &[FileWrite]) -> Result<Vec<Planned>, WriteError> {
+pub(crate) fn plan(root: &Root, writes: &[FileWrite]) -> Result<Vec<Planned>, WriteError> {
     let mut targets = BTreeSet::new();
     let mut planned = Vec::with_capacity(writes.len());
     let mut encodings = Vec::with_capacity(writes.len());

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Progress of the write of a set.
 #[derive(Debug)]
-pub(super) struct Progress<'a> {
+pub(crate) struct Progress<'a> {
     root: &'a Path,
     /// How each planned file is replaced, by index.
     staged: Vec<Staged>,
@@ -24,11 +24,11 @@ pub(super) struct Progress<'a> {
 
 /// What a rollback could not undo.
 #[derive(Debug, Default)]
-pub(super) struct RollbackFailures {
+pub(crate) struct RollbackFailures {
     /// Files that could not be restored, each with the reason.
-    pub(super) not_restored: Vec<String>,
+    pub(crate) not_restored: Vec<String>,
     /// Temporary files and folders that could not be removed, each with the reason.
-    pub(super) leftovers: Vec<String>,
+    pub(crate) leftovers: Vec<String>,
 }
 
 /// How a file gets its new content.
@@ -46,16 +46,16 @@ enum Staged {
 
 impl<'a> Progress<'a> {
     /// Starts a write of files in `root`.
-    pub(super) fn new(root: &'a Path) -> Self {
+    pub(crate) fn new(root: &'a Path) -> Self {
         Self { root, staged: Vec::new(), moved: Vec::new(), folders: Vec::new() }
     }
 
-    pub(super) fn made_folders(&self) -> &[PathBuf] {
+    pub(crate) fn made_folders(&self) -> &[PathBuf] {
         &self.folders
     }
 
     /// Writes the new content of a file to a temporary file next to its target.
-    pub(super) fn stage(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
+    pub(crate) fn stage(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
         debug_assert_eq!(index, self.staged.len());
         let staged = match &file.change.after {
             _ if file.is_done() => Staged::Done,
@@ -71,7 +71,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Replaces a file. Its old content is compared once more, as late as possible.
-    pub(super) fn commit_file(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
+    pub(crate) fn commit_file(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
         let Some(&staged) = self.staged.get(index).filter(|staged| **staged != Staged::Done) else {
             return Ok(());
         };
@@ -109,7 +109,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Rolls back all steps, the last one first.
-    pub(super) fn roll_back(self, planned: &[Planned]) -> RollbackFailures {
+    pub(crate) fn roll_back(self, planned: &[Planned]) -> RollbackFailures {
         let mut remains = RollbackFailures::default();
         // Temporary files are removed first, because restoring a file may need their names.
         for file in planned.iter().take(self.staged.len() + 1) {

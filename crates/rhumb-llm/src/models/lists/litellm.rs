@@ -20,7 +20,7 @@ const RATES: [&str; 4] =
     ["input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost", "cache_creation_input_token_cost"];
 
 /// Returns the chat models of known providers.
-pub(super) fn read(list: &Map<String, Value>) -> Vec<Listing> {
+pub(crate) fn read(list: &Map<String, Value>) -> Vec<Listing> {
     list.iter().filter_map(|(name, entry)| listing(name, entry)).collect()
 }
 

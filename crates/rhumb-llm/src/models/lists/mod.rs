@@ -124,15 +124,15 @@ pub struct Listing {
     /// First day on which it is no longer available, such as `2026-11-30`.
     pub retires: Option<String>,
     /// Normalized id.
-    pub(super) key: String,
+    pub(crate) key: String,
     /// Normalized id without a date.
-    pub(super) base: String,
+    pub(crate) base: String,
 }
 
 impl Listing {
     /// Creates a model with limits only. Returns `None` if the window is implausible or a name is not printable
     /// ASCII.
-    pub(super) fn new(provider: &str, id: &str, window: u64, max_output: Option<u64>) -> Option<Self> {
+    pub(crate) fn new(provider: &str, id: &str, window: u64, max_output: Option<u64>) -> Option<Self> {
         let window = usize::try_from(window).ok().filter(|window| (1..=MAX_WINDOW).contains(window))?;
         let is_plain_name =
             |text: &str| !text.is_empty() && text.len() <= 200 && text.chars().all(|c| c.is_ascii_graphic());
@@ -159,7 +159,7 @@ impl Listing {
 
     /// Sets the prices, in US dollars per million tokens, if they are plausible. Cached tokens cost as much as
     /// uncached ones if the list has no price for them.
-    pub(super) fn set_prices(&mut self, rates: [Option<f64>; 4], long: Option<(u64, [Option<f64>; 4])>) {
+    pub(crate) fn set_prices(&mut self, rates: [Option<f64>; 4], long: Option<(u64, [Option<f64>; 4])>) {
         let free = ModelName::is_free(&self.id);
         self.prices = plausible_prices(rates, free).map(|[input, output, cache_read, cache_write]| {
             let long = long.and_then(|(above, rates)| {
@@ -219,7 +219,7 @@ impl Listing {
 }
 
 /// Returns whether a text is a date such as `2026-11-30`.
-pub(super) fn is_day(text: &str) -> bool {
+pub(crate) fn is_day(text: &str) -> bool {
     let digit_or_hyphen =
         |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
     text.len() == 10 && text.bytes().enumerate().all(digit_or_hyphen)

@@ -10,7 +10,7 @@ use crate::models::provider::{ProviderInfo, is_listed};
 const LONG_CONTEXT_TOKENS: u64 = 200_000;
 
 /// Returns the models of known providers.
-pub(super) fn read(list: &Map<String, Value>) -> Vec<Listing> {
+pub(crate) fn read(list: &Map<String, Value>) -> Vec<Listing> {
     let known = list.iter().filter_map(|(name, entry)| {
         let provider = ProviderInfo::named(name).filter(|provider| is_listed(provider))?;
         Some((provider.name, entry.get("models")?.as_object()?))

@@ -6,7 +6,7 @@ use super::{day, lists_word, number, tokens};
 use crate::models::lists::{ListedCapabilities, Listing};
 
 /// Returns the models with text output.
-pub(super) fn read(data: &[Value]) -> Vec<Listing> {
+pub(crate) fn read(data: &[Value]) -> Vec<Listing> {
     data.iter().filter_map(listing).collect()
 }
 
