@@ -21,8 +21,10 @@ impl Files for Disk {
         self.tree.keys().cloned().collect()
     }
 
-    fn read(&self, path: &str) -> Result<Option<String>, String> {
-        let text = |bytes: &Vec<u8>| String::from_utf8(bytes.clone()).map_err(|_| "it is not UTF-8".to_owned());
+    fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
+        let text = |bytes: &Vec<u8>| {
+            String::from_utf8(bytes.clone()).map_err(|_| rhumb_edit::ReadError::from("it is not UTF-8"))
+        };
         self.tree.get(path).map(text).transpose()
     }
 

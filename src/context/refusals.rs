@@ -100,7 +100,7 @@ mod tests {
             self.0.keys().map(|path| (*path).to_owned()).collect()
         }
 
-        fn read(&self, path: &str) -> Result<Option<String>, String> {
+        fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
             Ok(self.0.get(path).map(|text| (*text).to_owned()))
         }
 

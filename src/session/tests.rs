@@ -373,7 +373,7 @@ fn half_placed() -> Proposal {
         fn paths(&self) -> Vec<String> {
             vec!["a.py".into()]
         }
-        fn read(&self, path: &str) -> Result<Option<String>, String> {
+        fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
             Ok((path == "a.py").then(|| "one\ntwo\nthree\n".to_owned()))
         }
         fn in_chat(&self, _: &str) -> bool {

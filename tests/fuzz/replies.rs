@@ -68,7 +68,7 @@ impl Files for Shelf<'_> {
         self.0.keys().cloned().collect()
     }
 
-    fn read(&self, path: &str) -> Result<Option<String>, String> {
+    fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
         Ok(self.0.get(path).cloned())
     }
 

@@ -27,7 +27,7 @@ impl Files for OneFile {
         vec!["src/unit.py".to_owned()]
     }
 
-    fn read(&self, _path: &str) -> Result<Option<String>, String> {
+    fn read(&self, _path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
         Ok(Some(self.0.clone()))
     }
 

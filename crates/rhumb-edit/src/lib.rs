@@ -13,8 +13,8 @@
 //!
 //! # From a reply to a proposal
 //!
-//! ```
-//! use rhumb_edit::{Files, FormatChoice, Status, parse, propose};
+//! ````
+//! use rhumb_edit::{Files, FormatChoice, ReadError, Status, parse, propose};
 //!
 //! struct OneFile;
 //!
@@ -22,7 +22,7 @@
 //!     fn paths(&self) -> Vec<String> {
 //!         vec!["src/gate.py".to_owned()]
 //!     }
-//!     fn read(&self, path: &str) -> Result<Option<String>, String> {
+//!     fn read(&self, path: &str) -> Result<Option<String>, ReadError> {
 //!         Ok((path == "src/gate.py").then(|| "def open(self):\n    self.width = 12\n    self.log()\n".to_owned()))
 //!     }
 //!     fn in_chat(&self, _path: &str) -> bool {
@@ -53,7 +53,7 @@
 //!     proposal.files[0].proposed.as_deref(),
 //!     Some("def open(self):\n    self.width = 20\n    self.log()\n"),
 //! );
-//! ```
+//! ````
 //!
 //! An edit that cannot be located has [`Status::Refused`], a reason, and candidate locations. [`propose_all`] takes
 //! the model's second
@@ -149,7 +149,7 @@ pub use parse::fence::may_begin_tag;
 pub use parse::heading::{Heading, HeadingKind};
 pub use parse::{EditStream, StreamEvent, parse};
 pub use proposal::{
-    FileChange, FileProposal, Files, Matching, PendingChanges, PendingFile, Proposal, propose, propose_all,
+    FileChange, FileProposal, Files, Matching, PendingChanges, PendingFile, Proposal, ReadError, propose, propose_all,
     propose_with,
 };
 pub use reply::{Change, Edit, EditAction, Hunk, LineKind, ParsedReply, QuotedLine};

@@ -247,7 +247,7 @@ mod tests {
             odd.contains(&path) || self.paths().iter().any(|known| known == path)
         }
 
-        fn read(&self, _path: &str) -> Result<Option<String>, String> {
+        fn read(&self, _path: &str) -> Result<Option<String>, crate::ReadError> {
             Ok(None)
         }
 

@@ -15,6 +15,9 @@ use crate::outcome::{AppliedEdit, EditId, Flag, Outcome, Status, Strategy};
 use crate::refusal::{Cause, Refusal};
 use crate::reply::{Edit, EditAction, ParsedReply};
 
+/// Why a file cannot be edited, for example because it is binary. The text is part of the reason of a refusal.
+pub type ReadError = Box<dyn std::error::Error + Send + Sync>;
+
 /// The files that edits may change.
 pub trait Files {
     /// The paths of the files under the root, relative, with `/`.
@@ -26,7 +29,7 @@ pub trait Files {
     }
     /// The text of a file, including a byte order mark; `None` if there is no such file. The error says why the
     /// file cannot be edited (binary, not UTF-8, too large).
-    fn read(&self, path: &str) -> Result<Option<String>, String>;
+    fn read(&self, path: &str) -> Result<Option<String>, ReadError>;
     /// Whether the file is in the chat.
     fn in_chat(&self, path: &str) -> bool;
     /// Whether the repository ignores the path, whether or not it exists.

@@ -208,7 +208,7 @@ impl Files for OneFile {
     fn paths(&self) -> Vec<String> {
         vec!["x".into()]
     }
-    fn read(&self, path: &str) -> Result<Option<String>, String> {
+    fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
         Ok((path == "x").then(|| "a\nb\nc\nd\ne\n".to_owned()))
     }
     fn in_chat(&self, _: &str) -> bool {

@@ -188,7 +188,7 @@ impl rhumb_edit::Files for NoFiles {
         path == "a.py"
     }
 
-    fn read(&self, _: &str) -> Result<Option<String>, String> {
+    fn read(&self, _: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
         Ok(Some("something else\n".into()))
     }
 

@@ -47,11 +47,11 @@ impl Files for DiskFile<'_> {
         rhumb_workspace::path_is_taken(self.root, path)
     }
 
-    fn read(&self, path: &str) -> Result<Option<String>, String> {
+    fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
         match rhumb_workspace::read(self.root, path) {
             Ok(snapshot) => Ok(Some(snapshot.text.to_string())),
             Err(ReadError::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -436,7 +436,7 @@ mod tests {
         fn paths(&self) -> Vec<String> {
             ["src/one.txt", "two.txt"].map(str::to_owned).to_vec()
         }
-        fn read(&self, path: &str) -> Result<Option<String>, String> {
+        fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
             Ok(self.paths().contains(&path.to_owned()).then(|| lines_of(path).concat()))
         }
         fn in_chat(&self, _: &str) -> bool {

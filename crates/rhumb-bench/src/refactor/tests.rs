@@ -186,7 +186,7 @@ impl Files for Shelf<'_> {
         vec![self.0.to_owned()]
     }
 
-    fn read(&self, path: &str) -> Result<Option<String>, String> {
+    fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
         Ok((path == self.0).then(|| self.1.to_owned()))
     }
 

@@ -394,7 +394,10 @@ impl<'a> Draft<'a> {
         if self.open.contains_key(path) {
             return Ok(());
         }
-        let text = self.files.read(path).map_err(|reason| Cause::Unreadable { path: path.to_owned(), reason })?;
+        let text = self
+            .files
+            .read(path)
+            .map_err(|error| Cause::Unreadable { path: path.to_owned(), reason: error.to_string() })?;
         let exists = text.is_some();
         let edits = FileEdits::new(Arc::from(text.unwrap_or_default()), self.matching);
         self.open.insert(

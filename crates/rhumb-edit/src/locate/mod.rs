@@ -38,8 +38,7 @@ const WHITESPACE_COST: f32 = 0.05;
 /// An alignment cheaper than this is as good as exact.
 const MAX_NEAR_EXACT_COST: f32 = 0.05;
 const MAX_EXACT_COST: f32 = 0.01;
-/// Maximum number of lines of code that may be skipped between two neighbouring lines of the quote, plus one. More
-/// is another location.
+/// Minimum number of lines of code between two neighbouring lines of the quote that makes them two locations.
 const MIN_SPLIT_CODE_LINES: usize = 5;
 /// Minimum length in bytes at which a block of punctuation-only lines is assumed to be unique.
 const MIN_PUNCTUATION_BLOCK_BYTES: usize = 40;

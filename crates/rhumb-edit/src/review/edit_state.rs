@@ -345,7 +345,7 @@ fn sources<'a>(landed: &[&'a Outcome], hunk: &Hunk, added: impl Fn() -> Vec<Stri
 mod tests {
     use super::*;
     use crate::review::HunkId;
-    use crate::{Files, FormatChoice, parse, propose};
+    use crate::{Files, FormatChoice, ReadError, parse, propose};
 
     const FILE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
 
@@ -355,7 +355,7 @@ mod tests {
         fn paths(&self) -> Vec<String> {
             vec!["a.txt".into()]
         }
-        fn read(&self, path: &str) -> Result<Option<String>, String> {
+        fn read(&self, path: &str) -> Result<Option<String>, ReadError> {
             Ok((path == "a.txt").then(|| FILE.to_owned()))
         }
         fn in_chat(&self, _: &str) -> bool {

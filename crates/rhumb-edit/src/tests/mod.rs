@@ -12,7 +12,7 @@ impl Files for MemoryFiles {
         self.0.keys().cloned().collect()
     }
 
-    fn read(&self, path: &str) -> Result<Option<String>, String> {
+    fn read(&self, path: &str) -> Result<Option<String>, ReadError> {
         Ok(self.0.get(path).cloned())
     }
 
