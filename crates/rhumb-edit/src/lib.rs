@@ -69,18 +69,18 @@
 //! let file = FileProposal {
 //!     path: "notes.txt".to_owned(),
 //!     change: FileChange::Modify,
-//!     base: Some(Arc::from("one\ntwo\nthree\n")),
-//!     proposed: Some(Arc::from("1\ntwo\n3\n")),
+//!     base: Some(Arc::from("title\none\ntwo\nthree\n")),
+//!     proposed: Some(Arc::from("title\n1\ntwo\n3\n")),
 //! };
 //! let mut review = Review::new(Proposal { files: vec![file], ..Proposal::default() });
 //!
 //! review.decide(HunkId { file: 0, hunk: 0 }, Decision::Accepted);
 //! review.decide(HunkId { file: 0, hunk: 1 }, Decision::Rejected);
-//! assert_eq!(review.files[0].composed(), Composed::Text("1\ntwo\nthree\n".to_owned()));
+//! assert_eq!(review.files[0].composed(), Composed::Text("title\n1\ntwo\nthree\n".to_owned()));
 //!
 //! // The file changed on disk in the meantime: decisions move along with their lines.
-//! review.rebase("notes.txt", Some("zero\none\ntwo\nthree\n"));
-//! assert_eq!(review.files[0].composed(), Composed::Text("zero\n1\ntwo\nthree\n".to_owned()));
+//! review.rebase("notes.txt", Some("new\ntitle\none\ntwo\nthree\n"));
+//! assert_eq!(review.files[0].composed(), Composed::Text("new\ntitle\n1\ntwo\nthree\n".to_owned()));
 //! ```
 //!
 //! # Main types

@@ -8,7 +8,8 @@ use crate::locate::similarity::Probe;
 use crate::proposal::Files;
 use crate::refusal::PathError;
 
-/// Minimum similarity of the paths that are suggested for an unknown name.
+/// Minimum similarity of the paths that are suggested for an unknown name. `bench edits`: with 0.95 instead, 4 replies
+/// with a misspelt name create a file.
 const MIN_SUGGESTION_SIMILARITY: f32 = 0.8;
 /// Maximum number of suggested paths.
 const MAX_SIMILAR_PATHS: usize = 5;

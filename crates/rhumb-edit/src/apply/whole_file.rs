@@ -48,7 +48,8 @@ pub(crate) fn merge(document: &Document, lines: &[String], asked: bool) -> Resul
     Ok(items)
 }
 
-/// Whether the text is a fragment of the file: far fewer lines, and without most of the file's lines or without
+/// Whether the text is a fragment of the file (`bench edits`: without this check, 30 of 2,936 replies are applied
+/// wrongly): far fewer lines, and without most of the file's lines or without
 /// both its ends.
 fn is_fragment(old: &[&str], new: &[&str]) -> bool {
     let (old, new) = (significant(old), significant(new));

@@ -6,7 +6,8 @@
 //!
 //! The cost of one exact line left out of the quote is the scale: a missing line of code costs about 1, and the
 //! maximum cost grows with the number of quoted lines. "Benchmark" below is `bench edits` on aider, ripgrep and
-//! this repository (2,936 replies, 4 formats, seed 1).
+//! this repository (2,936 replies, 4 formats, seed 1). Costs without a figure were
+//! varied by a factor of two or more, one at a time, which changed no result of it.
 
 use std::borrow::Cow;
 
@@ -46,9 +47,11 @@ pub(crate) struct Alignment {
 }
 
 /// Maximum cost of an alignment for each unit of its weight, in addition to [`MAX_COST_BASE`].
+/// Benchmark: with 0.3 instead, 2 more replies are refused; with 0.7, none is applied wrongly.
 const MAX_COST_PER_WEIGHT: f32 = 0.45;
 const MAX_COST_BASE: f32 = 0.35;
-/// Minimum lead over the next best alignment; below it the quote is ambiguous.
+/// Minimum lead over the next best alignment; below it the quote is ambiguous. Benchmark: with 0
+/// instead, 24 replies are applied wrongly.
 pub(crate) const MIN_MARGIN: f32 = 0.5;
 
 /// Maximum cost of the alignment of a quote of this weight.
@@ -61,20 +64,22 @@ const INFINITE_COST: f32 = 1e9;
 const SKIP_BLANK_COST: f32 = 0.1;
 const SKIP_COMMENT_COST: f32 = 0.2;
 const SKIP_CODE_COST: f32 = 0.5;
-/// Cost of a jump, whatever its length.
+/// Cost of a jump, whatever its length. Benchmark: without jumps, 22 more replies are refused; with 3 instead, 2.
 const JUMP_COST: f32 = 1.6;
 /// Cost of a blank quoted line that the file does not have.
 const MISSING_BLANK_COST: f32 = 0.1;
 /// Cost of a removed line that the file does not have. Such an alignment is never accepted, but its cost is
 /// compared.
 const MISSING_REMOVED_COST: f32 = 2.5;
-/// Cost of a missing kept line that is elsewhere in the file, so that it did not lose a plus sign.
+/// Cost of a missing kept line that is elsewhere in the file, so that it did not lose a plus sign. Benchmark:
+/// with 0.9 instead, 6 more replies are refused.
 const MISSING_KNOWN_COST: f32 = 2.2;
 /// Cost of a kept line that is nowhere in the file: in a diff it lost its plus sign, in a search block it is an
 /// error.
 pub(crate) const MISSING_PLUS_COST: f32 = 0.9;
 const MISSING_KEPT_COST: f32 = 2.0;
-/// Quoted lines with this many matches or fewer always contribute to the searched windows.
+/// Quoted lines with this many matches or fewer always contribute to the searched windows. Benchmark:
+/// with 0 instead, 5 more replies are refused.
 const MAX_RARE_MATCHES: usize = 16;
 /// Weight of a blank quoted line.
 const BLANK_WEIGHT: f32 = 0.15;

@@ -25,13 +25,15 @@ use normalize::{LineClass, normalize};
 use placement::{Located, MatchedLine, build};
 use similarity::Probe;
 
-/// Maximum cost of an alignment that is trusted without a comparison with other alignments.
+/// Maximum cost of an alignment that is trusted without a comparison with other alignments. Benchmark: with 100
+/// instead, 4 replies are applied wrongly.
 pub(crate) const MAX_CONFIDENT_COST: f32 = 0.3;
 /// Minimum number of letters and digits, and minimum similarity, of a misspelt line that locates a quote of which
-/// no other line is exact.
+/// no other line is exact. Benchmark: without this exception, 3 more replies with a typo are refused (seed 2).
 const MIN_SOLE_TYPO_CHARS: usize = 12;
 const MIN_SOLE_TYPO_SIMILARITY: f32 = 0.9;
-/// Maximum cost of the alignment of the new side for which the edit counts as already applied.
+/// Maximum cost of the alignment of the new side for which the edit counts as already applied. Benchmark: without
+/// [`is_applied`], 1 reply is applied twice.
 const MAX_APPLIED_COST: f32 = 0.12;
 /// Additional cost for each line that differs in white space only.
 const WHITESPACE_COST: f32 = 0.05;
@@ -39,6 +41,7 @@ const WHITESPACE_COST: f32 = 0.05;
 const MAX_NEAR_EXACT_COST: f32 = 0.05;
 const MAX_EXACT_COST: f32 = 0.01;
 /// Minimum number of lines of code between two neighbouring lines of the quote that makes them two locations.
+/// Benchmark: with 2 instead, 22 replies that skip code are refused. A larger number has no effect there.
 const MIN_SPLIT_CODE_LINES: usize = 5;
 /// Minimum length in bytes at which a block of punctuation-only lines is assumed to be unique.
 const MIN_PUNCTUATION_BLOCK_BYTES: usize = 40;
@@ -359,7 +362,6 @@ fn contradicts_file(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignm
         let line = quote.get(at).filter(|line| line.kind != QuoteKind::Gap);
         line.is_some() && alignment.map.get(at).copied().flatten().is_none()
     };
-    let gap = |at: usize| quote.get(at).is_some_and(|line| line.kind == QuoteKind::Gap);
     let mut at = 0;
     while at < quote.len() {
         let solid = quote.get(at).is_some_and(|line| !line.text.trim().is_empty());
@@ -374,9 +376,6 @@ fn contradicts_file(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignm
         let before = alignment.map.iter().take(from).flatten().max();
         let after = alignment.map.iter().skip(at).flatten().min();
         let (Some(before), Some(after)) = (before, after) else {
-            if replaces(quote, from, at) {
-                continue;
-            }
             return true;
         };
         let stale = |line: usize| {
@@ -388,22 +387,11 @@ fn contradicts_file(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignm
             view.class(line) == LineClass::Comment && quote.get(from..at).unwrap_or_default().iter().any(similar)
         };
         let code = (before + 1..*after).any(|line| view.class(line) == LineClass::Code || stale(line));
-        let elided = from.checked_sub(1).is_some_and(gap) || gap(at);
-        if code && !elided {
+        if code {
             return true;
         }
     }
     false
-}
-
-/// Whether only the last line is missing and it is similar to the removed line above it: its new version without a
-/// plus sign.
-fn replaces(quote: &[QuoteLine<'_>], from: usize, to: usize) -> bool {
-    let above = from.checked_sub(1).and_then(|above| quote.get(above)).filter(|line| line.kind == QuoteKind::Delete);
-    let similar = |(old, new): (&QuoteLine<'_>, &QuoteLine<'_>)| {
-        Probe::new(&normalize(old.text)).similarity(&normalize(new.text), 0.6).is_some()
-    };
-    from + 1 == to && to == quote.len() && above.zip(quote.get(from)).is_some_and(similar)
 }
 
 /// Refuses a placeholder among the added lines that would replace code.

@@ -223,7 +223,7 @@ fn position(view: &View<'_>, lines: &[MatchedLine<'_>], index: usize) -> Option<
 }
 
 /// Whether the quote skips code, or the comment of an item with an attribute, between the kept lines above and
-/// below a new line. Its position is ambiguous then.
+/// below a new line. Its position is ambiguous then. Benchmark: without this check, 1 reply is applied wrongly.
 fn skips_insertion_point(view: &View<'_>, lines: &[MatchedLine<'_>], index: usize) -> bool {
     let Some((before, after)) = lines.split_at_checked(index) else {
         return false;
