@@ -11,7 +11,8 @@ const MAX_SHOWN_CHARS: usize = 120;
 /// A refused edit: the cause, and the places that the edit may have meant.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Refusal {
-    pub(crate) cause: Cause,
+    /// Boxed, so that results stay small.
+    pub(crate) cause: Box<Cause>,
     /// Best first.
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) nearest: Vec<Excerpt>,
@@ -30,7 +31,7 @@ impl Refusal {
 
 impl From<Cause> for Refusal {
     fn from(cause: Cause) -> Self {
-        Self { cause, candidates: Vec::new(), nearest: Vec::new() }
+        Self { cause: Box::new(cause), candidates: Vec::new(), nearest: Vec::new() }
     }
 }
 

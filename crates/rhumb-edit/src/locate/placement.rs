@@ -363,9 +363,9 @@ enum Tabs {
     #[default]
     Same,
     /// The reply has spaces where the file has tabs.
-    SpacesForTabs,
+    Lost,
     /// The reply has tabs where the file has spaces.
-    TabsForSpaces,
+    Added,
 }
 
 /// The white space at the start of a line, no-break spaces included.
@@ -390,14 +390,14 @@ impl IndentMap {
         let quoted_tabs = pairs.iter().any(|(quoted, _)| quoted.contains('\t'));
         let found_tabs = pairs.iter().any(|(_, found)| found.contains('\t'));
         let tabs = match (quoted_tabs, found_tabs) {
-            (false, true) => Tabs::SpacesForTabs,
-            (true, false) => Tabs::TabsForSpaces,
+            (false, true) => Tabs::Lost,
+            (true, false) => Tabs::Added,
             _ => Tabs::Same,
         };
         let units = pairs.iter().filter_map(|(quoted, found)| match tabs {
             Tabs::Same => None,
-            Tabs::SpacesForTabs => columns_per_tab(quoted, found),
-            Tabs::TabsForSpaces => columns_per_tab(found, quoted),
+            Tabs::Lost => columns_per_tab(quoted, found),
+            Tabs::Added => columns_per_tab(found, quoted),
         });
         let unit = units.min().unwrap_or(DEFAULT_TAB_WIDTH).max(1);
         let identity = table.iter().all(|(quoted, found)| quoted == found);
@@ -424,9 +424,9 @@ impl IndentMap {
         // A continued line or an example may be indented with spaces in a file that uses tabs.
         let of_tabs = tabs > 0 && blanks * MIN_TABS_PER_EXCEPTION <= tabs;
         if tabs == 0 && blanks > 0 && added_tabs > 0 && added_blanks == 0 {
-            (self.tabs, self.unit) = (Tabs::TabsForSpaces, spaces(&file).unwrap_or(DEFAULT_TAB_WIDTH));
+            (self.tabs, self.unit) = (Tabs::Added, spaces(&file).unwrap_or(DEFAULT_TAB_WIDTH));
         } else if of_tabs && added_blanks > 0 && added_tabs == 0 {
-            (self.tabs, self.unit) = (Tabs::SpacesForTabs, spaces(added).unwrap_or(DEFAULT_TAB_WIDTH));
+            (self.tabs, self.unit) = (Tabs::Lost, spaces(added).unwrap_or(DEFAULT_TAB_WIDTH));
         } else {
             return self;
         }
@@ -453,7 +453,7 @@ impl IndentMap {
         // The lines of a block comment are indented by one more column, which is no level of indentation.
         let regular = |known: &&String| {
             let found = self.table.get(*known).map_or("", String::as_str);
-            self.tabs != Tabs::SpacesForTabs || !found.contains(' ')
+            self.tabs != Tabs::Lost || !found.contains(' ')
         };
         let nearest = self.table.keys().filter(regular).min_by_key(near);
         let Some(nearest) = nearest.or_else(|| self.table.keys().min_by_key(near)) else {
@@ -461,8 +461,8 @@ impl IndentMap {
         };
         let found = self.table.get(nearest).cloned().unwrap_or_default();
         match self.tabs {
-            Tabs::SpacesForTabs => self.with_tabs(&found, width(quoted), width(nearest)),
-            Tabs::TabsForSpaces => " ".repeat(self.unit * quoted.matches('\t').count()),
+            Tabs::Lost => self.with_tabs(&found, width(quoted), width(nearest)),
+            Tabs::Added => " ".repeat(self.unit * quoted.matches('\t').count()),
             Tabs::Same => {
                 if let Some(deeper) = quoted.strip_prefix(nearest.as_str()) {
                     found + deeper
