@@ -122,7 +122,7 @@ pub const SETTINGS: &[Setting] = &[
     set("mouse", Switch, Inert, "true", "Handle clicks, the wheel and dragging of pane borders."),
     set("animations", Switch, Inert, "true", "Allow animations."),
     set("composer_keys", OneOf(&["emacs", "vi"]), User, "\"emacs\"", "The editing keys of the composer."),
-    set("diff_view", OneOf(&["auto", "unified", "side-by-side"]), Inert, "\"auto\"", "How the review shows a hunk; auto depends on the width of the pane."),
+    set("diff_view", OneOf(&["auto", "unified", "side-by-side"]), Inert, "\"auto\"", "How the review shows a hunk; auto goes by the width of the pane."),
     set("diff_words", Switch, Inert, "true", "Highlight changed words within a line."),
     set("fold_decided", Switch, Inert, "true", "Fold decided hunks to one line."),
     unset("keys", Tables, User, "accept = [\"y\", \"F9\"]", "Keys for actions, by the names that /keys shows; they replace the default keys of the action."),

@@ -87,7 +87,7 @@ fn build(args: &BuildRefactorArgs) -> Result<u8, UserError> {
     Ok(0)
 }
 
-/// Globs of paths below the scanned folder; a folder stands for all that is in it.
+/// Globs of paths below the scanned folder; a folder includes everything in it.
 fn globs(patterns: &[String]) -> Result<GlobSet, UserError> {
     let wrong = |error: globset::Error| UserError::new(ErrorKind::Usage, format!("--exclude: {error}"), "");
     let mut set = GlobSetBuilder::new();

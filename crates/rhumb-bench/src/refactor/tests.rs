@@ -179,9 +179,9 @@ fn python_that_is_badly_indented_does_not_parse() {
 }
 
 /// A single file.
-struct Shelf<'s>(&'s str, &'s str);
+struct OneFile<'s>(&'s str, &'s str);
 
-impl Files for Shelf<'_> {
+impl Files for OneFile<'_> {
     fn paths(&self) -> Vec<String> {
         vec![self.0.to_owned()]
     }
@@ -205,7 +205,7 @@ fn what_is_recited_is_applied_or_refused_as_it_should_be_in_every_format() {
     for (task, source) in each_task() {
         for (format, how) in formats.iter().flat_map(|format| Oracle::ALL.map(|how| (*format, how))) {
             let reply = how.reply(&task, source, format).unwrap();
-            let proposal = propose(&parse(&reply, FormatChoice::Auto), &Shelf(&task.file, source));
+            let proposal = propose(&parse(&reply, FormatChoice::Auto), &OneFile(&task.file, source));
             let text = proposal.files.first().and_then(|file| file.proposed.clone());
             let graded = text.as_deref().map(|text| grade(&task, source, text));
             match how {

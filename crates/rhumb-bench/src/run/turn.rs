@@ -1,4 +1,4 @@
-//! One turn of a benchmark with a model, performed in a process of its own.
+//! One turn of a benchmark with a model, performed in a separate process.
 //!
 //! The process is a second run of `rhumb-bench` (the hidden command `turn`), which calls the library of the program. A process can be
 //! ended at its time limit together with all commands that it started, several can run at once, and a crash costs one task. What
@@ -116,7 +116,7 @@ pub(crate) fn perform(request: &Path) -> Result<u8, UserError> {
     edit_with(&root, settings, &args, EditOptions { client, no_cache: true })
 }
 
-/// Performs a turn in a process of its own and leaves its events in the file `log`.
+/// Performs a turn in a separate process and leaves its events in the file `log`.
 ///
 /// # Errors
 /// The process cannot be started, the settings are wrong, or this machine fails it.
