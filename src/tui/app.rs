@@ -35,7 +35,7 @@ pub enum Task {
     Run(Effect),
     /// Put this on the clipboard.
     Copy(Clip),
-    /// Tell somebody who looks elsewhere.
+    /// Notify a user whose terminal does not have the focus.
     Notify(String),
     /// Give the terminal back until the shell continues us.
     Suspend,
@@ -43,7 +43,7 @@ pub enum Task {
     Edit(Editing),
     /// Read the user's themes again.
     ReadThemes,
-    /// Draw everything anew.
+    /// Clear the screen and draw a complete frame.
     Redraw,
     /// Leave.
     Quit,
@@ -300,7 +300,7 @@ pub struct Start {
     pub theme: Theme,
     /// The themes that there are.
     pub themes: Themes,
-    /// Which of them suits which ground.
+    /// The themes that the user chose, by background.
     pub theme_choice: ThemeChoice,
     /// Where the user's own lie.
     pub themes_folder: Option<PathBuf>,
@@ -341,7 +341,7 @@ pub(super) fn begin(start: &Start) -> (App, Vec<Task>) {
     (app, tasks)
 }
 
-/// Whether the environment says that nothing shall move by itself.
+/// Whether an environment variable asks for reduced motion.
 fn reduced_motion(env: impl Fn(&str) -> Option<String>) -> bool {
     ["REDUCE_MOTION", "NO_MOTION"]
         .into_iter()

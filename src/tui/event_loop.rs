@@ -33,8 +33,8 @@ const MAX_REPORTS_PER_TURN: usize = 64;
 /// keep the terminal for ever.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long after a change it is kept: what a sudden end of the program may lose.
-const KEEP: Duration = Duration::from_millis(250);
+/// Time between a change and its save: at most this much is lost if the program is killed.
+const SAVE_DELAY: Duration = Duration::from_millis(250);
 
 /// How long leaving waits until all is kept.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -61,7 +61,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     let _ = terminal::mouse(start.display.mouse);
     let (guard, mut screen) = Guard::take()?;
     let began = Instant::now();
-    // Dropped after the other end of the channel: commands that are told to end must not wait for us to listen.
+    // Dropped after the other end of the channel: commands that are being stopped must not wait for a reader.
     let mut commands = Commands(None);
     let (reports, mut incoming) = mpsc::channel(256);
     let runner = make_runner(reports);
@@ -107,7 +107,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
             for terminal_input in event_loop.background.settle(&mut input).await {
                 code = code.or(event_loop.handle_input(terminal_input, &mut screen)?);
             }
-            // Nobody reads here meanwhile, so that the editor gets its keys.
+            // The app does not read keys meanwhile: the editor gets them.
             code = code.or(event_loop.edit(&what, &start, &mut signals, &mut incoming, &mut screen).await?);
             pace.changed();
             continue;
@@ -116,13 +116,13 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         if pace.is_due(Instant::now()) {
             event_loop.draw(&mut screen)?;
             pace.drawn(Instant::now());
-            keep_at = keep_at.or(Some(Instant::now() + KEEP));
+            keep_at = keep_at.or(Some(Instant::now() + SAVE_DELAY));
         }
         if keep_at.is_some_and(|at| Instant::now() >= at) {
             event_loop.keep();
             keep_at = None;
         }
-        // The spinner is all that moves by itself, and only while there is something to wait for.
+        // Only the spinner moves without input, and only while work is running.
         let next_turn = pace.next() + Duration::from_millis(status_line::TICK);
         tokio::select! {
             biased;
@@ -143,7 +143,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
                     code = event_loop.handle_inputs(terminal_input, &mut input, &mut screen)?;
                     if by_user { pace.answer(Instant::now()) } else { pace.changed() }
                 }
-                // The terminal is gone: there is nobody left to ask.
+                // The terminal is closed, so no question can be answered.
                 Err(_) => code = Some(128 + 1),
             },
             Some(report) = incoming.recv() => {
@@ -227,7 +227,7 @@ impl Drop for Commands {
 }
 
 impl EventLoop {
-    /// Asks whether the ground is light, if that matters and the terminal can be asked.
+    /// Queries whether the background is light, if the theme depends on it and the terminal supports the query.
     fn query_background(&mut self) {
         if self.app.needs_background() && background::can_be_asked(|name| std::env::var(name).ok()) {
             self.background.ask();
@@ -271,7 +271,7 @@ impl EventLoop {
             }
             TerminalInput::Scheme(light) => {
                 self.app.background_changed(light);
-                // Its ground may be another one all the same.
+                // The background may have changed nevertheless.
                 self.query_background();
                 Ok(None)
             }
@@ -420,7 +420,7 @@ impl EventLoop {
         let sheet = match sheet(what, editor) {
             Ok(sheet) => sheet,
             Err(error) => {
-                let tasks = self.app.edited(what, Err(format!("There is no place for the text: {error}.")));
+                let tasks = self.app.edit_failed(format!("A temporary file for the text cannot be created: {error}."));
                 return self.perform(tasks, screen);
             }
         };
@@ -432,7 +432,10 @@ impl EventLoop {
         };
         terminal::enter()?;
         terminal::clear(screen)?;
-        later.extend(self.app.edited(what, sheet.result(status).map_err(|error| error.to_string())));
+        later.extend(match sheet.result(status) {
+            Ok(text) => self.app.edited(what, &text),
+            Err(error) => self.app.edit_failed(error.to_string()),
+        });
         Ok(code.or(self.perform(later, screen)?))
     }
 
@@ -482,7 +485,7 @@ fn panic_for_test() {
     panic!("panic asked for by --test-panic");
 }
 
-/// The shortest time between two frames that nobody asked for with a key: 60 frames a second are as many as one sees.
+/// Shortest time between two frames without a key press: 60 frames a second.
 const FRAME: Duration = Duration::from_millis(16);
 
 /// What waits to be drawn, and from when on it may be.
@@ -498,7 +501,7 @@ impl Pace {
         Self { dirty: true, next: now }
     }
 
-    /// Something has changed by itself: it shows with the next frame.
+    /// Requests a frame for a change that no key caused.
     pub(super) fn changed(&mut self) {
         self.dirty = true;
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::app::Task;
 use crate::session::{Effect, LookOrder, LookReport, Report};
 
-/// Files kept at most.
-const MOST: usize = 64;
+/// Files that are cached at most.
+const MAX_FILES: usize = 64;
 
 /// What is known of a file that somebody wants to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Previews {
             *used = self.clock;
             return None;
         }
-        if self.known.len() >= MOST {
+        if self.known.len() >= MAX_FILES {
             let oldest = self.known.iter().min_by_key(|(_, (_, used))| *used).map(|(path, _)| path.clone());
             oldest.map(|path| self.known.remove(&path));
         }
@@ -92,10 +92,10 @@ mod tests {
     #[test]
     fn the_oldest_makes_room_and_what_nobody_wants_is_not_kept() {
         let mut previews = Previews::default();
-        for number in 0..MOST + 5 {
+        for number in 0..MAX_FILES + 5 {
             previews.want(&number.to_string());
         }
-        assert!(previews.known.len() <= MOST && previews.get("0").is_none());
+        assert!(previews.known.len() <= MAX_FILES && previews.get("0").is_none());
         previews.note(&read("elsewhere", "x"));
         assert!(previews.get("elsewhere").is_none());
     }

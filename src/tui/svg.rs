@@ -72,7 +72,7 @@ impl DefaultColors {
     }
 }
 
-/// A faint colour: most of one, the rest of its ground.
+/// A dim colour: a blend of the foreground and the background.
 fn blend(foreground: [u8; 3], background: [u8; 3]) -> [u8; 3] {
     let ([red, green, blue], [a, b, c]) = (foreground, background);
     [(red, a), (green, b), (blue, c)].map(|(foreground, background)| {

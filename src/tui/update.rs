@@ -8,7 +8,7 @@ use super::key;
 use super::overlay::{Overlay, Reply};
 use crate::session::{Clip, Command, Effect, Level, PassageChoice, Question, Report, as_command, is_command};
 
-/// What is said when somebody types on where a question has come up.
+/// Hint after a key that closed a question, since the user went on typing.
 const QUESTION_CLOSED: &str = "the question was closed unanswered; what you type goes to the message";
 
 impl App {
@@ -178,8 +178,9 @@ impl App {
         }
     }
 
-    /// Takes a choice for the first question. One that has to be read in full first, and one that is not on the screen, are opened
-    /// instead: a key that was held down must not answer what nobody has seen. The harmless answer counts at once.
+    /// Handles an answer to the first question. A question that must be read in full first, or is not on the screen, is
+    /// opened instead: a repeated key must not answer a question that the user has not seen. The harmless answer is
+    /// accepted immediately.
     fn choose(&mut self, choice: char) -> Vec<Task> {
         let Some(question) = self.session.questions.front() else { return Vec::new() };
         let is_seen = self.chat.has_shown(question) && !question.must_be_read();
@@ -190,7 +191,7 @@ impl App {
         Vec::new()
     }
 
-    /// A key goes to the pane that was typed in before the question came: it is none of its answers.
+    /// Passes a key that is not an answer to the pane that had the focus before the question opened.
     fn pass_key_below(&mut self, key: KeyEvent) -> Vec<Task> {
         let hint = self.closing_hint();
         self.overlays.close();
@@ -199,7 +200,7 @@ impl App {
         tasks
     }
 
-    /// What is said when the open overlay closes because somebody types on.
+    /// Hint after a key that closed the open overlay, since the user went on typing.
     fn closing_hint(&self) -> &'static str {
         if matches!(self.overlays.top(), Some(Overlay::Connect(_))) {
             "no model is connected; /connect helps"
@@ -282,7 +283,7 @@ impl App {
             if self.ask_arguments(name) {
                 return Vec::new();
             }
-            // Nothing of what led here is of use any more.
+            // The overlays below are no longer of use.
             self.overlays.clear();
         }
         if let Reply::Typed(key) = reply {
@@ -301,7 +302,7 @@ impl App {
             Reply::Close => Vec::new(),
             Reply::Model(part, name) => run(self.session.choose_for(part, name)),
             Reply::Theme(name) => {
-                // The one from before comes back when none is chosen: it goes on following the ground.
+                // If no theme is chosen, the previous one is restored and follows the background again.
                 if before.is_some_and(|before| before == name) {
                     self.apply_theme(&name)
                 } else {
@@ -406,7 +407,7 @@ impl App {
         Vec::new()
     }
 
-    /// Stops what the user waits for: the turn, else what is on its way from outside, else a command. Nothing where there is none.
+    /// Cancels what the user waits for: the turn, else a download, else a command. `None` if nothing runs.
     fn stop_what_runs(&mut self) -> Option<Vec<Effect>> {
         if self.session.turn.is_some() {
             return Some(self.session.cancel());

@@ -19,8 +19,8 @@ use super::widget::styled::fill;
 use super::{chat_pane, context_pane, map_pane, review_pane, status_line};
 use crate::session::Question;
 
-/// Below this many columns the tabs are as short as they can be.
-const NARROW: u16 = 50;
+/// With fewer columns the tabs are abbreviated.
+const MIN_FULL_TABS_COLUMNS: u16 = 50;
 
 /// What drawing remembers between frames.
 #[derive(Debug, Default)]
@@ -111,7 +111,7 @@ pub(super) fn pane_block(app: &App, frame: &mut Frame<'_>, area: Rect, pane: Pan
     inner
 }
 
-/// A line with the ground of the cursor, over the whole width.
+/// A line with the cursor's background over the whole width.
 pub(super) fn under_cursor(mut line: Line<'static>, columns: u16, theme: &Theme) -> Line<'static> {
     let style = theme.style(Role::CursorLine);
     fill(&mut line, usize::from(columns), style);
@@ -129,7 +129,7 @@ fn too_small(app: &App, frame: &mut Frame<'_>, screen: Rect) {
 }
 
 fn tabs(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
-    let narrow = area.width < NARROW;
+    let narrow = area.width < MIN_FULL_TABS_COLUMNS;
     let mut column = area.x;
     for (index, pane) in Pane::ALL.into_iter().enumerate() {
         let review = &app.session.review;

@@ -205,7 +205,7 @@ impl AnswerView {
         }
     }
 
-    /// Renders everything anew at the next call of [`Self::lines`]: colours have arrived.
+    /// Renders everything again at the next call of [`Self::lines`]: colours have arrived.
     pub(super) fn forget(&mut self) {
         for part in &mut self.parts {
             if let Part::Prose(markdown) = part {

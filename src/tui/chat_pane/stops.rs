@@ -65,7 +65,7 @@ impl Stop {
         }
     }
 
-    /// What it is, as the subject of a sentence.
+    /// The stop's noun, as the subject of a sentence.
     pub(crate) fn noun(&self) -> &'static str {
         match self {
             Self::Message(_) => "The message",

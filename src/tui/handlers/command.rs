@@ -81,7 +81,7 @@ impl App {
                 self.composer.clear();
                 let (sent, effects) = self.session.send(&message);
                 if !sent {
-                    // It is not lost: it can be sent again when that is mended.
+                    // The text returns to the composer, so that it can be sent again after the problem is fixed.
                     self.composer.set(&message);
                 }
                 run(effects)

@@ -71,7 +71,7 @@ impl App {
         tasks
     }
 
-    /// Takes the wheel over the overlay on top, so many lines down.
+    /// Scrolls the top overlay by `by` lines.
     pub fn wheel_in_overlay(&mut self, by: isize) -> Vec<Task> {
         if let Some(overlay) = self.overlays.top_mut() {
             overlay.component().wheel(by);
@@ -138,9 +138,9 @@ impl App {
 }
 
 impl App {
-    /// Opens a question that the user's last key set off, or a text that was asked for. A question opens in the review alone,
-    /// where that key was pressed: somebody who has gone on to type must not answer it by a letter. It stays above the
-    /// composer then.
+    /// Opens a question that the user's last key caused, or a requested text. A question opens in the review only,
+    /// where that key was pressed: a user who has begun to type must not answer it with a letter, so elsewhere it stays
+    /// above the composer.
     pub(crate) fn open_pending_question(&mut self) {
         let asks = std::mem::take(&mut self.session.asks_now);
         // What is open must be what a letter answers: the next question may be whether to run a command.
@@ -234,7 +234,7 @@ impl App {
         search.next().map(|question| Task::Run(Effect::Look(LookOrder::Search(question))))
     }
 
-    /// Takes note of what was found, and of what makes another answer likely.
+    /// Passes search results, and reports that may change the results, to the open search.
     pub(crate) fn note_search(&mut self, report: &Report) {
         let Some(search) = self.code_search() else { return };
         match report {

@@ -14,8 +14,8 @@ use crate::tui::theme::Role;
 use crate::tui::widget::list_window::ListWindow;
 use crate::tui::widget::styled::StyledText;
 
-/// Longest piece of a line that is drawn, in bytes: the lines of symbols are shorter, names behind a path may be many.
-const LONGEST: usize = 4_000;
+/// Longest part of a line that is drawn, in bytes. A line may list many names after its path.
+const MAX_LINE_BYTES: usize = 4_000;
 
 /// The text of a map by lines.
 #[derive(Debug, Default)]
@@ -86,7 +86,7 @@ impl MapText {
     pub fn line(&self, at: usize, columns: usize, app: &App, coloring: &mut Coloring) -> Option<Line<'static>> {
         let (line, map) = (self.lines.get(at)?, self.map.as_ref()?);
         let text = map.text.get(line.bytes.clone())?;
-        let text = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or(text);
+        let text = text.get(..text.floor_char_boundary(MAX_LINE_BYTES)).unwrap_or(text);
         let theme = app.theme();
         let mut styled = StyledText::new();
         if line.named > 0 {

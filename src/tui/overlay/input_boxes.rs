@@ -108,10 +108,10 @@ impl OverlayComponent for PasteBox {
 
 /// A column of the meter, from silent to loud.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Below this level nothing is being said: about 48 decibels below full scale.
-const QUIET: f32 = 0.2;
-/// From this level on the recording may be distorted.
-const LOUD: f32 = 0.97;
+/// Level of the meter below which the recording is silent: about 48 decibels below full scale.
+const MIN_SPEECH_LEVEL: f32 = 0.2;
+/// Level of the meter from which the recording may be clipped.
+const CLIPPING_LEVEL: f32 = 0.97;
 /// As many levels have to be quiet before that is told; some two seconds.
 const MIN_QUIET_LEVELS: usize = 16;
 
@@ -142,7 +142,7 @@ impl VoiceMeter {
         let levels = &self.recording.levels;
         let newest = levels.iter().skip(levels.len().saturating_sub(columns));
         let bar = |level: &f32| {
-            let role = if *level >= LOUD { Role::MeterHigh } else { Role::MeterLow };
+            let role = if *level >= CLIPPING_LEVEL { Role::MeterHigh } else { Role::MeterLow };
             Span::styled(column(*level).to_string(), theme.style(role))
         };
         Line::from_iter(std::iter::once(Span::raw(" ")).chain(newest.map(bar)))
@@ -153,9 +153,9 @@ impl VoiceMeter {
         let levels = &self.recording.levels;
         let newest = || levels.iter().rev().take(MIN_QUIET_LEVELS);
         let is_recording = self.recording.stage == Stage::Recording;
-        if is_recording && levels.len() >= MIN_QUIET_LEVELS && newest().all(|level| *level < QUIET) {
+        if is_recording && levels.len() >= MIN_QUIET_LEVELS && newest().all(|level| *level < MIN_SPEECH_LEVEL) {
             "no sound: is the microphone on?"
-        } else if is_recording && newest().any(|level| *level >= LOUD) {
+        } else if is_recording && newest().any(|level| *level >= CLIPPING_LEVEL) {
             "too loud: a little further from the microphone"
         } else {
             ""

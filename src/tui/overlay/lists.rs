@@ -306,8 +306,8 @@ pub(super) fn chosen<T>(outcome: Outcome, targets: &[T], reply: impl Fn(&T) -> R
     }
 }
 
-/// The columns that names get.
-const NAMES: usize = 20;
+/// Columns of the names.
+const NAME_COLUMNS: usize = 20;
 
 /// The list while it is open.
 #[derive(Debug)]
@@ -328,7 +328,7 @@ impl SettingsList {
     fn new(rows: Vec<SettingRow>, query: &str) -> Self {
         let shown = |row: &SettingRow| {
             let value = if row.value.is_empty() { "(unset)" } else { &row.value };
-            format!("{:<NAMES$} {}", row.name, width::clip(value, 60))
+            format!("{:<NAME_COLUMNS$} {}", row.name, width::clip(value, 60))
         };
         // What nobody set is of less interest.
         let dimmed = rows.iter().map(|row| row.origin == "default").collect();

@@ -310,8 +310,8 @@ const KEYS: [(&str, &str); 8] = [
     ("Alt-y", "copy"),
     ("Alt-g", "by file"),
 ];
-/// Columns inside from which on the look stands beside the list: those of a screen of 100.
-const BESIDE: u16 = 94;
+/// With at least this many columns inside, the preview is beside the list. A screen of 100 columns has as many.
+const MIN_COLUMNS_BESIDE: u16 = 94;
 /// Columns from which on a row says what its symbol is.
 const MIN_KIND_COLUMNS: usize = 36;
 
@@ -469,7 +469,7 @@ impl OverlayComponent for CodeSearch {
 
     fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
         let [_, middle, _] = Self::parts(inner_area(wide_area(screen)));
-        let (list, _) = list_and_look(middle, BESIDE);
+        let (list, _) = list_and_look(middle, MIN_COLUMNS_BESIDE);
         self.window.set_height(usize::from(list.height));
     }
 
@@ -490,7 +490,7 @@ impl OverlayComponent for CodeSearch {
         if self.rows.is_empty() {
             return self.draw_remark(frame, middle, theme);
         }
-        let (list, beside) = list_and_look(middle, BESIDE);
+        let (list, beside) = list_and_look(middle, MIN_COLUMNS_BESIDE);
         for (y, at) in (list.y..list.bottom()).zip(self.window.visible()) {
             let row = Rect { y, height: 1, ..list };
             frame.render_widget(self.row(at, usize::from(list.width), theme), row);

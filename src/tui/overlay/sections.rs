@@ -20,8 +20,8 @@ use crate::tui::widget::input::LineInput;
 use crate::tui::widget::styled::StyledText;
 use rhumb_text::{lines, sanitize, width, wrap};
 
-/// Longest line that is coloured and searched for what to mark, in bytes.
-const LONGEST: usize = 8_000;
+/// Longest line that is coloured and searched for marks, in bytes.
+const MAX_MARKED_LINE_BYTES: usize = 8_000;
 
 /// The text, and what of it is in view.
 #[derive(Debug)]
@@ -292,7 +292,7 @@ impl SectionView {
     /// A line in its colours, with what is searched marked.
     fn styled(&self, line: &str, spans: &[rhumb_syntax::Span], is_current: bool, theme: &Theme) -> StyledText {
         let mut text = StyledText::new();
-        if line.len() > LONGEST {
+        if line.len() > MAX_MARKED_LINE_BYTES {
             text.push(&sanitize::visible_line(line), theme.style(Role::Text));
             return text;
         }

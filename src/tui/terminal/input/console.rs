@@ -29,11 +29,12 @@ impl Input {
         event.map(TerminalInput::Event)
     }
 
-    /// What is said already; `None` where there is nothing. It is not taken from the stream: who asks that without waiting
-    /// leaves it with nobody to wake.
+    /// Input that is available without waiting, or `None`. It does not poll the stream, since that would register a
+    /// waker that is then lost.
     ///
     /// # Errors
-    /// The console is gone.
+    ///
+    /// The console is closed.
     pub(crate) fn try_next(&mut self) -> io::Result<Option<TerminalInput>> {
         if event::poll(Duration::ZERO)? {
             event::read().map(|event| Some(TerminalInput::Event(event)))

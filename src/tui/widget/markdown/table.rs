@@ -64,7 +64,7 @@ impl Table {
         let rule = widths.iter().map(|width| "─".repeat(*width)).collect::<Vec<_>>().join(CROSSING);
         let mut lines = Vec::new();
         for (index, row) in rows.into_iter().enumerate() {
-            // Rows of several lines need a rule between them to be told apart.
+            // A rule separates rows of several lines.
             if index == 1 || (index > 1 && tall) {
                 lines.push(Line::styled(rule.clone(), mark));
             }
