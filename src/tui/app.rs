@@ -1,4 +1,4 @@
-//! The app between two frames: the session, the panes' own state, the focus and the overlay on top.
+//! The state of the app between two frames: the session, the components, the focus and the overlays.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Syntax colours, computed off the draw path: a frame asks, takes what is there, and draws plain text meanwhile.
+//! Syntax colours, computed off the draw path: a frame requests them, and draws plain text until they arrive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! The event loop: waits for a key, a report, a signal or colours; updates; draws when something changed, and never
-//! otherwise.
+//! The event loop: waits for a key, a report, a signal or colours, updates the app, and draws if something changed.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Where the panes stand on a screen of a given size, and the borders between them that can be moved. Pure.
+//! The layout of the panes on a screen of a given size, and the borders between them that can be moved. No I/O.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Files that are looked at without being in the chat: read off the draw path, kept as long as they are of use.
+//! A cache of files that are previewed without being in the chat. They are read off the draw path.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use crate::session::{Effect, LookOrder, LookReport, Report};
 /// Files that are cached at most.
 const MAX_FILES: usize = 64;
 
-/// What is known of a file that somebody wants to look at.
+/// The state of a file preview.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Preview {
     /// It is being read.
     Reading,
     /// Its text.
     Text(Arc<str>),
-    /// Why there is none, in words.
+    /// Why there is no preview, as a message.
     None(String),
 }
 
@@ -24,12 +24,12 @@ pub enum Preview {
 #[derive(Debug, Default)]
 pub struct Previews {
     known: BTreeMap<String, (Preview, u64)>,
-    /// Counts what was asked for, so that the oldest goes first.
+    /// Counts the requests, so that the oldest is dropped first.
     clock: u64,
 }
 
 impl Previews {
-    /// What is known of a file; `None` if nobody has asked for it.
+    /// The state of a file. `None` if it was not requested.
     pub fn get(&self, path: &str) -> Option<&Preview> {
         self.known.get(path).map(|(preview, _)| preview)
     }

@@ -1,5 +1,5 @@
-//! The status line: what goes on, who answers, how, where we are, what the next request weighs, what was spent and what waits for
-//! a decision; and what the keys do here. What matters least goes first where there is no room.
+//! The status line: current work, model, mode, directory, tokens of the next request, cost and pending decisions at the
+//! left, keys at the right. Parts with the least weight are shortened or omitted first.
 
 use std::collections::VecDeque;
 

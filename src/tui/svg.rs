@@ -1,4 +1,4 @@
-//! A screen as a picture: the cells of a frame as SVG, for the README, docs and reports. The same cells give the same bytes.
+//! Renders the cells of a frame as SVG, for the README, documentation and bug reports. The output is deterministic.
 
 use std::fmt::Write as _;
 

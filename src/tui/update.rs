@@ -1,4 +1,4 @@
-//! What an event does to the app. Synchronous, without I/O: what must be done outside comes back as tasks.
+//! Updates the app for an event. Synchronous and without I/O: work outside is returned as tasks.
 
 use crossterm::event::{Event, KeyEvent};
 

@@ -1,5 +1,4 @@
-//! A frame: the panes in their places, the tabs, the status line, the overlay. Drawing reads the app and writes nothing but
-//! its cache.
+//! Draws a frame: panes, tabs, status line and overlay. Drawing reads the app and writes only its cache.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

@@ -1,4 +1,4 @@
-//! Which keys mean which action: the table's own, or those that the user has chosen.
+//! The key map: the default keys of the actions, changed by the user's settings.
 
 use std::collections::BTreeMap;
 

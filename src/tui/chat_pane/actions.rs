@@ -1,4 +1,4 @@
-//! Reading in the transcript: its cursor, its search, and what can be done with what the cursor stands on.
+//! Actions in the transcript: the reading cursor, search, and what applies to the block under the cursor.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use rhumb_edit::EditId;

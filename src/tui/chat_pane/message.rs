@@ -1,4 +1,4 @@
-//! One message of the transcript as lines of the screen.
+//! One message of the transcript, rendered as lines.
 
 use std::cell::RefCell;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};

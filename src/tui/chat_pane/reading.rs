@@ -1,4 +1,4 @@
-//! Reading in the transcript: where the reader's cursor stands, what is searched for, which thoughts are open.
+//! The reading state of the transcript: cursor, search, and unfolded reasoning.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

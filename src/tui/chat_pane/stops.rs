@@ -1,5 +1,5 @@
-//! Where the cursor of a reader can stand in the transcript: a whole message, or the blocks that an answer is made of. Found from
-//! the text alone, so that keys need no frame before they count.
+//! The stops of the reading cursor: a whole message, or a block of an answer. They are computed from the text alone, so
+//! that keys work before the next frame.
 
 use rhumb_edit::{EditId, LineKind};
 

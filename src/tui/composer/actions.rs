@@ -1,4 +1,5 @@
-//! The composer where its keys are those of vi, and pastes that are opened again.
+//! Actions of the composer: vi keys, pastes and dropped paths, earlier input, earlier sessions, and the external
+//! editor.
 
 use crossterm::event::{KeyCode, KeyEvent};
 

@@ -1,4 +1,4 @@
-//! Paths that are dropped on the terminal: it types them in, quoted, with backslashes, or as addresses. Pure.
+//! Paths that are dropped on the terminal, which types them quoted, with backslashes, or as URLs. No I/O.
 
 use std::path::Path;
 

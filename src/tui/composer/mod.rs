@@ -1,4 +1,4 @@
-//! The composer: the message being written, with the editing keys of a shell and soft wrapping.
+//! The composer: an input of several lines with the editing keys of a shell and soft wrapping.
 
 mod actions;
 pub(super) mod completion;

@@ -1,4 +1,5 @@
-//! What a slash command does to the app. What is about the conversation, its files or the world goes on to the session.
+//! Slash commands of the app. Commands for the conversation, its files, the network or processes are passed to the
+//! session.
 
 use crate::session::{Command, Effect, Level, LookOrder, Meant, is_command};
 use crate::tui::action::{ACTIONS, Action};

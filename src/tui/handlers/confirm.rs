@@ -1,5 +1,5 @@
-//! What is asked before it is done: commands that lose or change much, and leaving while something is under way. Each question says
-//! what will happen, what stays, and how to get back.
+//! Confirmations of commands that lose or change much, and of leaving while work is running. Each question says what
+//! will happen, what is kept, and how to undo it.
 
 use rhumb_text::count;
 use rhumb_workspace::Direction;

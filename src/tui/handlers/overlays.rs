@@ -1,4 +1,4 @@
-//! What the lists that lie over the panes ask for: a look at something, a line, a ranking; and what is chosen in them.
+//! Handlers of overlays: previews, inputs, rankings, and choices in lists.
 
 use crate::session::{
     Command, Connection, Effect, IndexCommand, IndexReport, IndexState, KeepReport, LookOrder, LookReport, NewKey,

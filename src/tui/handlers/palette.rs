@@ -1,5 +1,5 @@
-//! The palette: every action and command in one list, with what it does, its keys, and why it cannot be done now. A slash and the
-//! name of an action does the same.
+//! The palette: every action and command in one list, with description, keys, and the reason when it is unavailable. A
+//! slash and the name of an action runs it, too.
 
 use crate::session::{Argument, COMMANDS, Candidate, Candidates, CommandInfo, Connection, SurveyState, origin, place};
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};

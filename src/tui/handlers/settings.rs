@@ -1,4 +1,4 @@
-//! Settings that are changed while the app runs: for this session at once, or in the user's file from the next start on.
+//! Changes of settings while the app runs: for this session, or in the user's file for later sessions.
 
 use toml::Value;
 

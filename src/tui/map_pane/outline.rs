@@ -1,4 +1,4 @@
-//! The map as the model gets it: its text in colours, each line with the file and the symbol that it tells of.
+//! The map's text as the model gets it, in colours, with the file and the symbol of each line.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -121,7 +121,7 @@ pub fn cut(text: &StyledText, columns: usize, mark: ratatui::style::Style) -> Li
     line
 }
 
-/// Whether a name stands in a text as a word of its own.
+/// Whether a text contains a name as a whole word.
 fn has_word(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     !name.is_empty()
@@ -132,7 +132,7 @@ fn has_word(text: &str, name: &str) -> bool {
         })
 }
 
-/// The lines of a map's text, each with what it is about.
+/// The lines of a map's text, each with the file or symbol that it describes.
 fn lines(map: &RepoMap) -> Vec<TextLine> {
     let shown = map.files.iter().enumerate().filter(|(_, file)| file.shown);
     let places: HashMap<&str, usize> = shown.map(|(place, file)| (&*file.path, place)).collect();

@@ -1,4 +1,4 @@
-//! The help: what can be done here and now, every key in force, every command; searched as one types.
+//! The help overlay: available actions, key bindings and commands, filtered while the user types.
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
 use crate::tui::previews::Previews;
@@ -90,7 +90,7 @@ impl HelpView {
         self.query = LineInput::new(text);
     }
 
-    /// Makes the lines anew where the width or the query has changed.
+    /// Renders the lines again if the width or the query has changed.
     fn make(&mut self, columns: usize) {
         let wanted = (columns, self.query.text().to_owned());
         if self.made_for.as_ref() == Some(&wanted) {

@@ -1,4 +1,4 @@
-//! A place for a reply that was copied elsewhere (copy mode).
+//! Overlays for input: a reply that was copied elsewhere (copy mode), and the level meter of dictation.
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext};
 use crate::tui::previews::Previews;
@@ -19,7 +19,7 @@ use crate::tui::theme::{Role, Theme};
 #[derive(Debug, Default)]
 pub struct PasteBox {
     text: String,
-    /// The text is the clipboard's, and nobody has touched it yet.
+    /// The text comes from the clipboard and was not edited.
     filled: bool,
 }
 
@@ -37,7 +37,7 @@ impl PasteBox {
         self.text.is_empty() || self.filled
     }
 
-    /// The cursor stands behind the end of the text, of which so many lines show.
+    /// The cursor is after the end of the text, of which `shown` lines are visible.
     fn put_cursor(&self, frame: &mut Frame<'_>, inner: Rect, shown: usize) {
         if inner.is_empty() {
             return;
@@ -112,7 +112,7 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 const MIN_SPEECH_LEVEL: f32 = 0.2;
 /// Level of the meter from which the recording may be clipped.
 const CLIPPING_LEVEL: f32 = 0.97;
-/// As many levels have to be quiet before that is told; some two seconds.
+/// Number of quiet levels before the silence is reported: about two seconds.
 const MIN_QUIET_LEVELS: usize = 16;
 
 /// The recording as it was last heard.
@@ -193,7 +193,7 @@ impl OverlayComponent for VoiceMeter {
 
 /// The bar of a level from 0 to 1.
 fn column(level: f32) -> char {
-    // From 0 to 7 by what it is clamped to.
+    // From 0 to 7, since the level is clamped.
     let at = (level.clamp(0.0, 1.0) * (BARS.len() - 1) as f32).round() as usize;
     BARS.get(at).copied().unwrap_or(' ')
 }

@@ -1,4 +1,4 @@
-//! Overlays: what lies over the panes and gets the keys first. Esc closes the top one.
+//! Overlays are drawn over the panes and get keys first. Esc closes the top one.
 
 mod connect;
 mod explanation;
@@ -53,7 +53,7 @@ pub use self::review::{
 };
 pub use self::search::CodeSearch;
 
-/// What lies over the panes.
+/// An overlay over the panes.
 #[derive(Debug)]
 pub enum Overlay {
     /// A text to read.
@@ -86,7 +86,7 @@ pub enum Overlay {
     Search(Box<CodeSearch>),
     /// The settings.
     Settings(SettingsList),
-    /// A line that is asked for.
+    /// An input of one line.
     Line(LineBox),
     /// What was typed before.
     Inputs(InputList),
@@ -201,7 +201,7 @@ impl Overlay {
         Self::Sections(section_sources::request_view(prompt, place))
     }
 
-    /// A unified diff of what was written.
+    /// A unified diff of the written changes.
     pub fn changes(title: &str, diff: &str) -> Self {
         Self::Sections(section_sources::diff_view(title, diff))
     }
@@ -460,7 +460,7 @@ pub enum Reply {
     SearchConnections,
     /// This reply was pasted.
     Pasted(String),
-    /// Do this: somebody said yes to it.
+    /// Run this action: the user confirmed it.
     Confirmed(ConfirmedAction),
     /// This key is no answer: it was meant for what is beneath.
     Typed(KeyEvent),

@@ -1,4 +1,4 @@
-//! A question of the session in full, answered by a letter.
+//! A question of the session with its full text, answered by a letter.
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
 use crate::tui::previews::Previews;
@@ -223,8 +223,8 @@ impl Confirm {
 }
 
 impl OverlayComponent for Confirm {
-    /// Takes a key: a letter of a way, arrows to read on; Esc, Enter, n and q go back. Any other character was meant for something
-    /// else, which is told; other keys do nothing.
+    /// Handles a key: the letter of an answer, or an arrow to scroll; Esc, Enter, n and q cancel. Any other character
+    /// was meant for another pane and is reported as such; other keys do nothing.
     fn key(&mut self, key: KeyEvent) -> Reply {
         let name = key::name(key);
         let mut letters = name.chars();

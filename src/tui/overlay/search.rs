@@ -1,4 +1,4 @@
-//! The search of the repository: passages for a question or a name, listed as one types, with a look at the one under the cursor.
+//! The search of the repository: passages for a question or a name, listed while the user types, with a preview.
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
 use crate::tui::previews::Previews;
@@ -23,7 +23,7 @@ use crate::tui::widget::meter::grouped;
 use crate::tui::widget::picker::{list_and_look, rule, wide_area};
 use crate::tui::widget::styled::fill;
 
-/// Passages that are asked for: more than anybody looks through.
+/// Number of passages that are requested: more than a user reads.
 const MAX_HITS: usize = 40;
 
 /// What is known of the passages for what was typed.
@@ -45,13 +45,13 @@ pub struct CodeSearch {
     input: LineInput,
     /// The question that was asked last.
     asked: Option<Question>,
-    /// Its answer is on its way. What is typed meanwhile is asked when that has come: each answer is for what was typed last,
-    /// and nobody computes what is not looked at.
+    /// A search is running. Text typed meanwhile is searched when the answer has arrived, so that only the latest query
+    /// is computed.
     waiting: bool,
     /// The repository is known better than when it was asked.
     repeat: bool,
     answer: Answer,
-    /// What the passages that are listed were asked for with.
+    /// The query of the listed passages.
     shown: String,
     hits: Vec<Hit>,
     rows: Vec<Row>,
@@ -338,7 +338,7 @@ impl CodeSearch {
         }
     }
 
-    /// The keys that matter here, as many as fit; or what the last one did.
+    /// The keys of the current state, as many as fit, or the result of the last one.
     fn hints(&self, columns: usize, theme: &Theme) -> Line<'static> {
         if !self.note.is_empty() {
             let note = sanitize::visible_line(&self.note);

@@ -1,6 +1,6 @@
-//! The user's own words in a proposal: a hunk, a whole file, or the file on disk in the editor. Anything may happen while the
-//! editor is open, so what comes back is held against the review as it is then; a text that has no place any more goes into
-//! the composer and is never lost.
+//! Edits by the user in a proposal: a hunk, a whole file, or the file on disk in the external editor. The review may
+//! change while the editor is open, so the result is checked against the current review. A text that no longer has a
+//! place goes to the composer and is never lost.
 
 use std::sync::Arc;
 

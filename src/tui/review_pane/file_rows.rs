@@ -1,4 +1,4 @@
-//! The rows of one file under review: its hunks with the unchanged lines around them, unified or side by side.
+//! The rows of one file of a review: its hunks with their context, unified or side by side.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

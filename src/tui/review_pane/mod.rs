@@ -1,5 +1,5 @@
-//! The review pane: every hunk of the proposal with its context and its decision, the files at its left where there is room, and the edits
-//! that found no place.
+//! The review pane: the hunks of a proposal with context and decisions, the file list at the left if there is room, and
+//! unplaced edits.
 
 mod actions;
 pub(super) mod availability;

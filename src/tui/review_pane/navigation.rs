@@ -1,4 +1,4 @@
-//! Moving in the review pane: the line under the cursor, hunks and files, the selection of lines, the list of files, the mouse.
+//! Navigation in the review pane: the cursor, hunks and files, the selection of lines, the file list, the mouse.
 
 use std::ops::Range;
 

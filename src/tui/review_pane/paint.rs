@@ -1,4 +1,4 @@
-//! Paints the rows of the review as lines of the screen.
+//! Renders the rows of a review as lines of the screen.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

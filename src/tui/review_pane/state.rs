@@ -1,4 +1,4 @@
-//! Where the user is in a review, and how much of it is to be seen: the state of the pane between two frames.
+//! The state of the review pane: the cursor, and the view options of files and hunks.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -1,4 +1,4 @@
-//! How much of a review is seen: folds, more unchanged lines, side by side, changed words, the list of files, and the search.
+//! View options of a review: folds, context lines, side by side, changed words, the file list, and the search.
 
 use crossterm::event::KeyEvent;
 use rhumb_edit::review::{Decision, HunkId};

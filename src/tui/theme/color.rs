@@ -1,4 +1,4 @@
-//! Colours as theme files write them.
+//! Colours as written in theme files.
 
 use ratatui::style::{Color, Modifier, Style};
 

@@ -1,4 +1,4 @@
-//! Themes: one table from roles to styles, read from TOML and brought down to the colours that the terminal has.
+//! Themes: a table from roles to styles, read from TOML and reduced to the colours of the terminal.
 
 mod color;
 pub mod manager;

@@ -1,4 +1,4 @@
-//! The roles that a theme gives a style to: what a thing on the screen means, never what it looks like.
+//! The roles of a theme. A role is named by its meaning, not by its look.
 
 macro_rules! roles {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {

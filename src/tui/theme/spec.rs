@@ -1,4 +1,4 @@
-//! Reading theme files: the TOML, inheritance, and errors that name what is wrong.
+//! Parses theme files: TOML, inheritance, and errors that name the fault.
 
 use std::collections::BTreeMap;
 

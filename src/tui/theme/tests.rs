@@ -1,4 +1,4 @@
-//! Tests of the themes as a whole: what they define, how they inherit, how legible they are.
+//! Tests of the themes: definitions, inheritance and legibility.
 
 use ratatui::style::{Color, Modifier};
 

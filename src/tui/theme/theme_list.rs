@@ -1,4 +1,4 @@
-//! All themes that there are: those inside the program, and the files in the user's folder.
+//! The list of themes: built-in ones, and the files in the user's folder.
 
 use std::collections::BTreeMap;
 use std::fs;

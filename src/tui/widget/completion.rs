@@ -1,4 +1,4 @@
-//! Draws what completion offers: a few rows above the composer.
+//! Draws the candidates of a completion: a few rows above the composer.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

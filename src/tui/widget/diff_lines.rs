@@ -1,4 +1,4 @@
-//! Lines of a diff: line numbers, sign, code in its colours, changed words marked, long lines carried over.
+//! Lines of a diff: line numbers, sign, syntax colours, marked changed words, and wrapped long lines.
 
 use std::ops::Range;
 

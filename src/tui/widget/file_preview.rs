@@ -1,4 +1,4 @@
-//! A part of a file with its line numbers and colours: what a list points at.
+//! A part of a file with line numbers and colours, as a preview for a list.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

@@ -1,4 +1,4 @@
-//! Text with a style for each stretch of it, to be wrapped, cut and turned into the lines of the screen.
+//! Styled text that can be wrapped, cut and converted to lines of the screen.
 
 use std::ops::Range;
 

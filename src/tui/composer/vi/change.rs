@@ -1,4 +1,4 @@
-//! What the commands of vi do to a text.
+//! The commands of vi that change a text.
 
 use std::ops::Range;
 

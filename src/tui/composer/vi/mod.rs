@@ -1,5 +1,5 @@
-//! The keys of vi, for the composer: modes, motions, operators, text objects, registers, undo. Pure: keys and a buffer in, a
-//! buffer out.
+//! Vi keys for the composer: modes, motions, operators, text objects, registers, undo. No I/O: the input is a key and a
+//! buffer, the output a buffer.
 
 mod change;
 mod motion;

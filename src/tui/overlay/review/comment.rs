@@ -1,4 +1,4 @@
-//! A comment that is being written: a small composer with the line that it is about.
+//! An input for a comment: a small composer below the lines that the comment is about.
 
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
@@ -42,7 +42,7 @@ pub struct CommentBox {
     composer: Composer,
     /// The comment as it was, to tell whether something would be lost.
     before: String,
-    /// What stood in the box by itself: alone it is no comment.
+    /// The initial text of the box, which alone is not a comment.
     given: String,
     save: Vec<String>,
     newline: Vec<String>,

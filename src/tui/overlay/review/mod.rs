@@ -1,5 +1,5 @@
-//! What the review opens: a place for a comment, what a write will do, what goes back to the model, and where an edit without a
-//! place may belong.
+//! Overlays of the review: comments, the preview of a write, the message to the model, and the manual placement of an
+//! edit.
 
 mod comment;
 mod placement;
@@ -200,7 +200,7 @@ pub(super) fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Vec<Line<
     rows
 }
 
-/// What the keys do, in as many rows as that takes.
+/// The keys and their actions, in as many rows as needed.
 pub(super) fn feet(choices: &[(String, String)], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut rows: Vec<Line<'static>> = Vec::new();
     let mut room = 0;

@@ -1,5 +1,5 @@
-//! Where an edit without a place may belong: what it quotes and proposes, and the lines of the file that it would replace. For a hunk
-//! that lost its place to a change on disk, the three texts: as it was, as it is, as proposed.
+//! Manual placement of an edit: what it quotes and proposes, and the lines of the file that it would replace. For a
+//! hunk that lost its place to a change on disk, three texts: base, current and proposed.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -339,7 +339,7 @@ impl PlacementBox {
         let feet = feet(choices, usize::from(columns.saturating_sub(4)), theme);
         let parts = self.parts();
         let most = parts.iter().map(|(_, lines)| lines.len()).max().unwrap_or_default() + feet.len() + 7;
-        // Long lines go on below themselves.
+        // Long lines wrap.
         let height = u16::try_from(most * 3 / 2).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
         let inner = window(frame, centred(screen, columns, height), &format!(" {title} "), theme);
         let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };

@@ -1,4 +1,4 @@
-//! What the review does beyond single decisions, by keys.
+//! Tests of the review's actions beyond single decisions, by keys.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A console that tells of events instead of sending bytes. What it answers is not heard.
+//! A Windows console, which delivers events instead of bytes. Answers to queries are not read.
 
 use std::io;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the terminal says: keys, the mouse, pastes, and answers to what it was asked.
+//! Input from the terminal: keys, the mouse, pastes, and answers to queries.
 
 #[cfg(not(unix))]
 mod console;

@@ -1,4 +1,4 @@
-//! One top-level Markdown block, with all that it holds, as lines.
+//! Renders one top-level Markdown block with its content.
 
 use std::ops::Range;
 

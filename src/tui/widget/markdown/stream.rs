@@ -1,4 +1,5 @@
-//! Markdown that is still arriving: finished blocks are kept as lines, only the open one at the end is rendered again.
+//! Renders streaming Markdown: finished blocks are cached as lines, and only the open block at the end is rendered
+//! again.
 
 use ratatui::text::Line;
 

@@ -1,4 +1,4 @@
-//! Tables: columns aligned and wrapped to the width, or one field a line where there is no room for columns.
+//! Renders tables: columns aligned and wrapped to the width, or one field per line if the columns do not fit.
 
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};

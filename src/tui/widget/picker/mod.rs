@@ -1,4 +1,4 @@
-//! A fuzzy picker: type to narrow a list down, choose one item or several.
+//! A fuzzy picker: the user types to filter a list, and chooses one or several items.
 
 mod draw;
 mod rank;

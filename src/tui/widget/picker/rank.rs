@@ -1,4 +1,4 @@
-//! Ranking the items of a picker by how well they match the query: at once where they are few, else as a job for another thread.
+//! Ranks the items of a picker by a query: short lists inline, long lists as a job on another thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
