@@ -12,7 +12,7 @@ use crate::session::{Clip, Command, Effect, Level, PassageChoice, Question, Repo
 const QUESTION_CLOSED: &str = "the question was closed unanswered; what you type goes to the message";
 
 impl App {
-    /// Takes in a terminal event.
+    /// Handles a terminal event.
     pub fn event(&mut self, event: Event) -> Vec<Task> {
         let mut tasks = match event {
             Event::Key(key) if key::counts(key) => self.key(key),
@@ -30,10 +30,10 @@ impl App {
         tasks
     }
 
-    /// Takes in a report of the runner.
+    /// Handles a report of the runner.
     pub fn report(&mut self, report: Report) -> Vec<Task> {
         let held = (self.context_title(), self.review_path());
-        // By these the hunk under the cursor may become another one without a key of the user.
+        // These reports may change the hunk under the cursor without a key of the user.
         let by_itself = matches!(report, Report::Proposed { .. } | Report::Reread { .. });
         let guarded = if by_itself { self.guarded() } else { None };
         self.completion.note(&report);
@@ -72,7 +72,7 @@ impl App {
         tasks
     }
 
-    /// What the session has for the world and for the eyes, after whatever has changed it.
+    /// Handles the output of the session after a change: effects, hints and requests for the screen.
     fn handle_session_output(&mut self) -> Vec<Task> {
         let mut tasks = run(self.session.next_queued());
         tasks.extend(self.take_external_input());
@@ -87,14 +87,14 @@ impl App {
         tasks
     }
 
-    /// The terminal tells whether it has the focus.
+    /// Handles a change of the terminal's focus.
     fn look(&mut self, focused: bool) -> Vec<Task> {
         self.attention.focused = Some(focused);
         self.attention.unseen &= !focused;
         if focused { self.recheck_files() } else { Vec::new() }
     }
 
-    /// A text was handed to the clipboard; `native` if the system's own clipboard took it.
+    /// Reports that a text was copied. `native` tells whether the system's clipboard took it.
     pub fn copied(&mut self, native: bool, clip: &Clip) {
         self.history.note_copied(&clip.text);
         self.session.tell(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
@@ -104,8 +104,8 @@ impl App {
         }
     }
 
-    /// Opens the list of the servers that were found. Another overlay may hold work (a pasted reply, picked files), so the
-    /// list waits until that closes.
+    /// Opens the list of servers that were found. Another overlay may hold unsaved input (a pasted reply, picked
+    /// files), so the list waits until that closes.
     fn offer_servers(&mut self) {
         if self.session.servers.is_empty() {
             return;
@@ -129,7 +129,7 @@ impl App {
             return Vec::new();
         }
         if name == "Ctrl-c" {
-            // It also ends a sequence that has only begun: the next key stands for itself.
+            // Ctrl-C also cancels an incomplete key sequence.
             self.sequence.clear();
             return self.interrupt(twice);
         }
@@ -242,12 +242,12 @@ impl App {
     pub(crate) fn typed(&mut self, edit: impl FnOnce(&mut Self)) -> Vec<Task> {
         edit(self);
         let text = self.composer.text();
-        // A command is not a message: it must not move the map.
+        // A command is not a message, so it must not change the map.
         let draft = if is_command(&text) { "" } else { text.as_str() };
         run(self.session.draft_changed(draft))
     }
 
-    /// Ctrl-C: the most urgent thing first; leaving only when asked twice.
+    /// Handles Ctrl-C: cancels the most urgent work, and exits only if pressed twice.
     fn interrupt(&mut self, twice: bool) -> Vec<Task> {
         if self.session.outside.recording.is_some() {
             return run(self.session.end_recording(false));
@@ -268,7 +268,7 @@ impl App {
             return self.typed(|app| app.composer.clear());
         }
         if twice {
-            // Messages that wait are kept nowhere; all else is, with the session.
+            // Queued messages are not saved; the rest of the session is.
             return if self.session.queue.waiting().is_empty() { vec![Task::Quit] } else { self.leave() };
         }
         self.sequence.note_interrupt();
@@ -317,7 +317,8 @@ impl App {
             Reply::SearchConnections => self.search_connections(),
             Reply::Pasted(text) if text.trim().is_empty() => Vec::new(),
             Reply::Pasted(text) => {
-                // What was asked elsewhere is in the composer; with its answer it becomes part of the transcript.
+                // The prompt that was copied elsewhere is in the composer; with its reply it becomes part of the
+                // transcript.
                 let effects = self.session.take_reply(text);
                 let mut tasks = self.typed(|app| app.composer.clear());
                 tasks.extend(run(effects));
@@ -431,7 +432,7 @@ impl App {
         Vec::new()
     }
 
-    /// The newest message that waits goes back into the composer, after what is there.
+    /// Moves the newest queued message back to the composer, after its text.
     fn take_back_queued(&mut self) -> Vec<Task> {
         let Some(text) = self.session.take_back_queued() else { return Vec::new() };
         self.focus = Pane::Chat;
@@ -443,7 +444,7 @@ impl App {
         })
     }
 
-    /// The question that Enter on an empty composer opens. A review comes before what is only offered.
+    /// The question that Enter in an empty composer opens. A review takes precedence over offers.
     pub(crate) fn question_on_enter(&self) -> Option<&Question> {
         self.session.questions.front().filter(|question| !question.subject.is_offer() || !self.reviewing())
     }
@@ -481,7 +482,7 @@ impl App {
     }
 }
 
-/// The character, if the text is just one.
+/// The character of a text of one character.
 fn only_char(text: &str) -> Option<char> {
     let mut chars = text.chars();
     chars.next().filter(|_| chars.next().is_none())
