@@ -1,4 +1,4 @@
-//! The app between two frames: the session, the panes' own state, the focus and the overlay on top.
+//! The state of the app between two frames: the session, the components, the focus and the overlays.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,53 +28,53 @@ use crate::store::LayoutFile;
 
 pub use super::review_pane::edit::{DraftPart, ReviewDraft};
 
-/// Something for the event loop to do.
+/// A task of the event loop.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Task {
-    /// For the runner.
+    /// Run an effect of the session.
     Run(Effect),
-    /// Put this on the clipboard.
+    /// Copy this to the clipboard.
     Copy(Clip),
-    /// Tell somebody who looks elsewhere.
+    /// Notify a user whose terminal does not have the focus.
     Notify(String),
-    /// Give the terminal back until the shell continues us.
+    /// Suspend the process until the shell continues it.
     Suspend,
-    /// Open this in the editor.
+    /// Open this in the external editor.
     Edit(Editing),
-    /// Read the user's themes again.
+    /// Reload the user's themes.
     ReadThemes,
-    /// Draw everything anew.
+    /// Clear the screen and draw a complete frame.
     Redraw,
-    /// Leave.
+    /// Exit the app.
     Quit,
 }
 
-/// What is opened in the editor.
+/// What the external editor opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Editing {
-    /// The message that is being written.
+    /// The draft in the composer.
     Message(String),
-    /// A file of the repository itself.
+    /// A file of the repository.
     File {
-        /// Its path under the root.
+        /// Path relative to the root.
         path: String,
-        /// The line to begin at, 1-based.
+        /// First visible line, 1-based.
         line: usize,
     },
     /// A text of the review.
     Review(Box<ReviewDraft>),
 }
 
-/// What the cursor of the review pane is on.
+/// The item under the cursor of the review pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewItem {
     /// The heading of a file.
     File(usize),
-    /// A hunk: its heading, or a line around it.
+    /// A hunk: its heading, or one of its context lines.
     Hunk(HunkId),
-    /// A line of a hunk, 0-based, its removed lines first.
+    /// A line of a hunk, 0-based, removed lines first.
     Line(HunkId, usize),
-    /// An edit without a place.
+    /// An unplaced edit.
     Refused(usize),
 }
 
@@ -83,7 +83,7 @@ pub enum ReviewItem {
 pub struct App {
     /// The conversation.
     pub session: Session,
-    /// The message being written.
+    /// The composer of the next message.
     pub composer: Composer,
     /// The completion popup of the composer.
     pub(super) completion: Completion,
@@ -103,15 +103,15 @@ pub struct App {
     pub review: ReviewPane,
     /// The themes, and the one in use.
     pub themes: ThemeManager,
-    /// The settings of the screen and the keyboard.
+    /// The display settings and the key bindings.
     pub display: DisplaySettings,
     /// Settings that were changed in this session, with their values as TOML.
     pub(super) changed_settings: BTreeMap<String, String>,
     /// The keys of every action.
     pub keys: KeyMap,
-    /// The key sequence that is being typed.
+    /// The incomplete key sequence.
     pub(super) sequence: KeySequence,
-    /// Files that were read to preview them.
+    /// Files that were read for previews.
     pub previews: Previews,
     /// The repository and the terminal in which the app runs.
     pub environment: Environment,
@@ -130,11 +130,11 @@ pub struct App {
 /// The repository and the terminal in which the app runs.
 #[derive(Debug, Default)]
 pub struct Environment {
-    /// The root of the repository as the status line shows it.
+    /// The root of the repository, as shown in the status line.
     pub root: String,
-    /// The path of the root; empty where it is unknown.
+    /// The path of the root. Empty if unknown.
     pub folder: PathBuf,
-    /// Name and value of each fact that is known of the terminal.
+    /// Name and value of each known property of the terminal.
     pub terminal: Vec<(String, String)>,
 }
 
@@ -175,16 +175,16 @@ impl App {
         self.themes.current()
     }
 
-    /// Whether the review has something to decide or to tell.
+    /// Whether the review contains hunks to decide or messages to show.
     pub fn reviewing(&self) -> bool {
         !self.session.review.is_empty()
     }
 
-    /// Keeps cursors inside what they point into, after anything changed.
+    /// Clamps the cursors after any change.
     pub(super) fn settle(&mut self) {
         self.open_pending_question();
         self.settle_reading();
-        // A new proposal does not move the focus: a letter typed for the chat must never decide a hunk.
+        // A new proposal does not move the focus: a letter that was typed for the chat must not decide a hunk.
         let has_ended = self.review.follow_session(!self.session.review.is_empty(), self.session.proposals);
         if has_ended && self.focus == Pane::Review {
             self.focus = Pane::Chat;
@@ -210,7 +210,7 @@ impl App {
         }
     }
 
-    /// Takes in what only drawing knows: heights for paging, the scroll position, what is drawn at each cell.
+    /// Stores the results of drawing: heights for paging, the scroll position, what is drawn at each cell.
     pub fn drawn(&mut self, cache: &ViewCache) {
         self.mouse.drawn(cache);
         self.map.set_height(cache.heights[0]);
@@ -220,7 +220,7 @@ impl App {
         self.layout.set_page_rows(rows.saturating_sub(1).max(1));
     }
 
-    /// Whether an action would do something now; the command bar leaves the others out.
+    /// Whether an action is available. The command bar omits the others.
     pub fn enabled(&self, action: Action) -> bool {
         match action {
             Action::StopReading | Action::BuildIndex | Action::PauseIndex | Action::CancelIndex => false,
@@ -251,7 +251,7 @@ impl App {
             }
             Action::DropPassages => self.session.kept_passages().is_some(),
             Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),
-            // The bar is for what is wanted next; the help tells of these.
+            // The bar shows the likely next actions; the help lists these.
             Action::PickSymbol
             | Action::SearchCode
             | Action::Interrupt
@@ -264,7 +264,7 @@ impl App {
                 self.session.connection == Connection::None
             }
             Action::Write => self.session.review.has_accepted(),
-            // The bar is for what is wanted next; the help tells of the others.
+            // The bar shows the likely next actions; the help lists the others.
             Action::EditFile | Action::CommentFile | Action::OpenFile | Action::WriteOther => false,
             Action::Reask | Action::ReaskAll | Action::Dismiss => !self.session.review.refused.is_empty(),
             Action::SendReview => self.session.has_feedback(),
@@ -287,38 +287,38 @@ fn has_thoughts(entry: &Entry) -> bool {
     matches!(entry, Entry::Answer(answer) if !answer.reasoning.is_empty())
 }
 
-/// Effects as tasks.
+/// Converts effects to tasks.
 pub(super) fn run(effects: Vec<Effect>) -> Vec<Task> {
     effects.into_iter().map(Task::Run).collect()
 }
 
-/// What the app starts with.
+/// The initial values of the app.
 pub struct Start {
-    /// The conversation.
+    /// The initial values of the session.
     pub session: SessionStart,
-    /// The styles.
+    /// The initial theme.
     pub theme: Theme,
-    /// The themes that there are.
+    /// The available themes.
     pub themes: Themes,
-    /// Which of them suits which ground.
+    /// The themes that the user chose, by background.
     pub theme_choice: ThemeChoice,
-    /// Where the user's own lie.
+    /// The folder of the user's themes.
     pub themes_folder: Option<PathBuf>,
-    /// How it looks and feels otherwise.
+    /// The display settings.
     pub display: DisplaySettings,
-    /// Where it is kept how the panes are arranged; `None` where nothing is.
+    /// The file that stores the layout. `None` if it is not stored.
     pub layout_file: Option<LayoutFile>,
-    /// How to tell that a turn has ended.
+    /// How the user is notified of the end of a turn.
     pub notify: Notify,
-    /// Whether a command tells it instead.
+    /// Whether a command of the user notifies instead.
     pub notify_by_command: bool,
-    /// Whether this user has never started it before.
+    /// Whether this is the user's first start.
     pub is_first: bool,
-    /// Panic after the first frame: lets a test see that the terminal comes back.
+    /// Panics after the first frame, to test that the terminal is restored.
     pub test_panic: bool,
 }
 
-/// The app before its first frame, and what it asks for.
+/// Creates the app and its first tasks.
 pub(super) fn begin(start: &Start) -> (App, Vec<Task>) {
     let (session, effects) = start.session.begin();
     let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.session.root.clone());
@@ -341,7 +341,7 @@ pub(super) fn begin(start: &Start) -> (App, Vec<Task>) {
     (app, tasks)
 }
 
-/// Whether the environment says that nothing shall move by itself.
+/// Whether an environment variable asks for reduced motion.
 fn reduced_motion(env: impl Fn(&str) -> Option<String>) -> bool {
     ["REDUCE_MOTION", "NO_MOTION"]
         .into_iter()

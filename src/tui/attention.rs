@@ -1,4 +1,4 @@
-//! Telling somebody who looks elsewhere that the app waits for them again.
+//! Notifications for a user whose terminal does not have the focus.
 
 use std::io;
 use std::io::Write as _;
@@ -13,17 +13,17 @@ use crate::session::{Entry, Level};
 /// What is known of whether anybody looks, and whether there was work under way.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Attention {
-    /// Whether the terminal has the focus; `None` as long as it has not told.
+    /// Whether the terminal has the focus. `None` until it has reported that.
     pub(crate) focused: Option<bool>,
     busy: bool,
-    /// Whether something came to its end that nobody has looked at yet.
+    /// Whether work has ended since the terminal lost the focus.
     pub(crate) unseen: bool,
-    /// Entries of the transcript that were there when it was last looked at.
+    /// Number of transcript entries when the chat was last on the screen.
     told: usize,
 }
 
 impl App {
-    /// A warning that went into the chat while the chat is not on the screen is told in the status line.
+    /// Shows a new warning of the chat in the status line while the chat is not on the screen.
     pub(crate) fn hint_unseen_warning(&mut self) {
         let transcript = &self.session.transcript;
         let before = std::mem::replace(&mut self.attention.told, transcript.len());
@@ -47,7 +47,7 @@ impl App {
         }
     }
 
-    /// What to tell somebody who looks elsewhere, now that the work that was under way has come to an end.
+    /// The notification for a user whose terminal does not have the focus, if the work has just ended.
     pub(crate) fn news(&mut self) -> Option<String> {
         let busy = self.session.is_busy();
         let was_busy = std::mem::replace(&mut self.attention.busy, busy);
@@ -72,7 +72,7 @@ impl App {
 
 /// The title of the window: what is waited for, and where.
 impl App {
-    /// Names the state in which the app is, for somebody who sees no more than a tab of it.
+    /// The title of the terminal window: the state of the app.
     pub(crate) fn window_title(&self) -> String {
         let pending = self.session.review.counts().pending;
         let asks = self.session.questions.front().is_some_and(|question| !question.subject.is_offer());

@@ -1,4 +1,4 @@
-//! Syntax colours, computed off the draw path: a frame asks, takes what is there, and draws plain text meanwhile.
+//! Syntax colours, computed off the draw path: a frame requests them, and draws plain text until they arrive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ const CAPACITY: usize = 512;
 #[derive(Debug, Default)]
 pub struct Coloring {
     done: BTreeMap<u64, Known>,
-    /// Asked for and not there yet.
+    /// Keys that were requested and have not arrived.
     asked: BTreeSet<u64>,
     wanted: Vec<Job>,
     /// Frames that have ended.
@@ -89,7 +89,7 @@ impl Coloring {
         Some(Arc::clone(&known.colors))
     }
 
-    /// Whether the colours with that key were asked for and are still to come.
+    /// Whether the colours of `key` were requested and have not arrived.
     pub fn awaits(&self, key: u64) -> bool {
         self.asked.contains(&key)
     }
@@ -101,7 +101,7 @@ impl Coloring {
         }
     }
 
-    /// What was asked for since the last call. Ends the frame: the colours that were used longest ago make room.
+    /// The requests since the last call. Ends the frame: the least recently used colours are dropped.
     pub fn take_wanted(&mut self) -> Vec<Job> {
         let excess = self.done.len().saturating_sub(CAPACITY);
         if excess > 0 {
@@ -190,7 +190,7 @@ pub fn style_of(highlight: Highlight, theme: &Theme) -> Style {
 #[derive(Debug)]
 pub struct CodeBlocks<'a> {
     coloring: &'a mut Coloring,
-    /// Whether colours that are not there are asked for: only for what is on the screen or near it.
+    /// Whether missing colours are requested: only for lines on the screen or near it.
     ask: bool,
     /// Keys of the colours that the lines show.
     pub shown: Vec<u64>,
@@ -199,7 +199,7 @@ pub struct CodeBlocks<'a> {
 }
 
 impl<'a> CodeBlocks<'a> {
-    /// The start of a rendering; with `ask`, colours that are not there are asked for.
+    /// Starts a rendering. With `ask`, missing colours are requested.
     pub fn new(coloring: &'a mut Coloring, ask: bool) -> Self {
         Self { coloring, ask, shown: Vec::new(), missing: Vec::new() }
     }

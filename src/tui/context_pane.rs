@@ -29,12 +29,12 @@ const PART_GAUGE: usize = 6;
 /// In fewer columns than this a chunk has no gauge: its name and its tokens say more.
 const MIN_GAUGE_COLUMNS: usize = 28;
 
-/// The line about what would be saved is left out in a pane of so many rows or fewer, and what to do when it is too much in one of
-/// fewer than so many: the title says that it is.
+/// Panes with at most this many rows omit the line about possible savings, and panes with fewer rows than the second
+/// limit omit the advice for an oversized request: the title has the warning.
 const MIN_SAVING_ROWS: u16 = 5;
 const MIN_BANNER_ROWS: u16 = 6;
 
-/// The cost has no line of its own in a pane of so many rows or fewer.
+/// Panes with at most this many rows have no separate line for the cost.
 const MIN_COST_ROWS: u16 = 3;
 
 /// The state of the context pane.
@@ -484,7 +484,7 @@ fn weighs(app: &App, prompt: &Prompt, tokens: usize) -> String {
     format!("{} tokens, {share:.0} % of all{price}", meter::tokens(tokens as u64))
 }
 
-/// What the server would have to read anew, where it keeps the request beyond this chunk.
+/// The tokens that the server must process again if it has cached the request beyond this chunk.
 fn uncached(prompt: &Prompt, place: usize) -> String {
     let Some(last) = prompt.chunks.iter().rposition(|chunk| chunk.cached).filter(|last| *last > place) else {
         return String::new();

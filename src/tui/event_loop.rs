@@ -1,5 +1,4 @@
-//! The event loop: waits for a key, a report, a signal or colours; updates; draws when something changed, and never
-//! otherwise.
+//! The event loop: waits for a key, a report, a signal or colours, updates the app, and draws if something changed.
 
 use std::io;
 use std::path::PathBuf;
@@ -26,42 +25,43 @@ use crate::session::runner::Runner;
 use crate::session::{Clip, Effect, GitOrder, Report};
 use crate::store::LayoutFile;
 
-/// Reports taken in before the next look at the keyboard.
+/// Reports that are handled before the keyboard is polled again.
 const MAX_REPORTS_PER_TURN: usize = 64;
 
-/// How long leaving waits for a write that has begun. Writing thousands of files takes seconds; a disk that hangs must not
-/// keep the terminal for ever.
+/// How long the exit waits for a write that has begun. Writing thousands of files takes seconds, but a hanging disk
+/// must not block the terminal.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long after a change it is kept: what a sudden end of the program may lose.
-const KEEP: Duration = Duration::from_millis(250);
+/// Time between a change and its save: at most this much is lost if the program is killed.
+const SAVE_DELAY: Duration = Duration::from_millis(250);
 
-/// How long leaving waits until all is kept.
+/// How long the exit waits until everything is saved.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Events taken in before the next frame: one notch of the wheel sends several, and a held key even more.
+/// Events that are handled before the next frame: one notch of the wheel sends several, and a held key even more.
 const MAX_EVENTS_PER_FRAME: usize = 64;
 
-/// How the app was left.
+/// The result of the app.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AppExit {
     /// The exit code: 0, or 128 + n after signal n.
     pub code: u8,
-    /// What to tell the user where the app was; may be empty.
+    /// Text that is printed after the exit. May be empty.
     pub farewell: String,
 }
 
-/// Runs the app until the user leaves.
+/// Runs the app until the user exits.
 ///
 /// # Errors
-/// There is no terminal, or it went away.
+///
+/// There is no terminal, or it was closed.
 pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) -> Runner) -> io::Result<AppExit> {
-    // Before the terminal is taken: a signal in between would end the program without giving it back.
+    // Before the terminal is initialized: a signal in between would end the program without restoring it.
     let mut signals = Signals::listen()?;
     let _ = terminal::mouse(start.display.mouse);
     let (guard, mut screen) = Guard::take()?;
     let began = Instant::now();
-    // Dropped after the other end of the channel: commands that are told to end must not wait for us to listen.
+    // Dropped after the other end of the channel: commands that are being stopped must not wait for a reader.
     let mut commands = Commands(None);
     let (reports, mut incoming) = mpsc::channel(256);
     let runner = make_runner(reports);
@@ -94,7 +94,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     event_loop.query_background();
     let mut input = Input::open()?;
     let mut pace = Pace::new(Instant::now());
-    // When to keep what has changed: some time after the first change, however many follow.
+    // When to save: a fixed time after the first change, regardless of further changes.
     let mut keep_at: Option<Instant> = None;
     while code.is_none() {
         event_loop.app.uptime.set(began.elapsed());
@@ -107,22 +107,22 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
             for terminal_input in event_loop.background.settle(&mut input).await {
                 code = code.or(event_loop.handle_input(terminal_input, &mut screen)?);
             }
-            // Nobody reads here meanwhile, so that the editor gets its keys.
+            // The app does not read keys meanwhile: the editor gets them.
             code = code.or(event_loop.edit(&what, &start, &mut signals, &mut incoming, &mut screen).await?);
             pace.changed();
             continue;
         }
-        // First of all: a stream that never pauses must not keep the screen from being drawn.
+        // Drawing comes first, so that an uninterrupted stream does not block it.
         if pace.is_due(Instant::now()) {
             event_loop.draw(&mut screen)?;
             pace.drawn(Instant::now());
-            keep_at = keep_at.or(Some(Instant::now() + KEEP));
+            keep_at = keep_at.or(Some(Instant::now() + SAVE_DELAY));
         }
         if keep_at.is_some_and(|at| Instant::now() >= at) {
             event_loop.keep();
             keep_at = None;
         }
-        // The spinner is all that moves by itself, and only while there is something to wait for.
+        // Only the spinner moves without input, and only while work is running.
         let next_turn = pace.next() + Duration::from_millis(status_line::TICK);
         tokio::select! {
             biased;
@@ -143,12 +143,12 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
                     code = event_loop.handle_inputs(terminal_input, &mut input, &mut screen)?;
                     if by_user { pace.answer(Instant::now()) } else { pace.changed() }
                 }
-                // The terminal is gone: there is nobody left to ask.
+                // The terminal is closed, so no question can be answered.
                 Err(_) => code = Some(128 + 1),
             },
             Some(report) = incoming.recv() => {
                 let mut tasks = event_loop.app.report(report);
-                // What is there already goes into the same frame, within bounds: keys come first.
+                // Pending reports are included in the same frame, up to a limit: keys take precedence.
                 for _ in 0..MAX_REPORTS_PER_TURN {
                     let Ok(report) = incoming.try_recv() else { break };
                     tasks.extend(event_loop.app.report(report));
@@ -179,7 +179,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
             () = sleep_until(hint_ends.unwrap_or(pace.next())), if hint_ends.is_some() => {}
         }
     }
-    // What was typed for the app meanwhile comes too late for it.
+    // Input for the app that arrived meanwhile is discarded.
     let _ = event_loop.background.settle(&mut input).await;
     event_loop.finish_write(&mut incoming, &mut screen).await?;
     drop(guard);
@@ -193,29 +193,29 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
 /// Both ends of a channel.
 type Channel<T> = (mpsc::UnboundedSender<T>, mpsc::UnboundedReceiver<T>);
 
-/// The app with what it needs to act.
+/// The app and its environment.
 struct EventLoop {
     app: App,
     cache: ViewCache,
     runner: Runner,
     colored: Channel<Colored>,
     ranked: Channel<Ranked>,
-    /// Whether the system's clipboard took a text, and which.
+    /// Whether the system's clipboard took a text, and the text.
     copied: Channel<(bool, Clip)>,
-    /// The themes after a change of the user's folder.
+    /// The themes after a change in the user's folder.
     themes: Channel<Themes>,
     themes_folder: Option<PathBuf>,
     background: BackgroundQuery,
     notify: Notify,
     by_command: bool,
     layout_file: Option<LayoutFile>,
-    /// What is to be opened in the editor.
+    /// The pending request for the external editor.
     to_edit: Option<Editing>,
-    /// The terminal had another size since the last frame, if only for a moment.
+    /// The size of the terminal has changed since the last frame, even if it has changed back.
     resized: bool,
 }
 
-/// Ends the commands that run when the app is left, however it is left.
+/// Stops running commands when the app exits in any way.
 struct Commands(Option<Runner>);
 
 impl Drop for Commands {
@@ -227,14 +227,14 @@ impl Drop for Commands {
 }
 
 impl EventLoop {
-    /// Asks whether the ground is light, if that matters and the terminal can be asked.
+    /// Queries whether the background is light, if the theme depends on it and the terminal supports the query.
     fn query_background(&mut self) {
         if self.app.needs_background() && background::can_be_asked(|name| std::env::var(name).ok()) {
             self.background.ask();
         }
     }
 
-    /// Takes in what the terminal said and what it said with it; an exit code when the app wants to leave.
+    /// Handles input events in order. Returns an exit code when the app exits.
     fn handle_inputs(
         &mut self,
         first: TerminalInput,
@@ -252,7 +252,7 @@ impl EventLoop {
         Ok(code)
     }
 
-    /// Takes in what the terminal said; an exit code when the app wants to leave.
+    /// Handles an input event. Returns an exit code when the app exits.
     fn handle_input(&mut self, terminal_input: TerminalInput, screen: &mut Screen) -> io::Result<Option<u8>> {
         match terminal_input {
             TerminalInput::Event(event) => {
@@ -271,7 +271,7 @@ impl EventLoop {
             }
             TerminalInput::Scheme(light) => {
                 self.app.background_changed(light);
-                // Its ground may be another one all the same.
+                // The background may have changed nevertheless.
                 self.query_background();
                 Ok(None)
             }
@@ -279,7 +279,8 @@ impl EventLoop {
     }
 
     fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
-        // A terminal that was small for a moment has lost what was on it, though it has the size of the last frame again.
+        // A terminal that was small for a moment has lost its content, although it has the size of the last frame
+        // again.
         let resized = std::mem::take(&mut self.resized);
         terminal::at_once(|| {
             if resized {
@@ -298,13 +299,13 @@ impl EventLoop {
         Ok(())
     }
 
-    /// What the app says of the mouse and the title becomes so.
+    /// Applies the app's mouse mode and window title to the terminal.
     fn follow(&self) -> io::Result<()> {
         terminal::title(&self.app.window_title());
         terminal::mouse(self.app.display.mouse)
     }
 
-    /// Does what the app asks for; an exit code when it wants to leave.
+    /// Performs tasks of the app. Returns an exit code when the app exits.
     fn perform(&mut self, tasks: Vec<Task>, screen: &mut Screen) -> io::Result<Option<u8>> {
         for task in tasks {
             match task {
@@ -333,15 +334,14 @@ impl EventLoop {
 }
 
 impl EventLoop {
-    /// Writes down how the panes are arranged, if that has changed. It is no more than a convenience: where it cannot be kept,
-    /// nothing is lost that is worth a word.
+    /// Saves the layout if it has changed. An error is ignored, since only the layout would be lost.
     fn save_layout(&mut self) {
         if let (Some(arrangement), Some(file)) = (self.app.layout.take_changes(), &self.layout_file) {
             let _ = file.write(&arrangement);
         }
     }
 
-    /// Hands over what has changed since it was last kept.
+    /// Passes changes since the last save to the runner.
     fn keep(&mut self) {
         if let (Some(arrangement), Some(file)) = (self.app.layout.take_changes(), self.layout_file.clone()) {
             tokio::task::spawn_blocking(move || file.write(&arrangement));
@@ -350,12 +350,12 @@ impl EventLoop {
         order.into_iter().for_each(|order| self.runner.execute(Effect::Keep(order)));
     }
 
-    /// Keeps what is not kept yet, and waits for it. False if that took too long.
+    /// Saves pending changes and waits for the result. Returns false after a timeout.
     async fn finish_saving(&mut self, incoming: &mut mpsc::Receiver<Report>) -> bool {
         self.keep();
         let runner = self.runner.clone();
         let session = &mut self.app.session;
-        // Other reports are of no use any more, but whoever sends one must not wait for ever.
+        // Other reports are discarded, but they must be received, so that no sender blocks.
         let mut note = |report: Report| {
             if matches!(report, Report::Kept(_)) {
                 session.handle(report);
@@ -378,22 +378,22 @@ impl EventLoop {
         tokio::time::timeout(SAVE_TIMEOUT, kept).await.is_ok()
     }
 
-    /// Waits for a write that has begun: leaving in the middle would leave half of it behind.
+    /// Waits for a write that has begun, so that it is not left half done.
     async fn finish_write(&mut self, incoming: &mut mpsc::Receiver<Report>, screen: &mut Screen) -> io::Result<()> {
         if !self.is_writing() {
             return Ok(());
         }
-        // What waits for its message is committed without it.
+        // A commit that waits for its message is made without it.
         self.runner.execute(Effect::Git(GitOrder::Hurry));
         self.app.hint.set("finishing the write …".into());
-        // The terminal may be gone; the files come first.
+        // An error of the terminal is ignored: the files are more important.
         let _ = self.draw(screen);
         let finished = async {
             while self.is_writing()
                 && let Some(report) = incoming.recv().await
             {
                 self.app.report(report);
-                // A commit may have come to be waited for.
+                // A commit may have begun to wait meanwhile.
                 self.runner.execute(Effect::Git(GitOrder::Hurry));
             }
         };
@@ -407,7 +407,7 @@ impl EventLoop {
 }
 
 impl EventLoop {
-    /// Opens something in the editor, which has the terminal meanwhile; an exit code if a signal says to leave.
+    /// Runs the external editor, which has the terminal meanwhile. Returns an exit code if a signal ends the app.
     async fn edit(
         &mut self,
         what: &Editing,
@@ -420,7 +420,7 @@ impl EventLoop {
         let sheet = match sheet(what, editor) {
             Ok(sheet) => sheet,
             Err(error) => {
-                let tasks = self.app.edited(what, Err(format!("There is no place for the text: {error}.")));
+                let tasks = self.app.edit_failed(format!("A temporary file for the text cannot be created: {error}."));
                 return self.perform(tasks, screen);
             }
         };
@@ -432,11 +432,14 @@ impl EventLoop {
         };
         terminal::enter()?;
         terminal::clear(screen)?;
-        later.extend(self.app.edited(what, sheet.result(status).map_err(|error| error.to_string())));
+        later.extend(match sheet.result(status) {
+            Ok(text) => self.app.edited(what, &text),
+            Err(error) => self.app.edit_failed(error.to_string()),
+        });
         Ok(code.or(self.perform(later, screen)?))
     }
 
-    /// Waits until the editor has ended. What arrives meanwhile is taken in; what would touch the screen waits.
+    /// Waits until the editor has exited. Reports are handled meanwhile; tasks for the screen are deferred.
     async fn wait_for_editor(
         &mut self,
         mut child: tokio::process::Child,
@@ -448,7 +451,7 @@ impl EventLoop {
             tokio::select! {
                 status = child.wait() => return (status, None),
                 signal = signals.next() => match signal {
-                    // Keys of the terminal that the editor has: they are for it.
+                    // Keys and sizes of the terminal are meant for the editor.
                     Signal::Fatal(2 | 3) | Signal::Continued | Signal::Resized => {}
                     Signal::Stop => terminal::stop(),
                     Signal::Fatal(number) => {
@@ -469,7 +472,7 @@ impl EventLoop {
     }
 }
 
-/// Gives the terminal back, stops, and takes it again when the shell continues us.
+/// Restores the terminal, stops the process, and initializes the terminal again when the shell continues it.
 fn suspend(screen: &mut Screen) -> io::Result<()> {
     terminal::give_back();
     terminal::stop();
@@ -482,10 +485,10 @@ fn panic_for_test() {
     panic!("panic asked for by --test-panic");
 }
 
-/// The shortest time between two frames that nobody asked for with a key: 60 frames a second are as many as one sees.
+/// Shortest time between two frames without a key press: 60 frames a second.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// What waits to be drawn, and from when on it may be.
+/// The time of the next frame.
 #[derive(Debug)]
 pub(super) struct Pace {
     dirty: bool,
@@ -493,32 +496,32 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// The first frame is due.
+    /// Creates a pace whose first frame is due.
     pub(super) fn new(now: Instant) -> Self {
         Self { dirty: true, next: now }
     }
 
-    /// Something has changed by itself: it shows with the next frame.
+    /// Requests a frame for a change that no key caused.
     pub(super) fn changed(&mut self) {
         self.dirty = true;
     }
 
-    /// The user did something, whatever came of it: the next frame is due now.
+    /// Requests a frame now, after any key or mouse event.
     pub(super) fn answer(&mut self, now: Instant) {
         (self.dirty, self.next) = (true, self.next.min(now));
     }
 
-    /// Whether a frame is to be drawn now.
+    /// Whether a frame is due.
     pub(super) fn is_due(&self, now: Instant) -> bool {
         self.dirty && now >= self.next
     }
 
-    /// A frame was drawn.
+    /// Notes that a frame was drawn.
     pub(super) fn drawn(&mut self, now: Instant) {
         (self.dirty, self.next) = (false, now + FRAME);
     }
 
-    /// Whether something waits to be drawn.
+    /// Whether a frame is requested.
     pub(super) fn is_waiting(&self) -> bool {
         self.dirty
     }
@@ -529,10 +532,11 @@ impl Pace {
     }
 }
 
-/// Prepares what is to be opened.
+/// Prepares a text or a file for the external editor.
 ///
 /// # Errors
-/// There is no place for a text of our own.
+///
+/// A temporary file cannot be created.
 pub(super) fn sheet(what: &Editing, editor: Option<String>) -> io::Result<EditorSession> {
     match what {
         Editing::Message(text) => EditorSession::for_text("message.md", text, 1, editor),

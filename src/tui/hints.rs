@@ -45,7 +45,7 @@ impl Hint {
     }
 }
 
-/// The time since the start of the app, as the event loop last set it. Tests set it themselves.
+/// Time since the start of the app, as set by the event loop. Tests set it directly.
 #[derive(Debug, Default)]
 pub struct Uptime {
     now: Duration,
@@ -69,7 +69,7 @@ impl Uptime {
         self.busy_since = busy.then(|| self.busy_since.unwrap_or(self.now));
     }
 
-    /// How long the work has taken that is under way; zero if there is none.
+    /// How long the current work has taken. Zero if there is none.
     pub(super) fn busy_time(&self) -> Duration {
         self.busy_since.map_or(Duration::ZERO, |since| self.now.saturating_sub(since))
     }

@@ -1,4 +1,4 @@
-//! Keys by name: `q`, `Ctrl-c`, `Alt-Enter`, `F1`. The same names stand in the key table, the help and the tests.
+//! Keys by name: `q`, `Ctrl-c`, `Alt-Enter`, `F1`. The key table, the help and the tests use these names.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 

@@ -1,4 +1,4 @@
-//! Where the panes stand on a screen of a given size, and the borders between them that can be moved. Pure.
+//! The layout of the panes on a screen of a given size, and the borders between them that can be moved. No I/O.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ pub const MIN_HEIGHT: u16 = 10;
 /// From this size on there is room for three columns, and a line of the chat stays readable in its own.
 const THREE_COLUMNS_SIZE: (u16, u16) = (240, 35);
 /// From this size on all four panes are on the screen.
-const WIDE: (u16, u16) = (120, 35);
-/// From this size on the pane with the focus has company; columns and rows that were asked for fit as well.
-const MEDIUM: (u16, u16) = (80, 24);
+const WIDE_SCREEN: (u16, u16) = (120, 35);
+/// From this size on, other panes are visible beside the focused pane, and the layouts columns and rows are possible.
+const MEDIUM_SCREEN: (u16, u16) = (80, 24);
 
 /// The widest chat that anybody wants to read, in columns of the screen.
 const MAX_CHAT_COLUMNS: u16 = 124;
@@ -25,7 +25,7 @@ const MAX_CHAT_COLUMNS: u16 = 124;
 /// Borders that the user has moved: how much of the space the part before each gets, in thousandths.
 pub type Borders = BTreeMap<String, u16>;
 
-/// What is wished of the places.
+/// The input of a layout.
 #[derive(Debug, Clone, Copy)]
 pub struct LayoutRequest<'a> {
     /// The pane with the focus.
@@ -92,7 +92,7 @@ impl Border {
         u16::try_from((at * 1_000 + length / 2) / length).unwrap_or(500)
     }
 
-    /// Whether a part of the screen lies on its first side; `None` if it lies on neither.
+    /// Whether a part of the screen is on the first side of the border. `None` if it is on neither side.
     pub fn is_before(&self, area: Rect) -> Option<bool> {
         let inside = self.whole.intersection(area) == area;
         inside.then(|| self.along(area.x, area.y) < self.at)
@@ -145,10 +145,10 @@ fn arrangement(screen: Rect, request: &LayoutRequest<'_>) -> (Node, bool) {
     }
     match request.layout {
         LayoutChoice::Auto if fits(THREE_COLUMNS_SIZE) => (vast(), true),
-        LayoutChoice::Auto if fits(WIDE) => (columns(request.reviewing), true),
-        LayoutChoice::Columns if fits(MEDIUM) => (columns(request.reviewing), true),
-        LayoutChoice::Rows if fits(MEDIUM) => (in_rows(request.reviewing), true),
-        LayoutChoice::Auto if fits(MEDIUM) => (stack(request.focus, request.reviewing), false),
+        LayoutChoice::Auto if fits(WIDE_SCREEN) => (columns(request.reviewing), true),
+        LayoutChoice::Columns if fits(MEDIUM_SCREEN) => (columns(request.reviewing), true),
+        LayoutChoice::Rows if fits(MEDIUM_SCREEN) => (in_rows(request.reviewing), true),
+        LayoutChoice::Auto if fits(MEDIUM_SCREEN) => (stack(request.focus, request.reviewing), false),
         LayoutChoice::Auto | LayoutChoice::Columns | LayoutChoice::Rows | LayoutChoice::Single => {
             (Node::Pane(request.focus), false)
         }
@@ -166,8 +166,8 @@ fn vast() -> Node {
     )
 }
 
-/// The chat at the left, the others at the right. A review takes its space from map and context: the chat keeps its width, so that
-/// what is being read is not wrapped anew when a proposal arrives.
+/// The chat at the left, the other panes at the right. A review takes its space from map and context: the chat keeps
+/// its width, so that its text is not wrapped again when a proposal arrives.
 fn columns(reviewing: bool) -> Node {
     let others = if reviewing {
         let top = beside("columns-top-map", Share::Of(500), MAP, CONTEXT);
@@ -204,14 +204,14 @@ const MAP: Node = Node::Pane(Pane::Map);
 const CONTEXT: Node = Node::Pane(Pane::Context);
 const REVIEW: Node = Node::Pane(Pane::Review);
 
-/// What the first of two parts gets, as long as nobody has moved their border.
+/// The size of the first of two parts, until the user moves their border.
 #[derive(Debug, Clone, Copy)]
 enum Share {
-    /// So many thousandths.
+    /// Thousandths of the whole.
     Of(u16),
-    /// So many thousandths, and no more than so many cells.
+    /// Thousandths of the whole, and a maximum in cells.
     AtMost(u16, u16),
-    /// All but so many cells.
+    /// The whole without this many cells.
     AllBut(u16),
 }
 

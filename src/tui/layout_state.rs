@@ -139,7 +139,7 @@ impl App {
 }
 
 /// How far one press moves a border, in columns and in rows.
-const STEP: (i32, i32) = (5, 2);
+const RESIZE_STEP: (i32, i32) = (5, 2);
 
 impl App {
     /// Whether the pane with the focus has the screen for itself without being zoomed.
@@ -188,7 +188,7 @@ impl App {
             return;
         }
         let moved = self.layout.places.borders.iter().rev().find_map(|border| {
-            let step = if border.beside { STEP.0 } else { STEP.1 };
+            let step = if border.beside { RESIZE_STEP.0 } else { RESIZE_STEP.1 };
             let forward = if border.is_before(area)? { by } else { -by };
             let (least, most) = border.range;
             let at = (i32::from(border.at) + forward * step).clamp(i32::from(least), i32::from(most));

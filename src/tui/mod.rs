@@ -1,4 +1,4 @@
-//! The full-screen app: terminal events and reports in, frames out.
+//! The full-screen app: turns terminal events and reports into frames.
 
 pub mod action;
 pub mod app;

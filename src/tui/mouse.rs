@@ -1,4 +1,4 @@
-//! What stands where on the screen, as last drawn: so that a click finds what it means.
+//! The mouse: the clickable areas of the last frame, and the handlers of clicks, drags and the wheel.
 
 use std::time::Duration;
 

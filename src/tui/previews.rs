@@ -1,4 +1,4 @@
-//! Files that are looked at without being in the chat: read off the draw path, kept as long as they are of use.
+//! A cache of files that are previewed without being in the chat. They are read off the draw path.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use super::app::Task;
 use crate::session::{Effect, LookOrder, LookReport, Report};
 
-/// Files kept at most.
-const MOST: usize = 64;
+/// Files that are cached at most.
+const MAX_FILES: usize = 64;
 
-/// What is known of a file that somebody wants to look at.
+/// The state of a file preview.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Preview {
     /// It is being read.
     Reading,
     /// Its text.
     Text(Arc<str>),
-    /// Why there is none, in words.
+    /// Why there is no preview, as a message.
     None(String),
 }
 
@@ -24,12 +24,12 @@ pub enum Preview {
 #[derive(Debug, Default)]
 pub struct Previews {
     known: BTreeMap<String, (Preview, u64)>,
-    /// Counts what was asked for, so that the oldest goes first.
+    /// Counts the requests, so that the oldest is dropped first.
     clock: u64,
 }
 
 impl Previews {
-    /// What is known of a file; `None` if nobody has asked for it.
+    /// The state of a file. `None` if it was not requested.
     pub fn get(&self, path: &str) -> Option<&Preview> {
         self.known.get(path).map(|(preview, _)| preview)
     }
@@ -41,7 +41,7 @@ impl Previews {
             *used = self.clock;
             return None;
         }
-        if self.known.len() >= MOST {
+        if self.known.len() >= MAX_FILES {
             let oldest = self.known.iter().min_by_key(|(_, (_, used))| *used).map(|(path, _)| path.clone());
             oldest.map(|path| self.known.remove(&path));
         }
@@ -92,10 +92,10 @@ mod tests {
     #[test]
     fn the_oldest_makes_room_and_what_nobody_wants_is_not_kept() {
         let mut previews = Previews::default();
-        for number in 0..MOST + 5 {
+        for number in 0..MAX_FILES + 5 {
             previews.want(&number.to_string());
         }
-        assert!(previews.known.len() <= MOST && previews.get("0").is_none());
+        assert!(previews.known.len() <= MAX_FILES && previews.get("0").is_none());
         previews.note(&read("elsewhere", "x"));
         assert!(previews.get("elsewhere").is_none());
     }

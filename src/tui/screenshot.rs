@@ -1,4 +1,4 @@
-//! Draws one screen of the app without a terminal, as a picture: for docs, and for reports of what a screen looks like.
+//! Draws one screen of the app without a terminal, as an SVG image for documentation and bug reports.
 
 use std::io;
 use std::time::Duration;
@@ -15,11 +15,11 @@ use super::{key, svg, view};
 use crate::session::runner::Runner;
 use crate::session::{Report, SurveyState};
 
-/// How long nothing comes any more before the screen counts as complete.
-const QUIET: Duration = Duration::from_millis(400);
+/// The screen is complete when no report has arrived for this long.
+const QUIET_PERIOD: Duration = Duration::from_millis(400);
 
-/// The longest wait for one step.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest wait for one step.
+const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What the picture shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl OffscreenApp {
     async fn settle(&mut self, incoming: &mut mpsc::Receiver<Report>) -> io::Result<()> {
         let still = async {
             loop {
-                match timeout(QUIET, incoming.recv()).await {
+                match timeout(QUIET_PERIOD, incoming.recv()).await {
                     Ok(Some(report)) => {
                         let tasks = self.app.report(report);
                         self.perform(tasks);
@@ -122,7 +122,7 @@ impl OffscreenApp {
             }
         };
         // A screen that never comes to rest is drawn as it is.
-        let _ = timeout(PATIENCE, still).await;
+        let _ = timeout(STEP_TIMEOUT, still).await;
         self.draw()
     }
 

@@ -1,5 +1,5 @@
-//! The status line: what goes on, who answers, how, where we are, what the next request weighs, what was spent and what waits for
-//! a decision; and what the keys do here. What matters least goes first where there is no room.
+//! The status line: current work, model, mode, directory, tokens of the next request, cost and pending decisions at the
+//! left, keys at the right. Parts with the least weight are shortened or omitted first.
 
 use std::collections::VecDeque;
 
@@ -20,32 +20,32 @@ use crate::session::{Connection, IndexState, SurveyState, find_command, is_comma
 /// What turns while something is under way, a step with each tick.
 const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
 /// What stands there instead where nothing may move.
-const STILL: &str = "⋯";
+const STILL_SPINNER: &str = "⋯";
 
 /// Milliseconds of one step of the spinner.
 pub(super) const TICK: u64 = 250;
 
-/// From this many seconds on it is told how long something has taken.
-const LONG: u64 = 2;
+/// Elapsed time is shown from this many seconds on.
+const MIN_SHOWN_SECONDS: u64 = 2;
 
 /// The most columns of the name of the model with its server, and of the place.
-const MODEL: usize = 44;
-const PLACE: usize = 40;
+const MAX_MODEL_COLUMNS: usize = 44;
+const MAX_PLACE_COLUMNS: usize = 40;
 
-/// The most columns of a branch that stands for the place.
-const BRANCH: usize = 24;
+/// Most columns of a branch name that is shown instead of the place.
+const MAX_BRANCH_COLUMNS: usize = 24;
 
-/// In fewer columns than this nothing can be told at the left.
-const LEAST: usize = 8;
+/// With fewer columns than this the left part is empty.
+const MIN_LEFT_COLUMNS: usize = 8;
 
-/// The weight of who answers, which is told before all else.
+/// Weight of the model name, the most important part.
 const MODEL_WEIGHT: u8 = 10;
 
 /// A part of the line at the left: the lower, the sooner it gives way.
 struct Part {
     weight: u8,
     text: String,
-    /// What is left of it when it gives way, step by step, and how much that matters.
+    /// Shorter forms of the part, in order, with the weight of each.
     shorter: VecDeque<(u8, String)>,
     role: Role,
 }
@@ -54,7 +54,7 @@ struct Part {
 pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let theme = app.theme();
     let columns = usize::from(area.width);
-    // The keys get what is left, and never nothing.
+    // The keys get the remaining columns, but at least a minimum.
     let limit = (columns * 55 / 100).max(columns.saturating_sub(12).min(40));
     let hint = sanitize::visible_line(&app.hint.text());
     // A word about the last key matters more than what stands here all the time.
@@ -85,7 +85,7 @@ fn fitting(mut parts: Vec<Part>, limit: usize) -> Vec<Part> {
             None => drop(parts.remove(least)),
         }
     }
-    if limit < LEAST {
+    if limit < MIN_LEFT_COLUMNS {
         parts.clear();
     }
     if let [last] = parts.as_mut_slice() {
@@ -99,7 +99,7 @@ impl Part {
         Self { weight, text, shorter: VecDeque::new(), role }
     }
 
-    /// The same with what is left of it when it gives way.
+    /// Adds shorter forms, with the weight of each.
     fn or(mut self, shorter: impl IntoIterator<Item = (u8, String)>) -> Self {
         self.shorter.extend(shorter);
         self
@@ -136,10 +136,11 @@ fn place(app: &App) -> Part {
     let root = sanitize::visible_line(&app.environment.root);
     let head = sanitize::visible_line(&app.session.head);
     if head.is_empty() {
-        return Part::new(2, width::clip_start(&root, PLACE).into_owned(), Role::Muted);
+        return Part::new(2, width::clip_start(&root, MAX_PLACE_COLUMNS).into_owned(), Role::Muted);
     }
-    let branch = width::clip(&format!("⎇ {head}"), BRANCH).into_owned();
-    Part::new(2, width::clip_start(&format!("{root} ⎇ {head}"), PLACE).into_owned(), Role::Muted).or([(2, branch)])
+    let branch = width::clip(&format!("⎇ {head}"), MAX_BRANCH_COLUMNS).into_owned();
+    Part::new(2, width::clip_start(&format!("{root} ⎇ {head}"), MAX_PLACE_COLUMNS).into_owned(), Role::Muted)
+        .or([(2, branch)])
 }
 
 /// How far the reading of the repository is, or what was left out of it.
@@ -184,10 +185,10 @@ impl App {
 /// The spinner, and for how long already.
 fn busy(app: &App) -> String {
     let step = app.uptime.now().as_millis() / u128::from(TICK);
-    let mark = if app.display.animations { SPINNER[usize::try_from(step % 4).unwrap_or(0)] } else { STILL };
+    let mark = if app.display.animations { SPINNER[usize::try_from(step % 4).unwrap_or(0)] } else { STILL_SPINNER };
     let seconds = app.uptime.busy_time().as_secs();
     match (seconds / 60, seconds % 60) {
-        (0, seconds) if seconds < LONG => mark.to_owned(),
+        (0, seconds) if seconds < MIN_SHOWN_SECONDS => mark.to_owned(),
         (0, seconds) => format!("{mark} {seconds} s"),
         (minutes, seconds) => format!("{mark} {minutes} min {seconds} s"),
     }
@@ -203,14 +204,13 @@ fn who(app: &App) -> Part {
             let model = sanitize::visible_line(model).into_owned();
             let own = model.rsplit('/').next().unwrap_or(&model).to_owned();
             let long = format!("{model} @ {}", sanitize::visible_line(host));
-            (width::clip(&long, MODEL).into_owned(), vec![(6, model), (MODEL_WEIGHT, own)])
+            (width::clip(&long, MAX_MODEL_COLUMNS).into_owned(), vec![(6, model), (MODEL_WEIGHT, own)])
         }
     };
     Part::new(3, text, Role::Accent).or(shorter)
 }
 
-/// The keys that matter here, as many as there is room for: first what is most likely wanted now, last the help that shows
-/// all the others.
+/// The keys of the current state, as many as fit: the most likely ones first, the help key last.
 fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     if !app.overlays.is_empty() {
         // It says itself which keys it takes.
@@ -318,7 +318,7 @@ fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
     in_order.filter(move |info| has_key(info.action) && app.enabled(info.action) && !is_told(info.action) && does(info))
 }
 
-/// What is being typed as a command: how what is offered is taken, how the command is used, or that there is none.
+/// Help for a command that is being typed: how to accept a candidate, its usage, or that the command is unknown.
 fn commands(app: &App, room: usize) -> Option<String> {
     if app.focus != Pane::Chat {
         return None;
@@ -430,7 +430,7 @@ mod tests {
         app.uptime.set(Duration::from_secs(61));
         assert!(line(&mut app, 120).contains("1 min 1 s"));
         app.display.animations = false;
-        assert!(!app.shows_spinner() && line(&mut app, 120).contains(STILL));
+        assert!(!app.shows_spinner() && line(&mut app, 120).contains(STILL_SPINNER));
         app.display.animations = true;
         line(&mut app, 39);
         assert!(!app.shows_spinner(), "not where nobody sees it");

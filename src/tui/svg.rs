@@ -1,4 +1,4 @@
-//! A screen as a picture: the cells of a frame as SVG, for the README, docs and reports. The same cells give the same bytes.
+//! Renders the cells of a frame as SVG, for the README, documentation and bug reports. The output is deterministic.
 
 use std::fmt::Write as _;
 
@@ -72,7 +72,7 @@ impl DefaultColors {
     }
 }
 
-/// A faint colour: most of one, the rest of its ground.
+/// A dim colour: a blend of the foreground and the background.
 fn blend(foreground: [u8; 3], background: [u8; 3]) -> [u8; 3] {
     let ([red, green, blue], [a, b, c]) = (foreground, background);
     [(red, a), (green, b), (blue, c)].map(|(foreground, background)| {

@@ -1,4 +1,4 @@
-//! What an event does to the app. Synchronous, without I/O: what must be done outside comes back as tasks.
+//! Updates the app for an event. Synchronous and without I/O: work outside is returned as tasks.
 
 use crossterm::event::{Event, KeyEvent};
 
@@ -8,11 +8,11 @@ use super::key;
 use super::overlay::{Overlay, Reply};
 use crate::session::{Clip, Command, Effect, Level, PassageChoice, Question, Report, as_command, is_command};
 
-/// What is said when somebody types on where a question has come up.
+/// Hint after a key that closed a question, since the user went on typing.
 const QUESTION_CLOSED: &str = "the question was closed unanswered; what you type goes to the message";
 
 impl App {
-    /// Takes in a terminal event.
+    /// Handles a terminal event.
     pub fn event(&mut self, event: Event) -> Vec<Task> {
         let mut tasks = match event {
             Event::Key(key) if key::counts(key) => self.key(key),
@@ -30,10 +30,10 @@ impl App {
         tasks
     }
 
-    /// Takes in a report of the runner.
+    /// Handles a report of the runner.
     pub fn report(&mut self, report: Report) -> Vec<Task> {
         let held = (self.context_title(), self.review_path());
-        // By these the hunk under the cursor may become another one without a key of the user.
+        // These reports may change the hunk under the cursor without a key of the user.
         let by_itself = matches!(report, Report::Proposed { .. } | Report::Reread { .. });
         let guarded = if by_itself { self.guarded() } else { None };
         self.completion.note(&report);
@@ -72,7 +72,7 @@ impl App {
         tasks
     }
 
-    /// What the session has for the world and for the eyes, after whatever has changed it.
+    /// Handles the output of the session after a change: effects, hints and requests for the screen.
     fn handle_session_output(&mut self) -> Vec<Task> {
         let mut tasks = run(self.session.next_queued());
         tasks.extend(self.take_external_input());
@@ -87,14 +87,14 @@ impl App {
         tasks
     }
 
-    /// The terminal tells whether it has the focus.
+    /// Handles a change of the terminal's focus.
     fn look(&mut self, focused: bool) -> Vec<Task> {
         self.attention.focused = Some(focused);
         self.attention.unseen &= !focused;
         if focused { self.recheck_files() } else { Vec::new() }
     }
 
-    /// A text was handed to the clipboard; `native` if the system's own clipboard took it.
+    /// Reports that a text was copied. `native` tells whether the system's clipboard took it.
     pub fn copied(&mut self, native: bool, clip: &Clip) {
         self.history.note_copied(&clip.text);
         self.session.tell(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
@@ -104,8 +104,8 @@ impl App {
         }
     }
 
-    /// Opens the list of the servers that were found. Another overlay may hold work (a pasted reply, picked files), so the
-    /// list waits until that closes.
+    /// Opens the list of servers that were found. Another overlay may hold unsaved input (a pasted reply, picked
+    /// files), so the list waits until that closes.
     fn offer_servers(&mut self) {
         if self.session.servers.is_empty() {
             return;
@@ -129,7 +129,7 @@ impl App {
             return Vec::new();
         }
         if name == "Ctrl-c" {
-            // It also ends a sequence that has only begun: the next key stands for itself.
+            // Ctrl-C also cancels an incomplete key sequence.
             self.sequence.clear();
             return self.interrupt(twice);
         }
@@ -178,8 +178,9 @@ impl App {
         }
     }
 
-    /// Takes a choice for the first question. One that has to be read in full first, and one that is not on the screen, are opened
-    /// instead: a key that was held down must not answer what nobody has seen. The harmless answer counts at once.
+    /// Handles an answer to the first question. A question that must be read in full first, or is not on the screen, is
+    /// opened instead: a repeated key must not answer a question that the user has not seen. The harmless answer is
+    /// accepted immediately.
     fn choose(&mut self, choice: char) -> Vec<Task> {
         let Some(question) = self.session.questions.front() else { return Vec::new() };
         let is_seen = self.chat.has_shown(question) && !question.must_be_read();
@@ -190,7 +191,7 @@ impl App {
         Vec::new()
     }
 
-    /// A key goes to the pane that was typed in before the question came: it is none of its answers.
+    /// Passes a key that is not an answer to the pane that had the focus before the question opened.
     fn pass_key_below(&mut self, key: KeyEvent) -> Vec<Task> {
         let hint = self.closing_hint();
         self.overlays.close();
@@ -199,7 +200,7 @@ impl App {
         tasks
     }
 
-    /// What is said when the open overlay closes because somebody types on.
+    /// Hint after a key that closed the open overlay, since the user went on typing.
     fn closing_hint(&self) -> &'static str {
         if matches!(self.overlays.top(), Some(Overlay::Connect(_))) {
             "no model is connected; /connect helps"
@@ -241,12 +242,12 @@ impl App {
     pub(crate) fn typed(&mut self, edit: impl FnOnce(&mut Self)) -> Vec<Task> {
         edit(self);
         let text = self.composer.text();
-        // A command is not a message: it must not move the map.
+        // A command is not a message, so it must not change the map.
         let draft = if is_command(&text) { "" } else { text.as_str() };
         run(self.session.draft_changed(draft))
     }
 
-    /// Ctrl-C: the most urgent thing first; leaving only when asked twice.
+    /// Handles Ctrl-C: cancels the most urgent work, and exits only if pressed twice.
     fn interrupt(&mut self, twice: bool) -> Vec<Task> {
         if self.session.outside.recording.is_some() {
             return run(self.session.end_recording(false));
@@ -267,7 +268,7 @@ impl App {
             return self.typed(|app| app.composer.clear());
         }
         if twice {
-            // Messages that wait are kept nowhere; all else is, with the session.
+            // Queued messages are not saved; the rest of the session is.
             return if self.session.queue.waiting().is_empty() { vec![Task::Quit] } else { self.leave() };
         }
         self.sequence.note_interrupt();
@@ -282,7 +283,7 @@ impl App {
             if self.ask_arguments(name) {
                 return Vec::new();
             }
-            // Nothing of what led here is of use any more.
+            // The overlays below are no longer of use.
             self.overlays.clear();
         }
         if let Reply::Typed(key) = reply {
@@ -301,7 +302,7 @@ impl App {
             Reply::Close => Vec::new(),
             Reply::Model(part, name) => run(self.session.choose_for(part, name)),
             Reply::Theme(name) => {
-                // The one from before comes back when none is chosen: it goes on following the ground.
+                // If no theme is chosen, the previous one is restored and follows the background again.
                 if before.is_some_and(|before| before == name) {
                     self.apply_theme(&name)
                 } else {
@@ -316,7 +317,8 @@ impl App {
             Reply::SearchConnections => self.search_connections(),
             Reply::Pasted(text) if text.trim().is_empty() => Vec::new(),
             Reply::Pasted(text) => {
-                // What was asked elsewhere is in the composer; with its answer it becomes part of the transcript.
+                // The prompt that was copied elsewhere is in the composer; with its reply it becomes part of the
+                // transcript.
                 let effects = self.session.take_reply(text);
                 let mut tasks = self.typed(|app| app.composer.clear());
                 tasks.extend(run(effects));
@@ -406,7 +408,7 @@ impl App {
         Vec::new()
     }
 
-    /// Stops what the user waits for: the turn, else what is on its way from outside, else a command. Nothing where there is none.
+    /// Cancels what the user waits for: the turn, else a download, else a command. `None` if nothing runs.
     fn stop_what_runs(&mut self) -> Option<Vec<Effect>> {
         if self.session.turn.is_some() {
             return Some(self.session.cancel());
@@ -430,7 +432,7 @@ impl App {
         Vec::new()
     }
 
-    /// The newest message that waits goes back into the composer, after what is there.
+    /// Moves the newest queued message back to the composer, after its text.
     fn take_back_queued(&mut self) -> Vec<Task> {
         let Some(text) = self.session.take_back_queued() else { return Vec::new() };
         self.focus = Pane::Chat;
@@ -442,7 +444,7 @@ impl App {
         })
     }
 
-    /// The question that Enter on an empty composer opens. A review comes before what is only offered.
+    /// The question that Enter in an empty composer opens. A review takes precedence over offers.
     pub(crate) fn question_on_enter(&self) -> Option<&Question> {
         self.session.questions.front().filter(|question| !question.subject.is_offer() || !self.reviewing())
     }
@@ -480,7 +482,7 @@ impl App {
     }
 }
 
-/// The character, if the text is just one.
+/// The character of a text of one character.
 fn only_char(text: &str) -> Option<char> {
     let mut chars = text.chars();
     chars.next().filter(|_| chars.next().is_none())

@@ -1,5 +1,4 @@
-//! A frame: the panes in their places, the tabs, the status line, the overlay. Drawing reads the app and writes nothing but
-//! its cache.
+//! Draws a frame: panes, tabs, status line and overlay. Drawing reads the app and writes only its cache.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -19,42 +18,42 @@ use super::widget::styled::fill;
 use super::{chat_pane, context_pane, map_pane, review_pane, status_line};
 use crate::session::Question;
 
-/// Below this many columns the tabs are as short as they can be.
-const NARROW: u16 = 50;
+/// With fewer columns the tabs are abbreviated.
+const MIN_FULL_TABS_COLUMNS: u16 = 50;
 
-/// What drawing remembers between frames.
+/// State of drawing that is kept between frames.
 #[derive(Debug, Default)]
 pub struct ViewCache {
-    /// Syntax colours.
+    /// Cached syntax colours.
     pub coloring: Coloring,
-    /// Rendered messages.
+    /// Cached messages.
     pub chat: chat_pane::ChatCache,
-    /// Rows of the review.
+    /// Cached rows of the review.
     pub review: review_pane::ReviewCache,
-    /// Heights as last drawn, for paging: map, context.
+    /// Heights in the last frame, for paging: map, context.
     pub heights: [usize; 2],
-    /// The question that stands whole on the screen.
+    /// The question whose full text is on the screen.
     pub(super) question: Option<Question>,
-    /// What stands where; the app takes it when the frame is done.
+    /// The clickable areas of the frame. The app takes them after drawing.
     pub hits: Hits,
-    /// The text that the mouse has selected; the app takes it, too.
+    /// The text selected with the mouse. The app takes it after drawing.
     pub(super) selected: String,
 }
 
-/// Lays the app out for the screen, draws a frame, and hands back to the app what only drawing knows.
+/// Computes the layout for the screen, draws a frame, and passes the results of drawing to the app.
 pub fn render(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     app.lay_out(frame.area());
     draw(app, cache, frame);
     app.drawn(cache);
 }
 
-/// Draws the app as it was laid out. Writes nothing but the frame and the cache.
+/// Draws the app in its current layout. Writes only the frame and the cache.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     let screen = frame.area();
     cache.hits = Hits::default();
     cache.question = None;
     cache.selected.clear();
-    // A theme may paint the background; text without a style is ordinary text.
+    // A theme may paint the background. Unstyled text has the style of ordinary text.
     frame.buffer_mut().set_style(screen, app.theme().style(Role::Text));
     let places = app.layout.places();
     if places.panes.is_empty() {
@@ -74,7 +73,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     }
     status_line::draw(app, frame, places.status);
     if let Some(overlay) = app.overlays.top() {
-        // The mouse does not reach what is below an overlay.
+        // The panes below an overlay do not receive mouse events.
         cache.hits = Hits::default();
         let context = OverlayContext { coloring: &mut cache.coloring, previews: &app.previews, hits: &mut cache.hits };
         overlay.as_component().draw(frame, screen, app.theme(), context);
@@ -82,7 +81,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     }
 }
 
-/// Blanks the wide characters of which an overlay covers the right half: the terminal would draw all of them, over its edge.
+/// Blanks wide characters whose right half is covered by an overlay: the terminal would draw them over its edge.
 fn blank_cut_wide_chars(frame: &mut Frame<'_>, screen: Rect) {
     let buffer = frame.buffer_mut();
     for y in screen.top()..screen.bottom() {
@@ -97,7 +96,7 @@ fn blank_cut_wide_chars(frame: &mut Frame<'_>, screen: Rect) {
     }
 }
 
-/// The frame of a pane, brighter with the focus, and the space inside.
+/// Draws the border of a pane, highlighted if it has the focus, and returns the area inside.
 pub(super) fn pane_block(app: &App, frame: &mut Frame<'_>, area: Rect, pane: Pane, note: &str) -> Rect {
     let focused = app.focus == pane && app.overlays.is_empty();
     let title = if note.is_empty() { format!(" {} ", pane.title()) } else { format!(" {} · {note} ", pane.title()) };
@@ -111,7 +110,7 @@ pub(super) fn pane_block(app: &App, frame: &mut Frame<'_>, area: Rect, pane: Pan
     inner
 }
 
-/// A line with the ground of the cursor, over the whole width.
+/// A line with the cursor's background over the whole width.
 pub(super) fn under_cursor(mut line: Line<'static>, columns: u16, theme: &Theme) -> Line<'static> {
     let style = theme.style(Role::CursorLine);
     fill(&mut line, usize::from(columns), style);
@@ -129,7 +128,7 @@ fn too_small(app: &App, frame: &mut Frame<'_>, screen: Rect) {
 }
 
 fn tabs(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
-    let narrow = area.width < NARROW;
+    let narrow = area.width < MIN_FULL_TABS_COLUMNS;
     let mut column = area.x;
     for (index, pane) in Pane::ALL.into_iter().enumerate() {
         let review = &app.session.review;
@@ -140,7 +139,7 @@ fn tabs(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
         } else {
             app.theme().style(Role::Muted)
         };
-        // `repo map` is the one title of two words.
+        // `repo map` is the only title of two words.
         let title = pane.title().rsplit(' ').next().filter(|_| narrow).unwrap_or(pane.title());
         let tab = Span::styled(format!(" {} {title}{note} ", index + 1), style);
         let columns = u16::try_from(tab.width()).unwrap_or(u16::MAX);
@@ -157,7 +156,7 @@ fn tabs(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     }
 }
 
-/// The keys that lead to the other panes.
+/// The keys that move the focus to the other panes.
 fn pane_keys(app: &App) -> String {
     let key = |action| app.keys.first(action);
     let next = key(Action::FocusNext);

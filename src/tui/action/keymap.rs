@@ -1,4 +1,4 @@
-//! Which keys mean which action: the table's own, or those that the user has chosen.
+//! The key map: the default keys of the actions, changed by the user's settings.
 
 use std::collections::BTreeMap;
 
@@ -272,7 +272,7 @@ fn meet(one: Scope, two: Scope) -> bool {
     }
 }
 
-/// Whether two sequences cannot both be told apart: they are the same, or one begins the other.
+/// Whether two sequences are ambiguous: they are equal, or one is a prefix of the other.
 fn clashes(one: &str, two: &str) -> bool {
     let begins = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with(' '));
     one == two || begins(one, two) || begins(two, one)

@@ -1,4 +1,5 @@
-//! Actions: everything that a key can mean. One table feeds the key map, the command bar, the palette, the help and the README.
+//! The actions that keys are bound to. One table is the source of the key map, the command bar, the palette, the help
+//! and the README.
 
 mod keymap;
 mod table;

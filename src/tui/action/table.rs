@@ -1,4 +1,4 @@
-//! The table of actions: what each is called, where its keys count, and what it does in a sentence.
+//! The table of actions: name, scope of the keys, and a description.
 
 use super::{ActionInfo, Pane, Scope};
 

@@ -1,4 +1,4 @@
-//! Reading in the transcript: its cursor, its search, and what can be done with what the cursor stands on.
+//! Actions in the transcript: the reading cursor, search, and what applies to the block under the cursor.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use rhumb_edit::EditId;
@@ -34,7 +34,7 @@ impl App {
                 Some(Vec::new())
             }
             Binding::None => {
-                // Somebody types: that is for the composer, and so is what comes next.
+                // Typing goes to the composer, and so do the keys that follow.
                 self.stop_reading();
                 None
             }
@@ -503,7 +503,7 @@ impl App {
         run(self.chat.citing.update(&self.session.transcript, &self.session.paths))
     }
 
-    /// The citations of what a stop says.
+    /// The citations in the text of a stop.
     fn cited_at(&self, stop_id: StopId) -> Vec<Citation> {
         let Some(entry) = self.session.transcript.get(stop_id.entry) else { return Vec::new() };
         if self.chat.citing.of(stop_id.entry).is_empty() {
@@ -567,7 +567,7 @@ impl App {
         self.chat.reading.set_link(stop_id, at, citation);
     }
 
-    /// Opens the link under the cursor, or the first one of the block; `None` if there is none.
+    /// Opens the link under the cursor, or the first link of the block. `None` if there is none.
     pub(super) fn follow_link(&mut self) -> Option<Vec<Task>> {
         let stop_id = self.chat.reading.stop_id;
         let cited = self.cited_at(stop_id);
@@ -679,7 +679,8 @@ impl App {
 
     /// Leaves out the turn that is asked again, and all after it; `None` if that cannot be done now.
     pub(crate) fn start_rerun(&mut self, text: &str) -> Option<Vec<Effect>> {
-        // Other commands are no message, and where nobody can be asked the session says so and nothing may be lost.
+        // Other commands are not messages. Without a user who can answer, the session reports the error and the text
+        // must stay.
         let goes_out = is_message(text) && self.session.connection != Connection::None;
         let Some(rerun) = self.chat.reading.rerun.clone().filter(|_| goes_out) else { return Some(Vec::new()) };
         if self.session.turn.is_some() {
@@ -698,7 +699,7 @@ impl App {
     }
 }
 
-/// Whether the text goes to the model, be it in a mode of its own.
+/// Whether the text is sent to the model, with or without a mode prefix.
 fn is_message(text: &str) -> bool {
     !is_command(text) || matches!(parse_command(text.trim()), Ok(Command::Mode { message, .. }) if !message.is_empty())
 }

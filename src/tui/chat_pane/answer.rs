@@ -1,5 +1,5 @@
-//! An answer on the screen: its prose as Markdown, each of its edits as a card. What an edit changes is read in the review;
-//! the text as it came is in the prompt viewer.
+//! An answer on the screen: its prose as Markdown, each edit as a card. The review shows the changes of an edit; the
+//! prompt viewer shows the original text.
 
 use std::ops::Range;
 
@@ -205,7 +205,7 @@ impl AnswerView {
         }
     }
 
-    /// Renders everything anew at the next call of [`Self::lines`]: colours have arrived.
+    /// Renders everything again at the next call of [`Self::lines`]: colours have arrived.
     pub(super) fn forget(&mut self) {
         for part in &mut self.parts {
             if let Part::Prose(markdown) = part {

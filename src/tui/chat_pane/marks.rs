@@ -1,5 +1,5 @@
-//! Links to places in the repository, laid over the lines of the transcript that are in view. One that leads nowhere is crossed out
-//! and has a sign, so that it shows without colours too.
+//! Marks the citations in the visible lines of the transcript as links. A citation of a file or line that does not
+//! exist is crossed out and has a sign, so that it is recognised without colours.
 
 use std::ops::Range;
 

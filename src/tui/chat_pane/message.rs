@@ -1,4 +1,4 @@
-//! One message of the transcript as lines of the screen.
+//! One message of the transcript, rendered as lines.
 
 use std::cell::RefCell;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -44,7 +44,7 @@ pub(super) struct Message {
     pub(super) missing: Vec<u64>,
 }
 
-/// Tells two states of an entry apart without reading its text: what it is, where its text is kept, and how long it is.
+/// Distinguishes two states of an entry without reading its text: its kind, the address of its text, and its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Key {
     kind: u8,
@@ -143,7 +143,7 @@ impl Message {
         self.key.bytes
     }
 
-    /// Whether colours that its lines lack may be had: nobody computes them now.
+    /// Whether colours that its lines lack can be computed and are not being computed.
     pub(super) fn lacks_colors(&self, coloring: &Coloring) -> bool {
         self.missing.iter().any(|key| !coloring.awaits(*key))
     }
@@ -153,7 +153,7 @@ impl Message {
         coloring.touch(&self.shown);
     }
 
-    /// Renders it; with `ask`, colours that are not there are asked for.
+    /// Renders the entry. With `ask`, missing colours are requested.
     pub(super) fn render(&mut self, entry: &Entry, scene: &Scene<'_>, coloring: &mut Coloring, ask: bool) {
         let Scene { width, theme, .. } = *scene;
         let columns = usize::from(width.saturating_sub(2)).max(8);
@@ -184,7 +184,7 @@ impl Message {
         (self.height, self.exact) = (self.lines.len(), true);
     }
 
-    /// Takes over where the parts of the answer stand, below so many lines of thoughts.
+    /// Copies the positions of the answer's stops, shifted by the `thoughts` lines above it.
     fn note_stops(&mut self, thoughts: usize) {
         let Some(view) = &self.answer else { return };
         let moved = |lines: &Range<usize>| lines.start + thoughts..lines.end + thoughts;

@@ -35,8 +35,8 @@ pub use self::transcript::{ChatCache, VisibleStop};
 /// Longer lines than this are hard to read, however wide the pane is.
 const MAX_TEXT_COLUMNS: u16 = 120;
 
-/// So many lines of the transcript stay in view beside a question: one that would leave fewer shows as a line, and is opened to be
-/// answered. It is mostly about what stands there.
+/// Lines of the transcript that stay visible beside a question, which usually refers to them. A question that would
+/// leave fewer is shown as one line, and is opened to be answered.
 const MIN_TRANSCRIPT_LINES: usize = 6;
 
 /// Columns of the rule above the composer that the line about passages leaves to the mode and to what is hidden above.
@@ -499,7 +499,7 @@ fn welcome(app: &App, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// The columns of what stands at the left.
+/// Columns of the labels at the left.
 const LEFT: usize = 10;
 
 /// The card for that many columns.

@@ -1,4 +1,4 @@
-//! Reading in the transcript: where the reader's cursor stands, what is searched for, which thoughts are open.
+//! The reading state of the transcript: cursor, search, and unfolded reasoning.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -116,7 +116,7 @@ impl Search {
         (self.found.binary_search(&entry).ok().map(|at| at + 1), self.found.len())
     }
 
-    /// The next place in that direction, round the ends; `None` if there is none at all. With `here`, the one under the
+    /// The next stop in that direction, with wrap-around. `None` if there is none. With `here`, the stop under the
     /// cursor counts.
     pub(super) fn next(&mut self, entries: &[Entry], from: StopId, forward: bool, here: bool) -> Option<StopId> {
         let within = |places: &[(usize, usize)], at: Option<(usize, usize)>| match (at, forward) {
@@ -274,7 +274,7 @@ pub struct Reading {
     pub(super) typing: Option<LineInput>,
     /// The message that is asked again when the composer is sent.
     pub(super) rerun: Option<Rerun>,
-    /// The link under the cursor: where the cursor stood, which of the links there it is, and what it names.
+    /// The link under the cursor: its stop, its number among the links of the stop, and its citation.
     link: Option<(StopId, usize, Citation)>,
     /// The stops that the last frame showed.
     pub(super) seen: Vec<crate::tui::chat_pane::VisibleStop>,

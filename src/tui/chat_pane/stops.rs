@@ -1,5 +1,5 @@
-//! Where the cursor of a reader can stand in the transcript: a whole message, or the blocks that an answer is made of. Found from
-//! the text alone, so that keys need no frame before they count.
+//! The stops of the reading cursor: a whole message, or a block of an answer. They are computed from the text alone, so
+//! that keys work before the next frame.
 
 use rhumb_edit::{EditId, LineKind};
 
@@ -65,7 +65,7 @@ impl Stop {
         }
     }
 
-    /// What it is, as the subject of a sentence.
+    /// The stop's noun, as the subject of a sentence.
     pub(crate) fn noun(&self) -> &'static str {
         match self {
             Self::Message(_) => "The message",

@@ -16,7 +16,7 @@ use crate::tui::coloring::Coloring;
 use crate::tui::theme::Theme;
 
 /// Bytes of messages out of view that a frame renders to learn their heights. The last message may exceed it.
-const SHARE: usize = 32 * 1024;
+const MAX_MEASURED_BYTES: usize = 32 * 1024;
 
 /// What the transcript is drawn from.
 pub(super) struct Scene<'a> {
@@ -51,7 +51,7 @@ pub struct ChatCache {
     thoughts: bool,
     /// The first visible line as last drawn.
     pub(super) first: Place,
-    /// The end as it was when the view last stood there.
+    /// The end at the time of the last frame.
     known_end: Place,
     /// Lines that have come below the view since.
     pub news: usize,
@@ -82,8 +82,8 @@ pub struct VisibleStop {
 }
 
 impl ChatCache {
-    /// The lines in view. `wanted` is how many lines the user wants below them, counted from where the last frame stood:
-    /// 0 follows the end, any other number moves the view by its difference to [`Self::from_bottom`].
+    /// The visible lines. `wanted` is the number of lines that the user wants below them, relative to the last frame: 0
+    /// follows the end, any other number moves the view by its difference to [`Self::from_bottom`].
     pub(super) fn arrange(
         &mut self,
         head: Vec<Line<'static>>,
@@ -111,7 +111,7 @@ impl ChatCache {
         if let Some(focus) = scene.focus.as_ref().filter(|focus| focus.follow) {
             first = desk.bring(first, focus).min(end);
         } else if let Some(focus) = scene.focus.as_ref().filter(|_| wanted == 0 && desk.cache.from_bottom == 0) {
-            // What streams in pushes the text up, but not what is being read out of the view.
+            // Streamed text moves the view up, but keeps the block under the reading cursor visible.
             first = first.min(desk.holding(focus, rewrapped));
         }
         if rewrapped {
@@ -124,7 +124,8 @@ impl ChatCache {
         self.settle(first, end, usize::from(scene.height))
     }
 
-    /// Takes in what has changed, without reading it; whether all lines have to be wrapped anew.
+    /// Compares the entries with those of the last frame without reading their texts. Returns whether all lines must be
+    /// wrapped again.
     fn compare(&mut self, head: Vec<Line<'static>>, scene: &Scene<'_>) -> bool {
         let look = (scene.width, scene.theme.name(), scene.thoughts);
         let rewrapped = (self.width, self.theme.as_str(), self.thoughts) != look;
@@ -247,8 +248,8 @@ impl LayoutState<'_> {
         self.up(end, height.saturating_sub(margin)).min(self.up(start, margin))
     }
 
-    /// The furthest down that the view may go by itself while somebody reads: what is read stays in it. Where that began
-    /// above the view already, nothing moves.
+    /// The furthest down that streamed text may move the view while the user reads, so that the block under the cursor
+    /// stays visible. A block that began above the view does not move it.
     fn holding(&mut self, focus: &Focus<'_>, rewrapped: bool) -> Place {
         let at = focus.stop_id.entry + 1;
         let drawn = self.cache.first;
@@ -301,11 +302,12 @@ impl LayoutState<'_> {
         }
     }
 
-    /// Renders some of what is below the view and was not rendered yet: how far it is to the end becomes exact.
+    /// Renders some of the entries below the view that have not been rendered, so that the distance to the end becomes
+    /// exact.
     fn render_share(&mut self, first: Place) {
         let mut bytes = 0;
         for at in first.message..self.cache.messages.len() {
-            if bytes >= SHARE {
+            if bytes >= MAX_MEASURED_BYTES {
                 return;
             }
             if let Some(message) = self.cache.messages.get(at).filter(|message| !message.exact) {

@@ -1,4 +1,5 @@
-//! The composer where its keys are those of vi, and pastes that are opened again.
+//! Actions of the composer: vi keys, pastes and dropped paths, earlier input, earlier sessions, and the external
+//! editor.
 
 use crossterm::event::{KeyCode, KeyEvent};
 
@@ -130,26 +131,28 @@ impl App {
         is_new
     }
 
-    /// Takes what was opened as the editor left it; in words why it does not count, and then all is as it was.
-    pub(crate) fn edited(&mut self, what: &Editing, result: Result<String, String>) -> Vec<Task> {
-        match (what, result) {
-            // What became of a file of the repository is seen by who follows the files.
-            (Editing::File { path, .. }, Ok(_)) => self.recheck_file(path),
-            (Editing::Review(draft), Ok(text)) => self.review_edited(draft, &text),
-            (Editing::Message(_), Ok(text)) => {
+    /// Handles the text that the user's editor saved.
+    pub(crate) fn edited(&mut self, what: &Editing, text: &str) -> Vec<Task> {
+        match what {
+            // The file watcher reports a changed file of the repository.
+            Editing::File { path, .. } => self.recheck_file(path),
+            Editing::Review(draft) => self.review_edited(draft, text),
+            Editing::Message(_) => {
                 self.focus = crate::tui::action::Pane::Chat;
-                // Somebody has just worked on it: all of it shows, unless it is too long to be wrapped at each key.
-                // Line ends at the end of a message mean nothing; at the end of a file they do.
+                // The user has just edited the whole text, so it is not folded, unless it is too long to be wrapped at
+                // each key. Line ends at the end of a message have no meaning.
                 let text = text.trim_end_matches(['\n', '\r']);
                 let opens = text.lines().count() <= MAX_UNFOLDED_LINES;
                 self.typed(|app| if opens { app.composer.open(text) } else { app.composer.set(text) })
             }
-            (_, Err(reason)) => {
-                let hint = "The setting editor names another one; so do VISUAL and EDITOR.";
-                self.session.tell(Level::Error, reason, hint);
-                Vec::new()
-            }
         }
+    }
+
+    /// Shows why the user's editor did not run or its text cannot be used. Nothing is changed.
+    pub(crate) fn edit_failed(&mut self, message: String) -> Vec<Task> {
+        let hint = "The setting editor names another one; so do VISUAL and EDITOR.";
+        self.session.tell(Level::Error, message, hint);
+        Vec::new()
     }
 }
 
@@ -230,7 +233,8 @@ impl App {
         self.overlays.show(Overlay::inputs(&self.session.keeping));
     }
 
-    /// Opens the list of earlier sessions, if one was asked for. Another overlay may hold work, so the list waits for it.
+    /// Opens the list of earlier sessions if it was requested. It waits while another overlay is open, which may hold
+    /// unsaved input.
     pub(crate) fn offer_sessions(&mut self) {
         if let (Some(Overlay::Sessions(open)), Some((_, lines))) =
             (self.overlays.top_mut(), &self.session.keeping.listed)

@@ -1,7 +1,7 @@
-//! Completion in the composer: what is offered where something is being typed, and which keys take it.
+//! Completion in the composer: the candidates for the word at the cursor, and the keys that accept one.
 //!
-//! It opens by itself and never takes a key that somebody may mean otherwise: Enter runs what is whole, and Tab goes to the next pane
-//! where nothing is offered.
+//! The list opens while the user types and takes no key that may have another meaning: Enter runs a complete command,
+//! and Tab goes to the next pane when there is no list.
 
 use super::vi::Mode;
 use crate::session::{
@@ -73,7 +73,7 @@ impl Completion {
 }
 
 impl Popup {
-    /// The file that the candidate under the cursor is or lies in, and the line there (1-based).
+    /// The file that contains the candidate under the cursor or is the candidate, and its line (1-based).
     pub(crate) fn file<'p>(&'p self, paths: &[String]) -> Option<(&'p str, Option<usize>)> {
         let candidate = self.candidates.get(self.selected)?;
         let takes_files = match self.place.wanted {
@@ -111,7 +111,7 @@ impl Popup {
         let is_whole = self.candidates.iter().any(|candidate| candidate.is_whole);
         let takes = match self.place.wanted {
             Slot::Command => true,
-            // What the arguments of a file's command are, nobody knows.
+            // The arguments of a command from a file are unknown.
             Slot::Own => false,
             Slot::Mention => candidate.is_near && typed.chars().count() >= MIN_MENTION_LETTERS,
             Slot::Argument(info, _) => {
@@ -156,7 +156,7 @@ impl App {
             self.completion.closed = is_suppressed;
             wanted = self.lookups(now.as_ref());
         }
-        // Somebody is choosing: what comes in meanwhile must not move the list under the cursor.
+        // While the user chooses, incoming results must not move the list under the cursor.
         let is_chosen_from = !is_new && self.completion.popup.as_ref().is_some_and(|popup| popup.navigated);
         let is_stale = std::mem::take(&mut self.completion.is_stale) && !is_chosen_from;
         if !is_new && !is_stale {
@@ -192,7 +192,7 @@ impl App {
             }
             Slot::Argument(info, _) if matches!(info.takes, Argument::Paths | Argument::Shell) => {
                 let folder = folder_of(&now.typed);
-                // It is looked into once for each time that somebody begins to type what lies in it.
+                // A directory is read once for each time that the user starts to type a path in it.
                 let seen = self.completion.seen.as_ref().filter(|seen| seen.wanted == now.wanted);
                 if seen.is_some_and(|seen| folder_of(&seen.typed) == folder) {
                     Vec::new()
@@ -204,7 +204,7 @@ impl App {
         }
     }
 
-    /// Gives a key to what is offered; `None` if it is none of its own.
+    /// Handles a key of the completion list. `None` if the key is not one of its keys.
     pub(crate) fn completion_key(&mut self, key: &str) -> Option<Vec<Task>> {
         self.completion.popup()?;
         let popup = self.completion.popup.as_mut()?;
@@ -240,7 +240,7 @@ impl App {
         Some(Vec::new())
     }
 
-    /// Puts a candidate in the place of what was typed.
+    /// Replaces the typed word with a candidate.
     fn take_candidate(&mut self, candidate: &Candidate) -> Vec<Task> {
         let Some(popup) = self.completion.popup.take() else { return Vec::new() };
         let takes_nothing = popup.place.wanted == Slot::Command && candidate.ends_line;

@@ -1,12 +1,12 @@
-//! Paths that are dropped on the terminal: it types them in, quoted, with backslashes, or as addresses. Pure.
+//! Paths that are dropped on the terminal, which types them quoted, with backslashes, or as URLs. No I/O.
 
 use std::path::Path;
 
 use crate::session::is_picture_path;
 
-/// Nothing longer is a list of paths, in bytes and in words.
-const LONGEST: usize = 65_536;
-const MOST: usize = 64;
+/// Longer text is not a list of dropped paths, in bytes.
+const MAX_BYTES: usize = 65_536;
+const MAX_PATHS: usize = 64;
 
 /// What one dropped path is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,10 +24,10 @@ pub(crate) enum Dropped {
 pub(crate) fn dropped(text: &str, root: &Path, known: &[String]) -> Option<Vec<Dropped>> {
     let text = text.trim();
     let begins = ["/", "'/", "\"/", "file://", "'file://"].iter().any(|start| text.starts_with(start));
-    if !begins || text.len() > LONGEST {
+    if !begins || text.len() > MAX_BYTES {
         return None;
     }
-    let words = shell_words::split(text).ok().filter(|words| words.len() <= MOST)?;
+    let words = shell_words::split(text).ok().filter(|words| words.len() <= MAX_PATHS)?;
     words.iter().map(|word| one(word, root, known)).collect()
 }
 

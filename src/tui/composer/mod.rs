@@ -1,4 +1,4 @@
-//! The composer: the message being written, with the editing keys of a shell and soft wrapping.
+//! The composer: an input of several lines with the editing keys of a shell and soft wrapping.
 
 mod actions;
 pub(super) mod completion;
@@ -31,8 +31,8 @@ const CHIP_SPACE: char = '\u{205F}';
 /// How the name of every chip begins.
 const CHIP_OPENING: &str = "[paste\u{205F}";
 
-/// An edit of the text area is at most this many of its steps: the selection goes, then something comes.
-const STEPS: usize = 3;
+/// One edit of the text area is at most this many of its undo steps: it removes the selection and inserts.
+const MAX_UNDO_STEPS_PER_EDIT: usize = 3;
 
 /// The message being written.
 #[derive(Debug)]
@@ -173,7 +173,7 @@ impl Composer {
         is_end.then(|| above.chain([before]).collect())
     }
 
-    /// Puts `text` in the place of so many characters before the cursor.
+    /// Replaces `length` characters before the cursor with `text`.
     pub fn complete(&mut self, length: usize, text: &str) {
         let at = self.position();
         self.jump(at.saturating_sub(length));
@@ -283,7 +283,7 @@ impl Composer {
         Buffer { cells, cursor }
     }
 
-    /// Puts the text of the chip at the cursor in its place, or of the only one; false if there is none.
+    /// Replaces the chip at the cursor, or the only chip, with its text. Returns false if there is none.
     pub fn open_chip(&mut self) -> bool {
         let text = self.area.lines().join("\n");
         let (at, places) = (self.position(), self.places(&text));
@@ -342,7 +342,7 @@ impl Composer {
             Some(removed.start.min(chip.start)..removed.end.max(chip.end))
         });
         let Some(removed) = removed else { return };
-        for _ in 0..STEPS {
+        for _ in 0..MAX_UNDO_STEPS_PER_EDIT {
             if self.area.lines() != before {
                 self.area.undo();
             }
@@ -375,7 +375,7 @@ impl Composer {
         jump(&mut self.area, position);
     }
 
-    /// Puts the cursor to a cell, counted from the corner of what is drawn.
+    /// Moves the cursor to a cell, relative to the top left corner of the drawn text.
     pub fn click(&mut self, column: u16, row: u16) {
         let (top, left) = self.area.scroll_offset();
         let cell = |offset: u16, at: u16| usize::from(offset.saturating_add(at));
@@ -459,8 +459,8 @@ fn jump(area: &mut TextArea<'_>, position: usize) {
     area.move_cursor(CursorMove::Jump(row, column));
 }
 
-/// What an edit replaced, as a range of `old`, placed as late and as early as the texts allow: of two letters that are the
-/// same, nobody can tell which one went.
+/// The range of `old` that an edit replaced, placed as late and as early as the texts allow: with two equal letters it
+/// is ambiguous which one was removed.
 fn edits(old: &[char], new: &[char]) -> [Range<usize>; 2] {
     let most = old.len().min(new.len());
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();

@@ -1,17 +1,18 @@
-//! What a slash command does to the app. What is about the conversation, its files or the world goes on to the session.
+//! Slash commands of the app. Commands for the conversation, its files, the network or processes are passed to the
+//! session.
 
 use crate::session::{Command, Effect, Level, LookOrder, Meant, is_command};
 use crate::tui::action::{ACTIONS, Action};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::Overlay;
 
-/// Whether a text is a command with something behind its name: more than a few letters would be lost with it.
+/// Whether a text is a command with arguments, which the user may not want to lose.
 pub(crate) fn is_long_command(text: &str) -> bool {
     is_command(text) && text.trim().contains(char::is_whitespace)
 }
 
 impl App {
-    /// Carries a command out.
+    /// Runs a command.
     pub(crate) fn command(&mut self, command: Command) -> Vec<Task> {
         match command {
             Command::Help => self.open_help(true),
@@ -27,7 +28,7 @@ impl App {
             Command::Quit => return self.leave(),
             Command::Paste(name) => return self.paste_command(name),
             Command::Editor(text) => {
-                // It stays, whatever becomes of the editor.
+                // The text stays, whatever the editor returns.
                 let mut tasks = self.typed(|app| app.composer.set(&text));
                 tasks.push(Task::Edit(Editing::Message(text)));
                 return tasks;
@@ -43,7 +44,7 @@ impl App {
         Vec::new()
     }
 
-    /// Puts the last answer on the clipboard.
+    /// Copies the last answer to the clipboard.
     fn copy_answer(&mut self) {
         match self.session.last_answer() {
             Some(clip) => self.session.clipboard = Some(clip),
@@ -53,9 +54,9 @@ impl App {
 }
 
 impl App {
-    /// Carries a line out. It stays in the composer when it is not understood.
+    /// Runs a command line. It stays in the composer if it cannot be parsed.
     pub(crate) fn run_line(&mut self, line: &str) -> Vec<Task> {
-        // A command of a file hides the action of its name.
+        // A command from a file takes precedence over an action with its name.
         let is_free = |name: &&str| self.session.known.commands.named(name).is_none();
         let actions: Vec<&'static str> = ACTIONS.iter().map(|info| info.name).filter(is_free).collect();
         match self.session.understand(line, &actions) {
@@ -70,7 +71,7 @@ impl App {
             }
             Ok(Meant::Show(message)) => self.typed(|app| app.composer.open(&message)),
             Ok(Meant::Switch { model, message }) => {
-                // The connection may take its time: the message waits for it in the composer.
+                // Connecting may take a while, so the message stays in the composer.
                 let mut tasks = run(self.session.use_model(model));
                 tasks.extend(self.typed(|app| app.composer.set(&message)));
                 let send = self.keys.first(Action::Send);
@@ -81,7 +82,7 @@ impl App {
                 self.composer.clear();
                 let (sent, effects) = self.session.send(&message);
                 if !sent {
-                    // It is not lost: it can be sent again when that is mended.
+                    // The text returns to the composer, so that it can be sent again after the problem is fixed.
                     self.composer.set(&message);
                 }
                 run(effects)
@@ -95,8 +96,8 @@ impl App {
 }
 
 impl App {
-    /// `/paste` and its key: a place for a reply at once, filled with the clipboard as soon as that is read; with a name, a
-    /// picture of the clipboard.
+    /// `/paste` and its key: opens an input for a reply, which is filled with the clipboard as soon as that is read.
+    /// With a name, pastes an image from the clipboard.
     pub(super) fn paste_command(&mut self, name: Option<String>) -> Vec<Task> {
         if name.is_none() {
             if self.session.turn.is_some() {
@@ -108,13 +109,13 @@ impl App {
         run(self.session.command(Command::Paste(name)))
     }
 
-    /// Takes what the session has for the face.
+    /// Handles input that the session received from outside: the clipboard, dictation, images.
     pub(crate) fn take_external_input(&mut self) -> Vec<Task> {
         let outside = &mut self.session.outside;
         let (inserts, spoken) = (std::mem::take(&mut outside.inserts), outside.spoken.take());
         let (text, picture) = (outside.pasted.take(), std::mem::take(&mut outside.pasted_picture));
         if let Some(Overlay::Paste(place)) = self.overlays.top_mut() {
-            // What was copied here is no reply.
+            // A text that was copied in the app is not a reply.
             if let Some(text) = text.filter(|text| !self.history.has_copied(text)) {
                 place.fill(&text);
             }
@@ -132,7 +133,7 @@ impl App {
         })
     }
 
-    /// Opens the meter of a recording, brings it up to date, or closes it.
+    /// Opens, updates or closes the meter of a recording.
     fn show_voice(&mut self) {
         match (&self.session.outside.recording, self.overlays.top()) {
             (Some(recording), None | Some(Overlay::Voice(_))) => self.overlays.show(Overlay::voice(recording)),
@@ -141,7 +142,7 @@ impl App {
         }
     }
 
-    /// Stops what is on its way from outside; `None` if there is nothing.
+    /// Cancels a download or recording. `None` if there is none.
     pub(crate) fn stop_outside(&mut self) -> Option<Vec<Effect>> {
         if self.session.outside.recording.is_some() {
             return Some(self.session.end_recording(false));

@@ -1,5 +1,5 @@
-//! What is asked before it is done: commands that lose or change much, and leaving while something is under way. Each question says
-//! what will happen, what stays, and how to get back.
+//! Confirmations of commands that lose or change much, and of leaving while work is running. Each question says what
+//! will happen, what is kept, and how to undo it.
 
 use rhumb_text::count;
 use rhumb_workspace::Direction;
@@ -13,7 +13,7 @@ use crate::tui::overlay::{Confirm, ConfirmedAction, Overlay};
 impl App {
     /// Carries a command out, after a question if it loses much.
     pub(crate) fn run_user_command(&mut self, command: Command) -> Vec<Task> {
-        // The question names what it is about, and that is found on the disk.
+        // The question names its subject, which is read from the disk.
         match command {
             Command::Undo => return run(vec![Effect::Look(LookOrder::LastWrite(Direction::Undo))]),
             Command::Redo => return run(vec![Effect::Look(LookOrder::LastWrite(Direction::Redo))]),
@@ -60,7 +60,7 @@ impl App {
         Vec::new()
     }
 
-    /// Whether a key that answers nothing belongs to the composer: a question came up over it, and somebody types on.
+    /// Whether a key that answers nothing belongs to the composer: a question opened while the user was typing.
     pub(crate) fn typing_continues(&self) -> bool {
         let is_over_composer = self.focus == Pane::Chat && !self.chat.is_reading() && self.overlays.len() <= 1;
         let leaves_typing = match self.overlays.top() {

@@ -1,4 +1,4 @@
-//! The help of the moment: what can be done now, all keys in force, all commands.
+//! The help: the actions that are available now, all key bindings, all commands.
 
 use rhumb_edit::review::EditState;
 

@@ -1,4 +1,4 @@
-//! What the actions of each pane do. `None` means that the action is none of this pane's.
+//! The actions of each pane. `None` means that the pane does not handle the action.
 
 mod command;
 mod confirm;

@@ -1,4 +1,4 @@
-//! What the lists that lie over the panes ask for: a look at something, a line, a ranking; and what is chosen in them.
+//! Handlers of overlays: previews, inputs, rankings, and choices in lists.
 
 use crate::session::{
     Command, Connection, Effect, IndexCommand, IndexReport, IndexState, KeepReport, LookOrder, LookReport, NewKey,
@@ -10,7 +10,7 @@ use crate::tui::overlay::{CodeSearch, ConnectBox, LineBox, LineFor, Overlay, Pre
 use crate::tui::widget::picker::{RankJob, Ranked};
 
 impl App {
-    /// Opens the definitions of the repository.
+    /// Opens the list of the repository's definitions.
     pub(crate) fn open_symbols(&mut self) {
         match &self.session.symbols {
             Some(graph) => self.overlays.show(Overlay::symbols(graph, self.ranked_map().map(AsRef::as_ref))),
@@ -18,7 +18,7 @@ impl App {
         }
     }
 
-    /// Sees to it that what the cursor of a list is on can be looked at.
+    /// Requests the preview of the item under the cursor of a list.
     pub(crate) fn request_previews(&mut self) -> Vec<Task> {
         match self.overlays.top().and_then(Overlay::preview) {
             Some(PreviewTarget::File(path, _)) => self.previews.want(&path).into_iter().collect(),
@@ -29,7 +29,7 @@ impl App {
         }
     }
 
-    /// Takes in what was found out about earlier sessions.
+    /// Passes details of earlier sessions to the open list.
     pub(crate) fn note_session_list(&mut self, report: &Report) {
         let Report::Kept(report) = report else { return };
         if let KeepReport::Peeked(number, said) = report {
@@ -47,12 +47,12 @@ impl App {
         }
     }
 
-    /// A ranking of the open list that is to be done away from the keyboard.
+    /// A ranking of the open list that must run on another thread.
     pub fn take_rank_job(&mut self) -> Option<RankJob> {
         self.overlays.top_mut()?.component().picker()?.take_job()
     }
 
-    /// Takes in such a ranking.
+    /// Passes the result of such a ranking to the list.
     pub fn ranked(&mut self, ranked: Ranked) -> Vec<Task> {
         if let Some(overlay) = self.overlays.top_mut() {
             if let Some(picker) = overlay.component().picker() {
@@ -62,7 +62,7 @@ impl App {
         self.request_previews()
     }
 
-    /// Takes a click on a row of the overlay on top.
+    /// Handles a click on a row of the top overlay.
     pub fn click_in_overlay(&mut self, row: usize, double: bool) -> Vec<Task> {
         let Some(overlay) = self.overlays.top_mut() else { return Vec::new() };
         let reply = overlay.component().click(row, double);
@@ -71,7 +71,7 @@ impl App {
         tasks
     }
 
-    /// Takes the wheel over the overlay on top, so many lines down.
+    /// Scrolls the top overlay by `by` lines.
     pub fn wheel_in_overlay(&mut self, by: isize) -> Vec<Task> {
         if let Some(overlay) = self.overlays.top_mut() {
             overlay.component().wheel(by);
@@ -79,7 +79,7 @@ impl App {
         self.request_previews()
     }
 
-    /// Does what was chosen in a list.
+    /// Handles the choice in a list.
     pub(crate) fn chosen_in_list(&mut self, reply: Reply) -> Vec<Task> {
         match reply {
             Reply::Mention(name) => {
@@ -138,12 +138,12 @@ impl App {
 }
 
 impl App {
-    /// Opens a question that the user's last key set off, or a text that was asked for. A question opens in the review alone,
-    /// where that key was pressed: somebody who has gone on to type must not answer it by a letter. It stays above the
-    /// composer then.
+    /// Opens a question that the user's last key caused, or a requested text. A question opens in the review only,
+    /// where that key was pressed: a user who has begun to type must not answer it with a letter, so elsewhere it stays
+    /// above the composer.
     pub(crate) fn open_pending_question(&mut self) {
         let asks = std::mem::take(&mut self.session.asks_now);
-        // What is open must be what a letter answers: the next question may be whether to run a command.
+        // A letter must answer the visible question: the next question may be whether to run a command.
         if let Some(Overlay::Ask(open)) = self.overlays.top()
             && !self.session.put_first(open.asked())
         {
@@ -164,7 +164,7 @@ impl App {
 }
 
 impl App {
-    /// Opens the screen that connects a model, where the session asks for it. Another overlay may hold work, so the screen waits until
+    /// Opens the connection overlay at the session's request. Another overlay may hold unsaved input, so it waits until
     /// that closes.
     pub(crate) fn offer_connection(&mut self) -> Vec<Task> {
         let is_free = matches!(self.overlays.top(), None | Some(Overlay::Connect(_)));
@@ -178,21 +178,21 @@ impl App {
         run(self.session.search_connections())
     }
 
-    /// Has a key checked and stored.
+    /// Requests the check and the storage of a key.
     pub(crate) fn enter_key(&mut self, key: NewKey) -> Vec<Task> {
         let tasks = run(self.session.enter_key(key));
         self.refresh_connecting();
         tasks
     }
 
-    /// Looks for keys and servers again.
+    /// Searches for keys and servers again.
     pub(crate) fn search_connections(&mut self) -> Vec<Task> {
         let tasks = run(self.session.search_connections());
         self.refresh_connecting();
         tasks
     }
 
-    /// Shows what was found. The screen closes when a model was just connected.
+    /// Shows the connections that were found. The overlay closes when a model was just connected.
     pub(crate) fn note_connecting(&mut self, is_connected: bool) {
         self.refresh_connecting();
         if is_connected && matches!(self.overlays.top(), Some(Overlay::Connect(_))) {
@@ -213,12 +213,12 @@ impl App {
 }
 
 impl App {
-    /// Opens the search with some words, which may be none.
+    /// Opens the search with a query, which may be empty.
     pub(crate) fn open_code_search(&mut self, words: &str) {
         self.overlays.show(Overlay::Search(Box::new(CodeSearch::new(words))));
     }
 
-    /// The search, if it is open, under another overlay or not.
+    /// The search, if it is open, even below another overlay.
     fn code_search(&mut self) -> Option<&mut CodeSearch> {
         self.overlays.iter_mut().find_map(|overlay| match overlay {
             Overlay::Search(search) => Some(&mut **search),
@@ -226,7 +226,7 @@ impl App {
         })
     }
 
-    /// Asks for the passages, if other words were typed or more is known.
+    /// Requests the passages if the query has changed or the index has grown.
     pub(crate) fn update_code_search(&mut self) -> Option<Task> {
         let survey = self.session.survey;
         let search = self.code_search()?;
@@ -234,7 +234,7 @@ impl App {
         search.next().map(|question| Task::Run(Effect::Look(LookOrder::Search(question))))
     }
 
-    /// Takes note of what was found, and of what makes another answer likely.
+    /// Passes search results, and reports that may change the results, to the open search.
     pub(crate) fn note_search(&mut self, report: &Report) {
         let Some(search) = self.code_search() else { return };
         match report {
@@ -245,7 +245,7 @@ impl App {
         }
     }
 
-    /// Does what an action wants of the index of meanings. One that rests goes on where it would be paused.
+    /// Controls the index of embeddings. An action that would pause it continues it if it is paused.
     pub(crate) fn command_index(&mut self, action: Action) -> Vec<Task> {
         let rests = matches!(self.session.index, IndexState::Paused(..));
         let wanted = match action {
@@ -271,7 +271,7 @@ impl App {
         run(effects)
     }
 
-    /// Puts a question about the whole repository into the message.
+    /// Puts a question about the whole repository into the composer.
     pub(super) fn ask_codebase(&mut self, text: &str) -> Vec<Task> {
         self.focus = Pane::Chat;
         self.overlays.clear();
@@ -391,12 +391,12 @@ mod tests {
         let run = question(ProcessSubject::Run("rm -r build".into()), "Run it?");
         app.session.questions.extend([share("old"), run.clone()]);
         press(&mut app, "Enter");
-        // A newer one comes before it: the one that is read stays the one that is answered.
+        // A newer question is queued before it: the visible one is still the one that is answered.
         app.session.questions.push_front(share("newer"));
         app.report(crate::session::Report::Head("main".into()));
         press(&mut app, "n");
         assert_eq!(app.session.questions, [share("newer"), run.clone()]);
-        // The one that is read goes away: the next is not answered in its place.
+        // The visible question goes away: the next one is not answered instead.
         press(&mut app, "Enter");
         app.session.questions.pop_front();
         app.report(crate::session::Report::Head("main".into()));

@@ -1,31 +1,31 @@
-//! The palette: every action and command in one list, with what it does, its keys, and why it cannot be done now. A slash and the
-//! name of an action does the same.
+//! The palette: every action and command in one list, with description, keys, and the reason when it is unavailable. A
+//! slash and the name of an action runs it, too.
 
 use crate::session::{Argument, COMMANDS, Candidate, Candidates, CommandInfo, Connection, SurveyState, origin, place};
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::{App, Task};
 use crate::tui::overlay::{LineBox, LineFor, Overlay};
 
-/// The columns that names get; what they do stands beside them.
-const NAMES: usize = 24;
+/// Columns of the names; the description of each row follows.
+const NAME_COLUMNS: usize = 24;
 
-/// Below this many columns of the screen there is no room for a column of names, nor for keys: what each row does is worth more.
-const NARROW: u16 = 50;
+/// On a screen with fewer columns the rows have neither names nor keys, but only descriptions.
+const MIN_NAME_COLUMN_WIDTH: u16 = 50;
 
-/// As many of what was run lately stand first.
-const RECENT: usize = 8;
+/// Most recently run entries that are listed first.
+const MAX_RECENT: usize = 8;
 
 impl App {
     /// Opens the palette.
     pub(crate) fn open_palette(&mut self) {
         let mut rows = Vec::new();
-        let is_narrow = (1..NARROW).contains(&self.layout.screen().0);
+        let is_narrow = (1..MIN_NAME_COLUMN_WIDTH).contains(&self.layout.screen().0);
         let row = |name: &str, usage: &str, help: &str, detail: String, enabled: bool| {
             let shown = format!("{name} {usage}");
             let (shown, help) = (shown.trim(), help.trim());
             match is_narrow {
                 true => (name.to_owned(), format!("{name} · {help}"), String::new(), enabled),
-                false => (name.to_owned(), format!("{shown:<NAMES$} {help}"), detail, enabled),
+                false => (name.to_owned(), format!("{shown:<NAME_COLUMNS$} {help}"), detail, enabled),
             }
         };
         for info in COMMANDS {
@@ -55,7 +55,7 @@ impl App {
         let typed = typed.filter_map(|text| text.split_whitespace().next()).map(str::to_owned);
         let mut names: Vec<String> = Vec::new();
         for name in self.history.recent().iter().rev().cloned().chain(typed) {
-            if names.len() == RECENT {
+            if names.len() == MAX_RECENT {
                 break;
             }
             if !names.contains(&name) {
@@ -76,7 +76,7 @@ impl App {
                 let words =
                     place(&format!("{name} ")).map(|place| Candidates::default().at(&place, &self.session, &[]));
                 let row = |word: Candidate| {
-                    let shown = format!("{:<NAMES$} {}", word.label, word.help);
+                    let shown = format!("{:<NAME_COLUMNS$} {}", word.label, word.help);
                     (format!("{name} {}", word.insert.trim()), shown, String::new(), true)
                 };
                 let rows: Vec<_> = words.into_iter().flatten().map(row).collect();

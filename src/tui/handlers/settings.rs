@@ -1,4 +1,4 @@
-//! Settings that are changed while the app runs: for this session at once, or in the user's file from the next start on.
+//! Changes of settings while the app runs: for this session, or in the user's file for later sessions.
 
 use toml::Value;
 
@@ -9,22 +9,22 @@ use crate::tui::action::KeyMap;
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, ConfirmedAction, LineBox, LineFor, Overlay};
 
-/// What settings are told to come from when they were changed in the app.
-const HERE: &str = "this session";
+/// Origin that is shown for settings that were changed in the app.
+const THIS_SESSION: &str = "this session";
 
 impl App {
     /// Opens the settings that were looked up. What was changed in this session stands above what they say.
     pub(crate) fn show_settings(&mut self, mut rows: Vec<SettingRow>, query: &str) {
         for row in &mut rows {
             if let Some(value) = self.changed_settings.get(&row.name) {
-                (row.value, row.origin) = (value.clone(), HERE.to_owned());
+                (row.value, row.origin) = (value.clone(), THIS_SESSION.to_owned());
             }
         }
         // Names of commands have hyphens where those of settings have underscores.
         self.overlays.show(Overlay::settings(rows, &query.trim().replace('-', "_")));
     }
 
-    /// Enter on a setting: a switch is switched, a choice goes on to the next word, all else is asked for.
+    /// Handles Enter on a setting: a switch is toggled, a choice takes its next value, other settings open an input.
     pub(crate) fn change_setting(&mut self, row: &SettingRow) -> Vec<Task> {
         let next = match row.kind {
             Kind::Switch => Some((row.value != "true").to_string()),
@@ -47,7 +47,7 @@ impl App {
         }
     }
 
-    /// A value was typed for a setting. What it does not take is told where it was typed.
+    /// Handles a value that was typed for a setting. An invalid value is reported in the input.
     pub(crate) fn setting_typed(&mut self, name: &str, text: &str) -> Vec<Task> {
         let Some(Overlay::Settings(list)) = self.overlays.top() else { return Vec::new() };
         let Some(row) = list.row(name).cloned() else { return Vec::new() };
@@ -71,7 +71,7 @@ impl App {
         };
         self.changed_settings.insert(row.name.clone(), value.to_owned());
         if let Some(Overlay::Settings(list)) = self.overlays.top_mut() {
-            list.change(&row.name, value, HERE);
+            list.change(&row.name, value, THIS_SESSION);
         }
         self.hint.set(format!("{} = {value}, until you leave", row.name));
         tasks

@@ -13,8 +13,8 @@ use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::key;
 use crate::tui::overlay::{LocationView, Overlay, Place};
 
-/// The largest budget while the window of the model is not known, in tokens: as large as any window that is known.
-const MOST: usize = 1 << 20;
+/// Largest budget of the map while the context window of the model is unknown, in tokens.
+const MAX_BUDGET_TOKENS: usize = 1 << 20;
 
 /// What the cursor of the map pane is on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -258,7 +258,7 @@ impl App {
         let has_files = self.session.files.iter().any(|file| !file.read_only);
         let automatic = map_budget(view.prompt.window, has_files);
         let window = view.prompt.window;
-        let most = if window.known { window.max_input() } else { MOST };
+        let most = if window.known { window.max_input() } else { MAX_BUDGET_TOKENS };
         // More than a request can hold was typed; the first key comes back to what there is.
         let budget = change(self.session.map_tokens.unwrap_or(automatic).min(most)).min(most);
         self.hint.set(format!("map budget: {budget} tokens (/map-tokens auto goes back)"));
@@ -310,7 +310,7 @@ impl App {
         Some(Task::Run(Effect::Look(LookOrder::Sift { map: ThisMap(map), query })))
     }
 
-    /// Takes note of what was found for the pane.
+    /// Passes search results of the map to the pane.
     pub(crate) fn note_for_map(&mut self, report: &Report) {
         match report {
             Report::Looked(LookReport::Sifted { map, query, found }) => {
@@ -419,6 +419,6 @@ mod tests {
         assert_eq!(app.session.map_tokens, Some(50_000 + MAP_BUDGET_STEP));
         app.session.set_map_tokens(Some(usize::MAX));
         app.act_on_map(Action::MapMore);
-        assert_eq!(app.session.map_tokens, Some(MOST));
+        assert_eq!(app.session.map_tokens, Some(MAX_BUDGET_TOKENS));
     }
 }

@@ -1,4 +1,4 @@
-//! The map pane: files in rank order, each opening to its symbols, and where the budget ends; or the text that the model gets.
+//! The map pane: files in rank order with their symbols and the limit of the budget, or the text that the model gets.
 
 mod actions;
 mod outline;
@@ -177,7 +177,8 @@ fn tokens(count: usize) -> String {
 /// Cells of the gauge that shows a file's rank against the best.
 const GAUGE: usize = 5;
 
-/// From so many columns on, the tokens of a file stand behind it, and from so many on with their share of the map.
+/// From the first number of columns on, a file is followed by its tokens; from the second on, also by its share of the
+/// map.
 const MIN_TOKENS_COLUMNS: usize = 42;
 const MIN_SHARE_COLUMNS: usize = 52;
 
@@ -351,7 +352,7 @@ impl<'a> Drawing<'a> {
         ])
     }
 
-    /// A name in at most so many columns, with what a search matched in another style.
+    /// A name in at most `columns` columns, with the search matches in another style.
     fn name(&mut self, name: &str, columns: usize, keep_end: bool, style: Style) -> Vec<Span<'static>> {
         let name = sanitize::visible_line(name);
         let shown = if keep_end { width::clip_start(&name, columns) } else { width::clip(&name, columns) };

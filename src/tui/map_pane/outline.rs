@@ -1,4 +1,4 @@
-//! The map as the model gets it: its text in colours, each line with the file and the symbol that it tells of.
+//! The map's text as the model gets it, in colours, with the file and the symbol of each line.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,8 +14,8 @@ use crate::tui::theme::Role;
 use crate::tui::widget::list_window::ListWindow;
 use crate::tui::widget::styled::StyledText;
 
-/// Longest piece of a line that is drawn, in bytes: the lines of symbols are shorter, names behind a path may be many.
-const LONGEST: usize = 4_000;
+/// Longest part of a line that is drawn, in bytes. A line may list many names after its path.
+const MAX_LINE_BYTES: usize = 4_000;
 
 /// The text of a map by lines.
 #[derive(Debug, Default)]
@@ -86,7 +86,7 @@ impl MapText {
     pub fn line(&self, at: usize, columns: usize, app: &App, coloring: &mut Coloring) -> Option<Line<'static>> {
         let (line, map) = (self.lines.get(at)?, self.map.as_ref()?);
         let text = map.text.get(line.bytes.clone())?;
-        let text = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or(text);
+        let text = text.get(..text.floor_char_boundary(MAX_LINE_BYTES)).unwrap_or(text);
         let theme = app.theme();
         let mut styled = StyledText::new();
         if line.named > 0 {
@@ -121,7 +121,7 @@ pub fn cut(text: &StyledText, columns: usize, mark: ratatui::style::Style) -> Li
     line
 }
 
-/// Whether a name stands in a text as a word of its own.
+/// Whether a text contains a name as a whole word.
 fn has_word(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     !name.is_empty()
@@ -132,7 +132,7 @@ fn has_word(text: &str, name: &str) -> bool {
         })
 }
 
-/// The lines of a map's text, each with what it is about.
+/// The lines of a map's text, each with the file or symbol that it describes.
 fn lines(map: &RepoMap) -> Vec<TextLine> {
     let shown = map.files.iter().enumerate().filter(|(_, file)| file.shown);
     let places: HashMap<&str, usize> = shown.map(|(place, file)| (&*file.path, place)).collect();

@@ -1,5 +1,5 @@
-//! The rows of the map pane, without a list of them: a map of 70,000 files is a handful of stretches, cut where a file is open or
-//! a line is drawn. All files are gone through once for each new map, never for a key.
+//! The rows of the map pane, stored as ranges: a map of 70,000 files is a few ranges, split at open files and at the
+//! budget's limit. All files are visited once for each new map, never for a key.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub enum MapRow {
     Symbol(usize, usize),
     /// A line between files.
     Rule(Rule),
-    /// Something that the user keeps out, by its place among all that is kept out.
+    /// An excluded path, by its index in the list of exclusions.
     Banned(usize),
 }
 
@@ -133,7 +133,7 @@ impl MapRows {
         }
     }
 
-    /// Cuts the rows anew. Touches what is open and what is kept out, not each file.
+    /// Computes the rows. Costs time for open files and exclusions, not for each file.
     pub fn shape(&mut self, shape: Shape<'_>) {
         self.stretches.clear();
         self.len = 0;
@@ -236,8 +236,8 @@ impl MapRows {
     }
 }
 
-/// The last place of what is shown, told from what is not with the fewest mistakes: a map takes what helps most for its tokens,
-/// so that some files further down may be shown, too. `None` if nothing is shown, or all.
+/// The last index of the shown files: the split with the fewest files on the wrong side. A map maximizes usefulness per
+/// token, so that some later files may be shown, too. `None` if none or all are shown.
 fn end(shown: impl Iterator<Item = bool>) -> Option<usize> {
     let (mut score, mut best, mut place, mut hidden) = (0i64, 0i64, None, false);
     for (at, shown) in shown.enumerate() {
@@ -259,7 +259,7 @@ mod tests {
     use rhumb_syntax::{Definition, FileTags, SymbolKind};
     use rhumb_tokens::counter_for_model;
 
-    /// A map of so many files with three symbols each.
+    /// A map of `files` files with three symbols each.
     fn map(files: usize, budget: usize) -> Arc<RepoMap> {
         let definition = |file: usize, number: usize| Definition {
             name: format!("moor_{file}_{number}"),

@@ -1,4 +1,4 @@
-//! What the map pane is about at the moment: which files are open, what is searched, how it is shown, where the cursor is.
+//! The state of the map pane: open files, search, display options and the cursor.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub struct MapFilter {
     pub found: Option<MapMatches>,
     /// The letters whose answer is shown.
     shown: String,
-    /// The letters that were asked for last, and the map.
+    /// The last search query, and its map.
     asked: Option<(String, Arc<RepoMap>)>,
 }
 
@@ -97,8 +97,8 @@ impl MapPane {
         self.filter.as_ref().is_some_and(|filter| filter.typing)
     }
 
-    /// Brings the lines up to date with the map, and with how much the user keeps out of it. With `follow` the cursor stays on what
-    /// it is on, wherever that went; without, on its line.
+    /// Updates the rows to the map and the exclusions. With `follow` the cursor follows its item, otherwise it stays on
+    /// its line.
     pub fn settle(&mut self, map: Option<&Arc<RepoMap>>, banned: usize, follow: bool) {
         if !self.rows.is_of(map) {
             let before = self.rows.map().cloned();
@@ -122,7 +122,7 @@ impl MapPane {
         self.note_anchor(map);
     }
 
-    /// Cuts the lines anew.
+    /// Computes the rows again.
     fn reshape(&mut self, banned: usize) {
         self.banned = banned;
         let filtered = self.filter.as_ref().and_then(|filter| filter.found.as_ref());
@@ -130,7 +130,7 @@ impl MapPane {
         self.window.set_len(self.rows.len());
     }
 
-    /// Takes note of what is under the cursor.
+    /// Stores the item under the cursor.
     fn note_anchor(&mut self, map: Option<&Arc<RepoMap>>) {
         let Some((map, row)) = map.zip(self.row()) else { return };
         let (place, symbol) = match row {
@@ -162,7 +162,7 @@ impl MapPane {
         }
     }
 
-    /// Opens or closes the file at a place; the cursor stays on what it is on, or goes to the file.
+    /// Opens or closes a file. The cursor stays on its item, or moves to the file.
     pub fn set_open(&mut self, map: &Arc<RepoMap>, place: usize, open: bool) {
         let Some(file) = map.files.get(place) else { return };
         if open {
@@ -182,7 +182,7 @@ impl MapPane {
         self.filter.get_or_insert_default().typing = true;
     }
 
-    /// Ends the search; the cursor stays on what it is on, among all files.
+    /// Ends the search. The cursor stays on its item.
     pub fn close_filter(&mut self) {
         let map = self.rows.map().cloned();
         self.note_anchor(map.as_ref());
@@ -211,7 +211,8 @@ impl MapPane {
         Some((Arc::clone(map), letters.to_owned()))
     }
 
-    /// Takes in what passed. For other letters the cursor goes to the best; in another map it stays on what it is on.
+    /// Stores the search results. For another query the cursor moves to the best match; in another map it stays on its
+    /// item.
     pub fn filtered(&mut self, map: &Arc<RepoMap>, letters: &str, found: Option<MapMatches>) {
         if !self.rows.is_of(Some(map)) {
             return;

@@ -1,5 +1,5 @@
-//! Connecting a model: where keys and servers were looked for, a list of what can be connected, and a field for a key. What is typed
-//! over the list is meant for the composer, so that the screen is in nobody's way at the start.
+//! Connecting a model: where keys and servers were looked for, the list of possible connections, and an input for a
+//! key. Text typed over the list goes to the composer, so that the overlay does not block the start.
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
 use crate::tui::previews::Previews;
@@ -39,7 +39,7 @@ struct KeyField {
 #[derive(Debug)]
 pub struct ConnectBox {
     reason: String,
-    /// The model that was asked for; empty for none.
+    /// The requested model. Empty for none.
     model: String,
     /// The provider whose field opens as soon as it is known.
     provider: Option<String>,
@@ -329,7 +329,7 @@ impl OverlayComponent for ConnectBox {
     }
 }
 
-/// Why a key was not taken.
+/// Why a key was rejected.
 fn told(failure: &Failure) -> String {
     format!("{} {}", failure.message, failure.hint).trim_end().to_owned()
 }

@@ -1,4 +1,5 @@
-//! Why a file or a symbol stands where it does in the map: what speaks for it, and the references that weigh most.
+//! Explains the rank of a file or a symbol in the map: the contributions to its score, and the references with the
+//! largest weights.
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext};
 use crate::tui::previews::Previews;

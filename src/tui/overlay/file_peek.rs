@@ -1,4 +1,4 @@
-//! A look at places in files: where something is defined, or used, in colours, with what stands around it.
+//! A view of locations in files, such as definitions or uses, in colours and with the lines around them.
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
 use crate::tui::previews::Previews;

@@ -1,4 +1,4 @@
-//! The help: what can be done here and now, every key in force, every command; searched as one types.
+//! The help overlay: available actions, key bindings and commands, filtered while the user types.
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
 use crate::tui::previews::Previews;
@@ -16,10 +16,10 @@ use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::list_window::ListWindow;
 
-/// From this many columns on, the names of actions have a column of their own.
-const WIDE: usize = 96;
-/// The columns of names, where they have one.
-const NAMES: usize = 20;
+/// With at least this many columns the names of actions have a column.
+const MIN_NAMED_COLUMNS: usize = 96;
+/// Columns of the names, where they have a column.
+const NAME_COLUMNS: usize = 20;
 
 /// One action or command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl HelpView {
         self.query = LineInput::new(text);
     }
 
-    /// Makes the lines anew where the width or the query has changed.
+    /// Renders the lines again if the width or the query has changed.
     fn make(&mut self, columns: usize) {
         let wanted = (columns, self.query.text().to_owned());
         if self.made_for.as_ref() == Some(&wanted) {
@@ -197,9 +197,9 @@ impl HelpRow {
     fn lines(&self, columns: usize, words: &[String], works: bool) -> Vec<Vec<Piece>> {
         let safe = |text: &str| sanitize::visible_line(text).into_owned();
         let (key_role, text_role) = if works { (Role::Key, Role::Text) } else { (Role::Muted, Role::Muted) };
-        let has_names = columns >= WIDE;
+        let has_names = columns >= MIN_NAMED_COLUMNS;
         let keys_wide = if columns < 60 { 12 } else { 24 };
-        let left = 2 + keys_wide + if has_names { NAMES + 2 } else { 0 } + 1;
+        let left = 2 + keys_wide + if has_names { NAME_COLUMNS + 2 } else { 0 } + 1;
         let keys = safe(&self.keys);
         let mut lines: Vec<Vec<Piece>> = Vec::new();
         let mut head = vec![("  ".to_owned(), text_role)];
@@ -212,8 +212,8 @@ impl HelpRow {
             lines.push(std::mem::replace(&mut head, vec![(" ".repeat(2 + keys_wide + 1), text_role)]));
         }
         if has_names {
-            let name = width::clip(&self.name, NAMES).into_owned();
-            let pad = NAMES + 2 - width::columns(&name);
+            let name = width::clip(&self.name, NAME_COLUMNS).into_owned();
+            let pad = NAME_COLUMNS + 2 - width::columns(&name);
             head.extend(marked(&name, words, Role::Muted));
             head.push((" ".repeat(pad), text_role));
         }

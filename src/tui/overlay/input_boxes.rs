@@ -1,4 +1,4 @@
-//! A place for a reply that was copied elsewhere (copy mode).
+//! Overlays for input: a reply that was copied elsewhere (copy mode), and the level meter of dictation.
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext};
 use crate::tui::previews::Previews;
@@ -19,7 +19,7 @@ use crate::tui::theme::{Role, Theme};
 #[derive(Debug, Default)]
 pub struct PasteBox {
     text: String,
-    /// The text is the clipboard's, and nobody has touched it yet.
+    /// The text comes from the clipboard and was not edited.
     filled: bool,
 }
 
@@ -37,7 +37,7 @@ impl PasteBox {
         self.text.is_empty() || self.filled
     }
 
-    /// The cursor stands behind the end of the text, of which so many lines show.
+    /// The cursor is after the end of the text, of which `shown` lines are visible.
     fn put_cursor(&self, frame: &mut Frame<'_>, inner: Rect, shown: usize) {
         if inner.is_empty() {
             return;
@@ -108,11 +108,11 @@ impl OverlayComponent for PasteBox {
 
 /// A column of the meter, from silent to loud.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Below this level nothing is being said: about 48 decibels below full scale.
-const QUIET: f32 = 0.2;
-/// From this level on the recording may be distorted.
-const LOUD: f32 = 0.97;
-/// As many levels have to be quiet before that is told; some two seconds.
+/// Level of the meter below which the recording is silent: about 48 decibels below full scale.
+const MIN_SPEECH_LEVEL: f32 = 0.2;
+/// Level of the meter from which the recording may be clipped.
+const CLIPPING_LEVEL: f32 = 0.97;
+/// Number of quiet levels before the silence is reported: about two seconds.
 const MIN_QUIET_LEVELS: usize = 16;
 
 /// The recording as it was last heard.
@@ -142,7 +142,7 @@ impl VoiceMeter {
         let levels = &self.recording.levels;
         let newest = levels.iter().skip(levels.len().saturating_sub(columns));
         let bar = |level: &f32| {
-            let role = if *level >= LOUD { Role::MeterHigh } else { Role::MeterLow };
+            let role = if *level >= CLIPPING_LEVEL { Role::MeterHigh } else { Role::MeterLow };
             Span::styled(column(*level).to_string(), theme.style(role))
         };
         Line::from_iter(std::iter::once(Span::raw(" ")).chain(newest.map(bar)))
@@ -153,9 +153,9 @@ impl VoiceMeter {
         let levels = &self.recording.levels;
         let newest = || levels.iter().rev().take(MIN_QUIET_LEVELS);
         let is_recording = self.recording.stage == Stage::Recording;
-        if is_recording && levels.len() >= MIN_QUIET_LEVELS && newest().all(|level| *level < QUIET) {
+        if is_recording && levels.len() >= MIN_QUIET_LEVELS && newest().all(|level| *level < MIN_SPEECH_LEVEL) {
             "no sound: is the microphone on?"
-        } else if is_recording && newest().any(|level| *level >= LOUD) {
+        } else if is_recording && newest().any(|level| *level >= CLIPPING_LEVEL) {
             "too loud: a little further from the microphone"
         } else {
             ""
@@ -193,7 +193,7 @@ impl OverlayComponent for VoiceMeter {
 
 /// The bar of a level from 0 to 1.
 fn column(level: f32) -> char {
-    // From 0 to 7 by what it is clamped to.
+    // From 0 to 7, since the level is clamped.
     let at = (level.clamp(0.0, 1.0) * (BARS.len() - 1) as f32).round() as usize;
     BARS.get(at).copied().unwrap_or(' ')
 }

@@ -1,4 +1,4 @@
-//! A line that is asked for: a new name, the value of a setting, what a command takes.
+//! An input of one line: a new name, the value of a setting, the argument of a command.
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext};
 use crate::tui::previews::Previews;

@@ -1,4 +1,4 @@
-//! A list to choose one thing from: a model, a theme, an action or command.
+//! Lists that the user chooses from: models and themes, sessions, settings, symbols, files, servers, earlier input.
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext};
 use crate::tui::previews::Previews;
@@ -146,7 +146,7 @@ impl OverlayComponent for Menu {
     }
 }
 
-/// Window, prices and whether a key is at hand, each in a column of its own.
+/// Window, prices and the availability of a key, each in a column.
 fn columns(rows: &[ModelRow]) -> Vec<String> {
     let parts: Vec<Option<[&str; 3]>> = rows.iter().map(|row| parts(&row.detail)).collect();
     let wide = |at: usize| parts.iter().flatten().map(|parts| width::columns(parts[at])).max().unwrap_or(0);
@@ -306,8 +306,8 @@ pub(super) fn chosen<T>(outcome: Outcome, targets: &[T], reply: impl Fn(&T) -> R
     }
 }
 
-/// The columns that names get.
-const NAMES: usize = 20;
+/// Columns of the names.
+const NAME_COLUMNS: usize = 20;
 
 /// The list while it is open.
 #[derive(Debug)]
@@ -328,9 +328,9 @@ impl SettingsList {
     fn new(rows: Vec<SettingRow>, query: &str) -> Self {
         let shown = |row: &SettingRow| {
             let value = if row.value.is_empty() { "(unset)" } else { &row.value };
-            format!("{:<NAMES$} {}", row.name, width::clip(value, 60))
+            format!("{:<NAME_COLUMNS$} {}", row.name, width::clip(value, 60))
         };
-        // What nobody set is of less interest.
+        // Default values are dimmed.
         let dimmed = rows.iter().map(|row| row.origin == "default").collect();
         let origins = rows.iter().map(|row| short(&row.origin)).collect();
         let keys = [("Ctrl-s", "keep in the file"), ("Alt-d", "default")];
@@ -384,7 +384,8 @@ impl SettingsList {
 }
 
 impl OverlayComponent for SettingsList {
-    /// Takes a key: Enter changes a setting for this session; others keep it in the user's file, or take it out.
+    /// Handles a key. Enter changes a setting for this session; other keys save it to the user's file or remove it from
+    /// there.
     fn key(&mut self, key: KeyEvent) -> Reply {
         if let Some(row) = self.here() {
             match key::name(key).as_str() {

@@ -1,4 +1,4 @@
-//! The logs of commands: what one prints while it runs, following its end, and what earlier ones printed; searched, filtered, copied.
+//! The output of commands: a running command, which the view follows, and earlier ones; with search, filter and copy.
 
 use crate::tui::action::Action;
 use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};

@@ -1,4 +1,4 @@
-//! Overlays: what lies over the panes and gets the keys first. Esc closes the top one.
+//! Overlays are drawn over the panes and get keys first. Esc closes the top one.
 
 mod connect;
 mod explanation;
@@ -53,32 +53,32 @@ pub use self::review::{
 };
 pub use self::search::CodeSearch;
 
-/// What lies over the panes.
+/// An overlay over the panes.
 #[derive(Debug)]
 pub enum Overlay {
     /// A text to read.
     Read(TextView),
-    /// Keys and commands.
+    /// Key bindings and commands.
     Help(HelpView),
     /// Files to add to the chat.
     Files(FileList),
     /// Servers to connect to.
     Servers(ServerList),
-    /// What can be connected, and a field for a key.
+    /// Possible connections, and an input for a key.
     Connect(Box<ConnectBox>),
-    /// A place for a pasted reply.
+    /// An input for a pasted reply.
     Paste(PasteBox),
-    /// A question before something is done.
+    /// A confirmation.
     Confirm(Confirm),
     /// A question of the session.
     Ask(AskBox),
-    /// A message that is being spoken.
+    /// The meter of dictation.
     Voice(VoiceMeter),
-    /// What commands printed.
+    /// The output of commands.
     Log(LogView),
     /// A list to choose one thing from.
     Menu(Menu),
-    /// Earlier sessions to go on with.
+    /// Earlier sessions.
     Sessions(SessionList),
     /// Definitions of the repository.
     Symbols(SymbolList),
@@ -86,72 +86,72 @@ pub enum Overlay {
     Search(Box<CodeSearch>),
     /// The settings.
     Settings(SettingsList),
-    /// A line that is asked for.
+    /// An input of one line.
     Line(LineBox),
-    /// What was typed before.
+    /// Earlier inputs.
     Inputs(InputList),
-    /// Places in files.
+    /// Locations in files.
     Locations(LocationView),
     /// The next request, or a diff.
     Sections(SectionView),
-    /// Why something stands in the map where it does.
+    /// Why an item has its rank in the map.
     Why(ExplanationView),
-    /// What the review has opened.
+    /// An overlay of the review.
     Review(ReviewBox),
 }
 
-/// What an overlay needs to show a file in its colours.
+/// The data that an overlay needs to show a file in colours.
 pub struct OverlayContext<'a> {
-    /// The colours that are known, and a place to ask for others.
+    /// The known colours, and the queue of requests for others.
     pub coloring: &'a mut Coloring,
-    /// The files that were read for a look at them.
+    /// The files that were read for previews.
     pub previews: &'a Previews,
-    /// Where rows stand, for the mouse.
+    /// The clickable rows.
     pub hits: &'a mut Hits,
 }
 
 impl Overlay {
-    /// The help; `closes` are the keys that opened it.
+    /// The help. `closes` are the keys that opened it.
     pub fn help(title: &str, sections: Vec<HelpSection>, closes: Vec<String>) -> Self {
         Self::Help(HelpView::new(title, sections, closes))
     }
 
-    /// A text to read whose lines have columns.
+    /// A text viewer for a table.
     pub fn table(title: &str, text: &str) -> Self {
         Self::Read(TextView::new(title, text).table())
     }
 
-    /// Models to choose from, with `query` typed already.
+    /// A list of models, filtered by `query`.
     pub fn models(rows: &[ModelRow], part: ModelUse, query: &str) -> Self {
         Self::Menu(Menu::models(rows, part, query))
     }
 
-    /// Themes to choose from.
+    /// A list of themes.
     pub fn themes(names: &[&str], current: &str) -> Self {
         Self::Menu(Menu::themes(names, current))
     }
 
-    /// Everything that can be done: what to run, what is shown of it, what stands at the right, and whether it can be done now.
+    /// All actions and commands: name, label, detail, and whether it is available.
     pub fn palette(rows: Vec<(String, String, String, bool)>) -> Self {
         Self::Menu(Menu::palette(rows))
     }
 
-    /// Words to choose one from, as the palette has them.
+    /// A list of choices in the style of the palette.
     pub fn choices(title: &str, rows: Vec<(String, String, String, bool)>) -> Self {
         Self::Menu(Menu::choices(title, rows))
     }
 
-    /// The theme that the screen shall show while this is open, if it is about themes.
+    /// The theme to preview while the list of themes is open.
     pub fn theme_under_cursor(&self) -> Option<&str> {
         if let Self::Menu(menu) = self { menu.theme_under_cursor() } else { None }
     }
 
-    /// The theme from before this was opened, if it is about themes.
+    /// The theme from before the list of themes was opened.
     pub fn theme_before(&self) -> Option<&str> {
         if let Self::Menu(menu) = self { menu.theme_before() } else { None }
     }
 
-    /// A text to read.
+    /// A text viewer.
     pub fn text(title: &str, text: &str) -> Self {
         Self::Read(TextView::new(title, text))
     }
@@ -161,7 +161,7 @@ impl Overlay {
         Self::Files(FileList::new(paths, map))
     }
 
-    /// Takes in the files, logs and previews that have changed.
+    /// Updates files, logs and previews that have changed.
     pub fn refresh(&mut self, paths: &Arc<Vec<String>>, map: Option<&RepoMap>, logs: &[RunLog], previews: &Previews) {
         match self {
             Self::Files(files) => files.refresh(paths, map),
@@ -176,12 +176,12 @@ impl Overlay {
         Self::Servers(ServerList::new(servers))
     }
 
-    /// A place for a pasted reply.
+    /// An input for a pasted reply.
     pub fn reply() -> Self {
         Self::Paste(PasteBox::default())
     }
 
-    /// A question of the session, with all that is to be known.
+    /// A question of the session with its full text.
     pub fn question(question: &Question) -> Self {
         Self::Ask(AskBox::new(question))
     }
@@ -191,32 +191,32 @@ impl Overlay {
         Self::Voice(VoiceMeter::new(recording))
     }
 
-    /// Why something stands in the map where it does: the question.
+    /// Explains the rank of an item in the map.
     pub fn why(map: &ThisMap, place: usize, symbol: Option<usize>) -> Self {
         Self::Why(ExplanationView::new(map, place, symbol))
     }
 
-    /// The next request as it will be sent, from the chunk at a place on.
+    /// The next request as it will be sent, starting at a chunk.
     pub fn prompt(prompt: &Prompt, place: Option<usize>) -> Self {
         Self::Sections(section_sources::request_view(prompt, place))
     }
 
-    /// A unified diff of what was written.
+    /// A unified diff of the written changes.
     pub fn changes(title: &str, diff: &str) -> Self {
         Self::Sections(section_sources::diff_view(title, diff))
     }
 
-    /// What commands printed.
+    /// The output of commands.
     pub fn logs(logs: &[RunLog]) -> Self {
         Self::Log(LogView::new(logs))
     }
 
-    /// What one of the commands printed, with the others beside it.
+    /// The output of one command, with a list of the others.
     pub fn log_of(logs: &[RunLog], run: u64) -> Self {
         Self::Log(LogView::new(logs).at_run(run))
     }
 
-    /// The overlay as a component.
+    /// The overlay as a mutable component.
     pub(super) fn component(&mut self) -> &mut dyn OverlayComponent {
         match self {
             Self::Read(overlay) => overlay,
@@ -243,7 +243,7 @@ impl Overlay {
         }
     }
 
-    /// The overlay as a component, to draw it.
+    /// The overlay as a component.
     pub(super) fn as_component(&self) -> &dyn OverlayComponent {
         match self {
             Self::Read(overlay) => overlay,
@@ -281,9 +281,9 @@ impl Overlay {
     }
 }
 
-/// What every overlay does. The defaults are those of a list with a picker.
+/// The behaviour of an overlay. The defaults are those of a list with a picker.
 pub(super) trait OverlayComponent {
-    /// Takes a key.
+    /// Handles a key.
     fn key(&mut self, key: KeyEvent) -> Reply;
 
     /// Lays the overlay out for a screen: wraps its text, and clamps its scroll position. It is called before each [`Self::draw`].
@@ -297,7 +297,7 @@ pub(super) trait OverlayComponent {
         None
     }
 
-    /// Takes a paste.
+    /// Handles a paste.
     fn paste(&mut self, text: &str) {
         if let Some(picker) = self.picker() {
             picker.paste(text);
@@ -311,8 +311,8 @@ pub(super) trait OverlayComponent {
         }
     }
 
-    /// Takes a click on a row of the list, which moves the cursor there. A double click, or a click on the row under the cursor, chooses
-    /// the row.
+    /// Handles a click on a row of the list, which moves the cursor there. A double click, or a click on the row under
+    /// the cursor, chooses the row.
     fn click(&mut self, row: usize, double: bool) -> Reply {
         let Some(picker) = self.picker() else { return Reply::Stay };
         let was_there = picker.row() == row;
@@ -407,12 +407,12 @@ pub(super) fn render(overlay: &mut dyn OverlayComponent, frame: &mut Frame<'_>) 
     overlay.draw(frame, frame.area(), &theme, context);
 }
 
-/// The space inside the frame of an overlay.
+/// The area inside the border of an overlay.
 pub(super) fn inner_area(area: Rect) -> Rect {
     Block::bordered().inner(area)
 }
 
-/// A rectangle of that size in the middle of the screen, or as much of it as there is.
+/// A centred rectangle of that size, limited to the screen.
 pub(super) fn centred(screen: Rect, width: u16, height: u16) -> Rect {
     let [row] = Layout::vertical([Constraint::Length(height.min(screen.height))])
         .flex(ratatui::layout::Flex::Center)
@@ -423,7 +423,7 @@ pub(super) fn centred(screen: Rect, width: u16, height: u16) -> Rect {
     area
 }
 
-/// Clears `area`, draws the frame of an overlay there, and gives the space inside.
+/// Clears `area`, draws the border of an overlay there, and returns the area inside.
 pub(super) fn window(frame: &mut Frame<'_>, area: Rect, title: &str, theme: &Theme) -> Rect {
     frame.render_widget(Clear, area);
     let block = Block::bordered()
@@ -436,86 +436,86 @@ pub(super) fn window(frame: &mut Frame<'_>, area: Rect, title: &str, theme: &The
     inner
 }
 
-/// What an overlay says to a key.
+/// The result of a key in an overlay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// It stays.
+    /// Keep the overlay open.
     Stay,
-    /// It closes.
+    /// Close the overlay.
     Close,
     /// Add these files to the chat.
     Add(Vec<String>),
     /// Connect to this server.
     Connect {
-        /// What it speaks.
+        /// The API of the server.
         api: Api,
-        /// Root of its API.
+        /// The root URL of its API.
         base_url: String,
-        /// Model to ask for.
+        /// The model.
         model: String,
     },
-    /// Check and store this key; the overlay stays.
+    /// Check and store this key. The overlay stays open.
     Key(NewKey),
-    /// Look for keys and servers again; the overlay stays.
+    /// Search for keys and servers again. The overlay stays open.
     SearchConnections,
     /// This reply was pasted.
     Pasted(String),
-    /// Do this: somebody said yes to it.
+    /// Run this action: the user confirmed it.
     Confirmed(ConfirmedAction),
-    /// This key is no answer: it was meant for what is beneath.
+    /// This key is not an answer: it is meant for the pane below.
     Typed(KeyEvent),
     /// The choice with this letter.
     Answer(char),
-    /// The recording ends: it is written down, or thrown away.
+    /// The recording ends: true to transcribe it, false to discard it.
     Spoken(bool),
-    /// Put this on the clipboard; the overlay stays.
+    /// Copy this to the clipboard. The overlay stays open.
     Copy(Clip),
     /// Stop this run.
     StopRun(u64),
-    /// Have this model do that part of the work.
+    /// Use this model for that purpose.
     Model(ModelUse, String),
-    /// Draw in these colours.
+    /// Apply this theme.
     Theme(String),
-    /// Run this action, or with a slash before it this command.
+    /// Run this action, or this command if it begins with a slash.
     Run(String),
-    /// Go on with the session of this number.
+    /// Resume the session with this number.
     Resume(i64),
-    /// Type this again.
+    /// Put this earlier input into the composer.
     Recall(String),
-    /// Look at these places.
+    /// Show these locations.
     ShowLocations(Vec<Place>),
-    /// Open this file of the repository in the editor, at the line (1-based).
+    /// Open this file of the repository in the external editor at the line (1-based).
     Edit(String, usize),
-    /// Name this symbol in the message.
+    /// Insert this symbol into the message.
     Mention(String),
-    /// Look at these places; the overlay comes back.
+    /// Show these locations above the overlay.
     Show(Vec<Place>),
-    /// Add this file to the chat, for reference only or not; the overlay stays.
+    /// Add this file to the chat; true if read-only. The overlay stays open.
     AddFound(String, bool),
-    /// Open this file at this line in the editor; the overlay stays.
+    /// Open this file at this line (1-based) in the external editor. The overlay stays open.
     Visit(String, usize),
-    /// Ask this about the whole repository: it goes into the message.
+    /// Put this question about the whole repository into the composer.
     AskCodebase(String),
-    /// Begin a new session with what is in the one of this number.
+    /// Start a new session with the content of the one with this number.
     Fork(i64),
-    /// Ask this before it is done; the overlay comes back.
+    /// Ask for confirmation above the overlay.
     AskFirst(Box<Confirm>),
-    /// Ask for a line, which begins so; the overlay comes back.
+    /// Open an input with this text above the overlay.
     AskLine(LineFor, String),
-    /// This line was typed.
+    /// The user submitted this line.
     Line(LineFor, String),
     /// Change this setting for this session.
     ChangeSetting(Box<SettingRow>),
-    /// Keep this setting as it is now.
+    /// Save this setting to the user's file.
     KeepSetting(Box<SettingRow>),
-    /// Take this setting out of the user's file.
+    /// Remove this setting from the user's file.
     ForgetSetting(Box<SettingRow>),
-    /// What was said in a box of the review.
+    /// The result of a box of the review.
     Review(ReviewReply),
 }
 
 impl Reply {
-    /// Whether the overlay stays where it is, or below another one.
+    /// Whether the overlay stays open, on top or below another one.
     pub fn stays(&self) -> bool {
         matches!(
             self,

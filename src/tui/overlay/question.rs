@@ -1,4 +1,4 @@
-//! A question of the session in full, answered by a letter.
+//! A question of the session with its full text, answered by a letter.
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
 use crate::tui::previews::Previews;
@@ -125,8 +125,8 @@ fn choice_line(choice: &Choice, theme: &Theme) -> Line<'static> {
     ])
 }
 
-/// The widest that it gets, borders included.
-const WIDEST: u16 = 76;
+/// Largest width, borders included, in columns.
+const MAX_WIDTH: u16 = 76;
 
 /// What is done after a yes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,7 +202,7 @@ impl Confirm {
 
     /// The wrapped text, and the area of the box.
     fn parts(&self, screen: Rect) -> (Vec<&str>, Rect) {
-        let width = screen.width.min(WIDEST);
+        let width = screen.width.min(MAX_WIDTH);
         let columns = usize::from(width.saturating_sub(4)).max(8);
         let mut text: Vec<&str> = Vec::new();
         for paragraph in &self.text {
@@ -223,8 +223,8 @@ impl Confirm {
 }
 
 impl OverlayComponent for Confirm {
-    /// Takes a key: a letter of a way, arrows to read on; Esc, Enter, n and q go back. Any other character was meant for something
-    /// else, which is told; other keys do nothing.
+    /// Handles a key: the letter of an answer, or an arrow to scroll; Esc, Enter, n and q cancel. Any other character
+    /// was meant for another pane and is reported as such; other keys do nothing.
     fn key(&mut self, key: KeyEvent) -> Reply {
         let name = key::name(key);
         let mut letters = name.chars();
@@ -258,7 +258,7 @@ impl OverlayComponent for Confirm {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
-        let wide = screen.width.min(WIDEST);
+        let wide = screen.width.min(MAX_WIDTH);
         let columns = usize::from(wide.saturating_sub(4)).max(8);
         let (text, area) = self.parts(screen);
         let mut ways: Vec<Line<'_>> =

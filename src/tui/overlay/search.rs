@@ -1,4 +1,4 @@
-//! The search of the repository: passages for a question or a name, listed as one types, with a look at the one under the cursor.
+//! The search of the repository: passages for a question or a name, listed while the user types, with a preview.
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
 use crate::tui::previews::Previews;
@@ -23,7 +23,7 @@ use crate::tui::widget::meter::grouped;
 use crate::tui::widget::picker::{list_and_look, rule, wide_area};
 use crate::tui::widget::styled::fill;
 
-/// Passages that are asked for: more than anybody looks through.
+/// Number of passages that are requested: more than a user reads.
 const MAX_HITS: usize = 40;
 
 /// What is known of the passages for what was typed.
@@ -45,13 +45,13 @@ pub struct CodeSearch {
     input: LineInput,
     /// The question that was asked last.
     asked: Option<Question>,
-    /// Its answer is on its way. What is typed meanwhile is asked when that has come: each answer is for what was typed last,
-    /// and nobody computes what is not looked at.
+    /// A search is running. Text typed meanwhile is searched when the answer has arrived, so that only the latest query
+    /// is computed.
     waiting: bool,
     /// The repository is known better than when it was asked.
     repeat: bool,
     answer: Answer,
-    /// What the passages that are listed were asked for with.
+    /// The query of the listed passages.
     shown: String,
     hits: Vec<Hit>,
     rows: Vec<Row>,
@@ -310,8 +310,8 @@ const KEYS: [(&str, &str); 8] = [
     ("Alt-y", "copy"),
     ("Alt-g", "by file"),
 ];
-/// Columns inside from which on the look stands beside the list: those of a screen of 100.
-const BESIDE: u16 = 94;
+/// With at least this many columns inside, the preview is beside the list. A screen of 100 columns has as many.
+const MIN_COLUMNS_BESIDE: u16 = 94;
 /// Columns from which on a row says what its symbol is.
 const MIN_KIND_COLUMNS: usize = 36;
 
@@ -338,7 +338,7 @@ impl CodeSearch {
         }
     }
 
-    /// The keys that matter here, as many as fit; or what the last one did.
+    /// The keys of the current state, as many as fit, or the result of the last one.
     fn hints(&self, columns: usize, theme: &Theme) -> Line<'static> {
         if !self.note.is_empty() {
             let note = sanitize::visible_line(&self.note);
@@ -469,7 +469,7 @@ impl OverlayComponent for CodeSearch {
 
     fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
         let [_, middle, _] = Self::parts(inner_area(wide_area(screen)));
-        let (list, _) = list_and_look(middle, BESIDE);
+        let (list, _) = list_and_look(middle, MIN_COLUMNS_BESIDE);
         self.window.set_height(usize::from(list.height));
     }
 
@@ -490,7 +490,7 @@ impl OverlayComponent for CodeSearch {
         if self.rows.is_empty() {
             return self.draw_remark(frame, middle, theme);
         }
-        let (list, beside) = list_and_look(middle, BESIDE);
+        let (list, beside) = list_and_look(middle, MIN_COLUMNS_BESIDE);
         for (y, at) in (list.y..list.bottom()).zip(self.window.visible()) {
             let row = Rect { y, height: 1, ..list };
             frame.render_widget(self.row(at, usize::from(list.width), theme), row);

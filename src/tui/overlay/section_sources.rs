@@ -1,4 +1,4 @@
-//! What was written, as a diff: a section for each file.
+//! Sources of section overlays: the request to the model by part, and written changes as a diff by file.
 
 use std::ops::Range;
 
@@ -61,7 +61,7 @@ fn request_sections(prompt: &Prompt, place: Option<usize>) -> (Vec<Section>, Opt
             if Some(*number) == place {
                 begin = Some(sections.len());
             }
-            // A conversation is one chunk of several messages, each of which follows by itself.
+            // A conversation is one chunk of several messages, which follow separately.
             let text = if chunks.len() == 1 { message.content.clone() } else { chunk.text.clone() };
             let language = language(&chunk.kind, &text);
             let title = chunk.title.clone();

@@ -1,4 +1,4 @@
-//! A long text in colours: sections to jump between, searchable. Only what is on the screen is wrapped and coloured.
+//! A long text in colours with sections and a search. Only the visible lines are wrapped and coloured.
 
 use crate::tui::action::Action;
 use crate::tui::overlay::{OverlayComponent, OverlayContext};
@@ -20,8 +20,8 @@ use crate::tui::widget::input::LineInput;
 use crate::tui::widget::styled::StyledText;
 use rhumb_text::{lines, sanitize, width, wrap};
 
-/// Longest line that is coloured and searched for what to mark, in bytes.
-const LONGEST: usize = 8_000;
+/// Longest line that is coloured and searched for marks, in bytes.
+const MAX_MARKED_LINE_BYTES: usize = 8_000;
 
 /// The text, and what of it is in view.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub struct SectionView {
 /// A part of the text.
 #[derive(Debug, Default)]
 pub(super) struct Section {
-    /// Lines above its text: who speaks, what it is.
+    /// Lines above its text: the role and the kind.
     pub(super) head: Vec<String>,
     pub(super) text: String,
     /// What to call it.
@@ -292,7 +292,7 @@ impl SectionView {
     /// A line in its colours, with what is searched marked.
     fn styled(&self, line: &str, spans: &[rhumb_syntax::Span], is_current: bool, theme: &Theme) -> StyledText {
         let mut text = StyledText::new();
-        if line.len() > LONGEST {
+        if line.len() > MAX_MARKED_LINE_BYTES {
             text.push(&sanitize::visible_line(line), theme.style(Role::Text));
             return text;
         }
@@ -410,7 +410,7 @@ fn ranges(line: &str, wanted: &str) -> Vec<Range<usize>> {
     if lower.len() == line.len() { found(&lower, wanted) } else { found(line, wanted) }
 }
 
-/// A piece of a line, which begins at a byte of it, cut at the ends of what was found.
+/// A part of a line, which begins at byte `start`, split at the ends of the matches.
 fn split<'p>(piece: &'p str, start: usize, hits: &[Range<usize>]) -> Vec<(&'p str, bool)> {
     let (mut parts, mut at) = (Vec::new(), 0);
     for hit in hits {

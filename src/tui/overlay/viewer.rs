@@ -1,4 +1,4 @@
-//! A text to read: help, a part of the prompt, the whole prompt.
+//! A text viewer, for example for a part of the request.
 
 use crate::tui::action::Action;
 use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};

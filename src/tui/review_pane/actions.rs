@@ -59,7 +59,7 @@ impl App {
         }
     }
 
-    /// Brings the cursor of the review to a hunk, for somebody who comes from elsewhere.
+    /// Moves the cursor of the review to a hunk, from another pane.
     pub(crate) fn go_to_hunk(&mut self, id: HunkId) {
         self.go_to(id);
     }
@@ -112,7 +112,7 @@ impl App {
     fn decide_one(&mut self, action: Action) {
         let here = self.hunk_here();
         let Some(at) = here.filter(|id| self.review.shows(*id)) else {
-            // Nobody decides on what is not on the screen.
+            // A hunk that is not on the screen is not decided.
             let after = || self.review.rows.from(self.review.number()).filter_map(|(_, row)| row.hunk());
             let pending = || after().find(|id| self.session.review.decision(*id) == Decision::Pending);
             let next = here.or_else(pending).or_else(|| after().next()).unwrap_or(self.review.cursor);

@@ -1,4 +1,4 @@
-//! Why an action of the review would do nothing now, and the guard against a key that was meant for what stood there before.
+//! Why an action of the review is unavailable, and the guard against a key press that was meant for another hunk.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, ReviewItem};
 
-/// For so long after the hunk under the cursor became another one by itself, keys decide nothing.
+/// How long decision keys are ignored after a report changed the hunk under the cursor.
 const DECISION_GUARD_TIME: Duration = Duration::from_millis(300);
 
 /// When the hunk under the cursor became another one without a key of the user.
@@ -40,7 +40,7 @@ impl App {
         Some((file.path.clone(), file.texts_of(id.hunk)?))
     }
 
-    /// Takes note of what a report made of the hunk under the cursor, which was `before`.
+    /// Starts the guard if a report changed the hunk under the cursor, which was `before`.
     pub(crate) fn guard(&mut self, before: Option<&HunkTexts>) {
         let now = self.guarded();
         if now.is_some() && now.as_ref() != before {
@@ -53,7 +53,7 @@ impl App {
         action.is_decision() && self.review.guard.holds()
     }
 
-    /// Why an action of the review would do nothing now; `None` if it would, or is none of these.
+    /// Why an action of the review is unavailable. `None` if it is available or not an action of the review.
     pub(crate) fn review_why_not(&self, action: Action) -> Option<&'static str> {
         let review = &self.session.review;
         let is_of_review = action.is_decision() || opens_from_review(action);

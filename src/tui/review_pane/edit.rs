@@ -1,6 +1,6 @@
-//! The user's own words in a proposal: a hunk, a whole file, or the file on disk in the editor. Anything may happen while the
-//! editor is open, so what comes back is held against the review as it is then; a text that has no place any more goes into
-//! the composer and is never lost.
+//! Edits by the user in a proposal: a hunk, a whole file, or the file on disk in the external editor. The review may
+//! change while the editor is open, so the result is checked against the current review. A text that no longer has a
+//! place goes to the composer and is never lost.
 
 use std::sync::Arc;
 
@@ -455,10 +455,10 @@ mod tests {
         for (text, told) in
             [("C\n", "nothing was changed"), (" \n", "the editor returned an empty text, so nothing was changed")]
         {
-            app.edited(&what, Ok(text.into()));
+            app.edited(&what, text);
             assert_eq!((app.hint.text(), app.session.review.counts().pending), (told, 2));
         }
-        app.edited(&what, Ok("mine\nand more\n".into()));
+        app.edited(&what, "mine\nand more\n");
         assert_eq!(app.session.review.files[0].proposed.as_deref(), Some("A\nb\nmine\nand more\n"));
         assert_eq!(app.session.review.counts(), Counts { pending: 1, accepted: 1, rejected: 0 });
         press(&mut app, "u");
@@ -470,7 +470,7 @@ mod tests {
         let mut app = app();
         press(&mut app, "n");
         let what = opened(&press(&mut app, "E"));
-        app.edited(&what, Ok("a\nb\nC\nmore\n".into()));
+        app.edited(&what, "a\nb\nC\nmore\n");
         assert_eq!(app.hint.text(), "2 hunks now, 1 accepted");
         assert_eq!(app.session.review.counts(), Counts { pending: 0, accepted: 1, rejected: 1 });
         press(&mut app, "u");
@@ -484,7 +484,7 @@ mod tests {
             app.composer.set("a thought");
             let what = opened(&press(&mut app, keys));
             app.report(proposal("a\nb\nc\n", "other\nb\nc\n"));
-            app.edited(&what, Ok("mine\n".into()));
+            app.edited(&what, "mine\n");
             assert_eq!(app.composer.text(), "a thought\nsrc/a.rs:\nmine\n", "{keys}");
             // The new one, and the other of the old ones.
             assert_eq!(app.session.review.counts().pending, 2);
@@ -496,7 +496,7 @@ mod tests {
         let mut app = app();
         let what = opened(&press(&mut app, "] o"));
         assert_eq!(what, Editing::File { path: "src/a.rs".into(), line: 3 });
-        let tasks = app.edited(&what, Ok(String::new()));
+        let tasks = app.edited(&what, "");
         assert_eq!(tasks, [Task::Run(Effect::Reread(vec!["src/a.rs".into()]))]);
         let notices = app.session.transcript.len();
         app.report(Report::Reread { path: "src/a.rs".into(), text: Some("a\nb\nc\n".into()) });

@@ -1,5 +1,5 @@
-//! The files of a review as a list: folders, how far each is decided, what is noted on its hunks, and the edits without a place below the
-//! file that they were meant for. In the order of the review, so that the next file below is the next file there.
+//! The file list of a review: folders, decided hunks, flags, and unplaced edits below the file that they are meant for.
+//! It has the order of the review, so that the next file in the list is the next file of the review.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

@@ -1,4 +1,4 @@
-//! The rows of one file under review: its hunks with the unchanged lines around them, unified or side by side.
+//! The rows of one file of a review: its hunks with their context, unified or side by side.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub(super) const MARGIN: u16 = 2;
 pub(super) struct HunkPlan {
     /// Only its heading.
     pub(super) folded: bool,
-    /// So many more unchanged lines above it.
+    /// Additional unchanged lines above it.
     pub(super) before: usize,
     /// And below it.
     pub(super) after: usize,
@@ -32,7 +32,7 @@ pub(super) struct HunkPlan {
 /// What the user wants to see of each hunk of a file.
 pub(super) type Plan = Vec<HunkPlan>;
 
-/// Tells whether the rows of a file must be made anew. The texts are compared apart. Never 0.
+/// Identifies the input of a file's rows, without its texts, which are compared separately. Never 0.
 pub(super) fn revision(index: usize, file: &FileReview, plan: &Plan, view: View) -> u64 {
     let mut hasher = DefaultHasher::new();
     (index, view, plan, &file.comment).hash(&mut hasher);
@@ -80,7 +80,7 @@ pub(super) fn rows(index: usize, file: &FileReview, lines: &FileLines, plan: &Pl
         let room = start.saturating_sub(done);
         let lead = if own.folded { 0 } else { shown_of(room, CONTEXT + own.before) };
         let id = HunkId { file: index, hunk: number };
-        // Between two folded hunks nobody looks for what is not shown.
+        // Omitted lines between two folded hunks are not mentioned.
         let told = !own.folded || (number > 0 && !before_is_folded);
         if room > lead && told {
             builder.rows.push(Row::Gap { id, above: true, lines: room - lead });
@@ -107,8 +107,8 @@ pub(super) fn rows(index: usize, file: &FileReview, lines: &FileLines, plan: &Pl
     builder.rows
 }
 
-/// How many of the unchanged lines are shown if so many are wanted. A single line takes no more room than the word that it is
-/// not shown.
+/// Number of unchanged lines that are shown if `wanted` are requested. One hidden line is shown, since the note about
+/// it would take as much space.
 fn shown_of(all: usize, wanted: usize) -> usize {
     if all <= wanted + 1 { all } else { wanted }
 }
@@ -252,7 +252,7 @@ pub(super) fn half(gutter: Gutter, side: Side, columns: u16) -> (Gutter, u16) {
     }
 }
 
-/// What is told of an edit without a place, below its heading: the reason and what it quoted.
+/// Text of an unplaced edit, below its heading: the reason and the quoted lines.
 pub(super) fn refused_text(outcome: &Outcome) -> Vec<String> {
     let reason = outcome.reason.lines().map(str::to_owned);
     let quote = outcome.quote.lines().map(|line| format!("- {line}"));
@@ -260,7 +260,7 @@ pub(super) fn refused_text(outcome: &Outcome) -> Vec<String> {
     reason.chain(quote).chain(replacement).collect()
 }
 
-/// A line of what is told of an edit without a place, cut into lines of the screen.
+/// Wraps a line of an unplaced edit's text to `columns`.
 pub(super) fn refused_parts(line: &str, columns: u16) -> Vec<String> {
     let safe = sanitize::visible_line(&Shown::head(line).text).into_owned();
     let room = usize::from(columns.saturating_sub(4)).max(1);
@@ -285,12 +285,12 @@ pub(super) fn note_parts(text: &str, columns: u16) -> Vec<String> {
     if parts.is_empty() { vec![String::new()] } else { parts }
 }
 
-/// Longest line that is shown in whole, in bytes: a minified file must not fill the review.
-const LONGEST: usize = 2_000;
+/// Longest line that is shown whole, in bytes, so that a minified file does not fill the review.
+const MAX_LINE_BYTES: usize = 2_000;
 
-/// Of a longer one: its beginning, and what stands around the beginning and the end of what changed, in bytes.
-const BEGINNING: usize = 80;
-const AROUND: usize = 200;
+/// Bytes of a longer line that are shown from its start, and around both ends of the changed part.
+const LINE_START_BYTES: usize = 80;
+const CHANGE_CONTEXT_BYTES: usize = 200;
 
 /// Which text a line is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -341,7 +341,7 @@ impl FileLines {
     /// Finds what changed in the long lines of a hunk: the first that goes is held against the first that comes, and so on.
     fn find_changed_parts(&mut self, file: &FileReview, item: &ReviewHunk) {
         let long = |side, range: &Range<usize>| -> Vec<usize> {
-            range.clone().filter(|line| self.body(file, side, *line).len() > LONGEST).collect()
+            range.clone().filter(|line| self.body(file, side, *line).len() > MAX_LINE_BYTES).collect()
         };
         let (old, new) = (long(Side::Base, &item.hunk.base), long(Side::Proposed, &item.hunk.proposed));
         for (old, new) in old.into_iter().zip(new) {
@@ -386,15 +386,15 @@ impl FileLines {
     }
 }
 
-/// A line as it is shown: in whole, or the parts of a very long one that matter. What is left out is told: nobody must accept a line
-/// for its beginning.
+/// The shown text of a line: the whole line, or the relevant parts of a very long one. Omitted parts are marked, so
+/// that a line is not accepted for its beginning alone.
 #[derive(Debug)]
 pub(super) struct Shown<'a> {
     /// The text that is drawn.
     pub(super) text: Cow<'a, str>,
     /// The parts of the line in it, each with its first byte in the text.
     parts: Vec<(Range<usize>, usize)>,
-    /// The words in the text that tell what is left out.
+    /// Ranges of the text that describe omitted parts.
     pub(super) left_out: Vec<Range<usize>>,
 }
 
@@ -405,7 +405,7 @@ impl<'a> Shown<'a> {
     }
 
     fn new(body: &'a str, changed: Option<&Range<usize>>) -> Self {
-        if body.len() <= LONGEST {
+        if body.len() <= MAX_LINE_BYTES {
             let parts = vec![(0..body.len(), 0)];
             return Self { text: Cow::Borrowed(body), parts, left_out: Vec::new() };
         }
@@ -443,26 +443,26 @@ impl<'a> Shown<'a> {
 /// The parts of a long line that are shown, ascending and apart from each other: how it begins, and where its change begins and ends.
 fn parts_of(body: &str, changed: Option<&Range<usize>>) -> Vec<Range<usize>> {
     let Range { start, end } = changed.cloned().unwrap_or(0..0);
-    let first = start.saturating_sub(AROUND);
-    // What is left by the beginning of the line and the end of the change.
-    let most = LONGEST - BEGINNING - 2 * AROUND;
-    let mut wanted = vec![0..BEGINNING, first..first + most];
+    let first = start.saturating_sub(CHANGE_CONTEXT_BYTES);
+    // Bytes that remain after the start of the line and the end of the change.
+    let most = MAX_LINE_BYTES - LINE_START_BYTES - 2 * CHANGE_CONTEXT_BYTES;
+    let mut wanted = vec![0..LINE_START_BYTES, first..first + most];
     if changed.is_some() {
-        wanted.push(end.saturating_sub(AROUND)..end + AROUND);
+        wanted.push(end.saturating_sub(CHANGE_CONTEXT_BYTES)..end + CHANGE_CONTEXT_BYTES);
     }
     let mut parts: Vec<Range<usize>> = Vec::new();
     for part in wanted {
         let part = body.floor_char_boundary(part.start)..body.ceil_char_boundary(part.end.min(body.len()));
         match parts.last_mut() {
-            // To tell what is left out takes as much room as a few more bytes.
-            Some(last) if part.start <= last.end + BEGINNING => last.end = last.end.max(part.end),
+            // The note about an omitted part takes as much space as a few more bytes.
+            Some(last) if part.start <= last.end + LINE_START_BYTES => last.end = last.end.max(part.end),
             _ => parts.push(part),
         }
     }
     parts
 }
 
-/// What is told of the bytes of a line that are not shown.
+/// Describes the bytes of a line that are not shown.
 fn told(missing: Range<usize>, changed: Option<&Range<usize>>, at_end: bool) -> String {
     let size = byte_size(missing.len() as u64);
     let more = if at_end { " more" } else { "" };
@@ -595,7 +595,7 @@ mod file_lines_tests {
             let place: Vec<Range<usize>> = shown.places(&changed).collect();
             assert_eq!(place.len(), 1, "{before} {after}");
             assert_eq!(&shown.text[place[0].clone()], "hidden()");
-            assert!(shown.text.starts_with("aaaa") == (before > 0) && shown.text.len() < LONGEST + 200);
+            assert!(shown.text.starts_with("aaaa") == (before > 0) && shown.text.len() < MAX_LINE_BYTES + 200);
         }
     }
 
@@ -634,7 +634,7 @@ mod file_lines_tests {
                 done = part.end;
             }
             prop_assert_eq!(shown.left_out.is_empty(), shown.parts.iter().map(|(part, _)| part.len()).sum::<usize>() == body.len());
-            prop_assert!(shown.text.len() <= LONGEST + 4 * BEGINNING + 200, "{}", shown.text.len());
+            prop_assert!(shown.text.len() <= MAX_LINE_BYTES + 4 * LINE_START_BYTES + 200, "{}", shown.text.len());
         }
 
         #[test]

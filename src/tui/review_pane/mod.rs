@@ -1,5 +1,5 @@
-//! The review pane: every hunk of the proposal with its context and its decision, the files at its left where there is room, and the edits
-//! that found no place.
+//! The review pane: the hunks of a proposal with context and decisions, the file list at the left if there is room, and
+//! unplaced edits.
 
 mod actions;
 pub(super) mod availability;
@@ -36,10 +36,11 @@ pub(crate) use self::file_list::stops;
 pub use self::rows::Row;
 pub use self::state::{Follow, ReviewPane};
 
-/// From this many columns on base and proposed stand side by side by themselves.
-const WIDE: u16 = 140;
+/// With at least this many columns base and proposed are side by side unless the user chose otherwise.
+const MIN_COLUMNS_SIDE_BY_SIDE: u16 = 140;
 
-/// From this many columns on the files are listed beside the hunks by themselves; side by side, from so many.
+/// From this many columns on, the file list is shown beside the hunks unless the user chose otherwise; the second
+/// number applies to the side-by-side view.
 const MIN_TREE_COLUMNS: [u16; 2] = [104, 176];
 
 /// Least columns of a half, side by side.
@@ -75,7 +76,7 @@ pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
         DiffView::Unified => Some(false),
         DiffView::SideBySide => Some(true),
     });
-    let automatic = wanted.unwrap_or(inner.width >= WIDE);
+    let automatic = wanted.unwrap_or(inner.width >= MIN_COLUMNS_SIDE_BY_SIDE);
     let several = app.session.review.files.len() + app.session.review.refused.len() > 1;
     let roomy = inner.width >= MIN_TREE_COLUMNS[usize::from(automatic)];
     let listed = pane.choice.tree.unwrap_or(several && roomy) || pane.in_tree;
@@ -277,7 +278,7 @@ fn heading(app: &App, edit: &StreamedEdit, columns: usize) -> Line<'static> {
     ])
 }
 
-/// The last lines of an edit, as many lines of the screen as are wanted.
+/// The last `wanted` screen lines of an edit.
 fn body(edit: &StreamedEdit, columns: usize, wanted: usize, muted: Style) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> = Vec::new();
     for (added, text) in edit.lines.iter().rev() {

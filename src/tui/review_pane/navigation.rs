@@ -1,4 +1,4 @@
-//! Moving in the review pane: the line under the cursor, hunks and files, the selection of lines, the list of files, the mouse.
+//! Navigation in the review pane: the cursor, hunks and files, the selection of lines, the file list, the mouse.
 
 use std::ops::Range;
 
@@ -203,7 +203,8 @@ impl App {
         Some(self.session.review.files.get(self.review.cursor.file)?.path.clone())
     }
 
-    /// Keeps the cursor in the file of that path: after a write the files before it may be gone, and hunks of its own.
+    /// Keeps the cursor in the file at `path`: after a write, earlier files or hunks of the file may have left the
+    /// review.
     pub(crate) fn keep_review_cursor(&mut self, path: Option<&str>) {
         let files = &self.session.review.files;
         let Some(file) = files.iter().position(|file| Some(file.path.as_str()) == path) else {

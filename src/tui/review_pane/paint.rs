@@ -1,4 +1,4 @@
-//! Paints the rows of the review as lines of the screen.
+//! Renders the rows of a review as lines of the screen.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -45,7 +45,7 @@ impl HunkWords {
     }
 }
 
-/// Changed words by hunk, of the rows that were made so many.
+/// Changed words by hunk, with the revision of the rows that they belong to.
 pub(super) type WordCache = (usize, BTreeMap<HunkId, Arc<HunkWords>>);
 
 /// Paints rows.
@@ -67,7 +67,7 @@ impl<'a> RowPainter<'a> {
         Self { app, at: app.review.number(), columns, words, colors: None }
     }
 
-    /// The lines of the screen of a row: as many as it was measured to take.
+    /// The screen lines of a row, as many as were measured.
     pub(super) fn row(&mut self, number: usize, row: Row, cache: &mut ViewCache) -> Vec<Line<'static>> {
         let review = &self.app.session.review;
         let body = match row {
@@ -129,7 +129,7 @@ impl<'a> RowPainter<'a> {
             line.spans.iter_mut().for_each(|span| span.style = span.style.patch(style));
         } else if here && self.app.focus == Pane::Review {
             let style = self.style(Role::CursorLine);
-            // The ground of a changed line tells that it is one: there the cursor takes the numbers only.
+            // The background of a changed line shows its state, so the cursor covers only its line numbers.
             let is_text = matches!(row, Row::Changed { .. } | Row::Kept { .. });
             let count = if is_text { before + 1 } else { usize::MAX };
             if !is_text {

@@ -1,4 +1,4 @@
-//! Edits that found no place, and hunks whose place is gone: asked for again, put in by hand, or put away.
+//! Edits that were not placed, and hunks that lost their place: ask again, place manually, or dismiss.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -33,7 +33,8 @@ impl App {
         task.into_iter().collect()
     }
 
-    /// Goes to what has just lost its place, where so many edits were without one `before`: that has to be settled before its file is written.
+    /// Moves to an edit that has just lost its place, where `before` edits were unplaced: it must be settled before its
+    /// file is written.
     pub(crate) fn go_to_lost_hunks(&mut self, before: usize) {
         let new = self.session.review.refused.len().saturating_sub(before);
         if new == 0 {

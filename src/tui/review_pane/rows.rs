@@ -1,5 +1,5 @@
-//! The rows of the review pane: what stands below what, and how many lines of the screen each takes. They are made file by file
-//! and made anew only for a file that has changed, so that a move or a decision costs next to nothing.
+//! The rows of the review pane and the number of screen lines of each. They are computed per file, and only for files
+//! that changed, so that a move or a decision is cheap.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub enum Row {
     Blank,
     /// The heading of an edit without a place.
     Refused(usize),
-    /// A line of what is told of it.
+    /// A line of its text.
     RefusedText(usize, usize),
     /// The heading of a file.
     File(usize),
@@ -102,7 +102,7 @@ impl Row {
         matches!(self, Self::Hunk { .. } | Self::Changed { .. })
     }
 
-    /// Whether this row stands where `other` stood before the rows were made anew.
+    /// Whether this row corresponds to `other` of the rows before an update.
     fn stands_for(self, other: Self) -> bool {
         match (self, other) {
             (Self::Hunk { id, .. }, Self::Hunk { id: before, .. }) => id == before,
@@ -173,7 +173,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Makes the rows of what has changed, and of nothing else. `plan` says of a file which hunks are folded, and what else.
+    /// Updates the rows of the files that changed. `plan` returns the folded hunks and the context of a file.
     pub(super) fn refresh(&mut self, review: &Review, view: View, plan: impl Fn(usize) -> Plan) {
         let blocks = review.files.len() + 1;
         let mut changed = self.blocks.len() != blocks || self.view != view;
@@ -272,7 +272,7 @@ impl Rows {
         self.blocks.get(file + 1).map(|block| &block.lines)
     }
 
-    /// The number of a row, or of what stands in its place now: another row of its hunk, its file, or the first row.
+    /// The number of a row or of its replacement: another row of its hunk, its file, or the first row.
     pub fn locate(&self, row: Row) -> usize {
         let find = |wanted: Row| {
             let block = wanted.file().map_or(0, |file| file + 1);
@@ -307,7 +307,7 @@ fn same(one: &Option<Arc<str>>, other: &Option<Arc<str>>) -> bool {
     }
 }
 
-/// The rows of what found no place, if they are not those any more.
+/// The rows of unplaced edits, if they have changed.
 fn refused_block(block: &Block, refused: &[Outcome], view: View) -> Option<Block> {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let mut hasher = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! Searching a review: in the changed lines and those around them, in paths, and in what is told of edits without a place.
+//! Search in a review: in changed lines and their context, in paths, and in the texts of unplaced edits.
 
 use rhumb_edit::review::Review;
 
@@ -79,7 +79,8 @@ fn rows_with(review: &Review, rows: &Rows, wanted: &str) -> Vec<Row> {
     found
 }
 
-/// Where a text holds what is wanted, as byte ranges. Small letters match capitals, too, unless a capital is asked for.
+/// Byte ranges of the matches of `wanted` in a text. Lowercase letters match capitals unless `wanted` contains a
+/// capital.
 pub(super) fn matches(text: &str, wanted: &str) -> Vec<std::ops::Range<usize>> {
     if wanted.is_empty() {
         return Vec::new();

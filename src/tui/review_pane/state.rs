@@ -1,4 +1,4 @@
-//! Where the user is in a review, and how much of it is to be seen: the state of the pane between two frames.
+//! The state of the review pane: the cursor, and the view options of files and hunks.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -27,11 +27,11 @@ pub enum Follow {
     Row,
     /// The hunk under the cursor, all of it if it fits.
     Hunk,
-    /// Nothing: the window was moved, and the cursor goes along.
+    /// Nothing: the window was scrolled, and the cursor follows it.
     Window,
 }
 
-/// Names a hunk by what it is, so that what was asked of it holds while others come and go.
+/// Identifies a hunk by its content, so that view settings survive changes of other hunks.
 type Key = (u64, [usize; 4]);
 
 /// What the user folded or opened, and how the hunk was decided then: once it is decided otherwise, that counts no more.
@@ -169,7 +169,7 @@ impl ReviewPane {
         }
     }
 
-    /// Puts the cursor on a row, or with a row that nobody can stand on, the next in that direction that one can.
+    /// Moves the cursor to a row, or to the next selectable row in that direction.
     pub(crate) fn stand(&mut self, number: usize, down: bool) {
         let is_stop = |number: &usize| self.rows.get(*number).is_some_and(Row::is_stop);
         let last = self.rows.len().saturating_sub(1);
@@ -312,7 +312,7 @@ impl ReviewPane {
         found.is_some_and(|(file, item)| is_folded(&self.folds, file, item, fold_decided))
     }
 
-    /// Shows so many more unchanged lines above and below a hunk, or so many less.
+    /// Shows more unchanged lines above and below a hunk, or fewer for a negative number.
     pub(crate) fn widen(&mut self, review: &Review, id: HunkId, [above, below]: [isize; 2]) {
         if let Some((file, item)) = review.files.get(id.file).zip(review.hunk(id)) {
             let (before, after) = self.context.entry(key(file, item)).or_default();

@@ -1,4 +1,4 @@
-//! What the pane shows, where the keys lead, and how little is done anew for it.
+//! Tests of the rows, the cursor keys, and the number of rows that are computed.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn file(path: &str, base: &str, proposed: &str) -> FileReview {
     FileReview::new(path.into(), FileChange::Modify, base, proposed, |_| Vec::new()).unwrap()
 }
 
-/// A file of so many lines, each tenth of which changes.
+/// A file of `lines` lines, of which each tenth changes.
 fn tenths(path: &str, lines: usize) -> FileReview {
     let base: String = (0..lines).map(|line| format!("line {line}\n")).collect();
     file(path, &base, &base.replace("0\n", "zero\n"))

@@ -1,4 +1,4 @@
-//! How much of a review is seen: folds, more unchanged lines, side by side, changed words, the list of files, and the search.
+//! View options of a review: folds, context lines, side by side, changed words, the file list, and the search.
 
 use crossterm::event::KeyEvent;
 use rhumb_edit::review::{Decision, HunkId};
@@ -9,10 +9,10 @@ use crate::tui::app::App;
 use crate::tui::widget::input::LineInput;
 
 /// Unchanged lines that one key shows or hides.
-const STEP: isize = 10;
+const UNCHANGED_LINES_STEP: isize = 10;
 
-/// Unchanged lines that are shown at once at most.
-const MOST: usize = 200;
+/// Unchanged lines that are shown at most.
+const MAX_UNCHANGED_LINES: usize = 200;
 
 impl App {
     /// Changes what is seen; `None` if the action does not.
@@ -22,8 +22,8 @@ impl App {
             Action::OpenHere => self.open_here(),
             Action::Fold => self.fold_here(),
             Action::FoldDecided => self.fold_decided(),
-            Action::MoreContext => self.widen_here(STEP),
-            Action::LessContext => self.widen_here(-STEP),
+            Action::MoreContext => self.widen_here(UNCHANGED_LINES_STEP),
+            Action::LessContext => self.widen_here(-UNCHANGED_LINES_STEP),
             Action::ToggleSides => {
                 let sides = !self.review.rows.view().sides;
                 self.review.choice.sides = Some(sides);
@@ -55,7 +55,8 @@ impl App {
         Some(())
     }
 
-    /// Esc ends what lies on top: the selection, the search, moving in the list of files. False if there is none of these.
+    /// Esc ends the innermost state: the selection, the search, or the focus of the file list. Returns false if there
+    /// is none.
     pub(crate) fn end_in_review(&mut self) -> bool {
         if self.review.anchor.take().is_some() {
             return true;
@@ -82,7 +83,7 @@ impl App {
                 self.review.fold(&self.session.review, &[id], false);
                 self.review.follow = Follow::Hunk;
             }
-            Row::Gap { id, above, lines } => self.open_gap(id, above, lines.min(MOST)),
+            Row::Gap { id, above, lines } => self.open_gap(id, above, lines.min(MAX_UNCHANGED_LINES)),
             Row::File(file) => self.go_to(HunkId { file, hunk: 0 }),
             _ => {
                 let _ = self.move_in_review(Action::NextHunk);
@@ -255,7 +256,7 @@ impl App {
         self.hint.set(if around { format!("{standing}, wrapped around") } else { standing });
     }
 
-    /// Goes to the first match (or the last) whose row is one of these; around the end if there is none.
+    /// Moves to the first (or last) match whose row satisfies `is_wanted`, with wrap-around.
     fn go_to_match(&mut self, is_wanted: impl Fn(usize) -> bool, first: bool) {
         let found = &self.review.search.found;
         let rows = &self.review.rows;

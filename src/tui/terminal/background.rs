@@ -1,7 +1,8 @@
-//! Whether the terminal's ground is light: it is asked (OSC 11), and tells by itself when its colours change (mode 2031).
+//! Whether the terminal's background is light: the program queries it (OSC 11), and the terminal reports changes of its
+//! colours (mode 2031).
 //!
-//! Nothing waits for an answer, and a late one, or none, does no harm. Terminals without the mode are asked again whenever they
-//! get the focus.
+//! The program does not block on the answer, and a late or missing answer is harmless. Terminals without the mode are
+//! queried again when they get the focus.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -11,10 +12,10 @@ use tokio::time::{Instant, timeout_at};
 use super::input::{Input, TerminalInput};
 
 /// The question. The end by BEL is understood by all, and cannot be cut in two.
-const QUESTION: &[u8] = b"\x1b]11;?\x07";
+const BACKGROUND_QUERY: &[u8] = b"\x1b]11;?\x07";
 
-/// How long leaving waits for an answer that is due: the shell would take it for typing.
-const PATIENCE: Duration = Duration::from_millis(150);
+/// How long the program waits at its end for an answer that is due: the shell would read it as typed text.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(150);
 
 /// When the terminal was asked; `None` once it has answered.
 #[derive(Debug, Default)]
@@ -34,7 +35,7 @@ impl BackgroundQuery {
             return;
         }
         let mut out = std::io::stdout();
-        if out.write_all(QUESTION).and_then(|()| out.flush()).is_ok() {
+        if out.write_all(BACKGROUND_QUERY).and_then(|()| out.flush()).is_ok() {
             self.0 = Some(Instant::now());
         }
     }
@@ -44,10 +45,11 @@ impl BackgroundQuery {
         self.0 = None;
     }
 
-    /// Waits for an answer that is due, before somebody else gets the terminal. Gives what came meanwhile.
+    /// Waits for an answer that is due before another program gets the terminal. Returns the input that arrived
+    /// meanwhile.
     pub(crate) async fn settle(&mut self, input: &mut Input) -> Vec<TerminalInput> {
         let mut all = Vec::new();
-        let Some(limit) = self.0.map(|asked| asked + PATIENCE) else { return all };
+        let Some(limit) = self.0.map(|asked| asked + ANSWER_TIMEOUT) else { return all };
         while self.0.is_some()
             && let Ok(Ok(terminal_input)) = timeout_at(limit, input.next()).await
         {

@@ -39,10 +39,11 @@ pub type Screen = ManuallyDrop<Terminal<Bounded>>;
 pub struct Guard;
 
 impl Guard {
-    /// Takes the terminal. From here on a panic of this thread gives it back before it is told.
+    /// Initializes the terminal. A panic of this thread restores the terminal before its message is printed.
     ///
     /// # Errors
-    /// Standard input or output is no terminal, or the terminal refuses.
+    ///
+    /// Standard input or output is not a terminal, or the terminal cannot be set up.
     pub fn take() -> io::Result<(Self, Screen)> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(io::Error::other("standard input and output must be a terminal"));
@@ -50,7 +51,7 @@ impl Guard {
         let told = panic::take_hook();
         let face = std::thread::current().id();
         panic::set_hook(Box::new(move |info| {
-            // Work on other threads is caught where it runs, and told in the app, which goes on.
+            // A panic of another thread is caught by that thread and reported in the app, which continues.
             if std::thread::current().id() == face {
                 give_back();
                 told(info);
@@ -96,14 +97,15 @@ pub fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     let mut out = io::stdout();
     if TAKEN.swap(true, Ordering::SeqCst) {
-        // It was never given back: something stopped us without a word. What lies on a stack must not lie there twice.
+        // The terminal was not restored, since the program was stopped without notice. The stack must not contain the
+        // flags twice.
         give_keys_back(&mut out);
     } else {
         queue!(out, Print(KEEP_TITLE))?;
     }
     queue!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange)?;
     if knows_sequences() {
-        // Each screen has a stack of its own, so only now.
+        // Each screen has a separate stack, so the flags are set after the switch.
         let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES;
         queue!(out, PushKeyboardEnhancementFlags(flags), Print(SCHEME_ON))?;
     }
@@ -212,7 +214,7 @@ pub fn copy_by_escape(text: &str) {
     }
 }
 
-/// Puts a text on the system's own clipboard; false where there is none. May block.
+/// Copies a text to the system's clipboard. Returns false if there is none. May block.
 #[cfg(feature = "clipboard")]
 pub fn copy_natively(text: &str) -> bool {
     // The X11 clipboard belongs to its owner: dropping the handle would empty it.
@@ -270,13 +272,13 @@ fn says_true_color(var: impl Fn(&str) -> String) -> bool {
     let marks = ["WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "ALACRITTY_WINDOW_ID", "GHOSTTY_RESOURCES_DIR"];
     // Since 0.36 the terminals of GNOME have it.
     let gnome = var("VTE_VERSION").parse::<u32>().is_ok_and(|version| version >= 3_600);
-    // With a TERM of few colours the program was told to be modest.
+    // A TERM with few colours limits the program to these colours.
     let modest = !var("TERM").contains("256color") && var("TERM") != "xterm";
     !modest
         && (gnome || programs.contains(&var("TERM_PROGRAM").as_str()) || marks.iter().any(|mark| !var(mark).is_empty()))
 }
 
-/// Whether the terminal says that its ground is light (`COLORFGBG`, set by several terminals).
+/// Whether the terminal reports a light background in `COLORFGBG`, which several terminals set.
 pub fn light_background(env: impl Fn(&str) -> Option<String>) -> bool {
     let background = env("COLORFGBG").and_then(|value| value.rsplit(';').next()?.parse::<u8>().ok());
     matches!(background, Some(7 | 9..=15))

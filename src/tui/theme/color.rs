@@ -1,4 +1,4 @@
-//! Colours as theme files write them.
+//! Colours as written in theme files.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -127,7 +127,7 @@ impl ColorDepth {
             Self::Ansi256 => recolor(style, to_256),
             Self::Ansi16 => {
                 let mut low = recolor(style, to_16);
-                // A tint ends up as the plain ground, or in the colour of its own text.
+                // A tint becomes the plain background, or the colour of its text.
                 let background = matches!(low.bg, Some(Color::Black | Color::White | Color::Gray)) && is_rgb(style.bg);
                 if background || (low.bg.is_some() && low.bg == low.fg && low.bg != Some(Color::Reset)) {
                     low.bg = None;
@@ -151,14 +151,15 @@ impl ColorDepth {
         }
     }
 
-    /// The style so that it can be seen on a light or dark ground: of sixteen colours a faint one may be that of the ground.
+    /// Makes the style visible on a light or dark background: with sixteen colours a faint colour may equal the
+    /// background.
     pub(super) fn keep_seen(self, style: Style, light: bool) -> Style {
         let lost = matches!((style.fg, light), (Some(Color::White | Color::Gray), true) | (Some(Color::Black), false));
         if self == Self::Ansi16 && lost && style.bg.is_none() { style.fg(Color::DarkGray) } else { style }
     }
 }
 
-/// Red, green and blue of a colour, those of the terminal's palette as xterm ships them; `None` for its own text or ground.
+/// Red, green and blue of a colour, from xterm's default palette. `None` for the default foreground and background.
 pub fn rgb_of(color: Color) -> Option<[u8; 3]> {
     let code = match color {
         Color::Reset => return None,

@@ -1,4 +1,5 @@
-//! Which theme is worn: the one that was asked for, else the one that suits the ground; and the user's own as they change.
+//! The current theme: the one that the user chose, or the one for the background; and reloads of the user's theme
+//! files.
 
 use super::{ColorDepth, Theme, Themes};
 use crate::session::Level;
@@ -8,16 +9,16 @@ use crate::tui::overlay::Overlay;
 /// What the settings say of colours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ThemeChoice {
-    /// The theme on any ground.
+    /// The theme for any background.
     pub always: Option<String>,
-    /// The theme on a light ground.
+    /// The theme for a light background.
     pub light: Option<String>,
-    /// The theme on a dark ground.
+    /// The theme for a dark background.
     pub dark: Option<String>,
 }
 
 impl ThemeChoice {
-    /// The theme for that ground.
+    /// The name of the theme for that background.
     pub fn on(&self, light_background: bool, depth: ColorDepth) -> &str {
         let by_background = if light_background { &self.light } else { &self.dark };
         let choice = self.always.as_ref().or(by_background.as_ref());
@@ -178,7 +179,7 @@ impl App {
         }
     }
 
-    /// Draws in the colours of a theme that was asked for, whatever the ground.
+    /// Applies a theme that the user chose, for any background.
     pub(crate) fn choose_theme(&mut self, name: &str) {
         self.themes.is_chosen = true;
         self.apply_theme(name);
@@ -186,7 +187,7 @@ impl App {
 
     /// Draws in the colours of a theme from now on.
     pub(crate) fn apply_theme(&mut self, name: &str) {
-        // What was worn at the start may have a name of its own, where there are no colours.
+        // Without colours, the initial theme may have a name that is not in the list.
         let Ok(theme) = self.themes.themes.load(name, self.theme().depth()) else { return };
         self.composer.apply_theme(&theme);
         self.themes.current = theme;
@@ -262,7 +263,7 @@ mod tests {
         app.change_theme(None);
         app.background_changed(true);
         assert_eq!(app.theme().name(), "rhumb-dark");
-        // Left without a choice, it follows the ground as before.
+        // Without a choice, the theme follows the background again.
         app.event(crossterm::event::Event::Key(crate::tui::key::parse("Esc").unwrap()));
         app.background_changed(true);
         assert_eq!(app.theme().name(), "rhumb-light");

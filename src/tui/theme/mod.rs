@@ -1,4 +1,4 @@
-//! Themes: one table from roles to styles, read from TOML and brought down to the colours that the terminal has.
+//! Themes: a table from roles to styles, read from TOML and reduced to the colours of the terminal.
 
 mod color;
 pub mod manager;
@@ -43,7 +43,7 @@ const BUILTIN: [(&str, &str); 21] = [
     ("tokyo-night", include_str!("../../../themes/tokyo-night.toml")),
 ];
 
-/// The ground of a theme that says nothing of one.
+/// Background of a theme that does not define one.
 const DARK: [u8; 3] = [0; 3];
 
 /// Every style that the screen uses, for one terminal.
@@ -62,8 +62,8 @@ impl Theme {
         BUILTIN.iter().map(|(name, _)| *name)
     }
 
-    /// The theme to start with: the sixteen-colour one where there are no more colours, since it follows the terminal's
-    /// own palette, else the one for the ground.
+    /// The default theme: without more than sixteen colours the one that uses the terminal's palette, otherwise the one
+    /// for the background.
     pub fn default_name(light_background: bool, depth: ColorDepth) -> &'static str {
         match (depth, light_background) {
             (ColorDepth::Ansi16, _) => "rhumb-16",
@@ -96,7 +96,7 @@ impl Theme {
             let style = convert(Some(*role), spec.style(role.name())?);
             roles.insert(*role, style);
         }
-        // Whoever paints the ground paints it at every depth that has colours.
+        // A theme that paints the background paints it at every colour depth except none.
         if let Some(text) = roles.get_mut(&Role::Text) {
             text.bg = painted.and_then(|background| depth.color(background)).or(text.bg);
         }
@@ -123,12 +123,12 @@ impl Theme {
         self.depth
     }
 
-    /// The ground that it paints, or was made for where it leaves the terminal's own: red, green, blue.
+    /// Red, green and blue of the background that the theme paints or is designed for.
     pub fn background(&self) -> [u8; 3] {
         self.background
     }
 
-    /// Whether it is made for a light ground.
+    /// Whether the theme is designed for a light background.
     pub fn is_light(&self) -> bool {
         // Weighted as the eye does.
         let [red, green, blue] = self.background.map(u32::from);

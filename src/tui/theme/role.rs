@@ -1,4 +1,4 @@
-//! The roles that a theme gives a style to: what a thing on the screen means, never what it looks like.
+//! The roles of a theme. A role is named by its meaning, not by its look.
 
 macro_rules! roles {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
@@ -43,7 +43,7 @@ roles! {
     BorderFocused = "border.focused",
     /// The title of a pane or overlay.
     Title = "title",
-    /// The ground and text of an overlay.
+    /// Background and text of an overlay.
     Overlay = "overlay",
     /// The status line at the bottom.
     Status = "status",
@@ -95,7 +95,7 @@ roles! {
     User = "user",
     /// The model's name and mark in the transcript.
     Assistant = "assistant",
-    /// The ground of a code block.
+    /// Background of a code block.
     CodeBg = "code.bg",
     /// A heading in rendered Markdown.
     MarkdownHeading = "markdown.heading",

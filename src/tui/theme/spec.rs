@@ -1,4 +1,4 @@
-//! Reading theme files: the TOML, inheritance, and errors that name what is wrong.
+//! Parses theme files: TOML, inheritance, and errors that name the fault.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub enum ThemeError {
     /// No theme has that name.
     #[error("there is no theme named {name:?}")]
     UnknownTheme {
-        /// The name asked for, or inherited from.
+        /// The theme name that was requested or inherited.
         name: String,
     },
     /// The file is not TOML of the expected shape.
@@ -117,8 +117,9 @@ struct StyleEntry {
 }
 
 impl Spec {
-    /// The theme `name`, whose file `find` gives, over those that it inherits. A theme may inherit one of its own name:
-    /// `find` is then asked for the next outer one (`level` counts how often the name came up before).
+    /// Reads the theme `name` and the themes that it inherits. `find` returns the file of a theme. A theme may inherit
+    /// another theme with its name: `find` then returns the next outer one (`level` counts how often the name occurred
+    /// before).
     pub(super) fn read(name: &str, find: &dyn Fn(&str, usize) -> Option<String>) -> Result<Self, ThemeError> {
         let mut files = Vec::new();
         let mut seen: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Tests of the themes as a whole: what they define, how they inherit, how legible they are.
+//! Tests of the themes: definitions, inheritance and legibility.
 
 use ratatui::style::{Color, Modifier};
 
@@ -239,7 +239,7 @@ fn the_theme_of_the_terminals_palette_can_be_read_on_black_and_in_its_status_lin
     for (what, style) in roles.chain(SYNTAX.map(|class| (class, theme.syntax(class)))) {
         assert!(style.fg != Some(Color::Blue), "{what}: blue on black is hardly seen");
     }
-    // Parts of the line have colours of their own, which would be grounds in a line that is reversed.
+    // Parts of the line have foreground colours, which a reversed line would turn into backgrounds.
     assert!(!theme.style(Role::Status).add_modifier.contains(Modifier::REVERSED));
 }
 

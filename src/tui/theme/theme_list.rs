@@ -1,4 +1,4 @@
-//! All themes that there are: those inside the program, and the files in the user's folder.
+//! The list of themes: built-in ones, and the files in the user's folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::{BUILTIN, ColorDepth, Theme, ThemeError};
 
-/// Files of themes that are read. More are no choice but an accident.
-const MOST: usize = 200;
+/// Theme files that are read at most: a folder with more is not a folder of themes.
+const MAX_THEME_FILES: usize = 200;
 
 /// Largest file of a theme, in bytes.
 const MAX_BYTES: u64 = 64 << 10;
@@ -25,7 +25,7 @@ impl Themes {
         let mut paths: Vec<PathBuf> =
             fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
         paths.sort();
-        let own = paths.into_iter().filter_map(|path| Some((name(&path)?, path))).take(MOST);
+        let own = paths.into_iter().filter_map(|path| Some((name(&path)?, path))).take(MAX_THEME_FILES);
         let own = own.filter_map(|(name, path)| {
             let text = read(&path)?;
             Some((name, (path, text)))
@@ -50,10 +50,11 @@ impl Themes {
         self.own.get(name).map(|(path, _)| path.as_path())
     }
 
-    /// The theme of that name.
+    /// Loads the theme of that name.
     ///
     /// # Errors
-    /// There is none, or its file is wrong. [`Self::explain`] says where.
+    ///
+    /// The theme is unknown, or its file is malformed. [`Self::explain`] describes the fault.
     pub fn load(&self, name: &str, depth: ColorDepth) -> Result<Theme, ThemeError> {
         Theme::load(name, depth, &|name| self.own.get(name).map(|(_, text)| text.clone()))
     }
@@ -75,7 +76,7 @@ impl Themes {
     }
 }
 
-/// The name of the theme that a file holds, if it is one that can be typed: an editor's backup is none.
+/// The theme name of a file, if it can be typed: backup files of editors have none.
 fn name(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?.strip_suffix(".toml")?;
     let fit = !name.starts_with('.') && !name.chars().any(|c| c.is_control() || c.is_whitespace());

@@ -1,4 +1,4 @@
-//! Follows the folder of the user's themes: what is saved there is worn at once.
+//! Watches the folder of the user's themes: a saved theme is applied immediately.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -30,9 +30,9 @@ struct Watched {
     elsewhere: BTreeSet<PathBuf>,
 }
 
-/// Sends all themes whenever a file of `folder`, or one that a link in it leads to, has changed. Off the draw path: setting it up
-/// reads the disk. There is none where the settings have no folder, or the system has no more watches to give: `/theme` still finds
-/// what there was at the start.
+/// Sends all themes whenever a file of `folder`, or the target of a link in it, has changed. The setup reads the disk,
+/// so it runs off the draw path. Without a settings folder or free file watches nothing is watched, and `/theme` lists
+/// the themes from the start.
 pub(crate) fn follow(folder: PathBuf, tell: UnboundedSender<Themes>) -> JoinHandle<Option<Watch>> {
     tokio::task::spawn_blocking(move || watch(&folder, tell))
 }
@@ -56,7 +56,7 @@ fn watch(folder: &Path, tell: UnboundedSender<Themes>) -> Option<Watch> {
         if ours && let Some(watched) = watched.upgrade() {
             // Links may have come; what they lead to is followed before it is read.
             watched.lock().unwrap_or_else(PoisonError::into_inner).follow_links(&places);
-            // Nobody listens any more when the app is left.
+            // The receiver is closed when the app exits.
             let _ = tell.send(Themes::read(&own));
         }
     };
@@ -69,7 +69,7 @@ fn watch(folder: &Path, tell: UnboundedSender<Themes>) -> Option<Watch> {
     Some(Watch { _held: held })
 }
 
-/// The folder, and where it and what lies in it really are: a save through a link changes only what the link leads to.
+/// The folder, and the real paths of the folder and its files: a save through a link changes only its target.
 fn places(folder: &Path) -> BTreeSet<PathBuf> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let real = files.chain([folder.to_owned()]).filter_map(|path| path.canonicalize().ok());

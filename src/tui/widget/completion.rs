@@ -1,4 +1,4 @@
-//! Draws what completion offers: a few rows above the composer.
+//! Draws the candidates of a completion: a few rows above the composer.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -9,24 +9,24 @@ use super::styled::fill;
 use crate::tui::theme::{Role, Theme};
 use rhumb_text::{sanitize, width};
 
-/// As many rows are drawn.
-const ROWS: usize = 8;
-/// The widest that names get, in columns; what they mean stands beside them.
-const WIDEST: usize = 44;
+/// Rows that are drawn at most.
+const MAX_ROWS: usize = 8;
+/// Most columns of the names; their descriptions follow.
+const MAX_NAME_COLUMNS: usize = 44;
 
 /// Columns of the screen from which on there may be room to show what a row means beside the rows.
 pub const MIN_PREVIEW_WIDTH: u16 = 90;
-/// Columns and rows that a pane must have for that.
-const LEAST: (u16, u16) = (84, 8);
+/// Columns and rows that a pane must have for a preview beside the rows.
+const MIN_PREVIEW_PANE: (u16, u16) = (84, 8);
 /// Columns of a row beside its name: the pointer, and the count at its end.
 const AROUND_NAME: usize = 8;
-/// Rows of what is shown.
+/// Rows of the preview.
 const PREVIEW_ROWS: u16 = 12;
 
-/// Parts the room above the composer: for the rows, and for what the selected one means, if both have enough.
-/// The rows get up to half of it where their longest name, so many columns wide, needs that.
+/// Divides the space above the composer between the rows and the preview of the selected one, if both fit. The rows get
+/// up to half of the width if their longest name, `longest` columns, needs that.
 pub fn part(room: Rect, longest: usize) -> (Rect, Option<Rect>) {
-    if room.width < LEAST.0 || room.height < LEAST.1 {
+    if room.width < MIN_PREVIEW_PANE.0 || room.height < MIN_PREVIEW_PANE.1 {
         return (room, None);
     }
     let needed = u16::try_from(longest.saturating_add(AROUND_NAME)).unwrap_or(u16::MAX);
@@ -56,7 +56,7 @@ pub type Row<'r> = (&'r str, &'r str);
 
 /// Draws the rows at the lower end of `room`, the selected one marked and in view.
 pub fn draw(frame: &mut Frame<'_>, room: Rect, rows: &[Row<'_>], selected: usize, theme: &Theme) {
-    let height = rows.len().min(ROWS).min(usize::from(room.height));
+    let height = rows.len().min(MAX_ROWS).min(usize::from(room.height));
     if height == 0 || room.width < 8 {
         return;
     }
@@ -72,14 +72,14 @@ pub fn draw(frame: &mut Frame<'_>, room: Rect, rows: &[Row<'_>], selected: usize
     frame.render_widget(Paragraph::new(lines).style(theme.style(Role::Overlay)), area);
 }
 
-/// Columns for the names: as many as they need, of half the room and of what the words beside them leave of it.
+/// Columns of the names: as many as they need, limited by half of the width and the columns of the descriptions.
 fn name_columns(rows: &[Row<'_>], columns: usize) -> usize {
     let widest = |text: fn(&Row<'_>) -> usize| rows.iter().map(text).max().unwrap_or(0);
     let (names, words) = (widest(|(name, _)| width::columns(name)), widest(|(_, help)| width::columns(help)));
     // The pointer, the gap, and a column at the end; without words there is no gap.
     let around = if words == 0 { 4 } else { 6 };
     let left = columns.saturating_sub(words + around);
-    if words == 0 { left } else { names.min(left.max(WIDEST.min(columns / 2))) }
+    if words == 0 { left } else { names.min(left.max(MAX_NAME_COLUMNS.min(columns / 2))) }
 }
 
 fn line(row: Row<'_>, names: usize, columns: usize, selected: bool, count: usize, theme: &Theme) -> Line<'static> {
@@ -93,7 +93,7 @@ fn line(row: Row<'_>, names: usize, columns: usize, selected: bool, count: usize
         width::clip(&name, names).into_owned()
     };
     let gap = " ".repeat(names.saturating_sub(width::columns(&name)) + 2);
-    let more = if selected && count > ROWS { format!(" {count} ") } else { String::new() };
+    let more = if selected && count > MAX_ROWS { format!(" {count} ") } else { String::new() };
     let room = columns.saturating_sub(width::columns(pointer) + names + 2 + width::columns(&more) + 1);
     let help = width::clip(&sanitize::visible_line(row.1), room).into_owned();
     let mut line = Line::from(vec![

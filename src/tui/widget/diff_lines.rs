@@ -1,4 +1,4 @@
-//! Lines of a diff: line numbers, sign, code in its colours, changed words marked, long lines carried over.
+//! Lines of a diff: line numbers, sign, syntax colours, marked changed words, and wrapped long lines.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub enum Sign {
 /// One line of a diff, ready to be drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffLine {
-    /// What it is.
+    /// The kind of the line.
     pub sign: Sign,
     /// Its line number in the base text, 1-based.
     pub base: Option<u32>,
@@ -71,8 +71,8 @@ impl Gutter {
     }
 }
 
-/// The rows of the screen, of at most `columns` columns (from the gutter's and one up), that show a line. Nothing of it
-/// is lost: what does not fit is carried over to further rows, marked `↪`. The ground fills the whole width.
+/// The screen rows of a line, each at most `columns` columns wide including the gutter. Long lines wrap to further
+/// rows, marked `↪`. The background fills the whole width.
 pub fn rows(line: &DiffLine, gutter: Gutter, columns: u16, theme: &Theme) -> Vec<Line<'static>> {
     let background = background(line.sign, theme);
     let room = usize::from(columns).saturating_sub(gutter.columns()).max(1);
@@ -110,7 +110,7 @@ fn background(sign: Sign, theme: &Theme) -> Style {
     }
 }
 
-/// The text with its styles: syntax over the ground, changed words over both, what a search found over all.
+/// The styled text: syntax colours, then the background of changed words, then search matches.
 fn styled(line: &DiffLine, theme: &Theme) -> StyledText {
     let background = background(line.sign, theme);
     let word = theme.style(match line.sign {

@@ -1,4 +1,4 @@
-//! The state of an edit behind its card or heading: a mark and a word, so that colour is not the only signal.
+//! The state of an edit as a mark and a word, so that colour is not the only signal.
 
 use ratatui::text::Span;
 

@@ -1,4 +1,4 @@
-//! A part of a file with its line numbers and colours: what a list points at.
+//! A part of a file with line numbers and colours, as a preview for a list.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -12,8 +12,8 @@ use super::styled::{StyledText, fill};
 use crate::tui::coloring::{Coloring, Language, pieces};
 use crate::tui::theme::{Role, Theme};
 
-/// Longest piece of a line that is shown, in bytes.
-const LONGEST: usize = 2_000;
+/// Longest part of a line that is shown, in bytes.
+const MAX_LINE_BYTES: usize = 2_000;
 
 /// Lines that are marked, 1-based and inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Marked {
         Self { first: line, last: line }
     }
 
-    /// The same lines as far as a text of so many has them, 0-based.
+    /// The range, limited to a text of `count` lines, 0-based.
     fn within(self, count: usize) -> (usize, usize) {
         let at = |line: usize| line.saturating_sub(1).min(count.saturating_sub(1));
         (at(self.first), at(self.last.max(self.first)))
@@ -101,7 +101,7 @@ pub fn draw_from(
 /// A line of code in its colours, cut at the edge with a mark.
 fn code(body: &str, spans: &[Colored], columns: usize, theme: &Theme) -> Vec<Span<'static>> {
     let whole = body.len();
-    let body = &body[..body.floor_char_boundary(LONGEST)];
+    let body = &body[..body.floor_char_boundary(MAX_LINE_BYTES)];
     let mut text = StyledText::new();
     let mut column = 0;
     for (piece, style) in pieces(body, spans, theme.style(Role::Text), theme) {

@@ -1,4 +1,4 @@
-//! A text of one line that is being typed, with its cursor.
+//! An input of one line with a cursor.
 
 use std::fmt;
 

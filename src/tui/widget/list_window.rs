@@ -1,4 +1,4 @@
-//! Which part of a long list is on the screen, and which item is selected.
+//! The visible part and the selection of a long list.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The gauge of tokens used against a budget.
+//! A meter of used tokens within a budget.
 
 use ratatui::text::{Line, Span};
 

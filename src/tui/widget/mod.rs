@@ -1,4 +1,4 @@
-//! Parts that panes and overlays are drawn with. They know text, styles and areas, nothing of the session.
+//! Widgets of panes and overlays. They depend on text, styles and areas, not on the session.
 
 pub mod completion;
 pub mod diff_lines;

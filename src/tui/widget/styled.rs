@@ -1,4 +1,4 @@
-//! Text with a style for each stretch of it, to be wrapped, cut and turned into the lines of the screen.
+//! Styled text that can be wrapped, cut and converted to lines of the screen.
 
 use std::ops::Range;
 
@@ -92,8 +92,8 @@ impl StyledText {
     }
 }
 
-/// Fills a line up with spaces of that style to `columns` columns, so that its ground reaches the edge however it is
-/// drawn: a paragraph colours only as far as there is text.
+/// Fills a line with spaces of that style to `columns` columns, so that its background reaches the edge: a paragraph
+/// colours only its text.
 pub fn fill(line: &mut Line<'static>, columns: usize, style: Style) {
     let used: usize = line.spans.iter().map(|span| width::columns(&span.content)).sum();
     if used < columns {

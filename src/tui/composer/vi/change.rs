@@ -1,4 +1,4 @@
-//! What the commands of vi do to a text.
+//! The commands of vi that change a text.
 
 use std::ops::Range;
 
@@ -124,7 +124,7 @@ impl Vi {
         cells.pop_if(|cell| cell == "\n");
         self.register = Register { cells, lines: true };
         match operator {
-            // Upwards, the cursor goes along.
+            // Upwards, the cursor moves too.
             Operator::Yank if buffer.line_start(buffer.cursor) == lines.start => {}
             Operator::Yank => buffer.cursor = lines.start,
             Operator::Delete => {

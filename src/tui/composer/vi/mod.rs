@@ -1,5 +1,5 @@
-//! The keys of vi, for the composer: modes, motions, operators, text objects, registers, undo. Pure: keys and a buffer in, a
-//! buffer out.
+//! Vi keys for the composer: modes, motions, operators, text objects, registers, undo. No I/O: the input is a key and a
+//! buffer, the output a buffer.
 
 mod change;
 mod motion;
@@ -67,7 +67,7 @@ pub enum Outcome {
     Taken,
     /// It is typed.
     Typed,
-    /// It is none of vi's.
+    /// Not a vi key.
     Other,
 }
 
@@ -168,7 +168,7 @@ impl Vi {
             if let Some((_, typed)) = &mut self.last_change {
                 *typed = change::inserted(&before, buffer);
             }
-            // What a command changed before one typed is a step of its own only where it stands alone.
+            // A change by a command before the typed text is an undo step only without that text.
             if self.undone.last().is_none_or(|last| last.cells != before.cells) && !self.joins {
                 self.undone.push(before);
             }

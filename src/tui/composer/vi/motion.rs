@@ -1,4 +1,4 @@
-//! Where the motions of vi lead.
+//! The motions of vi.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Tests of the keys of vi: what each does, and the laws that all of them keep.
+//! Tests of the vi keys, and of properties that hold for all of them.
 
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;

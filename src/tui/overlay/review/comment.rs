@@ -1,4 +1,4 @@
-//! A comment that is being written: a small composer with the line that it is about.
+//! An input for a comment: a small composer below the lines that the comment is about.
 
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
@@ -14,11 +14,11 @@ use crate::tui::key;
 use crate::tui::overlay::{centred, window};
 use crate::tui::theme::{Role, Theme};
 
-/// Most rows of the text.
-const ROWS: u16 = 8;
+/// Most rows of the comment's text.
+const MAX_TEXT_ROWS: u16 = 8;
 
-/// Most lines of what is commented on that are shown.
-const QUOTED: usize = 4;
+/// Most lines of the commented code that are shown.
+const MAX_QUOTED_LINES: usize = 4;
 
 /// What a comment is about: by its texts it is found again, should the review change meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct CommentBox {
     composer: Composer,
     /// The comment as it was, to tell whether something would be lost.
     before: String,
-    /// What stood in the box by itself: alone it is no comment.
+    /// The initial text of the box, which alone is not a comment.
     given: String,
     save: Vec<String>,
     newline: Vec<String>,
@@ -110,7 +110,7 @@ impl CommentBox {
         let quoted = quoted(&self.place.quoted, usize::from(inner_columns), theme);
         let free = screen.height.saturating_sub(foot + 4);
         let most = u16::try_from(quoted.len()).unwrap_or(0).min(free.saturating_sub(2));
-        let rows = self.composer.height(inner_columns, ROWS.min(free.saturating_sub(most)).max(1)).max(2);
+        let rows = self.composer.height(inner_columns, MAX_TEXT_ROWS.min(free.saturating_sub(most)).max(1)).max(2);
         let area = centred(screen, columns, (most + rows + foot + 4).min(screen.height));
         let title = format!(" comment on {} ", sanitize::visible_line(&self.place.name));
         let title = width::clip(&title, usize::from(columns.saturating_sub(2))).into_owned();
@@ -136,9 +136,9 @@ fn quoted(lines: &[String], columns: usize, theme: &Theme) -> Vec<Line<'static>>
         let role = if line.starts_with('-') { Role::Removed } else { Role::Added };
         Line::styled(width::clip(&sanitize::visible_line(line), columns).into_owned(), theme.style(role))
     };
-    let mut rows: Vec<Line<'static>> = lines.iter().take(QUOTED).map(line).collect();
-    if lines.len() > QUOTED {
-        let rest = lines.len() - QUOTED;
+    let mut rows: Vec<Line<'static>> = lines.iter().take(MAX_QUOTED_LINES).map(line).collect();
+    if lines.len() > MAX_QUOTED_LINES {
+        let rest = lines.len() - MAX_QUOTED_LINES;
         rows.push(Line::styled(format!("… {rest} more"), theme.style(Role::Muted)));
     }
     rows

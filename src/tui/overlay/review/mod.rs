@@ -1,5 +1,5 @@
-//! What the review opens: a place for a comment, what a write will do, what goes back to the model, and where an edit without a
-//! place may belong.
+//! Overlays of the review: comments, the preview of a write, the message to the model, and the manual placement of an
+//! edit.
 
 mod comment;
 mod placement;
@@ -91,8 +91,8 @@ impl OverlayComponent for ReviewBox {
 /// A line of such a text, in the style of its role.
 pub(super) type Styled = (Role, String);
 
-/// A screen of fewer rows than this is low.
-const LOW: u16 = 16;
+/// With fewer rows there is no blank line between the parts of a box.
+const MIN_SPACED_ROWS: u16 = 16;
 
 /// How far a text is scrolled.
 #[derive(Debug, Default)]
@@ -171,7 +171,7 @@ impl PageContent {
         let rows: Vec<Line<'static>> = self.text.iter().flat_map(|line| wrapped(line, inner_columns, theme)).collect();
         let key_rows = feet(&self.choices, inner_columns, theme);
         // On a low screen the text gets the row between text and keys.
-        let gap = u16::from(screen.height >= LOW);
+        let gap = u16::from(screen.height >= MIN_SPACED_ROWS);
         let height = u16::try_from(rows.len() + key_rows.len() + 2 + usize::from(gap)).unwrap_or(u16::MAX);
         LaidOut { area: centred(screen, columns, height.min(screen.height)), rows, key_rows, gap }
     }
@@ -200,7 +200,7 @@ pub(super) fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Vec<Line<
     rows
 }
 
-/// What the keys do, in as many rows as that takes.
+/// The keys and their actions, in as many rows as needed.
 pub(super) fn feet(choices: &[(String, String)], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut rows: Vec<Line<'static>> = Vec::new();
     let mut room = 0;
@@ -227,8 +227,8 @@ pub(super) fn choice(key: &str, what: impl Into<String>) -> (String, String) {
     (key.to_owned(), what.into())
 }
 
-/// In fewer columns than this the keys say less, so that they take one row.
-const NARROW: u16 = 60;
+/// With fewer columns the keys are abbreviated, so that they fit one row.
+const MIN_FULL_KEYS_COLUMNS: u16 = 60;
 
 /// The message.
 #[derive(Debug)]
@@ -266,7 +266,7 @@ impl SendBox {
             Some(why) => choice("y", format!("cannot send it: {why}")),
             None => choice("y", "send"),
         };
-        let change = if screen.width < NARROW { "change it" } else { "change it in the composer" };
+        let change = if screen.width < MIN_FULL_KEYS_COLUMNS { "change it" } else { "change it in the composer" };
         let choices = [first, choice("e", change), choice("Esc", "back")];
         PageContent { title: "to the model".to_owned(), max_width: 100, text, choices: choices.into() }
     }

@@ -1,5 +1,5 @@
-//! Where an edit without a place may belong: what it quotes and proposes, and the lines of the file that it would replace. For a hunk
-//! that lost its place to a change on disk, the three texts: as it was, as it is, as proposed.
+//! Manual placement of an edit: what it quotes and proposes, and the lines of the file that it would replace. For a
+//! hunk that lost its place to a change on disk, three texts: base, current and proposed.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::tui::overlay::{centred, window};
 use crate::tui::previews::{Preview, Previews};
 use crate::tui::theme::{Role, Theme};
 
-/// Places that are offered.
-const MOST: usize = 9;
+/// Places that are offered at most: one for each digit key.
+const MAX_CANDIDATES: usize = 9;
 
 /// Lines of the file that are shown before and after the place.
-const AROUND: usize = 3;
+const CONTEXT_LINES: usize = 3;
 
-/// From so many columns on the three texts of a conflict stand side by side.
-const WIDE: u16 = 132;
+/// With at least this many columns the three texts of a conflict are side by side.
+const MIN_COLUMNS_SIDE_BY_SIDE: u16 = 132;
 
 /// What is to be done with an edit without a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl PlacementBox {
             Some(near) => vec![near.line],
             None => self.outcome.candidates.iter().map(|candidate| candidate.line).collect(),
         };
-        for line in likely_lines(&now, &self.outcome.quote, MOST) {
+        for line in likely_lines(&now, &self.outcome.quote, MAX_CANDIDATES) {
             if offered.iter().all(|known| known.abs_diff(line) > length / 2) {
                 offered.push(line);
             }
@@ -101,7 +101,7 @@ impl PlacementBox {
         if offered.is_empty() {
             offered.extend(similar_line(&now, &self.outcome.quote).map(|line| line + 1));
         }
-        offered.truncate(MOST);
+        offered.truncate(MAX_CANDIDATES);
         let starts = offered.into_iter().map(|line| line.saturating_sub(1).min(all.len()));
         let (quote, replacement) = (&self.outcome.quote, &self.outcome.replacement);
         let place = |start: usize| match near {
@@ -190,7 +190,7 @@ impl PlacementBox {
     }
 
     fn is_side_by_side(&self, screen: Rect) -> bool {
-        self.outcome.is_conflict() && screen.width >= WIDE
+        self.outcome.is_conflict() && screen.width >= MIN_COLUMNS_SIDE_BY_SIDE
     }
 
     fn content(&self, previews: &Previews) -> PageContent {
@@ -280,14 +280,14 @@ impl PlacementBox {
     /// The lines of the file around the place, which is marked.
     fn lines_around(&self) -> Vec<Styled> {
         let all = lines::split(self.now.as_deref().unwrap_or_default());
-        let first = self.place.start.saturating_sub(AROUND);
+        let first = self.place.start.saturating_sub(CONTEXT_LINES);
         let digits = all.len().max(1).ilog10() as usize + 1;
         let row = |(at, line): (usize, &&str)| {
             let is_there = self.place.contains(&at);
             let (mark, role) = if is_there { ('▸', Role::Removed) } else { (' ', Role::Gutter) };
             (role, format!("{mark} {:>digits$}  {}", at + 1, lines::body(line)))
         };
-        let count = self.place.end + AROUND - first.min(self.place.end + AROUND);
+        let count = self.place.end + CONTEXT_LINES - first.min(self.place.end + CONTEXT_LINES);
         let mut rows: Vec<Styled> = all.iter().enumerate().skip(first).take(count).map(row).collect();
         if self.place.is_empty() {
             let at = (self.place.start - first).min(rows.len());
@@ -339,7 +339,7 @@ impl PlacementBox {
         let feet = feet(choices, usize::from(columns.saturating_sub(4)), theme);
         let parts = self.parts();
         let most = parts.iter().map(|(_, lines)| lines.len()).max().unwrap_or_default() + feet.len() + 7;
-        // Long lines go on below themselves.
+        // Long lines wrap.
         let height = u16::try_from(most * 3 / 2).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
         let inner = window(frame, centred(screen, columns, height), &format!(" {title} "), theme);
         let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };

@@ -1,4 +1,4 @@
-//! A console that tells of events instead of sending bytes. What it answers is not heard.
+//! A Windows console, which delivers events instead of bytes. Answers to queries are not read.
 
 use std::io;
 use std::time::Duration;
@@ -29,11 +29,12 @@ impl Input {
         event.map(TerminalInput::Event)
     }
 
-    /// What is said already; `None` where there is nothing. It is not taken from the stream: who asks that without waiting
-    /// leaves it with nobody to wake.
+    /// Input that is available without waiting, or `None`. It does not poll the stream, since that would register a
+    /// waker that is then lost.
     ///
     /// # Errors
-    /// The console is gone.
+    ///
+    /// The console is closed.
     pub(crate) fn try_next(&mut self) -> io::Result<Option<TerminalInput>> {
         if event::poll(Duration::ZERO)? {
             event::read().map(|event| Some(TerminalInput::Event(event)))

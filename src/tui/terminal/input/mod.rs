@@ -1,4 +1,4 @@
-//! What the terminal says: keys, the mouse, pastes, and answers to what it was asked.
+//! Input from the terminal: keys, the mouse, pastes, and answers to queries.
 
 #[cfg(not(unix))]
 mod console;
@@ -19,7 +19,7 @@ pub(crate) use self::stream::Input;
 pub(crate) enum TerminalInput {
     /// For the app.
     Event(Event),
-    /// The ground is light, or dark; `None` for an answer that nobody understands.
+    /// The background is light or dark. `None` for an answer that cannot be parsed.
     Background(Option<bool>),
     /// The user or the system has changed to light colours, or to dark ones.
     Scheme(bool),

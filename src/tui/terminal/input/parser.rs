@@ -1,7 +1,7 @@
-//! Bytes of a terminal into what they say. Keys and the mouse are read by `terminput`; answers to questions are picked out here.
+//! Parses the bytes of a terminal. `terminput` parses keys and the mouse; answers to queries are recognised here.
 //!
-//! An answer may come late, in two pieces, or never, and looks like the beginning of keys (Alt-] and others). So nobody waits for
-//! one: what may be typed is held for a moment only, and given back as keys.
+//! An answer may arrive late, in two parts, or never, and begins like a key (Alt-] and others). So the parser does not
+//! wait for an answer: bytes that may be typed are held only for a short time, and then parsed as keys.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use terminput_crossterm::to_crossterm;
 
 use super::TerminalInput;
 
-/// What the answer to the question for the ground begins with (OSC 11, xterm's control sequences).
-const GROUND: &[u8] = b"\x1b]11;";
+/// Prefix of the answer to the background query (OSC 11, xterm's control sequences).
+const BACKGROUND_ANSWER: &[u8] = b"\x1b]11;";
 
 /// What all answers and reports begin with that no key does.
 const PRIVATE: &[u8] = b"\x1b[?";
@@ -28,14 +28,14 @@ const RESTS: [&[u8]; 2] = [b"]11;", b"[?997;"];
 
 const ESC: u8 = 0x1b;
 
-/// Longest answer, in bytes.
-const LONGEST: usize = 64;
+/// Longest answer of the terminal, in bytes.
+const MAX_ANSWER_BYTES: usize = 64;
 
-/// How long keys are held that may be the beginning of something. A terminal sends it in one piece.
-const BURST: Duration = Duration::from_millis(50);
+/// How long keys that may begin an escape sequence are held. A terminal sends a sequence in one write.
+const SEQUENCE_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// How long the rest of an answer is waited for: nobody types what it began with.
-const REST: Duration = Duration::from_millis(500);
+/// How long the rest of an answer is awaited after its prefix, which no key sends.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Makes out what is said. It holds no more than the beginning of one thing.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ pub(super) struct Parser {
 enum Step {
     /// The beginning of something.
     More,
-    /// So many of them are this, or nothing that means anything here. The others are looked at again.
+    /// The number of bytes that are consumed, and their meaning, if they have one. The rest is parsed again.
     Said(Option<TerminalInput>, usize),
 }
 
@@ -79,19 +79,21 @@ impl Parser {
         self.held.is_empty()
     }
 
-    /// How long to wait for the rest of what is held. `None` when nothing is held, or nothing that somebody may have typed.
+    /// How long to wait for the rest of the held bytes. `None` if no bytes are held that the user may have typed.
     pub(super) fn timeout(&self) -> Option<Duration> {
         match self.held.as_slice() {
             [] => None,
-            held if held.starts_with(GROUND) || held.starts_with(PRIVATE) => Some(REST),
-            held if GROUND.starts_with(held) || matches!(held, b"\x1b[" | b"\x1bO") => Some(BURST),
+            held if held.starts_with(BACKGROUND_ANSWER) || held.starts_with(PRIVATE) => Some(ANSWER_TIMEOUT),
+            held if BACKGROUND_ANSWER.starts_with(held) || matches!(held, b"\x1b[" | b"\x1bO") => {
+                Some(SEQUENCE_TIMEOUT)
+            }
             _ => None,
         }
     }
 
-    /// Nothing more has come: what was held, if somebody may have typed it.
+    /// Parses the held bytes as typed input after the timeout.
     pub(super) fn flush(&mut self) -> Vec<TerminalInput> {
-        let broken = self.timeout() == Some(REST);
+        let broken = self.timeout() == Some(ANSWER_TIMEOUT);
         match std::mem::take(&mut self.held).as_slice() {
             _ if broken => Vec::new(),
             [ESC, first, rest @ ..] => {
@@ -110,8 +112,8 @@ fn step(held: &[u8], more: bool) -> Step {
         [ESC] if more => Step::More,
         // Twice it is two keys, or a key before something else.
         [ESC] | [ESC, ESC] => Step::Said(event(&held[..1]), 1),
-        _ if held.starts_with(GROUND) => answer(held),
-        _ if GROUND.starts_with(held) => Step::More,
+        _ if held.starts_with(BACKGROUND_ANSWER) => answer(held),
+        _ if BACKGROUND_ANSWER.starts_with(held) => Step::More,
         [ESC, first @ b']', ..] => Step::Said(alt(*first), 2),
         _ if held.starts_with(PRIVATE) => report(held),
         [ESC, first @ (b'[' | b'O'), ESC] => Step::Said(alt(*first), 2),
@@ -126,18 +128,18 @@ fn step(held: &[u8], more: bool) -> Step {
     }
 }
 
-/// The answer to the question for the ground: its colour, ended by BEL or by Esc and a backslash.
+/// Parses the answer to the background query: a colour, terminated by BEL or by Esc and a backslash.
 fn answer(held: &[u8]) -> Step {
     let said = |end: usize| {
-        let color = std::str::from_utf8(&held[GROUND.len()..held.len() - end]).unwrap_or_default();
+        let color = std::str::from_utf8(&held[BACKGROUND_ANSWER.len()..held.len() - end]).unwrap_or_default();
         Step::Said(Some(TerminalInput::Background(is_light(color))), held.len())
     };
     match held {
         [.., b'\x07'] => said(1),
         [.., ESC, b'\\'] => said(2),
-        // It was never ended: something else begins. What it began with is nobody's typing.
+        // The answer is not terminated and another sequence begins. Its prefix was not typed.
         [.., ESC, _] => Step::Said(None, held.len() - 2),
-        _ if held.len() > LONGEST => Step::Said(None, held.len()),
+        _ if held.len() > MAX_ANSWER_BYTES => Step::Said(None, held.len()),
         [.., ESC | b' '..] => Step::More,
         _ => Step::Said(None, held.len() - 1),
     }
@@ -151,7 +153,7 @@ fn report(held: &[u8]) -> Step {
             let scheme = SCHEMES.iter().find(|(report, _)| held == *report);
             Step::Said(scheme.map(|(_, light)| TerminalInput::Scheme(*light)), held.len())
         }
-        _ if held.len() > LONGEST => Step::Said(None, held.len()),
+        _ if held.len() > MAX_ANSWER_BYTES => Step::Said(None, held.len()),
         [.., b' '..=b'?'] => Step::More,
         _ => Step::Said(None, held.len() - 1),
     }
@@ -210,7 +212,7 @@ mod tests {
         key(KeyCode::Char(c), KeyModifiers::ALT)
     }
 
-    /// What somebody types.
+    /// The events of typed text.
     fn typed(text: &str) -> Vec<TerminalInput> {
         text.chars().map(|c| key(KeyCode::Char(c), KeyModifiers::NONE)).collect()
     }
@@ -243,7 +245,8 @@ mod tests {
         ] {
             let all: Vec<TerminalInput> = [typed("ab"), said.into_iter().collect(), typed("cd")].concat();
             assert_eq!(terminal_input(&[&format!("ab{answer}cd")]), all, "{answer:?}");
-            // However it is cut, the keys are those that were typed; only a first Esc by itself may be taken for a key.
+            // The keys do not depend on how the bytes are split, except that a separate first Esc may be parsed as a
+            // key.
             for at in 1..answer.len() {
                 let (first, second) = answer.split_at(at);
                 let mut pieces = terminal_input(&[&format!("ab{first}"), &format!("{second}cd")]);

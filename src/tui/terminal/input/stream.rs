@@ -18,11 +18,11 @@ use tokio::time::{Instant, timeout_at};
 use super::TerminalInput;
 use super::parser::Parser;
 
-/// Bytes that are read at once.
-const PIECE: usize = 4_096;
+/// Bytes of one read.
+const READ_BYTES: usize = 4_096;
 
-/// Most bytes that are taken in before something is made of them: a large paste must not hold up the screen.
-const MOST: usize = 1 << 18;
+/// Most bytes that are read before they are parsed, so that a large paste does not delay the screen.
+const MAX_PENDING_BYTES: usize = 1 << 18;
 
 /// What comes from standard input, which is a terminal in raw mode. It stays one that lets readers wait: other programs share it.
 pub(crate) struct Input {
@@ -112,8 +112,8 @@ impl Input {
 
     /// Reads what is there, without waiting for more.
     fn read(&self) -> io::Result<Vec<u8>> {
-        let (mut bytes, mut piece) = (Vec::new(), [0; PIECE]);
-        while bytes.len() < MOST && self.has_bytes()? {
+        let (mut bytes, mut piece) = (Vec::new(), [0; READ_BYTES]);
+        while bytes.len() < MAX_PENDING_BYTES && self.has_bytes()? {
             match rustix::io::read(self.terminal.get_ref(), &mut piece) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(read) => bytes.extend_from_slice(&piece[..read]),
@@ -135,10 +135,10 @@ impl Input {
     }
 }
 
-/// As many bytes come at once in no other way.
-const LEAST: usize = 200;
+/// Fewest bytes in one read that count as a paste: typing never delivers this many.
+const MIN_PASTE_BYTES: usize = 200;
 
-/// As many lines, of which the last need not have ended.
+/// Fewest lines in one read that count as a paste. The last one may be incomplete.
 const MIN_PASTE_LINES: usize = 3;
 
 /// What comes within this after a piece of a paste is its next piece.
@@ -146,10 +146,10 @@ pub(super) const PASTE_GAP: Duration = Duration::from_millis(50);
 
 /// Whether what was read at once is a paste, or a piece of one where one `goes_on`.
 pub(super) fn is_paste(bytes: &[u8], goes_on: bool) -> bool {
-    // A key that is no text means that somebody types.
+    // A key that is not text shows that the user is typing.
     let is_text = || bytes.iter().all(|byte| *byte >= b' ' && *byte != 0x7f || matches!(byte, b'\r' | b'\n' | b'\t'));
     let lines = || bytes.split(|byte| matches!(byte, b'\r' | b'\n')).filter(|line| !line.is_empty()).count();
-    !bytes.is_empty() && is_text() && (goes_on || (bytes.len() >= LEAST && lines() >= MIN_PASTE_LINES))
+    !bytes.is_empty() && is_text() && (goes_on || (bytes.len() >= MIN_PASTE_BYTES && lines() >= MIN_PASTE_LINES))
 }
 
 /// The text of a piece, with the line ends of a text, and how many bytes at its end begin a character that the next piece ends.

@@ -1,4 +1,4 @@
-//! One top-level Markdown block, with all that it holds, as lines.
+//! Renders one top-level Markdown block with its content.
 
 use std::ops::Range;
 
@@ -430,7 +430,7 @@ impl Page {
             spans.push(span.clone());
         }
         spans.extend(line.spans);
-        // Indentation before nothing is nothing, but a coloured ground is something.
+        // Trailing indentation is removed, unless it has a background colour.
         while spans.last().is_some_and(|span| span.content.trim().is_empty() && span.style.bg.is_none()) {
             spans.pop();
         }

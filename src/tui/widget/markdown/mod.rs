@@ -64,7 +64,7 @@ fn with_line_feeds(source: &str) -> Cow<'_, str> {
 /// How a carriage return inside a line is shown.
 const RETURN: &str = "␍";
 
-/// What rendering depends on besides the source.
+/// The parameters of rendering besides the source.
 struct RenderContext<'a> {
     /// Columns.
     width: usize,

@@ -1,4 +1,5 @@
-//! Markdown that is still arriving: finished blocks are kept as lines, only the open one at the end is rendered again.
+//! Renders streaming Markdown: finished blocks are cached as lines, and only the open block at the end is rendered
+//! again.
 
 use ratatui::text::Line;
 
@@ -7,9 +8,9 @@ use crate::tui::theme::Theme;
 
 /// An open block of more bytes is not rendered whole for every piece that arrives, but when it has grown by a share of itself: else
 /// a text without an empty line would cost the square of its length. What came since then is shown alone, below it.
-const LARGE: usize = 64 * 1024;
-/// That share is one part in so many.
-const SHARE: usize = 16;
+const LARGE_BLOCK_BYTES: usize = 64 * 1024;
+/// The divisor of that share.
+const RENDER_GROWTH_DIVISOR: usize = 16;
 
 /// A Markdown text that grows at the end.
 #[derive(Debug, Clone, Default)]
@@ -81,7 +82,7 @@ impl StreamingMarkdown {
         self.lines(width, theme, code);
         let open = self.source.get(self.finished..).unwrap_or("");
         let begins_code = open.trim_start().starts_with("```") || open.trim_start().starts_with("~~~");
-        if open.len() > LARGE {
+        if open.len() > LARGE_BLOCK_BYTES {
             let mut lines = self.lines.clone();
             if !begins_code {
                 append_below(&mut lines, tail, &RenderContext { width: usize::from(width), theme, code });
@@ -112,7 +113,7 @@ impl StreamingMarkdown {
     /// Whether the open block is to be rendered as a whole again.
     fn is_due(&self) -> bool {
         let open = self.source.len().saturating_sub(self.finished);
-        open <= LARGE || self.source.len().saturating_sub(self.rendered) >= open / SHARE
+        open <= LARGE_BLOCK_BYTES || self.source.len().saturating_sub(self.rendered) >= open / RENDER_GROWTH_DIVISOR
     }
 
     /// Shows what came since the open block was rendered.

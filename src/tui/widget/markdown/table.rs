@@ -1,4 +1,4 @@
-//! Tables: columns aligned and wrapped to the width, or one field a line where there is no room for columns.
+//! Renders tables: columns aligned and wrapped to the width, or one field per line if the columns do not fit.
 
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
@@ -64,7 +64,7 @@ impl Table {
         let rule = widths.iter().map(|width| "─".repeat(*width)).collect::<Vec<_>>().join(CROSSING);
         let mut lines = Vec::new();
         for (index, row) in rows.into_iter().enumerate() {
-            // Rows of several lines need a rule between them to be told apart.
+            // A rule separates rows of several lines.
             if index == 1 || (index > 1 && tall) {
                 lines.push(Line::styled(rule.clone(), mark));
             }

@@ -1,4 +1,4 @@
-//! Tests of the rendered text, of streaming, and of the limits on any input.
+//! Tests of rendering, streaming, and limits for arbitrary input.
 
 use insta::assert_snapshot;
 use proptest::prelude::*;

@@ -17,20 +17,20 @@ use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::styled::fill;
 
 /// The largest overlay, borders included, and the columns and lines of the screen that it leaves free around it.
-const WIDEST: u16 = 84;
+const MAX_WIDTH: u16 = 84;
 const MAX_HEIGHT: u16 = 22;
 const MARGIN: u16 = 2;
 /// The same where something is shown beside the list.
 const MAX_WIDTH_WITH_PREVIEW: u16 = 180;
 const MAX_HEIGHT_WITH_PREVIEW: u16 = 48;
-/// From so many columns inside on, what is shown stands beside the list; from so many lines on, below it.
-const BESIDE: u16 = 96;
-const BELOW: u16 = 16;
+/// With at least this many columns inside, the preview is beside the list; with at least this many lines, below it.
+const MIN_COLUMNS_BESIDE: u16 = 96;
+const MIN_LINES_BELOW: u16 = 16;
 
 impl Picker {
-    /// Where the overlay lies on a screen of that area.
+    /// The area of the overlay on a screen.
     pub fn area(&self, screen: Rect) -> Rect {
-        if self.with_preview { wide_area(screen) } else { area_within(screen, (WIDEST, MAX_HEIGHT)) }
+        if self.with_preview { wide_area(screen) } else { area_within(screen, (MAX_WIDTH, MAX_HEIGHT)) }
     }
 
     /// Takes in the area of the screen, so that paging and scrolling know the height of the list. To be called before
@@ -45,7 +45,7 @@ impl Picker {
         let inside = Block::bordered().inner(area);
         let [_, middle, _] =
             Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(inside);
-        if self.with_preview { list_and_look(middle, BESIDE) } else { (middle, None) }
+        if self.with_preview { list_and_look(middle, MIN_COLUMNS_BESIDE) } else { (middle, None) }
     }
 
     /// Draws the overlay in the middle of the screen, notes where its rows stand, and gives the place for a look at what the
@@ -139,7 +139,7 @@ impl Picker {
         .collect()
     }
 
-    /// The keys that matter here, as many as fit.
+    /// The keys of the current state, as many as fit.
     fn hints(&self, columns: usize, theme: &Theme) -> Line<'static> {
         let mark = self.multiple.then_some(("Tab", "mark"));
         let first = [Some(("Enter", "choose")), Some(("Esc", "close")), mark].into_iter().flatten();
@@ -156,7 +156,7 @@ impl Picker {
     }
 }
 
-/// Where an overlay lies that shows what the cursor of its list is on.
+/// The area of an overlay with a preview.
 pub fn wide_area(screen: Rect) -> Rect {
     area_within(screen, (MAX_WIDTH_WITH_PREVIEW, MAX_HEIGHT_WITH_PREVIEW))
 }
@@ -169,8 +169,8 @@ fn area_within(screen: Rect, (widest, tallest): (u16, u16)) -> Rect {
     Rect { x: screen.x + (screen.width - width) / 2, y: screen.y + (screen.height - height) / 2, width, height }
 }
 
-/// The place for a list, and that for a look at what its cursor is on, if there is room for it: beside the list from so many columns
-/// on, else below it.
+/// Divides an area into a list and a preview, if both fit: beside the list from `beside` columns on, otherwise below
+/// it.
 pub fn list_and_look(middle: Rect, beside: u16) -> (Rect, Option<Rect>) {
     if middle.width >= beside {
         let list = (middle.width * 2 / 5).clamp(40, 80);
@@ -178,7 +178,7 @@ pub fn list_and_look(middle: Rect, beside: u16) -> (Rect, Option<Rect>) {
             Layout::horizontal([Constraint::Length(list), Constraint::Length(1), Constraint::Fill(1)]).areas(middle);
         return (list, Some(look));
     }
-    if middle.height >= BELOW {
+    if middle.height >= MIN_LINES_BELOW {
         let list = middle.height * 3 / 5;
         let [list, _, look] =
             Layout::vertical([Constraint::Length(list), Constraint::Length(1), Constraint::Fill(1)]).areas(middle);

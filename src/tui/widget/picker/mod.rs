@@ -1,4 +1,4 @@
-//! A fuzzy picker: type to narrow a list down, choose one item or several.
+//! A fuzzy picker: the user types to filter a list, and chooses one or several items.
 
 mod draw;
 mod rank;
@@ -150,7 +150,7 @@ impl Picker {
         is_there
     }
 
-    /// Moves the list by so many items, as the wheel does.
+    /// Scrolls the list by `by` items.
     pub fn wheel(&mut self, by: isize) {
         self.window.scroll(by);
     }
@@ -271,7 +271,7 @@ pub struct Symbols {
 pub struct SymbolItem<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What it is: `function`.
+    /// The kind of symbol, such as `function`.
     pub kind: &'static str,
     /// The file.
     pub path: &'a str,
@@ -319,7 +319,7 @@ impl Items {
         self.len() == 0
     }
 
-    /// What an item is matched by, put into `room` if it is made for the moment; empty for one that is none.
+    /// The text that an item is matched by. A generated text is stored in `room`. Empty if the item does not exist.
     pub fn text<'a>(&'a self, at: usize, room: &'a mut String) -> &'a str {
         match self {
             Self::Texts(texts) => texts.get(at).map_or("", String::as_str),
@@ -333,7 +333,7 @@ impl Items {
         }
     }
 
-    /// What stands at the right of an item by itself.
+    /// The built-in detail at the right of an item.
     pub fn detail(&self, at: usize) -> &str {
         match self {
             Self::Texts(_) => "",

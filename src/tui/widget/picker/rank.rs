@@ -1,4 +1,4 @@
-//! Ranking the items of a picker by how well they match the query: at once where they are few, else as a job for another thread.
+//! Ranks the items of a picker by a query: short lists inline, long lists as a job on another thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,8 +8,8 @@ use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NamePart};
 
 use super::Items;
 
-/// Up to so many items are ranked while the key is handled; that takes less than a millisecond.
-const AT_ONCE: usize = 4_000;
+/// Up to this many items are ranked while the key is handled, which takes less than a millisecond.
+const MAX_INLINE_ITEMS: usize = 4_000;
 
 /// Items that one thread ranks before it looks whether that is still wanted.
 const CHUNK: usize = 4_096;
@@ -23,7 +23,7 @@ pub(super) struct Ranking {
     matches: Vec<usize>,
     /// Counts the queries; jobs for one before the newest end early.
     newest: Arc<AtomicU64>,
-    /// A job that nobody has taken yet.
+    /// A job that has not been started.
     job: Option<Box<RankJob>>,
 }
 
@@ -95,7 +95,7 @@ impl Ranking {
             return true;
         }
         let among = narrows(&self.query, query).then(|| self.matches.clone());
-        if among.as_ref().map_or(items.len(), Vec::len) > AT_ONCE {
+        if among.as_ref().map_or(items.len(), Vec::len) > MAX_INLINE_ITEMS {
             let newest = Arc::clone(&self.newest);
             let job = RankJob { items: items.clone(), query: query.to_owned(), name, among, number, newest };
             self.job = Some(Box::new(job));
