@@ -30,8 +30,8 @@
 //! ```
 //!
 //! Data flows in one direction. A front end calls a method of the [`session::Session`] for each action of the user. The method changes the
-//! state and returns [`session::Effect`]s. The [`session::runner::Runner`] performs them off the draw path and answers with
-//! [`session::Report`]s, which the front end hands to the session. All three front ends run the same session, so a turn has one
+//! state and returns [`session::Effect`]s. The [`session::runner::Host`] performs them off the draw path and answers with
+//! [`session::Response`]s, which the front end hands to the session. All three front ends run the same session, so a turn has one
 //! implementation: the request, the stream, the edits, the rounds for refused edits, the plan of the architect mode, the write, the checks
 //! and their repair. A front end draws or prints the state, and decides who answers the session's questions.
 
@@ -42,6 +42,7 @@ pub mod context;
 pub mod demo;
 pub mod error;
 pub mod headless;
+pub mod host;
 pub mod session;
 pub mod speech;
 pub mod store;

@@ -56,7 +56,7 @@ mod themes;
 use harness::{Harness, Scene};
 use std::sync::Arc;
 
-use rhumb::session::{Level, Report, RunReport};
+use rhumb::session::{Level, Response, RunResponse};
 use rhumb_workspace::process::{End, LiveOutput};
 
 /// All panes, a pane with company, a pane alone.
@@ -445,8 +445,8 @@ fn the_readme_shows_a_real_screen() {
 /// A run with a card and a log.
 fn ran(harness: &mut Harness, run: u64, line: &str, said: &str) {
     let live = LiveOutput { text: said.into(), ..LiveOutput::default() };
-    harness.report(Report::Ran(RunReport::Began { job: run, run, line: line.into() }));
-    harness.report(Report::Ran(RunReport::Said { run, live, seconds: 12 }));
+    harness.report(Response::Ran(RunResponse::Began { job: run, run, line: line.into() }));
+    harness.report(Response::Ran(RunResponse::Said { run, live, seconds: 12 }));
 }
 
 #[test]
@@ -455,7 +455,7 @@ fn commands_have_cards_and_their_logs_follow_the_end() {
         let mut harness = Scene::harbour().silent().open(width, height);
         ran(&mut harness, 1, "cargo check", "    Checking harbour v0.1.0\n    Finished in 2 s\n");
         let output = Arc::from("    Checking harbour v0.1.0\n    Finished in 2 s\n");
-        harness.report(Report::Ran(RunReport::Ended { run: 1, end: Ok(End::Exit(0)), output, seconds: 2 }));
+        harness.report(Response::Ran(RunResponse::Ended { run: 1, end: Ok(End::Exit(0)), output, seconds: 2 }));
         ran(&mut harness, 2, "pytest -q", &(1..50).map(|n| format!("test_{n} PASSED\n")).collect::<String>());
         harness
     });
@@ -466,7 +466,7 @@ fn commands_have_cards_and_their_logs_follow_the_end() {
         // A command that begins is turned to while the end of the newest is looked at.
         ran(&mut harness, 2, "pytest -q", &(1..50).map(|n| format!("test_{n} PASSED\n")).collect::<String>());
         let live = LiveOutput { text: "\u{1b}]0;owned\u{7}\u{202e}last\n".into(), ..LiveOutput::default() };
-        harness.report(Report::Ran(RunReport::Said { run: 2, live, seconds: 13 }));
+        harness.report(Response::Ran(RunResponse::Said { run: 2, live, seconds: 13 }));
         harness
     });
 }

@@ -10,7 +10,7 @@ use crate::config::{Paths, Settings};
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{complain, path_under, print};
-use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
+use crate::host::{Host, Line, RequestEnv, connect, recovered};
 use crate::session::{ConnectRequest, Connection, ModeRules, SessionStart};
 use crate::store::LayoutFile;
 use crate::tui::action::key_notes;
@@ -24,7 +24,7 @@ use rhumb_workspace::{Journal, Root, RootKind};
 /// Opens the app on `root`.
 pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) -> Result<u8, UserError> {
     let mut notices = settings.notes();
-    let (outfit, notes) = Outfit::of_user(settings);
+    let (outfit, notes) = RequestEnv::of_user(settings);
     notices.extend(notes.into_iter().map(|note| (note.message, note.hint)));
     let settings = &outfit.settings;
     tell_key_command(settings);
@@ -197,10 +197,10 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
         state_folder: Some(folder.path().join("state")),
         ..settings
     };
-    let (outfit, line) = (Outfit::new(settings), Some(Line::new(provider, "demo".into())));
+    let (outfit, line) = (RequestEnv::new(settings), Some(Line::new(provider, "demo".into())));
     // The folder must exist as long as the app runs.
     if let Some(file) = &picture.svg {
-        return draw(start, picture, file, |reports| Runner::new(root, outfit, line, reports));
+        return draw(start, picture, file, |reports| Host::new(root, outfit, line, reports));
     }
     match Plain::wanted(plain, |name| std::env::var(name).ok()) {
         Some(plain) => plain.run(start, root, outfit, line),
@@ -213,7 +213,7 @@ fn draw(
     start: Start,
     picture: &PictureArgs,
     file: &Path,
-    make_runner: impl FnOnce(tokio::sync::mpsc::Sender<crate::session::Report>) -> Runner,
+    make_runner: impl FnOnce(tokio::sync::mpsc::Sender<crate::session::Response>) -> Host,
 ) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
         let message = format!("the picture cannot be written to {}: {error}", file.display());
@@ -233,13 +233,13 @@ fn draw(
 /// The error of writing to a closed terminal.
 const EIO: i32 = 5;
 
-fn run(start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u8, UserError> {
+fn run(start: Start, root: Root, outfit: RequestEnv, line: Option<Line>) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
         let hint = "The app needs a terminal; `rhumb map`, `apply` and `edit` do not.";
         UserError::new(ErrorKind::Machine, error, hint)
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-    let left = runtime.block_on(tui::run(start, |reports| Runner::new(root, outfit, line, reports)));
+    let left = runtime.block_on(tui::run(start, |reports| Host::new(root, outfit, line, reports)));
     let left = match left {
         // The window was closed; there is nobody left to tell.
         Err(error) if error.raw_os_error() == Some(EIO) => Ok(AppExit { code: 128 + 1, ..AppExit::default() }),

@@ -8,7 +8,7 @@ use crate::headless::{
     ApplyArgs, AskArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, IndexArgs, ManArgs, MapArgs, ModelsArgs,
     SearchArgs, SessionsArgs, TrustArgs, VersionArgs,
 };
-use crate::session::WhichSession;
+use crate::session::SessionSelector;
 use crate::tui::Scene;
 use crate::version;
 
@@ -196,8 +196,8 @@ impl Command {
 
 impl Args {
     /// The session to resume.
-    pub(super) fn wanted(&self) -> Option<WhichSession> {
-        self.resume.clone().map(WhichSession::Named).or(self.go_on.then_some(WhichSession::Newest))
+    pub(super) fn wanted(&self) -> Option<SessionSelector> {
+        self.resume.clone().map(SessionSelector::Named).or(self.go_on.then_some(SessionSelector::Newest))
     }
 
     /// The command line that resumes the session of this start.

@@ -1,8 +1,8 @@
 //! Starts the line UI: on request, or if the terminal supports nothing else.
 
 use crate::error::{ErrorKind, UserError};
-use crate::headless::{PlainStart, plain};
-use crate::session::runner::{Line, Outfit, Runner};
+use crate::headless::{LineUiStart, plain};
+use crate::host::{Host, Line, RequestEnv};
 use crate::tui::{self, Start};
 use rhumb_workspace::{Root, RootKind};
 
@@ -23,16 +23,16 @@ impl Plain {
     }
 
     /// Runs the line UI.
-    pub(super) fn run(self, start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u8, UserError> {
+    pub(super) fn run(self, start: Start, root: Root, outfit: RequestEnv, line: Option<Line>) -> Result<u8, UserError> {
         let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
-        let start = PlainStart {
+        let start = LineUiStart {
             session: start.session,
             reason: (self == Self::Dumb).then(|| "The terminal is dumb (TERM=dumb)".to_owned()),
             commits: outfit.settings.auto_commit && root.kind() != RootKind::Directory,
             terminal: tui::facts(|name| std::env::var(name).ok()),
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-        let code = runtime.block_on(plain(start, |reports| Runner::new(root, outfit, line, reports))).map_err(machine);
+        let code = runtime.block_on(plain(start, |reports| Host::new(root, outfit, line, reports))).map_err(machine);
         // Background work must not delay the exit.
         runtime.shutdown_background();
         code

@@ -7,8 +7,8 @@ use super::report::{as_diff, as_json, ask_each, outcome_line, warn_of_faults};
 use super::undo::{journal, may_go_unrecorded, tell_recovered};
 use super::{advise, complain, path_under, print_exactly, print_json, read_input};
 use crate::error::{ErrorKind, UserError};
-use crate::session::runner::{WriteOutcome, propose_alone, write};
-use crate::session::{ChatFile, WriteOrder, WriteSummary, Written, write_orders};
+use crate::host::{WriteOutcome, propose_alone, write};
+use crate::session::{ChatFile, PendingWrite, WriteSummary, Written, write_orders};
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{FormatChoice, Outcome, Proposal, Status};
 use rhumb_llm::strip_thinking;
@@ -114,7 +114,7 @@ fn decide_and_write(root: &Root, journal: Option<&Journal>, args: &ApplyArgs, pr
         withdraw(proposal, &[], "not applied, because you quit");
         return Done::default();
     }
-    let orders: Vec<WriteOrder> = review.files.iter().flat_map(write_orders).collect();
+    let orders: Vec<PendingWrite> = review.files.iter().flat_map(write_orders).collect();
     mark_rejected(&review, proposal);
     let counts = review.counts();
     let done = Done { accepted: counts.accepted, rejected: counts.rejected, ..Done::default() };
@@ -145,7 +145,7 @@ fn written(
     root: &Root,
     journal: Option<&Journal>,
     args: &ApplyArgs,
-    orders: &[WriteOrder],
+    orders: &[PendingWrite],
 ) -> Result<Option<Written>, UserError> {
     let outcome = write(root, journal, orders, None);
     match outcome.map_err(|(failure, _)| UserError::new(ErrorKind::Machine, failure.message, failure.hint))? {
@@ -156,8 +156,8 @@ fn written(
 }
 
 /// The files that were written, after a failed write: usually none, because a failed write is undone.
-fn standing<'a>(root: &Root, orders: &'a [WriteOrder]) -> Vec<&'a str> {
-    let stands = |order: &&WriteOrder| match (rhumb_workspace::read(root, &order.path), &order.content) {
+fn standing<'a>(root: &Root, orders: &'a [PendingWrite]) -> Vec<&'a str> {
+    let stands = |order: &&PendingWrite| match (rhumb_workspace::read(root, &order.path), &order.content) {
         (Ok(snapshot), Some(content)) => *snapshot.text == **content,
         (Err(ReadError::NotFound { .. }), None) => true,
         _ => false,
@@ -201,7 +201,7 @@ fn tell(args: &ApplyArgs, proposal: &Proposal, done: &Done) -> Result<(), UserEr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::runner::propose;
+    use crate::host::propose;
 
     const REPLY: &str = "a.py\n```\n<<<<<<< SEARCH\none\n=======\ntwo\n>>>>>>> REPLACE\n```\n\n\
                          b.py\n```\n<<<<<<< SEARCH\none\n=======\ntwo\n>>>>>>> REPLACE\n```\n";
@@ -216,7 +216,7 @@ mod tests {
         let all = ["a.py".to_owned(), "b.py".to_owned()];
         let mut proposal = propose(&root, &all, &[], &[REPLY.to_owned()], FormatChoice::Auto);
         assert_eq!(proposal.files.len(), 2, "{proposal:?}");
-        let order = |path: &str, content: Option<&str>| WriteOrder {
+        let order = |path: &str, content: Option<&str>| PendingWrite {
             path: path.into(),
             expected: None,
             content: content.map(Into::into),

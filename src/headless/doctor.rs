@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{DoctorArgs, print, print_json};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
-use crate::session::runner::{Check, Health, KEYS, Outfit, checks_text, checkup, connect, server_check};
+use crate::host::{Check, Health, KEYS, RequestEnv, checks_text, checkup, connect, server_check};
 use crate::tui::{self, action::key_notes};
 use rhumb_workspace::Root;
 
@@ -14,7 +14,7 @@ use rhumb_workspace::Root;
 /// # Errors
 /// Standard output cannot be written, or no thread can be started.
 pub fn doctor(root: &Root, settings: Settings, args: &DoctorArgs) -> Result<u8, UserError> {
-    let (outfit, _) = Outfit::of_user(settings);
+    let (outfit, _) = RequestEnv::of_user(settings);
     let mut facts = tui::facts(|name| std::env::var(name).ok());
     facts.extend(key_notes(&outfit.settings).into_iter().map(|(note, _)| (KEYS.to_owned(), note)));
     let mut checks = checkup(root, &outfit, &facts);
@@ -28,7 +28,7 @@ pub fn doctor(root: &Root, settings: Settings, args: &DoctorArgs) -> Result<u8, 
     Ok(u8::from(checks.iter().any(|check| check.health == Health::Bad)))
 }
 
-fn server(outfit: &Outfit) -> Result<Check, UserError> {
+fn server(outfit: &RequestEnv) -> Result<Check, UserError> {
     let line = match connect(outfit) {
         Ok(line) => line,
         Err(error) => {

@@ -11,11 +11,12 @@ use super::survey::surveyed;
 use super::{advise, complain, print, print_json};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
-use crate::session::consent_text;
-use crate::session::runner::{
-    Estimate, IndexControl, IndexError, IndexOrder, IndexStatus, IndexStep, Indexed, Survey, catalog, embedder,
+use crate::host::{
+    IndexControl, IndexError, IndexRequest, IndexStatus, IndexStep, Indexed, Survey, catalog, embedder,
     embedding_price, estimate, index, map_store, may_send, model_folder,
 };
+use crate::session::IndexEstimate;
+use crate::session::consent_text;
 use crate::store::vectors::{ModelVectors, VectorStore};
 use rhumb_llm::LlmError;
 use rhumb_llm::embed::{self, Embedder, HubModel};
@@ -73,7 +74,7 @@ fn build(root: &Root, settings: &Settings, yes: bool, as_json: bool) -> Result<u
     let opened = embedder(settings).and_then(|embedder| embedder.ok_or(IndexError::Off));
     let embedder = opened.map_err(|error| failed(&error))?;
     let survey = surveyed(root, true, Some(&store));
-    let order = IndexOrder {
+    let order = IndexRequest {
         root,
         survey: &survey,
         before: None,
@@ -103,12 +104,12 @@ fn build(root: &Root, settings: &Settings, yes: bool, as_json: bool) -> Result<u
 }
 
 /// Whether texts may be sent to the embedder: always, by the flag, or after asking on the terminal.
-fn is_agreed(settings: &Settings, order: IndexOrder<'_>, yes: bool) -> Result<bool, UserError> {
+fn is_agreed(settings: &Settings, order: IndexRequest<'_>, yes: bool) -> Result<bool, UserError> {
     let host = match may_send(settings, order.embedder, order.folder) {
         Err(IndexError::NotAgreed { host }) => host,
         allowed => return allowed.map(|()| true).map_err(|error| failed(&error)),
     };
-    let known: Estimate = estimate(order, &IndexControl::default()).map_err(|error| failed(&error))?;
+    let known: IndexEstimate = estimate(order, &IndexControl::default()).map_err(|error| failed(&error))?;
     let model = settings.embeddings.model.as_deref().unwrap_or_default();
     let price = embedding_price(&catalog(settings), model, known.tokens);
     complain(&consent_text(&host, known, price));

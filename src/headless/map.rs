@@ -8,7 +8,7 @@ use super::{complain, path_under, print, print_json};
 use crate::clock::Stopwatch;
 use crate::config::Settings;
 use crate::error::UserError;
-use crate::session::runner::{Survey, map_store};
+use crate::host::{Survey, map_store};
 use rhumb_index::repo_map::{
     MapRequest, MapStyle, RankReference, RankedSymbol, Ranking, RepoMap, TopReferences, Weights,
 };

@@ -39,7 +39,7 @@ pub use man::man;
 pub use map::map;
 pub use models::models;
 pub use names::path_under;
-pub use plain::{PlainStart, plain};
+pub use plain::{LineUiStart, plain};
 pub use search::search;
 pub use sessions::sessions;
 pub use trust::trust;

@@ -8,7 +8,7 @@ use super::args::{SessionsArgs, SessionsCommand};
 use super::{complain, print, print_exactly, print_json};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
-use crate::session::{ExportFormat, Exported, KeptSession, export};
+use crate::session::{ExportFormat, Exported, SavedSession, export};
 use crate::store::sessions::{Found, SessionLine, SessionStore, SessionsError, sessions_folder};
 use rhumb_text::{sanitize, width};
 use rhumb_workspace::Root;
@@ -76,7 +76,7 @@ fn write_out(mut store: SessionStore, word: &str, as_json: bool) -> Result<u8, U
         }
     };
     let stored = store.load(number).map_err(failed)?.ok_or_else(|| failed(SessionsError::Gone { number }))?;
-    let session = KeptSession::from(stored);
+    let session = SavedSession::from(stored);
     let format = if as_json { ExportFormat::Json } else { ExportFormat::Markdown };
     print_exactly(&export(&Exported::of(&session), format))?;
     Ok(0)

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::complain;
-use crate::session::runner::{Survey, SurveyStart, survey, unread_rules};
+use crate::host::{Survey, SurveyStart, survey, unread_rules};
 use crate::store::MapStore;
 use rhumb_workspace::Root;
 

@@ -4,8 +4,8 @@ use super::{advise, complain};
 use crate::config::{Paths, Settings};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::report::yes_or_no;
+use crate::host::{recovered, unwrite};
 use crate::session::commit_change;
-use crate::session::runner::{recovered, unwrite};
 use rhumb_text::sanitize;
 use rhumb_workspace::{Direction, Journal, Root};
 

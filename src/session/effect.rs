@@ -12,23 +12,23 @@ use rhumb_llm::{Completion, LlmError, LocalServer};
 use rhumb_llm::{Image, Message};
 use rhumb_workspace::Direction;
 
-use super::codebase::{CodebaseOrder, CodebaseReport};
-use super::connecting::{ConnectOrder, ConnectReport};
-use super::fetching::{FetchOrder, FetchReport};
-use super::keeping::{KeepOrder, KeepReport};
-use super::modes::who::Who;
-use super::processes::{RunOrder, RunReport};
-use super::proposal::commits::{CommitOrder, Consent, GitOrder, GitReport};
-use super::repository::indexing::{IndexCommand, IndexReport};
-use super::repository::looking::{LookOrder, LookReport};
+use super::attachments::{FetchEffect, FetchResponse};
+use super::codebase::{CodebaseResponse, CodebaseSearch};
+use super::connect::{ConnectEffect, ConnectResponse};
+use super::modes::who::ModelRole;
+use super::persistence::{PersistenceEffect, PersistenceResponse};
+use super::processes::{RunEffect, RunResponse};
+use super::proposal::commits::{CommitRequest, Consent, GitEffect, GitResponse};
+use super::repository::embedding_index::{IndexEffect, IndexResponse};
+use super::repository::lookup::{LookupEffect, LookupResponse};
 use super::request::chat_files::ChatFile;
-use super::request::choosing::Choices;
-use super::request::mentions::{MentionOrder, MentionReport};
-use super::turn::asking::{AskError, AskEvent};
+use super::request::mentions::{MentionEffect, MentionResponse};
+use super::request::overrides::Choices;
+use super::turn::events::{AskError, AskEvent};
 
 /// What is needed to put the next request together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ContextOrder {
+pub struct RequestSpec {
     /// Number of this order.
     pub generation: u64,
     /// Files in the chat.
@@ -40,7 +40,7 @@ pub struct ContextOrder {
     /// Whether the model may suggest commands.
     pub suggest: bool,
     /// Which of the models is asked.
-    pub who: Who,
+    pub who: ModelRole,
     /// Earlier turns.
     pub history: Arc<Vec<Message>>,
     /// What was said of this request before, where its answer has to be mended; else what was shared for it.
@@ -75,7 +75,7 @@ pub struct ContextOrder {
 
 /// One file to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WriteOrder {
+pub struct PendingWrite {
     /// Path under the root.
     pub path: String,
     /// The text that the file must still have; `None` if it must not exist.
@@ -97,16 +97,16 @@ pub enum Effect {
     ReadOn,
     /// Follow changes on disk, or not.
     Follow(bool),
-    /// Report comments for the model in files as they are saved, or no more.
+    /// Response comments for the model in files as they are saved, or no more.
     WatchComments(bool),
     /// Rank the map and measure the next request, for the panes.
-    Measure(Box<ContextOrder>),
+    Measure(Box<RequestSpec>),
     /// Put the request together and send it.
-    Ask(Box<ContextOrder>),
+    Ask(Box<RequestSpec>),
     /// Stop the running turn.
     Cancel,
     /// Make a summary of the beginning of a history.
-    Fold {
+    Summarize {
         /// The history.
         history: Arc<Vec<Message>>,
         /// The tokens that it may have afterwards.
@@ -120,7 +120,7 @@ pub enum Effect {
         compact: Option<String>,
     },
     /// Stop the summary that is being made.
-    StopFolding,
+    CancelSummary,
     /// Find the places of the edits in a reply.
     Propose {
         /// The request that it answers, for the commit message.
@@ -139,18 +139,18 @@ pub enum Effect {
     /// Write files, all or none, and commit them.
     Write {
         /// The files.
-        files: Vec<WriteOrder>,
+        files: Vec<PendingWrite>,
         /// How they are committed.
-        commit: CommitOrder,
+        commit: CommitRequest,
         /// What the user agreed to.
         consent: Consent,
     },
     /// Take the last write back, or do it again.
-    Unwrite(Direction),
+    Undo(Direction),
     /// Read files again that changed under a review.
     Reread(Vec<String>),
     /// Put the request together as one text for the clipboard.
-    CopyPrompt(Box<ContextOrder>),
+    CopyPrompt(Box<RequestSpec>),
     /// Look for model servers on this machine.
     FindServers,
     /// Talk to this server from now on.
@@ -165,25 +165,25 @@ pub enum Effect {
     /// Ask for another model.
     UseModel(String),
     /// Look for keys and servers, or take a key.
-    Connecting(ConnectOrder),
+    Connecting(ConnectEffect),
     /// Tell somebody who looks elsewhere, by the command of the settings.
     Notify(String),
     /// Search the repository for passages.
-    Codebase(CodebaseOrder),
+    Codebase(CodebaseSearch),
     /// Find something out about what a message or an answer names.
-    Mention(MentionOrder),
+    Mention(MentionEffect),
     /// Look something up.
-    Look(LookOrder),
+    Lookup(LookupEffect),
     /// Do something with the index of meanings.
-    Index(IndexCommand),
+    Index(IndexEffect),
     /// Do something with git.
-    Git(GitOrder),
+    Git(GitEffect),
     /// Run a command, or stop one.
-    Run(RunOrder),
+    Run(RunEffect),
     /// Keep something of the session, or find it again.
-    Keep(KeepOrder),
+    Persist(PersistenceEffect),
     /// Get something from outside.
-    Fetch(FetchOrder),
+    Fetch(FetchEffect),
 }
 
 /// The next request and the map in it, measured.
@@ -239,7 +239,7 @@ pub struct Written {
     pub dropped: Option<String>,
     /// The commit that a redo put back, shortened.
     pub restored: Option<String>,
-    /// Whether the commit is made as soon as its message is there, which [`GitReport::Committed`] tells.
+    /// Whether the commit is made as soon as its message is there, which [`GitResponse::Committed`] tells.
     pub commit_follows: bool,
     /// Why there is none, or what else to know.
     pub notes: Vec<Failure>,
@@ -258,7 +258,7 @@ pub struct Clip {
 
 /// An answer of the world.
 #[derive(Debug, Clone)]
-pub enum Report {
+pub enum Response {
     /// The survey goes on.
     SurveyProgress {
         /// Files read.
@@ -299,7 +299,7 @@ pub enum Report {
         event: AskEvent,
     },
     /// A summary stands for the beginning of a history, or could not be made.
-    Folded {
+    Summarized {
         /// The history as it was.
         history: Arc<Vec<Message>>,
         /// The history as it is to be sent.
@@ -344,7 +344,7 @@ pub enum Report {
         stale: Vec<String>,
     },
     /// The last write was taken back or done again; no files if there was none.
-    Unwrote {
+    Undone {
         /// Which of the two.
         direction: Direction,
         /// What that did, or why nothing was done.
@@ -362,27 +362,27 @@ pub enum Report {
     /// What the repository defines, where.
     Symbols(Arc<TagGraph>),
     /// Of a search for passages.
-    Codebase(CodebaseReport),
+    Codebase(CodebaseResponse),
     /// About what a message or an answer names.
-    Mention(MentionReport),
+    Mention(MentionResponse),
     /// What was looked up.
-    Looked(LookReport),
+    LookedUp(LookupResponse),
     /// Of the index of meanings.
-    Indexing(IndexReport),
+    Indexing(IndexResponse),
     /// Of git.
-    Git(GitReport),
+    Git(GitResponse),
     /// Of a command that runs.
-    Ran(RunReport),
+    Ran(RunResponse),
     /// Of what is kept.
-    Kept(KeepReport),
+    Persisted(PersistenceResponse),
     /// From outside.
-    Fetched(FetchReport),
+    Fetched(FetchResponse),
     /// Servers found on this machine.
     Servers(Vec<LocalServer>),
     /// Something that was asked for failed.
     Failed(Failure),
     /// Of looking for keys and servers, or of a key that was entered.
-    Connecting(ConnectReport),
+    Connecting(ConnectResponse),
     /// A new connection stands.
     Connected {
         /// The model.

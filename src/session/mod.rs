@@ -20,19 +20,18 @@
 //! runner                          carries the effects out: the one place that joins the rooms of the world
 //! ```
 
+mod attachments;
 mod codebase;
 mod command;
-mod connecting;
+mod connect;
 mod effect;
-mod fetching;
-mod keeping;
 mod modes;
+mod persistence;
 mod processes;
 mod proposal;
 mod question;
 mod repository;
 mod request;
-pub mod runner;
 mod start;
 mod state;
 mod transcript;
@@ -41,52 +40,55 @@ mod turn;
 #[cfg(test)]
 mod tests;
 
+pub use attachments::{
+    Attachments, Clipboard, FetchEffect, FetchResponse, NewImage, PageFetch, Recording, SharedPage, Stage,
+    is_picture_path,
+};
 pub use codebase::{
-    Codebase, CodebaseOrder, CodebaseReport, FoundPassages, PassageChoice, SearchStep, Sought, WantsMore, found_message,
+    Codebase, CodebaseResponse, CodebaseSearch, FoundPassages, MoreContextRequest, PassageCommand, SearchGoal,
+    SearchStep, found_message,
 };
 pub use command::custom::{CustomCommands, CustomUse, origin};
-pub use command::line::{Meant, as_command, is_command};
+pub use command::input_line::{ParsedLine, as_command, is_command};
 pub use command::{
     Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Group, Place, Slot, Word,
     find_command, folder_of, parse_command, place,
 };
-pub use connecting::{ConnectOrder, ConnectReport, ConnectRequest, Connecting, NewKey};
-pub use effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report, Summarized, WriteOrder, Written};
-pub use fetching::{
-    Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path,
-};
-pub use keeping::{
-    ExportFormat, Exported, KeepOrder, KeepQuestion, KeepReport, Keeping, KeptChange, KeptSession, Speaker, TextOrder,
-    Unfinished, WhichSession, export, last_said,
-};
+pub use connect::{ConnectEffect, ConnectRequest, ConnectResponse, Connecting, NewKey};
+pub use effect::{Clip, ContextView, Effect, Failure, PendingWrite, RequestSpec, Response, Summarized, Written};
 pub use modes::ModeRules;
 pub use modes::architect::Plan;
-pub use modes::who::Who;
-pub use processes::suggesting::suggested;
-pub use processes::verifying::ProcessSubject;
-pub use processes::{
-    CheckOrder, Origin, Outcome, Processes, Ran, Recheck, RunLog, RunOrder, RunReport, RunState, SharedText, When,
+pub use modes::who::ModelRole;
+pub use persistence::{
+    ExportFormat, Exported, Persistence, PersistenceEffect, PersistenceQuestion, PersistenceResponse, SavedSession,
+    SessionSelector, Speaker, TextFile, UnfinishedWork, UnsavedChanges, export, last_said,
 };
-pub use proposal::commits::{CommitOrder, Commits, Committed, Consent, GitOrder, GitReport};
-pub use proposal::reviewing::{WritePlan, WritePreview};
+pub use processes::suggested_commands::suggested;
+pub use processes::verify::ProcessSubject;
+pub use processes::{
+    CommandRun, Origin, Outcome, Processes, RepeatedCheck, RunEffect, RunLog, RunResponse, RunState, SharedText,
+    VerifyRequest, When,
+};
+pub use proposal::commits::{CommitRequest, Commits, Committed, Consent, GitEffect, GitResponse};
+pub use proposal::review::{WritePlan, WritePreview};
 pub use proposal::summary::{LeftHunks, LeftReason, WriteSummary};
 pub use proposal::syntax::SHOW_FAULT;
 pub use proposal::undo::{CommitPlan, UndoPreview, commit_change};
-pub(crate) use proposal::writing::few;
-pub use proposal::writing::write_orders;
+pub(crate) use proposal::write::few;
+pub use proposal::write::write_orders;
 pub use question::{Choice, Question, Subject};
-pub use repository::indexing::{IndexCommand, IndexReport, IndexState, consent_text};
-pub use repository::looking::{Known, LookOrder, LookReport, ModelRow, ModelUse, Page, SettingRow};
-pub use repository::watching::Watching;
+pub use repository::comment_watch::CommentWatch;
+pub use repository::embedding_index::{IndexEffect, IndexEstimate, IndexResponse, IndexState, consent_text};
+pub use repository::lookup::{Known, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, SettingRow};
 pub use request::chat_files::ChatFile;
-pub use request::choosing::{Choices, Chosen};
-pub use request::citing::Citing;
-pub use request::map_choices::{MAP_BUDGET_STEP, ThisMap};
-pub use request::mentions::{Attachment, LookedUp, MentionOrder, MentionReport, NamedFile, Wanted};
+pub use request::citations::Citations;
+pub use request::map_choices::{MAP_BUDGET_STEP, MapIdentity};
+pub use request::mentions::{Attachment, LookedUp, MentionEffect, MentionResponse, NamedFile, RequestedFiles};
+pub use request::overrides::{Choices, Chosen};
 pub use request::spending::uncounted;
 pub use start::SessionStart;
 pub use state::{Connection, Session, SurveyState};
 pub use transcript::{Answer, AnswerState, Entry, Level, Notice};
-pub use turn::asking::{AskError, AskEvent, Spent};
+pub use turn::events::{AskError, AskEvent, Spent};
 pub use turn::queue::{Queue, Queued};
 pub use turn::{StreamedEdit, Turn, TurnStatus};

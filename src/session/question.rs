@@ -3,12 +3,12 @@
 //! A question never takes the focus by itself: somebody may be typing. It shows above the composer, and each of its choices is
 //! taken with Alt and its letter, or after Enter on an empty composer with the letter alone.
 
-use super::codebase::WantsMore;
+use super::codebase::MoreContextRequest;
 use super::effect::Effect;
-use super::keeping::KeepQuestion;
 use super::modes::architect::Plan;
-use super::processes::verifying::ProcessSubject;
-use super::request::mentions::{NamedFile, Wanted};
+use super::persistence::PersistenceQuestion;
+use super::processes::verify::ProcessSubject;
+use super::request::mentions::{NamedFile, RequestedFiles};
 use super::state::Session;
 use crate::web::NearHost;
 use rhumb_edit::SyntaxFault;
@@ -49,7 +49,7 @@ pub enum Subject {
         files: Vec<NamedFile>,
     },
     /// Files that an answer names.
-    Wanted(Wanted),
+    RequestedFiles(RequestedFiles),
     /// Files that a task needs.
     Needed {
         /// The files.
@@ -58,11 +58,11 @@ pub enum Subject {
         message: String,
     },
     /// What an answer asks for of the repository.
-    More(WantsMore),
+    More(MoreContextRequest),
     /// A plan, to be carried out or not.
     Plan(Plan),
     /// Sessions that are kept, and files that are written of them.
-    Keeping(KeepQuestion),
+    Persistence(PersistenceQuestion),
     /// Whether texts of the repository may be sent to a server of embeddings.
     Index,
     /// Whether the user's own changes to files are committed before accepted hunks go into them.
@@ -76,12 +76,12 @@ pub enum Subject {
 impl Subject {
     /// Whether the last answer raised it, so that another message settles it.
     pub(super) fn is_of_an_answer(&self) -> bool {
-        matches!(self, Self::Wanted(_) | Self::Needed { .. } | Self::Plan(_) | Self::More(_))
+        matches!(self, Self::RequestedFiles(_) | Self::Needed { .. } | Self::Plan(_) | Self::More(_))
     }
 
     /// Whether it only offers something. An offer holds nothing up.
     pub fn is_offer(&self) -> bool {
-        matches!(self, Self::Mentioned { .. } | Self::Wanted(Wanted { plan: None, .. }))
+        matches!(self, Self::Mentioned { .. } | Self::RequestedFiles(RequestedFiles { plan: None, .. }))
     }
 
     /// How urgent it is: questions with lower numbers are asked first.
@@ -92,11 +92,14 @@ impl Subject {
             | Self::BreaksSyntax(_)
             | Self::NotRecorded
             | Self::NearPage { .. }
-            | Self::Keeping(_) => 0,
+            | Self::Persistence(_) => 0,
             Self::Process(ProcessSubject::Mend { .. } | ProcessSubject::Run(_)) => 1,
-            Self::More(_) | Self::Needed { .. } | Self::Plan(_) | Self::Wanted(Wanted { plan: Some(_), .. }) => 2,
+            Self::More(_)
+            | Self::Needed { .. }
+            | Self::Plan(_)
+            | Self::RequestedFiles(RequestedFiles { plan: Some(_), .. }) => 2,
             Self::Process(ProcessSubject::Share(..)) => 3,
-            Self::Wanted(_) | Self::Mentioned { .. } => 4,
+            Self::RequestedFiles(_) | Self::Mentioned { .. } => 4,
             Self::Index => 5,
         }
     }
@@ -112,8 +115,8 @@ impl Subject {
             Self::BreaksSyntax(_) => "write what breaks the syntax?".into(),
             Self::NotRecorded => "write without a record?".into(),
             Self::NearPage { .. } => "read the page?".into(),
-            Self::Keeping(KeepQuestion::Fork(_)) => "fork the session?".into(),
-            Self::Keeping(KeepQuestion::Over(_)) => "replace the file?".into(),
+            Self::Persistence(PersistenceQuestion::Fork(_)) => "fork the session?".into(),
+            Self::Persistence(PersistenceQuestion::Replace(_)) => "replace the file?".into(),
             Self::Process(ProcessSubject::Mend { .. }) => "send what failed?".into(),
             Self::Process(ProcessSubject::Run(line)) => format!("run {}?", line.lines().next().unwrap_or_default()),
             Self::Process(ProcessSubject::Share(shared, _)) => {
@@ -122,7 +125,7 @@ impl Subject {
             Self::More(_) => "look more up?".into(),
             Self::Needed { files, .. } => format!("add {}?", count(files.len(), "file")),
             Self::Plan(_) => "carry the plan out?".into(),
-            Self::Wanted(Wanted { files: wanted, .. }) => files(wanted),
+            Self::RequestedFiles(RequestedFiles { files: wanted, .. }) => files(wanted),
             Self::Mentioned { files: mentioned } => files(mentioned),
             Self::Index => "build the index?".into(),
         }
@@ -198,11 +201,11 @@ impl Session {
             Subject::NearPage { url, allowed } => self.answer_near_page(&url, allowed, key),
             Subject::Process(subject) => self.answer_process(subject, key),
             Subject::Mentioned { files } => self.answer_mentioned(key, &files),
-            Subject::Wanted(wanted) => self.answer_wanted(key, question, wanted),
+            Subject::RequestedFiles(wanted) => self.answer_wanted(key, question, wanted),
             Subject::Needed { files, message } => self.answer_needed(key, question, &files, &message),
             Subject::More(more) => self.answer_more(key, question, more),
             Subject::Plan(plan) => self.answer_plan(key, question, plan),
-            Subject::Keeping(question) => self.answer_on_keeping(question, key),
+            Subject::Persistence(question) => self.answer_on_keeping(question, key),
             Subject::Index => self.answer_on_index(key),
             Subject::UncommittedChanges => self.decide_own_changes(key),
             Subject::BreaksSyntax(faults) => self.decide_on_syntax(key, faults),

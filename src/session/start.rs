@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::command::Command;
-use super::connecting::ConnectRequest;
+use super::connect::ConnectRequest;
 use super::effect::Effect;
-use super::keeping::WhichSession;
 use super::modes::ModeRules;
-use super::repository::looking::LookOrder;
+use super::persistence::SessionSelector;
+use super::repository::lookup::LookupEffect;
 use super::state::{Connection, Session};
 use super::transcript::Level;
 use rhumb_index::repo_map::Refresh;
@@ -17,7 +17,7 @@ use rhumb_llm::models::{Dollars, Model};
 /// What a conversation starts with.
 #[derive(Debug, Default)]
 pub struct SessionStart {
-    /// Who answers.
+    /// ModelRole answers.
     pub connection: Connection,
     /// The name of the root, as the face tells it.
     pub root: String,
@@ -53,7 +53,7 @@ pub struct SessionStart {
     /// one at the start.
     pub connect: Option<ConnectRequest>,
     /// An earlier session to go on with.
-    pub resume: Option<WhichSession>,
+    pub resume: Option<SessionSelector>,
     /// The command line that resumes the session later; empty where it is not kept.
     pub resume_command: String,
     /// Notices to begin with: text and hint.
@@ -82,7 +82,7 @@ impl SessionStart {
         for (text, hint) in &self.notices {
             session.tell(Level::Warning, text, hint);
         }
-        effects.push(Effect::Look(LookOrder::Commands));
+        effects.push(Effect::Lookup(LookupEffect::Commands));
         effects.extend(session.keep(self.resume.clone()));
         effects.extend(session.set_map_refresh(self.map_refresh));
         if self.watch {
@@ -114,7 +114,7 @@ mod tests {
     fn notices_come_first_and_an_earlier_session_is_opened_before_anything_is_kept() {
         let start = SessionStart {
             notices: vec![("The theme is gone.".into(), "Choose another.".into())],
-            resume: Some(WhichSession::Newest),
+            resume: Some(SessionSelector::Newest),
             watch: true,
             ..SessionStart::default()
         };

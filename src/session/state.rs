@@ -3,26 +3,26 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use super::attachments::Attachments;
 use super::codebase::Codebase;
-use super::connecting::{Connecting, DEMO_HAS_NO_MODEL};
-use super::effect::{Clip, ContextView, Effect, Failure, Report};
-use super::fetching::Outside;
-use super::keeping::Keeping;
+use super::connect::{Connecting, DEMO_HAS_NO_MODEL};
+use super::effect::{Clip, ContextView, Effect, Failure, Response};
 use super::modes::{ModeRules, Waiting};
+use super::persistence::Persistence;
 use super::processes::Processes;
 use super::proposal::commits::Commits;
-use super::proposal::rounds::Rounds;
+use super::proposal::edit_retries::EditRetries;
 use super::question::Question;
-use super::repository::indexing::IndexState;
-use super::repository::looking::Known;
-use super::repository::watching::Watching;
+use super::repository::comment_watch::CommentWatch;
+use super::repository::embedding_index::IndexState;
+use super::repository::lookup::Known;
 use super::request::chat_files::ChatFile;
-use super::request::choosing::Choices;
-use super::request::folding::{Carried, Folded, Folding};
-use super::request::map_choices::MapPast;
+use super::request::history_summary::{HistoryCache, HistorySummary, SummaryRun};
+use super::request::map_choices::MapChoiceHistory;
+use super::request::overrides::Choices;
 use super::transcript::{Answer, AnswerState, Entry, Level};
 use super::turn::Turn;
-use super::turn::asking::Spent;
+use super::turn::events::Spent;
 use super::turn::queue::Queue;
 use crate::context::{Mode, Said};
 use rhumb_edit::review::Review;
@@ -30,7 +30,7 @@ use rhumb_index::repo_map::{Refresh, TagGraph};
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::{Dollars, Ledger, Model};
 
-/// Who answers.
+/// ModelRole answers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Connection {
     /// Nobody: the prompt can be copied and a reply pasted.
@@ -72,8 +72,8 @@ pub struct Session {
     /// Files in the chat, in the order they were added.
     pub files: Vec<ChatFile>,
     /// What came from outside, or is on its way.
-    pub outside: Outside,
-    /// Who answers.
+    pub outside: Attachments,
+    /// ModelRole answers.
     pub connection: Connection,
     /// How messages are meant from now on.
     pub mode: Mode,
@@ -89,7 +89,7 @@ pub struct Session {
     /// Messages that wait until the model is free.
     pub queue: Queue,
     /// Comments for the model in files.
-    pub watching: Watching,
+    pub watching: CommentWatch,
     /// Replies whose edits are being looked for.
     pub(super) proposing: usize,
     /// Whether the first question was set off by the user's last key and may open at once.
@@ -141,7 +141,7 @@ pub struct Session {
     /// Files that the map never shows.
     pub banned: BTreeSet<String>,
     /// Choices about the map that can be taken back.
-    pub(super) map_past: MapPast,
+    pub(super) map_past: MapChoiceHistory,
     /// Where connecting a model stands.
     pub connecting: Connecting,
     /// Servers that were found and can be chosen from.
@@ -156,15 +156,15 @@ pub struct Session {
     pub(super) told_secrets: BTreeSet<(String, Option<usize>, &'static str)>,
     /// How often edits that found no place go back to the model by themselves, for one request. 0 until it is set.
     pub edit_rounds: usize,
-    pub(super) rounds: Rounds,
+    pub(super) rounds: EditRetries,
     /// Commands that run, and what they printed.
     pub processes: Processes,
     /// What stands for the beginning of the conversation.
-    pub(super) folded: Folded,
+    pub(super) folded: HistorySummary,
     /// The history of the order before.
-    pub(super) carried: Carried,
+    pub(super) carried: HistoryCache,
     /// The summary that is being made.
-    pub(super) folding: Option<Folding>,
+    pub(super) folding: Option<SummaryRun>,
     /// As many messages could not be summed up.
     pub(super) unfoldable: usize,
     /// What the user chose of requests since the app was started.
@@ -193,7 +193,7 @@ pub struct Session {
     /// What is being written as a command: no part of the next request, but not to be lost either.
     pub(super) command_draft: String,
     /// How it stands with what is kept of it.
-    pub keeping: Keeping,
+    pub keeping: Persistence,
     /// Measurements asked for so far: only the newest counts.
     pub(super) generation: u64,
     /// Turns so far.
@@ -326,7 +326,7 @@ impl Session {
         self.codebase.clear();
         self.withdraw_offers();
         self.forget_mentioned();
-        let stop = self.folding.is_some().then_some(Effect::StopFolding);
+        let stop = self.folding.is_some().then_some(Effect::CancelSummary);
         self.unfold();
         stop.into_iter().chain(self.measure()).collect()
     }
@@ -341,60 +341,60 @@ impl Session {
     }
 
     /// Takes in an answer of the world.
-    pub fn handle(&mut self, report: Report) -> Vec<Effect> {
+    pub fn handle(&mut self, report: Response) -> Vec<Effect> {
         match report {
             // What is passed over now would count as read.
-            Report::SurveyProgress { .. } if self.stopping => {}
-            Report::SurveyProgress { done, total } => {
+            Response::SurveyProgress { .. } if self.stopping => {}
+            Response::SurveyProgress { done, total } => {
                 self.survey = SurveyState::Reading(done, total);
                 self.seeking_goes_on();
             }
-            Report::LeftOut { unread, total } => self.left_out = (unread, total),
-            Report::Listed(paths) => return self.list(paths),
-            Report::Surveyed { note } => {
+            Response::LeftOut { unread, total } => self.left_out = (unread, total),
+            Response::Listed(paths) => return self.list(paths),
+            Response::Surveyed { note } => {
                 self.surveyed();
                 if let Some(note) = note {
                     self.tell_failure(Level::Warning, note);
                 }
                 return self.measure();
             }
-            Report::Sketched => return self.measure(),
-            Report::Head(head) => self.head = head,
-            Report::Measured { generation, view } if generation == self.generation => return self.measured(view),
-            Report::Measured { .. } => {}
-            Report::Asked { turn, event } => self.asked(turn, event),
-            Report::Folded { history, result } => return self.folded(&history, result),
-            Report::Ended { turn, result } => return self.ended(turn, result),
-            Report::Proposed { request, proposal } => {
+            Response::Sketched => return self.measure(),
+            Response::Head(head) => self.head = head,
+            Response::Measured { generation, view } if generation == self.generation => return self.measured(view),
+            Response::Measured { .. } => {}
+            Response::Asked { turn, event } => self.asked(turn, event),
+            Response::Summarized { history, result } => return self.folded(&history, result),
+            Response::Ended { turn, result } => return self.ended(turn, result),
+            Response::Proposed { request, proposal } => {
                 self.proposing = self.proposing.saturating_sub(1);
                 return self.proposed(request, proposal);
             }
-            Report::NotProposed(failure) => {
+            Response::NotProposed(failure) => {
                 self.proposing = self.proposing.saturating_sub(1);
                 failure.into_iter().for_each(|failure| self.tell_failure(Level::Error, failure));
             }
-            Report::Watching(result) => self.watches(result),
-            Report::Comments { path, found } => return self.commented(&path, &found),
-            Report::Wrote(written) => return self.wrote(written),
-            Report::Unwrote { direction, result } => return self.unwrote(direction, result),
-            Report::BreaksSyntax(faults) => self.ask_about_syntax(faults),
-            Report::NotRecorded(cause) => return self.ask_about_record(&cause),
-            Report::NotWritten { failure, stale } => return self.not_written(failure, stale),
-            Report::Reread { path, text } => self.reread(&path, text.as_deref()),
-            Report::PromptText(text) => self.clipboard = Some(self.prompt_clip(text)),
-            Report::Symbols(graph) => self.symbols = Some(graph),
-            Report::Codebase(report) => return self.sought(report),
-            Report::Mention(report) => return self.mention_found(report),
-            Report::Looked(report) => return self.looked(report),
-            Report::Indexing(report) => self.indexed(report),
-            Report::Ran(report) => return self.ran(report),
-            Report::Kept(report) => return self.kept(report),
-            Report::Fetched(report) => return self.fetched(report),
-            Report::Git(report) => return self.git(report),
-            Report::Servers(servers) => self.found(servers),
-            Report::Failed(failure) => self.tell_failure(Level::Error, failure),
-            Report::Connecting(report) => self.connect_reported(report),
-            Report::Connected { model, host, facts, notes } => {
+            Response::Watching(result) => self.watches(result),
+            Response::Comments { path, found } => return self.commented(&path, &found),
+            Response::Wrote(written) => return self.wrote(written),
+            Response::Undone { direction, result } => return self.unwrote(direction, result),
+            Response::BreaksSyntax(faults) => self.ask_about_syntax(faults),
+            Response::NotRecorded(cause) => return self.ask_about_record(&cause),
+            Response::NotWritten { failure, stale } => return self.not_written(failure, stale),
+            Response::Reread { path, text } => self.reread(&path, text.as_deref()),
+            Response::PromptText(text) => self.clipboard = Some(self.prompt_clip(text)),
+            Response::Symbols(graph) => self.symbols = Some(graph),
+            Response::Codebase(report) => return self.sought(report),
+            Response::Mention(report) => return self.mention_found(report),
+            Response::LookedUp(report) => return self.looked(report),
+            Response::Indexing(report) => self.indexed(report),
+            Response::Ran(report) => return self.ran(report),
+            Response::Persisted(report) => return self.kept(report),
+            Response::Fetched(report) => return self.fetched(report),
+            Response::Git(report) => return self.git(report),
+            Response::Servers(servers) => self.found(servers),
+            Response::Failed(failure) => self.tell_failure(Level::Error, failure),
+            Response::Connecting(report) => self.connect_reported(report),
+            Response::Connected { model, host, facts, notes } => {
                 self.connection = Connection::Remote { model, host };
                 self.facts = Some(facts);
                 self.lacking = None;

@@ -43,11 +43,11 @@ fn send(session: &mut Session, text: &str) -> u64 {
 }
 
 fn stream(session: &mut Session, turn: u64, text: &str) {
-    session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
+    session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
 }
 
 fn finish(session: &mut Session, turn: u64, finish: Finish) -> Vec<Effect> {
-    session.handle(Report::Ended { turn, result: Ok(Completion { finish, usage: None }) })
+    session.handle(Response::Ended { turn, result: Ok(Completion { finish, usage: None }) })
 }
 
 fn failure() -> Failure {
@@ -82,7 +82,7 @@ fn what_turns_out_to_have_been_thinking_is_no_answer() {
     let turn = send(&mut session, "hello");
     stream(&mut session, turn, "Perhaps:\n\na.py\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n");
     assert_eq!(session.turn.as_ref().map(|turn| turn.edits.len()), Some(1));
-    session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Retract) });
+    session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Retract) });
     stream(&mut session, turn, "No.");
     assert_eq!(session.turn.as_ref().map(|turn| turn.edits.len()), Some(0));
     let Some(Entry::Answer(answer)) = session.transcript.last() else { panic!("no answer") };
@@ -124,7 +124,7 @@ fn an_answer_cut_off_is_kept_but_not_searched() {
 fn a_failure_before_the_first_word_gives_the_message_back() {
     let mut session = connected();
     let turn = send(&mut session, "precious words");
-    session.handle(Report::Ended { turn, result: Err(interrupted()) });
+    session.handle(Response::Ended { turn, result: Err(interrupted()) });
     assert_eq!(session.returned_draft.as_deref(), Some("precious words"));
     assert!(!session.transcript.iter().any(|entry| matches!(entry, Entry::Answer(_))));
     assert_eq!(last_notice(&session).text, "the answer ended before it was complete: no network.");
@@ -134,7 +134,7 @@ fn a_failure_before_the_first_word_gives_the_message_back() {
 fn a_message_without_an_answer_is_not_sent_again_as_history() {
     let mut session = connected();
     let turn = send(&mut session, "first");
-    session.handle(Report::Ended { turn, result: Err(interrupted()) });
+    session.handle(Response::Ended { turn, result: Err(interrupted()) });
     let (_, effects) = session.send("second");
     assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.history.is_empty() && order.draft == "second"));
 }
@@ -144,7 +144,7 @@ fn an_answer_that_broke_off_is_asked_for_again_and_not_sent_as_history() {
     let mut session = connected();
     let turn = send(&mut session, "first");
     stream(&mut session, turn, "half");
-    session.handle(Report::Ended { turn, result: Err(interrupted()) });
+    session.handle(Response::Ended { turn, result: Err(interrupted()) });
     assert!(format!("{:?}", session.transcript).contains("half"), "it stays to be read");
     let (_, effects) = session.send("first");
     assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.history.is_empty()));
@@ -157,7 +157,7 @@ fn what_arrives_for_an_earlier_turn_is_dropped() {
     session.cancel();
     let new = send(&mut session, "second");
     stream(&mut session, old, "late");
-    session.handle(Report::Ended { turn: old, result: Err(interrupted()) });
+    session.handle(Response::Ended { turn: old, result: Err(interrupted()) });
     assert_eq!(session.turn.as_ref().map(|turn| turn.number), Some(new));
     assert!(!format!("{:?}", session.transcript).contains("late"));
 }
@@ -212,7 +212,7 @@ fn one_turn_at_a_time() {
 #[test]
 fn only_accepted_hunks_are_ordered_to_be_written() {
     let mut session = connected();
-    session.handle(Report::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
+    session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
     assert!(session.write_accepted().is_empty());
     let ids: Vec<_> = session.review.ids().collect();
     session.review.decide(ids[0], Decision::Accepted);
@@ -227,11 +227,11 @@ fn only_accepted_hunks_are_ordered_to_be_written() {
 #[test]
 fn the_commit_speaks_of_the_request_behind_the_proposal() {
     let mut session = connected();
-    session.handle(Report::Proposed { request: "Add a cache".into(), proposal: proposal("a\n", "b\n") });
+    session.handle(Response::Proposed { request: "Add a cache".into(), proposal: proposal("a\n", "b\n") });
     let turn = send(&mut session, "what does hunk 1 do?");
     stream(&mut session, turn, "It adds a cache.");
     finish(&mut session, turn, Finish::Stop);
-    session.handle(Report::Proposed { request: "what does hunk 1 do?".into(), proposal: Proposal::default() });
+    session.handle(Response::Proposed { request: "what does hunk 1 do?".into(), proposal: Proposal::default() });
     session.review.decide_all(Decision::Accepted);
     assert!(
         matches!(session.write_accepted().as_slice(), [Effect::Write { commit, .. }] if commit.request == "Add a cache")
@@ -254,7 +254,7 @@ fn a_request_waits_for_files_that_are_not_listed_yet() {
     session.add_files(&["b.rs".into()], false);
     let (sent, effects) = session.send("go");
     assert!(sent && effects.is_empty());
-    let effects = session.handle(Report::Listed(Arc::new(vec!["src/b.rs".into()])));
+    let effects = session.handle(Response::Listed(Arc::new(vec!["src/b.rs".into()])));
     let asked = effects.iter().find_map(|effect| match effect {
         Effect::Ask(order) => Some(order),
         _ => None,
@@ -267,7 +267,7 @@ fn a_request_waits_for_files_that_are_not_listed_yet() {
 #[test]
 fn edits_without_a_place_are_told_and_can_be_put_away() {
     let mut session = connected();
-    session.handle(Report::Proposed { request: String::new(), proposal: proposal("a\n", "b\n") });
+    session.handle(Response::Proposed { request: String::new(), proposal: proposal("a\n", "b\n") });
     session.review.rebase("a", None);
     assert!(session.review.files.is_empty() && !session.review.is_empty());
     session.abandon_review();
@@ -287,23 +287,23 @@ fn an_empty_answer_gives_the_message_back() {
 #[test]
 fn what_stays_pending_after_a_write_keeps_its_marks() {
     let mut session = connected();
-    session.handle(Report::Proposed { request: String::new(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
+    session.handle(Response::Proposed { request: String::new(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
     session.review.files[0].hunks[1].marks = vec!["outside-chat".into()];
     let first = session.review.ids().next().unwrap();
     session.review.decide(first, Decision::Accepted);
     session.write_accepted();
-    session.handle(Report::Wrote(Written { paths: vec!["a".into()], ..Written::default() }));
+    session.handle(Response::Wrote(Written { paths: vec!["a".into()], ..Written::default() }));
     assert_eq!(session.review.files[0].hunks[0].marks, ["outside-chat"]);
 }
 
 #[test]
 fn after_a_write_the_review_is_done_and_told() {
     let mut session = connected();
-    session.handle(Report::Proposed { request: "do it".into(), proposal: proposal("a\n", "b\n") });
+    session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\n", "b\n") });
     session.review.decide_all(Decision::Accepted);
     session.write_accepted();
     let written = Written { paths: vec!["a".into()], commit: Some("abc1234".into()), ..Written::default() };
-    session.handle(Report::Wrote(written));
+    session.handle(Response::Wrote(written));
     assert!(session.review.is_empty() && !session.writing);
     assert!(last_notice(&session).text.contains("Wrote 1 hunk: a. Committed as abc1234."));
 }
@@ -311,13 +311,13 @@ fn after_a_write_the_review_is_done_and_told() {
 #[test]
 fn what_is_taken_back_is_read_again_where_it_is_under_review() {
     let mut session = connected();
-    session.handle(Report::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
-    assert_eq!(session.unwrite(Direction::Undo), [Effect::Unwrite(Direction::Undo)]);
+    session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
+    assert_eq!(session.unwrite(Direction::Undo), [Effect::Undo(Direction::Undo)]);
     assert!(session.unwrite(Direction::Undo).is_empty(), "one after the other");
     session.review.decide_all(Decision::Accepted);
     assert!(session.write_accepted().is_empty(), "no write meanwhile");
     let written = Written { paths: vec!["a".into(), "elsewhere".into()], ..Written::default() };
-    let effects = session.handle(Report::Unwrote { direction: Direction::Undo, result: Ok(written) });
+    let effects = session.handle(Response::Undone { direction: Direction::Undo, result: Ok(written) });
     assert!(effects.contains(&Effect::Survey) && effects.contains(&Effect::Reread(vec!["a".into()])), "{effects:?}");
     assert_eq!(last_notice(&session).text, "Undid the last write: a, elsewhere.");
     assert_eq!(session.write_accepted().len(), 1);
@@ -326,12 +326,12 @@ fn what_is_taken_back_is_read_again_where_it_is_under_review() {
 #[test]
 fn a_file_that_changed_meanwhile_is_read_again_and_its_hunks_move() {
     let mut session = connected();
-    session.handle(Report::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\nd\n", "a\nb\nc\nD\n") });
+    session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\nd\n", "a\nb\nc\nD\n") });
     session.review.decide_all(Decision::Accepted);
     session.write_accepted();
-    let effects = session.handle(Report::NotWritten { failure: failure(), stale: vec!["a".into()] });
+    let effects = session.handle(Response::NotWritten { failure: failure(), stale: vec!["a".into()] });
     assert_eq!(effects, [Effect::Reread(vec!["a".into()])]);
-    session.handle(Report::Reread { path: "a".into(), text: Some(Arc::from("new\na\nb\nc\nd\n")) });
+    session.handle(Response::Reread { path: "a".into(), text: Some(Arc::from("new\na\nb\nc\nd\n")) });
     let effects = session.write_accepted();
     let [Effect::Write { files, .. }] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!(files[0].content.as_deref(), Some("new\na\nb\nc\nD\n"));
@@ -340,10 +340,10 @@ fn a_file_that_changed_meanwhile_is_read_again_and_its_hunks_move() {
 #[test]
 fn a_newer_proposal_leaves_other_files_under_review() {
     let mut session = connected();
-    session.handle(Report::Proposed { request: "do it".into(), proposal: proposal("a\n", "b\n") });
+    session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\n", "b\n") });
     let mut other = proposal("x\n", "y\n");
     other.files[0].path = "b".into();
-    session.handle(Report::Proposed { request: "do it".into(), proposal: other });
+    session.handle(Response::Proposed { request: "do it".into(), proposal: other });
     let paths: Vec<_> = session.review.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["a", "b"]);
 }
@@ -400,7 +400,7 @@ fn half_placed_anew(quote: &str) -> Proposal {
 fn answer(session: &mut Session, turn: u64, text: &str, proposal: Proposal) -> (Vec<Effect>, Vec<Effect>) {
     stream(session, turn, text);
     let ended = finish(session, turn, Finish::Stop);
-    let proposed = session.handle(Report::Proposed { request: "do it".into(), proposal });
+    let proposed = session.handle(Response::Proposed { request: "do it".into(), proposal });
     (ended, proposed)
 }
 
@@ -500,7 +500,7 @@ fn nobody_is_asked_again_about_a_pasted_reply_or_with_no_rounds() {
     assert_eq!(answer(&mut session, turn, AN_EDIT, half_placed()).1, []);
     session.edit_rounds = 3;
     session.take_reply(AN_EDIT.into());
-    assert_eq!(session.handle(Report::Proposed { request: String::new(), proposal: half_placed() }), []);
+    assert_eq!(session.handle(Response::Proposed { request: String::new(), proposal: half_placed() }), []);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::processes::Ran;
+use super::processes::CommandRun;
 use crate::context::Mode;
 use rhumb_edit::review::EditRecord;
 use rhumb_llm::{Message, Role};
@@ -95,7 +95,7 @@ pub enum Entry {
         whole: Option<PathBuf>,
     },
     /// A command that ran, or runs; never sent.
-    Ran(Ran),
+    Ran(CommandRun),
     /// The conversation before this line is not sent any more.
     Cleared,
 }

@@ -21,7 +21,7 @@ use super::theme::Role;
 use super::view::{ViewCache, pane_block, under_cursor};
 use super::widget::meter;
 use crate::context::{Chunk, ChunkKind, Prompt, PromptSecret, SentPassage, Trimmed};
-use crate::session::{Command, PassageChoice};
+use crate::session::{Command, PassageCommand};
 
 /// Columns of the gauge of one part.
 const PART_GAUGE: usize = 6;
@@ -43,7 +43,7 @@ pub struct ContextPane {
     /// The rows, and the one under the cursor.
     window: ListWindow,
     /// The order of the chunks.
-    order: ContextOrder,
+    order: RequestSpec,
     /// Whether the passages are listed one by one.
     passages_open: bool,
 }
@@ -110,7 +110,7 @@ fn note(app: &App, prompt: &Prompt) -> String {
     } else if !prompt.exact {
         parts.push("estimated".to_owned());
     }
-    if app.context.order != ContextOrder::AsSent {
+    if app.context.order != RequestSpec::AsSent {
         parts.push(app.context.order.title().to_owned());
     }
     parts.join(" · ")
@@ -345,7 +345,7 @@ fn total_line(app: &App, prompt: &Prompt, columns: u16) -> Line<'static> {
 
 /// How the chunks are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ContextOrder {
+pub enum RequestSpec {
     /// As they will be sent.
     #[default]
     AsSent,
@@ -355,7 +355,7 @@ pub enum ContextOrder {
     ByKind,
 }
 
-impl ContextOrder {
+impl RequestSpec {
     /// The one that comes after it.
     pub fn next(self) -> Self {
         match self {
@@ -387,7 +387,7 @@ pub enum ContextRow {
 }
 
 /// The rows for a request; `open` if the passages of the repository stand below their chunk, one by one.
-pub fn rows(prompt: &Prompt, order: ContextOrder, open: bool) -> Vec<ContextRow> {
+pub fn rows(prompt: &Prompt, order: RequestSpec, open: bool) -> Vec<ContextRow> {
     let is_passages = |row: &ContextRow| match row {
         ContextRow::Chunk(place) => prompt.chunks.get(*place).is_some_and(|chunk| chunk.kind == ChunkKind::Passages),
         _ => false,
@@ -397,13 +397,13 @@ pub fn rows(prompt: &Prompt, order: ContextOrder, open: bool) -> Vec<ContextRow>
     chunks(prompt, order).into_iter().flat_map(with_below).collect()
 }
 
-fn chunks(prompt: &Prompt, order: ContextOrder) -> Vec<ContextRow> {
+fn chunks(prompt: &Prompt, order: RequestSpec) -> Vec<ContextRow> {
     let mut places: Vec<usize> = (0..prompt.chunks.len()).collect();
     let tokens = |place: &usize| prompt.chunks.get(*place).map_or(0, |chunk| chunk.tokens);
     match order {
-        ContextOrder::AsSent => {}
-        ContextOrder::BySize => places.sort_by_key(|place| std::cmp::Reverse(tokens(place))),
-        ContextOrder::ByKind => return by_kind(prompt),
+        RequestSpec::AsSent => {}
+        RequestSpec::BySize => places.sort_by_key(|place| std::cmp::Reverse(tokens(place))),
+        RequestSpec::ByKind => return by_kind(prompt),
     }
     places.into_iter().map(ContextRow::Chunk).collect()
 }
@@ -652,7 +652,7 @@ impl App {
 
     fn change_file(&mut self, action: Action) -> Vec<Task> {
         if action == Action::ContextDrop && self.on_passages() {
-            return self.command(Command::Passages(PassageChoice::DropAll));
+            return self.command(Command::Passages(PassageCommand::DropAll));
         }
         if let Some(gone) = self.context_passage().map(|passage| passage.place.clone()) {
             return run(self.session.drop_passages(|place| place.is_same(&gone)));
@@ -725,7 +725,7 @@ mod tests {
 
     #[test]
     fn the_orders_show_every_chunk_once() {
-        for order in [ContextOrder::AsSent, ContextOrder::BySize, ContextOrder::ByKind] {
+        for order in [RequestSpec::AsSent, RequestSpec::BySize, RequestSpec::ByKind] {
             let mut places: Vec<usize> = rows(&prompt(), order, true)
                 .into_iter()
                 .filter_map(|row| match row {
@@ -745,17 +745,17 @@ mod tests {
         let place =
             |line| PassagePlace { path: "a".into(), line, end_line: line, anchor: None, turn: 1, rank: line, hash: 0 };
         prompt.passages = [1, 9].map(|line| SentPassage { place: place(line), tokens: 5 }).into();
-        let open = rows(&prompt, ContextOrder::AsSent, true);
+        let open = rows(&prompt, RequestSpec::AsSent, true);
         let below = [ContextRow::Chunk(0), ContextRow::Passage(0), ContextRow::Passage(1), ContextRow::Chunk(1)];
         assert_eq!(open[..4], below);
-        assert_eq!(rows(&prompt, ContextOrder::AsSent, false)[..2], [ContextRow::Chunk(0), ContextRow::Chunk(1)]);
-        let last = rows(&prompt, ContextOrder::BySize, true);
+        assert_eq!(rows(&prompt, RequestSpec::AsSent, false)[..2], [ContextRow::Chunk(0), ContextRow::Chunk(1)]);
+        let last = rows(&prompt, RequestSpec::BySize, true);
         assert_eq!(last[2..5], [ContextRow::Chunk(0), ContextRow::Passage(0), ContextRow::Passage(1)]);
     }
 
     #[test]
     fn kinds_stand_with_their_sums_the_heaviest_first() {
-        let rows = rows(&prompt(), ContextOrder::ByKind, false);
+        let rows = rows(&prompt(), RequestSpec::ByKind, false);
         assert_eq!(rows[0], ContextRow::Kind("files to edit", 2, 80));
         assert_eq!(rows[1], ContextRow::Chunk(2), "the larger one");
         assert_eq!(rows[3], ContextRow::Kind("instructions", 2, 15));

@@ -21,8 +21,8 @@ use super::view::ViewCache;
 use super::widget::picker::Ranked;
 use super::{attention, status_line, terminal, theme, view};
 use crate::config::Notify;
-use crate::session::runner::Runner;
-use crate::session::{Clip, Effect, GitOrder, Report};
+use crate::host::Host;
+use crate::session::{Clip, Effect, GitEffect, Response};
 use crate::store::LayoutFile;
 
 /// Reports that are handled before the keyboard is polled again.
@@ -55,7 +55,7 @@ pub struct AppExit {
 /// # Errors
 ///
 /// There is no terminal, or it was closed.
-pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) -> Runner) -> io::Result<AppExit> {
+pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Response>) -> Host) -> io::Result<AppExit> {
     // Before the terminal is initialized: a signal in between would end the program without restoring it.
     let mut signals = Signals::listen()?;
     let _ = terminal::mouse(start.display.mouse);
@@ -197,7 +197,7 @@ type Channel<T> = (mpsc::UnboundedSender<T>, mpsc::UnboundedReceiver<T>);
 struct EventLoop {
     app: App,
     cache: ViewCache,
-    runner: Runner,
+    runner: Host,
     colored: Channel<Colored>,
     ranked: Channel<Ranked>,
     /// Whether the system's clipboard took a text, and the text.
@@ -216,7 +216,7 @@ struct EventLoop {
 }
 
 /// Stops running commands when the app exits in any way.
-struct Commands(Option<Runner>);
+struct Commands(Option<Host>);
 
 impl Drop for Commands {
     fn drop(&mut self) {
@@ -347,17 +347,17 @@ impl EventLoop {
             tokio::task::spawn_blocking(move || file.write(&arrangement));
         }
         let order = self.app.session.kept_changes();
-        order.into_iter().for_each(|order| self.runner.execute(Effect::Keep(order)));
+        order.into_iter().for_each(|order| self.runner.execute(Effect::Persist(order)));
     }
 
     /// Saves pending changes and waits for the result. Returns false after a timeout.
-    async fn finish_saving(&mut self, incoming: &mut mpsc::Receiver<Report>) -> bool {
+    async fn finish_saving(&mut self, incoming: &mut mpsc::Receiver<Response>) -> bool {
         self.keep();
         let runner = self.runner.clone();
         let session = &mut self.app.session;
         // Other reports are discarded, but they must be received, so that no sender blocks.
-        let mut note = |report: Report| {
-            if matches!(report, Report::Kept(_)) {
+        let mut note = |report: Response| {
+            if matches!(report, Response::Persisted(_)) {
                 session.handle(report);
             }
         };
@@ -379,12 +379,12 @@ impl EventLoop {
     }
 
     /// Waits for a write that has begun, so that it is not left half done.
-    async fn finish_write(&mut self, incoming: &mut mpsc::Receiver<Report>, screen: &mut Screen) -> io::Result<()> {
+    async fn finish_write(&mut self, incoming: &mut mpsc::Receiver<Response>, screen: &mut Screen) -> io::Result<()> {
         if !self.is_writing() {
             return Ok(());
         }
         // A commit that waits for its message is made without it.
-        self.runner.execute(Effect::Git(GitOrder::Hurry));
+        self.runner.execute(Effect::Git(GitEffect::Hurry));
         self.app.hint.set("finishing the write …".into());
         // An error of the terminal is ignored: the files are more important.
         let _ = self.draw(screen);
@@ -394,7 +394,7 @@ impl EventLoop {
             {
                 self.app.report(report);
                 // A commit may have begun to wait meanwhile.
-                self.runner.execute(Effect::Git(GitOrder::Hurry));
+                self.runner.execute(Effect::Git(GitEffect::Hurry));
             }
         };
         let _ = tokio::time::timeout(WRITE_TIMEOUT, finished).await;
@@ -413,7 +413,7 @@ impl EventLoop {
         what: &Editing,
         start: &Start,
         signals: &mut Signals,
-        incoming: &mut mpsc::Receiver<Report>,
+        incoming: &mut mpsc::Receiver<Response>,
         screen: &mut Screen,
     ) -> io::Result<Option<u8>> {
         let editor = named_editor(start.session.editor.as_deref(), |name| std::env::var(name).ok());
@@ -444,7 +444,7 @@ impl EventLoop {
         &mut self,
         mut child: tokio::process::Child,
         signals: &mut Signals,
-        incoming: &mut mpsc::Receiver<Report>,
+        incoming: &mut mpsc::Receiver<Response>,
         later: &mut Vec<Task>,
     ) -> (io::Result<ExitStatus>, Option<u8>) {
         loop {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::app::Task;
-use crate::session::{Effect, LookOrder, LookReport, Report};
+use crate::session::{Effect, LookupEffect, LookupResponse, Response};
 
 /// Files that are cached at most.
 const MAX_FILES: usize = 64;
@@ -46,15 +46,15 @@ impl Previews {
             oldest.map(|path| self.known.remove(&path));
         }
         self.known.insert(path.to_owned(), (Preview::Reading, self.clock));
-        Some(Task::Run(Effect::Look(LookOrder::File(path.to_owned()))))
+        Some(Task::Run(Effect::Lookup(LookupEffect::File(path.to_owned()))))
     }
 
     /// Takes note of a report: a file that was read, or files that have changed and must be read again.
-    pub(super) fn note(&mut self, report: &Report) {
-        if matches!(report, Report::Surveyed { .. }) {
+    pub(super) fn note(&mut self, report: &Response) {
+        if matches!(report, Response::Surveyed { .. }) {
             self.forget();
         }
-        if let Report::Looked(LookReport::File { path, text }) = report
+        if let Response::LookedUp(LookupResponse::File { path, text }) = report
             && let Some((preview, _)) = self.known.get_mut(path)
         {
             *preview = match text {
@@ -74,8 +74,8 @@ impl Previews {
 mod tests {
     use super::*;
 
-    fn read(path: &str, text: &str) -> Report {
-        Report::Looked(LookReport::File { path: path.into(), text: Ok(text.into()) })
+    fn read(path: &str, text: &str) -> Response {
+        Response::LookedUp(LookupResponse::File { path: path.into(), text: Ok(text.into()) })
     }
 
     #[test]

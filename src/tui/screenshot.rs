@@ -12,8 +12,8 @@ use tokio::time::timeout;
 use super::app::{App, Start, Task, begin};
 use super::view::ViewCache;
 use super::{key, svg, view};
-use crate::session::runner::Runner;
-use crate::session::{Report, SurveyState};
+use crate::host::Host;
+use crate::session::{Response, SurveyState};
 
 /// The screen is complete when no report has arrived for this long.
 const QUIET_PERIOD: Duration = Duration::from_millis(400);
@@ -70,7 +70,7 @@ pub async fn screenshot(
     start: Start,
     scene: Scene,
     (width, height): (u16, u16),
-    make_runner: impl FnOnce(mpsc::Sender<Report>) -> Runner,
+    make_runner: impl FnOnce(mpsc::Sender<Response>) -> Host,
 ) -> io::Result<String> {
     let (reports, mut incoming) = mpsc::channel(256);
     let runner = make_runner(reports);
@@ -93,7 +93,7 @@ struct OffscreenApp {
     app: App,
     cache: ViewCache,
     terminal: Terminal<TestBackend>,
-    runner: Runner,
+    runner: Host,
 }
 
 impl OffscreenApp {
@@ -107,7 +107,7 @@ impl OffscreenApp {
     }
 
     /// Waits until all that was begun is done, and draws it.
-    async fn settle(&mut self, incoming: &mut mpsc::Receiver<Report>) -> io::Result<()> {
+    async fn settle(&mut self, incoming: &mut mpsc::Receiver<Response>) -> io::Result<()> {
         let still = async {
             loop {
                 match timeout(QUIET_PERIOD, incoming.recv()).await {

@@ -345,7 +345,7 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::session::{Report, Session};
+    use crate::session::{Response, Session};
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view::{self, ViewCache};
 
@@ -386,10 +386,10 @@ mod tests {
         app.layout.set_zoomed();
         line(&mut app, 100);
         app.session.tell(crate::session::Level::Warning, "Nothing was written.", "");
-        app.report(Report::Head("main".into()));
+        app.report(Response::Head("main".into()));
         assert!(line(&mut app, 100).contains("Nothing was written."));
         app.hint.clear();
-        app.report(Report::Head("main".into()));
+        app.report(Response::Head("main".into()));
         assert!(!line(&mut app, 100).contains("Nothing was written."), "once");
     }
 
@@ -406,13 +406,13 @@ mod tests {
     #[test]
     fn reading_says_how_far_it_is_and_what_was_left_out() {
         let mut app = app();
-        app.report(Report::SurveyProgress { done: 1_234, total: 10_000 });
+        app.report(Response::SurveyProgress { done: 1_234, total: 10_000 });
         for (columns, text) in [(80, "1,234/10,000 files"), (120, "reading 1,234 of 10,000 files")] {
             let line = line(&mut app, columns);
             assert!(line.contains(text) && line.contains("Esc stop reading"), "{line}");
         }
-        app.report(Report::LeftOut { unread: 8_000, total: 10_000 });
-        app.report(Report::Surveyed { note: None });
+        app.report(Response::LeftOut { unread: 8_000, total: 10_000 });
+        app.report(Response::Surveyed { note: None });
         assert!(line(&mut app, 200).contains("2,000 of 10,000 files read"));
     }
 

@@ -6,7 +6,7 @@ use super::action::{Action, Binding, Pane};
 use super::app::{App, Editing, Task, run};
 use super::key;
 use super::overlay::{Overlay, Reply};
-use crate::session::{Clip, Command, Effect, Level, PassageChoice, Question, Report, as_command, is_command};
+use crate::session::{Clip, Command, Effect, Level, PassageCommand, Question, Response, as_command, is_command};
 
 /// Hint after a key that closed a question, since the user went on typing.
 const QUESTION_CLOSED: &str = "the question was closed unanswered; what you type goes to the message";
@@ -31,10 +31,10 @@ impl App {
     }
 
     /// Handles a report of the runner.
-    pub fn report(&mut self, report: Report) -> Vec<Task> {
+    pub fn report(&mut self, report: Response) -> Vec<Task> {
         let held = (self.context_title(), self.review_path());
         // These reports may change the hunk under the cursor without a key of the user.
-        let by_itself = matches!(report, Report::Proposed { .. } | Report::Reread { .. });
+        let by_itself = matches!(report, Response::Proposed { .. } | Response::Reread { .. });
         let guarded = if by_itself { self.guarded() } else { None };
         self.completion.note(&report);
         self.previews.note(&report);
@@ -43,9 +43,9 @@ impl App {
         self.note_session_list(&report);
         self.note_search(&report);
         let asked = self.confirm_undo(&report);
-        let under = matches!(report, Report::Proposed { .. }).then(|| self.under_cursor()).flatten();
-        let lost = matches!(report, Report::Reread { .. }).then(|| self.session.review.refused.len());
-        let is_connected = matches!(report, Report::Connected { .. });
+        let under = matches!(report, Response::Proposed { .. }).then(|| self.under_cursor()).flatten();
+        let lost = matches!(report, Response::Reread { .. }).then(|| self.session.review.refused.len());
+        let is_connected = matches!(report, Response::Connected { .. });
         let effects = self.session.handle(report);
         self.note_connecting(is_connected);
         self.keep_context_cursor(held.0.as_deref());
@@ -358,7 +358,7 @@ impl App {
             Action::Send => return self.send(),
             Action::SendQueued => return run(self.session.send_queued()),
             Action::TakeBackQueued => return self.take_back_queued(),
-            Action::DropPassages => return self.command(Command::Passages(PassageChoice::DropAll)),
+            Action::DropPassages => return self.command(Command::Passages(PassageCommand::DropAll)),
             Action::Newline => return self.typed(|app| app.composer.newline()),
             Action::HistoryBack => return self.recall(true),
             Action::HistoryForward => return self.recall(false),
@@ -491,7 +491,7 @@ fn only_char(text: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Connection, KeepOrder, KeepReport, Session};
+    use crate::session::{Connection, PersistenceEffect, PersistenceResponse, Session};
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_llm::LocalServer;
     use rhumb_llm::models::Api;
@@ -507,10 +507,10 @@ mod tests {
         }
     }
 
-    fn found() -> Report {
+    fn found() -> Response {
         let models = vec!["tide-7b".to_owned()];
         let base_url = "http://localhost:11434".into();
-        Report::Servers(vec![LocalServer { name: "Ollama".into(), api: Api::Ollama, base_url, models }])
+        Response::Servers(vec![LocalServer { name: "Ollama".into(), api: Api::Ollama, base_url, models }])
     }
 
     #[test]
@@ -567,11 +567,11 @@ mod tests {
     #[test]
     fn a_command_with_a_message_is_kept_as_a_draft_until_it_is_gone() {
         let mut app = app();
-        app.report(Report::Kept(KeepReport::Opened(Vec::new())));
+        app.report(Response::Persisted(PersistenceResponse::Opened(Vec::new())));
         let mut drafted = |keys: &str| {
             press(&mut app, keys);
             match app.session.kept_changes() {
-                Some(KeepOrder::Change(change)) => change.draft,
+                Some(PersistenceEffect::Change(change)) => change.draft,
                 _ => None,
             }
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rhumb::config::ComposerKeys;
 use rhumb::context::Mode;
-use rhumb::session::{Answer, AnswerState, Entry, Report, RunReport};
+use rhumb::session::{Answer, AnswerState, Entry, Response, RunResponse};
 use rhumb_workspace::process::End;
 
 use super::harness::{Harness, Scene};
@@ -144,9 +144,9 @@ fn what_is_offered_is_shown_beside_it() {
 /// A command that printed lines 1 to `lines` and failed.
 fn ran(harness: &mut Harness, run: u64, line: &str, lines: usize) {
     let output: String = (1..=lines).map(|n| format!("{line} says {n}\n")).collect();
-    harness.report(Report::Ran(RunReport::Began { job: run, run, line: line.into() }));
-    let end = RunReport::Ended { run, end: Ok(End::Exit(1)), output: Arc::from(output), seconds: 2 };
-    harness.report(Report::Ran(end));
+    harness.report(Response::Ran(RunResponse::Began { job: run, run, line: line.into() }));
+    let end = RunResponse::Ended { run, end: Ok(End::Exit(1)), output: Arc::from(output), seconds: 2 };
+    harness.report(Response::Ran(end));
 }
 
 #[test]

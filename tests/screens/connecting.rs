@@ -1,7 +1,7 @@
 //! Connecting a model from within: what was looked for, a field for a key, and what is typed meanwhile.
 
 use rhumb::config::{KeySearch, KeyedProvider, SearchedPlace};
-use rhumb::session::{ConnectOrder, ConnectReport, Failure, NewKey, Report};
+use rhumb::session::{ConnectEffect, ConnectResponse, Failure, NewKey, Response};
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::{Api, Model};
 use secrecy::SecretString;
@@ -32,8 +32,8 @@ fn keys() -> KeySearch {
 }
 
 fn found(harness: &mut Harness, servers: Vec<LocalServer>) {
-    harness.report(Report::Connecting(ConnectReport::Keys(keys())));
-    harness.report(Report::Connecting(ConnectReport::Servers(servers)));
+    harness.report(Response::Connecting(ConnectResponse::Keys(keys())));
+    harness.report(Response::Connecting(ConnectResponse::Servers(servers)));
 }
 
 /// A message was sent without a model.
@@ -47,14 +47,14 @@ fn refused(width: u16, height: u16) -> Harness {
 fn connected(harness: &mut Harness) {
     let facts = std::sync::Arc::new(Model::unknown("m"));
     let host = "api.openai.example".to_owned();
-    harness.report(Report::Connected { model: "m".into(), host, facts, notes: Vec::new() });
+    harness.report(Response::Connected { model: "m".into(), host, facts, notes: Vec::new() });
 }
 
 #[test]
 fn a_message_without_a_model_leads_to_what_was_looked_for_and_is_kept() {
     snapshots("connect", |width, height| {
         let harness = refused(width, height);
-        assert_eq!(harness.connecting, [ConnectOrder::Search]);
+        assert_eq!(harness.connecting, [ConnectEffect::Search]);
         assert_eq!(harness.app.composer.text(), "add a mode");
         harness
     });
@@ -68,7 +68,7 @@ fn a_key_is_entered_unseen_and_the_message_goes_with_the_next_enter() {
     assert!(!harness.screen().contains("canary"));
     harness.keys("<Enter>");
     let key = NewKey { provider: "openai".into(), model: String::new(), key: SecretString::from("sk-canary-0123") };
-    assert_eq!(harness.connecting.last(), Some(&ConnectOrder::Key(key)));
+    assert_eq!(harness.connecting.last(), Some(&ConnectEffect::Key(key)));
     assert!(harness.screen().contains("Checking the key"), "{}", harness.screen());
     assert!(!format!("{:?}", harness.app).contains("canary"), "the app holds the key");
     connected(&mut harness);
@@ -83,7 +83,7 @@ fn a_refused_key_is_told_where_it_was_entered() {
     harness.keys("<Enter> k e y <Enter>");
     let message = "the server refused the key (status 401): no such key.".to_owned();
     let failure = Failure { message, hint: "Check the key.".into() };
-    harness.report(Report::Connecting(ConnectReport::KeyRefused(failure)));
+    harness.report(Response::Connecting(ConnectResponse::KeyRefused(failure)));
     snapshot("connect-refused@80x24", &harness);
     harness.keys("<Esc> <Down> <Enter>");
     assert!(!harness.screen().contains("401"), "it was about another key: {}", harness.screen());
@@ -119,11 +119,11 @@ fn a_server_that_is_found_later_leaves_the_cursor_where_it_was() {
 #[test]
 fn a_model_without_a_key_leads_to_the_key_of_its_provider() {
     let mut harness = Harness::new(80, 24);
-    let missing = ConnectReport::KeyMissing { provider: Some("openai".into()), model: "mini".into() };
-    harness.report(Report::Connecting(missing));
+    let missing = ConnectResponse::KeyMissing { provider: Some("openai".into()), model: "mini".into() };
+    harness.report(Response::Connecting(missing));
     found(&mut harness, Vec::new());
     assert!(harness.screen().contains("a key for openai"), "{}", harness.screen());
     assert!(harness.screen().contains("mini needs a key for openai"), "{}", harness.screen());
     harness.keys("k <Enter>");
-    assert!(matches!(harness.connecting.last(), Some(ConnectOrder::Key(key)) if key.model == "mini"));
+    assert!(matches!(harness.connecting.last(), Some(ConnectEffect::Key(key)) if key.model == "mini"));
 }

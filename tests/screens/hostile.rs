@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rhumb::session::{Level, LookReport, ModelRow, ModelUse, Report, RunReport};
+use rhumb::session::{Level, LookupResponse, ModelRow, ModelUse, Response, RunResponse};
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
 use rhumb_workspace::process::{End, LiveOutput};
@@ -118,7 +118,7 @@ fn no_attack_of_the_corpus_reaches_a_cell() {
     scene = scene.file(&format!("names/{long}.py"), &format!("def {}(): pass\n", "x".repeat(5_000)));
     let mut harness = scene.open(150, 44);
     check(&harness, "open");
-    harness.report(Report::Head(ATTACKS.iter().map(|(_, text)| *text).collect()));
+    harness.report(Response::Head(ATTACKS.iter().map(|(_, text)| *text).collect()));
     check(&harness, "the name of a branch");
     for keys in [
         "<Ctrl-p> type \"names\"",
@@ -163,14 +163,14 @@ fn no_attack_reaches_a_cell_by_what_the_program_is_told() {
         let mut harness = Scene::harbour().silent().open(120, 30);
         harness.tell(Level::Error, text, text);
         check(&harness, class);
-        let run = |report| Report::Ran(report);
-        harness.report(run(RunReport::Began { job: 1, run: 1, line: (*text).into() }));
+        let run = |report| Response::Ran(report);
+        harness.report(run(RunResponse::Began { job: 1, run: 1, line: (*text).into() }));
         let live = LiveOutput { text: format!("{text}\n"), open_line: (*text).into(), skipped: 0 };
-        harness.report(run(RunReport::Said { run: 1, live, seconds: 1 }));
+        harness.report(run(RunResponse::Said { run: 1, live, seconds: 1 }));
         check(&harness, class);
         harness.keys("<F6>");
         check(&harness, class);
-        harness.report(run(RunReport::Ended { run: 1, end: Ok(End::Exit(1)), output: Arc::from(*text), seconds: 1 }));
+        harness.report(run(RunResponse::Ended { run: 1, end: Ok(End::Exit(1)), output: Arc::from(*text), seconds: 1 }));
         check(&harness, class);
         harness.keys("<Esc>").paste(&format!("/theme {}", text.replace('\r', " "))).keys("<Enter>");
         check(&harness, class);
@@ -182,7 +182,7 @@ fn no_attack_reaches_a_cell_by_what_the_program_is_told() {
         harness.fail(text);
         check(&harness, class);
         let row = ModelRow { name: (*text).into(), detail: (*text).into(), at_hand: true };
-        harness.report(Report::Looked(LookReport::Models {
+        harness.report(Response::LookedUp(LookupResponse::Models {
             rows: vec![row],
             choose: Some((ModelUse::Weak, String::new())),
         }));
@@ -190,7 +190,7 @@ fn no_attack_reaches_a_cell_by_what_the_program_is_told() {
         harness.keys("<Esc>");
         let models = vec![(*text).to_owned()];
         let server = LocalServer { name: (*text).into(), api: Api::Ollama, base_url: (*text).into(), models };
-        harness.report(Report::Servers(vec![server]));
+        harness.report(Response::Servers(vec![server]));
         check(&harness, class);
     }
 }

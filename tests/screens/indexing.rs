@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use super::harness::{Harness, Scene};
 use super::snapshot;
-use rhumb::session::{IndexCommand, IndexReport, Report};
+use rhumb::session::{IndexEffect, IndexResponse, Response};
 
-const PROGRESS: IndexReport = IndexReport::Progress { done: 34, total: 100 };
+const PROGRESS: IndexResponse = IndexResponse::Progress { done: 34, total: 100 };
 
-fn indexing(width: u16, height: u16, reports: impl IntoIterator<Item = IndexReport>) -> Harness {
+fn indexing(width: u16, height: u16, reports: impl IntoIterator<Item = IndexResponse>) -> Harness {
     let mut harness = Scene::demo().open(width, height);
     for report in reports {
-        harness.report(Report::Indexing(report));
+        harness.report(Response::Indexing(report));
     }
     harness
 }
@@ -26,21 +26,21 @@ fn the_status_line_says_how_far_it_is_and_why_it_waits() {
         let mut harness = indexing(width, height, [PROGRESS]);
         assert!(status(&harness).contains("index 34 %"), "{width}x{height}: {}", status(&harness));
         let why = "rate limited\u{1b}[2J, and that for longer than there is room".to_owned();
-        harness.report(Report::Indexing(IndexReport::Waiting { wait: Duration::from_secs(7), why }));
+        harness.report(Response::Indexing(IndexResponse::Waiting { wait: Duration::from_secs(7), why }));
         assert!(status(&harness).contains("index waits"), "{width}x{height}: {}", status(&harness));
         assert_eq!(harness.control_characters(), Vec::<String>::new());
-        harness.report(Report::Indexing(IndexReport::Paused(true)));
+        harness.report(Response::Indexing(IndexResponse::Paused(true)));
         assert!(status(&harness).contains("index paused"), "{width}x{height}: {}", status(&harness));
-        harness.report(Report::Indexing(IndexReport::Ready { texts: 1_200, embedded: 0, note: None }));
+        harness.report(Response::Indexing(IndexResponse::Ready { texts: 1_200, embedded: 0, note: None }));
         assert!(!status(&harness).contains("index"), "{width}x{height}: {}", status(&harness));
     }
     snapshot("index-status@80x24", &indexing(80, 24, [PROGRESS]));
-    snapshot("index-paused@80x24", &indexing(80, 24, [PROGRESS, IndexReport::Paused(true)]));
+    snapshot("index-paused@80x24", &indexing(80, 24, [PROGRESS, IndexResponse::Paused(true)]));
 }
 
 #[test]
 fn the_palette_pauses_goes_on_and_stops_what_is_under_way_and_says_when_nothing_is() {
-    let chosen = |reports: Vec<IndexReport>, words: &str| {
+    let chosen = |reports: Vec<IndexResponse>, words: &str| {
         let mut harness = indexing(120, 35, reports);
         harness.app.composer.clear();
         harness.keys(&format!("<Alt-x> type \"{words}\""));
@@ -50,8 +50,8 @@ fn the_palette_pauses_goes_on_and_stops_what_is_under_way_and_says_when_nothing_
     };
     let (wanted, shown) = chosen(Vec::new(), "pause-index");
     assert!(wanted.is_empty() && shown.contains("no index is being built"), "{wanted:?}\n{shown}");
-    assert_eq!(chosen(vec![PROGRESS], "pause-index").0, [IndexCommand::Pause(true)]);
-    assert_eq!(chosen(vec![PROGRESS, IndexReport::Paused(true)], "pause-index").0, [IndexCommand::Pause(false)]);
-    assert_eq!(chosen(vec![PROGRESS], "cancel-index").0, [IndexCommand::Cancel]);
-    assert_eq!(chosen(Vec::new(), "build-index").0, [IndexCommand::Build { agreed: false }]);
+    assert_eq!(chosen(vec![PROGRESS], "pause-index").0, [IndexEffect::Pause(true)]);
+    assert_eq!(chosen(vec![PROGRESS, IndexResponse::Paused(true)], "pause-index").0, [IndexEffect::Pause(false)]);
+    assert_eq!(chosen(vec![PROGRESS], "cancel-index").0, [IndexEffect::Cancel]);
+    assert_eq!(chosen(Vec::new(), "build-index").0, [IndexEffect::Build { agreed: false }]);
 }

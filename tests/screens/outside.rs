@@ -1,20 +1,20 @@
 //! What comes from outside, on the screen: a page, pictures, the clipboard, speech.
 
-use rhumb::session::{Clipboard, FetchOrder, FetchReport, NewPicture, Report, SharedPage};
+use rhumb::session::{Clipboard, FetchEffect, FetchResponse, NewImage, Response, SharedPage};
 use rhumb::web::NearHost;
 use rhumb_llm::Image;
 
 use super::harness::{Harness, Scene};
 use super::{snapshot, snapshots};
 
-fn fetched(harness: &mut Harness, report: FetchReport) {
-    harness.report(Report::Fetched(report));
+fn fetched(harness: &mut Harness, report: FetchResponse) {
+    harness.report(Response::Fetched(report));
 }
 
 /// The number of the order that the app gave last.
 fn number(harness: &Harness) -> u64 {
     match harness.fetches.last() {
-        Some(FetchOrder::Page { number, .. } | FetchOrder::Record { number }) => *number,
+        Some(FetchEffect::Page { number, .. } | FetchEffect::Record { number }) => *number,
         other => panic!("{other:?}"),
     }
 }
@@ -27,7 +27,7 @@ fn near_page(width: u16, height: u16) -> Harness {
         port: 8000,
         addresses: vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()],
     };
-    let report = FetchReport::Near { number: number(&harness), url: "http://localhost:8000/tides".into(), host };
+    let report = FetchResponse::Near { number: number(&harness), url: "http://localhost:8000/tides".into(), host };
     fetched(&mut harness, report);
     harness
 }
@@ -45,7 +45,7 @@ fn a_page_is_seen_on_its_way_and_in_the_conversation() {
     let mut harness = near_page(80, 24);
     harness.keys("<Alt-y>");
     let number = number(&harness);
-    fetched(&mut harness, FetchReport::PageProgress { number, bytes: 120_000 });
+    fetched(&mut harness, FetchResponse::PageProgress { number, bytes: 120_000 });
     snapshot("web_on_its_way@80x24", &harness);
     let page = SharedPage {
         title: "Tides\u{1b}[2J — http://localhost:8000/tides".into(),
@@ -56,7 +56,7 @@ fn a_page_is_seen_on_its_way_and_in_the_conversation() {
         tokens: 1_234,
         note: None,
     };
-    fetched(&mut harness, FetchReport::Page { number, result: Ok(page) });
+    fetched(&mut harness, FetchResponse::Page { number, result: Ok(page) });
     harness.settle();
     assert_eq!(harness.control_characters(), Vec::<String>::new());
     snapshot("web_shared@80x24", &harness);
@@ -68,8 +68,8 @@ fn a_picture_shows_with_its_tokens() {
         let mut harness = Scene::harbour().silent().open(width, height);
         let image =
             Image { name: "quay.png".into(), media_type: "image/png".into(), bytes: b"picture".as_slice().into() };
-        let picture = NewPicture { image, tokens: 765, size: Some((1_024, 1_024)) };
-        fetched(&mut harness, FetchReport::Picture(Ok(picture)));
+        let picture = NewImage { image, tokens: 765, size: Some((1_024, 1_024)) };
+        fetched(&mut harness, FetchResponse::Picture(Ok(picture)));
         harness.settle();
         harness
     });
@@ -80,7 +80,7 @@ fn the_clipboard_fills_the_place_for_a_reply() {
     let mut harness = Harness::new(80, 24);
     harness.keys("<F4>");
     let found = Clipboard::Text("harbour/berth.py\nall of it\n".into());
-    fetched(&mut harness, FetchReport::Clipboard { name: None, found });
+    fetched(&mut harness, FetchResponse::Clipboard { name: None, found });
     snapshot("paste_filled@80x24", &harness);
 }
 
@@ -92,7 +92,10 @@ fn speaking_shows_how_loud_and_how_long() {
         let number = number(&harness);
         for step in 0..90u8 {
             let level = f32::from(step % 12) / 12.0;
-            fetched(&mut harness, FetchReport::Heard { number, level: Some(level), seconds: f32::from(step) / 8.0 });
+            fetched(
+                &mut harness,
+                FetchResponse::RecordingProgress { number, level: Some(level), seconds: f32::from(step) / 8.0 },
+            );
         }
         harness
     });

@@ -3,7 +3,7 @@
 use super::harness::{Harness, Scene};
 use super::{review, snapshot};
 use rhumb::config::setting;
-use rhumb::session::{KeepReport, LookReport, ModelRow, ModelUse, Report, SettingRow, Speaker};
+use rhumb::session::{LookupResponse, ModelRow, ModelUse, PersistenceResponse, Response, SettingRow, Speaker};
 use rhumb::store::sessions::SessionLine;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (200, 60)];
@@ -109,7 +109,7 @@ fn sessions(width: u16, height: u16) -> Harness {
         line(3, "", "Why does a ship that is too long moor all the same?"),
         line(2, "berths", "Let berths be reserved"),
     ];
-    harness.report(Report::Kept(KeepReport::Listed(String::new(), lines))).settle();
+    harness.report(Response::Persisted(PersistenceResponse::Listed(String::new(), lines))).settle();
     let said = vec![
         (Speaker::You, "Why does a ship that is too long moor all the same?".to_owned()),
         (
@@ -117,7 +117,7 @@ fn sessions(width: u16, height: u16) -> Harness {
             "Because `fits` compares with `<` only.\n\nA ship as long as the berth is refused.".to_owned(),
         ),
     ];
-    harness.report(Report::Kept(KeepReport::Peeked(3, said)));
+    harness.report(Response::Persisted(PersistenceResponse::Peeked(3, said)));
     harness
 }
 
@@ -149,7 +149,8 @@ fn models_stand_in_columns() {
             row("openai/ebb-mini", "1.0M · $0.25 in, $2 out", false),
             row("fast", "→ openai/ebb-mini", true),
         ];
-        harness.report(Report::Looked(LookReport::Models { rows, choose: Some((ModelUse::Main, String::new())) }));
+        harness
+            .report(Response::LookedUp(LookupResponse::Models { rows, choose: Some((ModelUse::Main, String::new())) }));
         harness
     });
 }
@@ -177,7 +178,7 @@ fn settings(width: u16, height: u16) -> Harness {
         setting_row("test", "false", "default"),
         setting_row("timeout", "", "default"),
     ];
-    harness.report(Report::Looked(LookReport::Settings(rows, String::new())));
+    harness.report(Response::LookedUp(LookupResponse::Settings(rows, String::new())));
     harness
 }
 

@@ -1,6 +1,6 @@
 //! What the review opens: comments, the write, the message to the model, edits without a place, conflicts.
 
-use rhumb::session::Report;
+use rhumb::session::Response;
 
 use super::harness::scene::HARBOUR;
 use super::harness::{Harness, Scene};
@@ -92,7 +92,7 @@ fn a_conflict_shows_three_texts() {
 fn what_the_terminal_would_obey_is_shown_in_every_box() {
     let evil = "\x1b]0;x\x07\u{202e}evil";
     let mut app = reviewing(&(fits() + &lost().replace("draught=0", &format!("draught=0{evil}"))), (80, 24));
-    app.report(Report::Head("main".into()));
+    app.report(Response::Head("main".into()));
     app.keys("n c").paste(evil).keys("Alt-Enter").paste(evil);
     assert_eq!(app.control_characters(), [""; 0], "the comment");
     app.keys("<Enter> m");

@@ -2,7 +2,7 @@
 
 use super::harness::{Harness, Scene};
 use super::snapshot;
-use rhumb::session::{LookReport, Report, SurveyState};
+use rhumb::session::{LookupResponse, Response, SurveyState};
 use rhumb::tui::theme::ColorDepth;
 use rhumb_index::retrieval::{Hit, Question};
 
@@ -80,7 +80,7 @@ fn without_an_answer_it_says_why() {
     shows(&harness, &["No passage matches."]);
     harness.app.session.survey = SurveyState::Reading(1_234, 5_678);
     let asked = Question::new("qqzzxx", 40);
-    harness.report(Report::Looked(LookReport::Found { question: asked, hits: None }));
+    harness.report(Response::LookedUp(LookupResponse::Found { question: asked, hits: None }));
     shows(&harness, &["the repository is being read: 1,234 of 5,678"]);
     snapshot("search-reading@80x24", &harness);
 }
@@ -118,7 +118,7 @@ fn names_and_lines_of_files_cannot_reach_the_terminal() {
     };
     let hits = vec![hit("a\u{1b}[2J\u{202e}b.py", "\u{1b}[31mred\r"), hit("gone\n.py", "\u{9b}31m")];
     let question = Question::new("x", 40);
-    harness.report(Report::Looked(LookReport::Found { question, hits: Some(hits) })).settle();
+    harness.report(Response::LookedUp(LookupResponse::Found { question, hits: Some(hits) })).settle();
     for keys in ["<Alt-g>", "<Down>", "<Alt-y>", "<Enter>", "<Esc>", "<Alt-a>"] {
         harness.keys(keys).settle();
         assert_eq!(harness.control_characters(), Vec::<String>::new(), "{keys}\n{}", harness.screen());

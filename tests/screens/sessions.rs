@@ -2,7 +2,7 @@
 
 use super::harness::{Harness, Scene};
 use super::snapshots;
-use rhumb::session::{KeepReport, Report, TextOrder};
+use rhumb::session::{PersistenceResponse, Response, TextFile};
 use rhumb::store::sessions::SessionLine;
 
 fn line(number: i64, name: &str, opening: &str) -> SessionLine {
@@ -24,7 +24,7 @@ fn listed(harness: &mut Harness, query: &str) {
         line(2, "berths", "Let berths be reserved"),
         line(1, "draught \u{1b}[31m", "Ships have a draught"),
     ];
-    harness.report(Report::Kept(KeepReport::Listed(query.into(), lines)));
+    harness.report(Response::Persisted(PersistenceResponse::Listed(query.into(), lines)));
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn what_was_typed_can_be_searched() {
     snapshots("earlier-inputs", |width, height| {
         let mut harness = Scene::harbour().open(width, height);
         let inputs = ["Let berths be reserved", "/add harbour/ship.py", "Two lines\nof one message"];
-        harness.report(Report::Kept(KeepReport::Opened(inputs.map(String::from).to_vec())));
+        harness.report(Response::Persisted(PersistenceResponse::Opened(inputs.map(String::from).to_vec())));
         harness.settle().keys("<Ctrl-r>");
         harness
     });
@@ -58,7 +58,9 @@ fn what_was_typed_can_be_searched() {
 fn a_session_that_is_open_elsewhere_asks_whether_to_fork_it() {
     snapshots("open-elsewhere", |width, height| {
         let mut harness = Scene::harbour().open(width, height);
-        harness.settle().report(Report::Kept(KeepReport::Held { number: 2, title: "berths".into() }));
+        harness
+            .settle()
+            .report(Response::Persisted(PersistenceResponse::OpenElsewhere { number: 2, title: "berths".into() }));
         harness
     });
 }
@@ -67,8 +69,8 @@ fn a_session_that_is_open_elsewhere_asks_whether_to_fork_it() {
 fn a_file_that_is_there_is_asked_about() {
     let mut harness = Scene::harbour().open(100, 30);
     let (path, what) = ("talk.md".to_owned(), "The session".to_owned());
-    let order = TextOrder { path, text: "# talk\n".into(), what, over: false };
-    harness.settle().report(Report::Kept(KeepReport::Exists(order)));
+    let order = TextFile { path, text: "# talk\n".into(), what, over: false };
+    harness.settle().report(Response::Persisted(PersistenceResponse::Exists(order)));
     assert_eq!(harness.lines_with("talk.md is there already. Replace it?").len(), 1);
     harness.keys("<Alt-r>").settle();
     assert_eq!(harness.file("talk.md").as_deref(), Some("# talk\n"));

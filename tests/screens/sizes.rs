@@ -4,7 +4,7 @@ use super::harness::{Harness, Scene};
 use super::{HALF_WRONG, review};
 use ratatui::layout::Rect;
 use rhumb::config::LayoutChoice;
-use rhumb::session::{Level, Report};
+use rhumb::session::{Level, Response};
 use rhumb::tui::action::Pane;
 use rhumb::tui::theme::ColorDepth;
 use rhumb_text::width;
@@ -203,7 +203,7 @@ fn text_of_every_width_moves_no_frame() {
         at_every_size(keys, &mut harness);
     }
     harness.resize(160, 48).keys("<Esc>");
-    harness.report(Report::Head(EVERY_WIDTH.into()));
+    harness.report(Response::Head(EVERY_WIDTH.into()));
     harness.app.hint.set(EVERY_WIDTH.repeat(5));
     at_every_size("a hint", &mut harness);
 }

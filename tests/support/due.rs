@@ -1,6 +1,6 @@
 //! What a runner behind a harness still owes: a test waits for exactly that.
 
-use rhumb::session::{CodebaseReport, KeepOrder, KeepReport};
+use rhumb::session::{CodebaseResponse, PersistenceEffect, PersistenceResponse};
 
 use super::*;
 
@@ -27,32 +27,32 @@ impl Due {
             Effect::Ask(order) => self.turn = self.answers.then_some(order.generation),
             Effect::Reread(paths) => self.others += paths.len(),
             // The job says so itself when it is done.
-            Effect::Run(RunOrder::Stop(_)) => {}
+            Effect::Run(RunEffect::Stop(_)) => {}
             // A turn that is stopped may end without a word.
             Effect::Cancel => self.turn = None,
             // A summary that is stopped is not reported.
-            Effect::StopFolding => self.others = self.others.saturating_sub(1),
+            Effect::CancelSummary => self.others = self.others.saturating_sub(1),
             Effect::Fetch(_) => {}
             // Where no sessions are kept, nothing comes.
-            Effect::Keep(KeepOrder::Names) => {}
+            Effect::Persist(PersistenceEffect::Names) => {}
             _ => self.others += 1,
         }
     }
 
-    pub(super) fn settle(&mut self, report: &Report) {
+    pub(super) fn settle(&mut self, report: &Response) {
         match report {
-            Report::Surveyed { .. } => self.survey = false,
-            Report::Measured { generation, .. } if self.measure == Some(*generation) => self.measure = None,
-            Report::SurveyProgress { .. }
-            | Report::LeftOut { .. }
-            | Report::Listed(_)
-            | Report::Head(_)
-            | Report::Symbols(_)
-            | Report::Kept(KeepReport::Unfinished(..) | KeepReport::Names(_))
-            | Report::Codebase(CodebaseReport::Status { .. }) => {}
-            Report::Measured { .. } | Report::Asked { .. } => {}
-            Report::Ran(report) if !matches!(report, RunReport::Done { .. }) => {}
-            Report::Ended { turn, .. } => self.turn = self.turn.filter(|due| due != turn),
+            Response::Surveyed { .. } => self.survey = false,
+            Response::Measured { generation, .. } if self.measure == Some(*generation) => self.measure = None,
+            Response::SurveyProgress { .. }
+            | Response::LeftOut { .. }
+            | Response::Listed(_)
+            | Response::Head(_)
+            | Response::Symbols(_)
+            | Response::Persisted(PersistenceResponse::UnfinishedWork(..) | PersistenceResponse::Names(_))
+            | Response::Codebase(CodebaseResponse::Status { .. }) => {}
+            Response::Measured { .. } | Response::Asked { .. } => {}
+            Response::Ran(report) if !matches!(report, RunResponse::Done { .. }) => {}
+            Response::Ended { turn, .. } => self.turn = self.turn.filter(|due| due != turn),
             _ => self.others = self.others.saturating_sub(1),
         }
     }

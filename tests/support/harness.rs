@@ -19,10 +19,10 @@ use ratatui::backend::TestBackend;
 use ratatui::style::Style;
 use rhumb::config::Settings;
 use rhumb::demo;
-use rhumb::session::runner::{Line, Outfit, Runner};
+use rhumb::host::{Host, Line, RequestEnv};
 use rhumb::session::{
-    AskError, AskEvent, ConnectOrder, Connection, Effect, FetchOrder, IndexCommand, Level, Report, RunOrder, RunReport,
-    Session,
+    AskError, AskEvent, ConnectEffect, Connection, Effect, FetchEffect, IndexEffect, Level, Response, RunEffect,
+    RunResponse, Session,
 };
 use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
@@ -50,11 +50,11 @@ pub struct Harness {
     /// What it put on the clipboard.
     pub copied: Vec<String>,
     /// What it wanted from outside. Nothing of it is done; a test hands in what came.
-    pub fetches: Vec<FetchOrder>,
+    pub fetches: Vec<FetchEffect>,
     /// What it wanted on the way to a model. Nothing of it is done either.
-    pub connecting: Vec<ConnectOrder>,
+    pub connecting: Vec<ConnectEffect>,
     /// What it wanted of the index of meanings. Nothing of it is done either.
-    pub indexed: Vec<IndexCommand>,
+    pub indexed: Vec<IndexEffect>,
     /// Whether it wanted to leave.
     pub quit: bool,
     /// The files that writes were about, or that a write was taken back of.
@@ -64,8 +64,8 @@ pub struct Harness {
     /// What frames have asked to be coloured.
     wanted: Vec<rhumb::tui::Job>,
     terminal: Terminal<TestBackend>,
-    runner: Runner,
-    reports: mpsc::Receiver<Report>,
+    runner: Host,
+    reports: mpsc::Receiver<Response>,
     due: Due,
     commits: Vec<String>,
     runtime: Runtime,
@@ -127,7 +127,7 @@ impl Harness {
     }
 
     /// Hands the app a report that no runner made.
-    pub fn report(&mut self, report: Report) -> &mut Self {
+    pub fn report(&mut self, report: Response) -> &mut Self {
         let tasks = self.app.report(report);
         self.perform(tasks);
         self.draw();
@@ -137,20 +137,20 @@ impl Harness {
     /// A piece of the answer to the running turn.
     pub fn stream(&mut self, text: &str) -> &mut Self {
         let turn = self.turn();
-        self.report(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) })
+        self.report(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) })
     }
 
     /// A piece of what the model thinks before its answer.
     pub fn think(&mut self, text: &str) -> &mut Self {
         let turn = self.turn();
-        self.report(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Reasoning(text.into())) })
+        self.report(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Reasoning(text.into())) })
     }
 
     /// The stream of the running turn ends early, for this reason.
     pub fn fail(&mut self, cause: &str) -> &mut Self {
         let turn = self.turn();
         let error = AskError::Provider(LlmError::Interrupted { cause: cause.into() });
-        self.report(Report::Ended { turn, result: Err(error) })
+        self.report(Response::Ended { turn, result: Err(error) })
     }
 
     /// A notice of the program.
@@ -196,9 +196,9 @@ impl Harness {
         self
     }
 
-    fn take(&mut self, report: Report) {
+    fn take(&mut self, report: Response) {
         self.due.settle(&report);
-        if let Report::Wrote(written) = &report {
+        if let Response::Wrote(written) = &report {
             self.commits.extend(written.commit.clone());
         }
         let tasks = self.app.report(report);
@@ -244,7 +244,7 @@ impl Harness {
     }
 
     /// Takes a report in as the event loop does, without drawing.
-    pub fn take_report(&mut self, report: Report) {
+    pub fn take_report(&mut self, report: Response) {
         let tasks = self.app.report(report);
         self.perform(tasks);
     }
@@ -275,7 +275,7 @@ impl Harness {
     ///
     /// # Panics
     /// When it does not come.
-    pub fn await_report(&mut self, is_wanted: impl Fn(&Report) -> bool) -> Report {
+    pub fn await_report(&mut self, is_wanted: impl Fn(&Response) -> bool) -> Response {
         loop {
             let next = async { tokio::time::timeout(PATIENCE, self.reports.recv()).await };
             let report = self.runtime.block_on(next).ok().flatten().expect("a report that must come");

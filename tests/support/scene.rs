@@ -164,7 +164,7 @@ impl Scene {
         let line = model.map(|model| Line::new(provider, model));
         let root = Root::at(folder.path()).expect("a root");
         let (sender, reports) = mpsc::channel(256);
-        let runner = Runner::new(root, Outfit::new(self.settings), line, sender);
+        let runner = Host::new(root, RequestEnv::new(self.settings), line, sender);
         let theme = Theme::builtin("rhumb-dark", self.depth).expect("the theme");
         let (session, effects) = Session::start(self.connection);
         let (app, tasks) = App::start(session, effects, theme, self.root);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rhumb::context::{
     BudgetPlan, ContextFile, ContextInputs, Prompt, Prompts, Shares, Surroundings, Task, Window, fit,
 };
-use rhumb::session::runner::CachedCounter;
+use rhumb::host::CachedCounter;
 use rhumb_bench::CpuWatch;
 use rhumb_edit::EditFormat;
 use rhumb_llm::models::Model;

@@ -18,7 +18,7 @@ use crossterm::event::Event;
 use harness::{Harness, Scene};
 use rhumb::clock::{Stopwatch, ThreadWatch};
 use rhumb::context::Mode;
-use rhumb::session::{Answer, AnswerState, AskEvent, Entry, Report};
+use rhumb::session::{Answer, AnswerState, AskEvent, Entry, Response};
 use rhumb::tui::key;
 use rhumb_llm::StreamEvent;
 
@@ -173,7 +173,7 @@ fn review() {
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let mut harness = scene.replying(&reply).chat(&paths).window(1_000_000).open(SCREEN.0, SCREEN.1);
     harness.keys("type \"change all\"").take_event(Event::Key(key::parse("Enter").unwrap_or_else(|| unreachable!())));
-    let proposed = harness.await_report(|report| matches!(report, Report::Proposed { .. }));
+    let proposed = harness.await_report(|report| matches!(report, Response::Proposed { .. }));
     let watch = ThreadWatch::start();
     harness.take_report(proposed);
     harness.take_event(Event::Key(key::parse("Alt-4").unwrap_or_else(|| unreachable!())));
@@ -200,10 +200,10 @@ fn streaming() {
     let words = "The quay holds what the tide gives back, and `Berth::fits` says *whether* it does.\n\n```python\nreturn ship.length\n```\n\n";
     let mut spent = Vec::new();
     for (at, piece) in words.split_inclusive(' ').cycle().take(2_000).enumerate() {
-        harness.take_report(Report::SurveyProgress { done: at, total: 10_000 });
+        harness.take_report(Response::SurveyProgress { done: at, total: 10_000 });
         let watch = ThreadWatch::start();
         let event = AskEvent::Stream(StreamEvent::Text(piece.into()));
-        harness.take_report(Report::Asked { turn, event });
+        harness.take_report(Response::Asked { turn, event });
         if at % 3 == 0 {
             harness.take_event(Event::Key(key::parse("x").unwrap_or_else(|| unreachable!())));
         }

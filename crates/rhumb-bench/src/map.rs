@@ -10,7 +10,7 @@ use rhumb::cli;
 use rhumb::clock::Stopwatch;
 use rhumb::error::UserError;
 use rhumb::headless::{print, print_json};
-use rhumb::session::runner::{Survey, SurveyStart, SurveyStep, survey};
+use rhumb::host::{Survey, SurveyStart, SurveyStep, survey};
 use rhumb::store::MapStore;
 use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
 use rhumb_syntax::{Language, match_count};

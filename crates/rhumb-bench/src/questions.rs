@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use rhumb::clock::Stopwatch;
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::{print, print_json};
-use rhumb::session::runner::{SurveyStart, survey};
+use rhumb::host::{SurveyStart, survey};
 use rhumb_index::repo_map::TagGraph;
 use rhumb_index::retrieval::{Hit, Question, SearchWeights, search};
 use rhumb_workspace::Root;

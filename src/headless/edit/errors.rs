@@ -11,7 +11,7 @@ pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read 
 /// The kind of an error, which decides the exit code.
 pub(in crate::headless) fn error_kind(error: &AskError) -> ErrorKind {
     match error {
-        AskError::Provider(LlmError::Interrupted { .. }) | AskError::Unfinished(_) => ErrorKind::Incomplete,
+        AskError::Provider(LlmError::Interrupted { .. }) | AskError::UnfinishedWork(_) => ErrorKind::Incomplete,
         AskError::Unreadable(_) | AskError::Provider(LlmError::MissingKey { .. }) => ErrorKind::Usage,
         AskError::Provider(_) | AskError::Unsent(_) | AskError::TooLong(_) => ErrorKind::Provider,
     }
@@ -23,7 +23,7 @@ pub(super) fn cause(error: &AskError) -> FailedFor {
         AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }) => FailedFor::Window,
         AskError::Unsent(_) => FailedFor::Money,
         AskError::Unreadable(_) => FailedFor::File,
-        AskError::Provider(_) | AskError::Unfinished(_) => FailedFor::Provider,
+        AskError::Provider(_) | AskError::UnfinishedWork(_) => FailedFor::Provider,
     }
 }
 

@@ -20,7 +20,7 @@ use super::{advise, path_under, print, print_json};
 use crate::config::{EmbeddingsSource, More, Settings};
 use crate::context::Mode;
 use crate::error::{ErrorKind, UserError};
-use crate::session::runner::{Line, Outfit, Runner, editor_line, unsendable};
+use crate::host::{Host, Line, RequestEnv, editor_line, unsendable};
 use crate::session::{ChatFile, Connection, Failure, ModeRules, Session, SessionStart, uncounted};
 use rhumb_workspace::Root;
 
@@ -56,7 +56,7 @@ pub struct EditOptions {
 pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: EditOptions) -> Result<u8, UserError> {
     let message = request(args)?;
     let settings = if options.no_cache { Settings { cache_folder: None, ..settings } } else { settings };
-    let (outfit, notes) = Outfit::of_user(adjusted(settings, args));
+    let (outfit, notes) = RequestEnv::of_user(adjusted(settings, args));
     notes.iter().for_each(|note| advise(&note.message, &note.hint));
     let output = with_output(args, &outfit)?;
     let line = match options.client {
@@ -75,7 +75,7 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(machine)?;
     let result = runtime.block_on(async {
         let (reports, incoming) = mpsc::channel(256);
-        let runner = Runner::for_one_request(root.clone(), outfit, Some(line.clone()), reports);
+        let runner = Host::for_one_request(root.clone(), outfit, Some(line.clone()), reports);
         let signals = Signals::listen().map_err(machine)?;
         let one_shot = OneShot::new(args, root, session, runner, line, incoming, signals, out);
         if args.show_prompt { one_shot.show_prompt(&message).await } else { one_shot.run(&message).await }
@@ -104,7 +104,7 @@ fn adjusted(mut settings: Settings, args: &EditArgs) -> Settings {
 }
 
 /// Checks what can be checked before anything is sent, and finishes an interrupted write.
-fn check(root: &Root, outfit: &Outfit, line: &Line, args: &EditArgs) -> Result<(), UserError> {
+fn check(root: &Root, outfit: &RequestEnv, line: &Line, args: &EditArgs) -> Result<(), UserError> {
     if args.mode() == Mode::Architect && !args.plan_only {
         check_ready(&editor_line(outfit, line, args.editor_model.as_deref()).0)?;
     }
@@ -118,7 +118,7 @@ fn check(root: &Root, outfit: &Outfit, line: &Line, args: &EditArgs) -> Result<(
     Ok(())
 }
 
-fn session(root: &Root, outfit: &Outfit, line: &Line, args: &EditArgs) -> Session {
+fn session(root: &Root, outfit: &RequestEnv, line: &Line, args: &EditArgs) -> Session {
     let settings = &outfit.settings;
     // A request that is only shown need not name a model.
     let model = if line.model.is_empty() { "unnamed".to_owned() } else { line.model.clone() };

@@ -13,10 +13,10 @@ use crate::headless::plain::{Signal, Signals};
 use crate::headless::report::{as_diff, ask_each, outcome_line, warn_of_faults, yes_or_no};
 use crate::headless::undo::may_go_unrecorded;
 use crate::headless::{advise, complain};
-use crate::session::runner::{Line, Runner};
+use crate::host::{Host, Line};
 use crate::session::{
-    AskError, AskEvent, CodebaseReport, Committed, ContextOrder, Effect, Entry, GitOrder, GitReport, Level,
-    MentionOrder, ProcessSubject, Report, RunReport, Session, Subject, SurveyState, WriteSummary, Written, few,
+    AskError, AskEvent, CodebaseResponse, Committed, Effect, Entry, GitEffect, GitResponse, Level, MentionEffect,
+    ProcessSubject, RequestSpec, Response, RunResponse, Session, Subject, SurveyState, WriteSummary, Written, few,
 };
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{Proposal, Status};
@@ -35,14 +35,14 @@ pub(super) struct OneShot<'a> {
     pub(super) args: &'a EditArgs,
     root: &'a Root,
     pub(super) session: Session,
-    pub(super) runner: Runner,
+    pub(super) runner: Host,
     /// The model of the conversation.
     pub(super) line: Line,
-    reports: mpsc::Receiver<Report>,
+    reports: mpsc::Receiver<Response>,
     signals: Signals,
     pub(super) out: Out,
     /// The request, where it is to be shown and not sent.
-    pub(super) shown: Option<Box<ContextOrder>>,
+    pub(super) shown: Option<Box<RequestSpec>>,
     shows_prompt: bool,
     has_surveyed: bool,
     /// Entries of the transcript that were printed.
@@ -100,9 +100,9 @@ impl<'a> OneShot<'a> {
         args: &'a EditArgs,
         root: &'a Root,
         session: Session,
-        runner: Runner,
+        runner: Host,
         line: Line,
-        reports: mpsc::Receiver<Report>,
+        reports: mpsc::Receiver<Response>,
         signals: Signals,
         out: Out,
     ) -> Self {
@@ -224,7 +224,7 @@ impl<'a> OneShot<'a> {
     /// A signal: a write is finished, a commit no longer waits for its message, checks are stopped, and anything else is left at once.
     fn interrupted(&mut self, number: u8) -> Result<(), UserError> {
         if self.session.commits.pending > 0 {
-            return self.perform(vec![Effect::Git(GitOrder::Hurry)]);
+            return self.perform(vec![Effect::Git(GitEffect::Hurry)]);
         }
         if self.session.processes.is_running() || self.session.writing {
             self.outcome.stopped_by = Some(number);
@@ -246,11 +246,11 @@ impl<'a> OneShot<'a> {
                 }
                 Effect::Ask(order) if self.shows_prompt => self.shown = Some(order),
                 Effect::Run(_) if self.outcome.stopped_by.is_some() && !self.session.processes.is_running() => {}
-                Effect::Mention(MentionOrder::LookUp { .. })
+                Effect::Mention(MentionEffect::MentionLookup { .. })
                 | Effect::Ask(_)
                 | Effect::Cancel
-                | Effect::Fold { .. }
-                | Effect::StopFolding
+                | Effect::Summarize { .. }
+                | Effect::CancelSummary
                 | Effect::Propose { .. }
                 | Effect::Write { .. }
                 | Effect::Codebase(_)
@@ -262,7 +262,7 @@ impl<'a> OneShot<'a> {
         Ok(())
     }
 
-    fn report(&mut self, mut report: Report) -> Result<(), UserError> {
+    fn report(&mut self, mut report: Response) -> Result<(), UserError> {
         self.has_failed = false;
         self.before(&mut report)?;
         let effects = self.session.handle(report);
@@ -272,45 +272,45 @@ impl<'a> OneShot<'a> {
     }
 
     /// Prints what a report says, before the session takes it in.
-    fn before(&mut self, report: &mut Report) -> Result<(), UserError> {
+    fn before(&mut self, report: &mut Response) -> Result<(), UserError> {
         match report {
-            Report::Asked { event, .. } => self.asked(event),
-            Report::Ended { result, .. } => self.ended(result),
-            Report::Proposed { proposal, .. } => {
+            Response::Asked { event, .. } => self.asked(event),
+            Response::Ended { result, .. } => self.ended(result),
+            Response::Proposed { proposal, .. } => {
                 if self.args.yes {
                     proposal.refuse_doubtful_names();
                 }
                 self.proposal = Some(proposal.clone());
                 Ok(())
             }
-            Report::NotProposed(Some(failure)) => {
+            Response::NotProposed(Some(failure)) => {
                 let (message, hint) = (failure.message.clone(), failure.hint.clone());
                 self.outcome.error = Some(UserError::new(ErrorKind::Machine, message, hint));
                 Ok(())
             }
-            Report::Wrote(written) => {
+            Response::Wrote(written) => {
                 let summary = WriteSummary::new(&self.session.review, &written.paths);
                 self.wrote(written.clone(), summary)
             }
-            Report::NotWritten { failure, .. } => {
+            Response::NotWritten { failure, .. } => {
                 let (message, hint) = (failure.message.clone(), failure.hint.clone());
                 self.outcome.error = Some(UserError::new(ErrorKind::Machine, message, hint));
                 Ok(())
             }
-            Report::NotRecorded(cause) => {
+            Response::NotRecorded(cause) => {
                 self.asked.unrecorded.clone_from(cause);
                 Ok(())
             }
-            Report::Git(GitReport::UncommittedChanges(paths)) => {
+            Response::Git(GitResponse::UncommittedChanges(paths)) => {
                 self.asked.own_changes.clone_from(paths);
                 Ok(())
             }
-            Report::Git(GitReport::Committed(committed)) => self.committed(committed),
-            Report::Ran(report) => self.ran(report),
-            Report::Codebase(CodebaseReport::Status { step, .. }) => {
+            Response::Git(GitResponse::Committed(committed)) => self.committed(committed),
+            Response::Ran(report) => self.ran(report),
+            Response::Codebase(CodebaseResponse::Status { step, .. }) => {
                 self.out.event(&TurnEvent::Status { text: step.to_string() })
             }
-            Report::Codebase(CodebaseReport::Found { found, .. }) => self.out.passages(&found.places),
+            Response::Codebase(CodebaseResponse::Found { found, .. }) => self.out.passages(&found.places),
             _ => Ok(()),
         }
     }
@@ -516,26 +516,26 @@ impl<'a> OneShot<'a> {
     }
 
     /// Prints what the commands of a check do.
-    fn ran(&mut self, report: &RunReport) -> Result<(), UserError> {
+    fn ran(&mut self, report: &RunResponse) -> Result<(), UserError> {
         match report {
-            RunReport::Began { line, .. } => {
+            RunResponse::Began { line, .. } => {
                 if !self.out.json {
                     complain(&format!("$ {line}"));
                 }
                 self.out.event(&TurnEvent::CheckBegan { line: line.clone() })
             }
-            RunReport::Said { live, .. } => {
+            RunResponse::Said { live, .. } => {
                 if !self.out.json {
                     // Standard error may be closed; there is nowhere else to say so.
                     let _ = std::io::stderr().write_all(sanitize::visible(&live.text).as_bytes());
                 }
                 Ok(())
             }
-            RunReport::Ended { run, end, seconds, .. } => match end {
+            RunResponse::Ended { run, end, seconds, .. } => match end {
                 Ok(end) => self.out.check_ended(self.session.line_of_run(*run), *end, *seconds),
                 Err(_) => Ok(()),
             },
-            RunReport::Done { outcome, .. } => {
+            RunResponse::Done { outcome, .. } => {
                 self.outcome.check_failed = outcome.failed;
                 let text = outcome.shared.as_ref().map(|shared| shared.text.clone());
                 let event = TurnEvent::Checked {

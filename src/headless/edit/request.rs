@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, path_under, read_input};
-use crate::session::runner::{Line, Outfit, connect, facts};
+use crate::host::{Line, RequestEnv, connect, facts};
 use rhumb_llm::{LlmError, ScriptedProvider};
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
@@ -98,7 +98,7 @@ pub(super) fn request(args: &EditArgs) -> Result<String, UserError> {
 ///
 /// # Errors
 /// No provider is configured, its key is missing, or no model is named.
-pub(super) fn provider(outfit: &Outfit) -> Result<Line, UserError> {
+pub(super) fn provider(outfit: &RequestEnv) -> Result<Line, UserError> {
     let line = connect(outfit)
         .map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?
         .ok_or_else(|| unconfigured(outfit))?;
@@ -120,7 +120,7 @@ pub(super) fn check_ready(line: &Line) -> Result<(), UserError> {
     line.provider.ready().map_err(usage)
 }
 
-fn unconfigured(outfit: &Outfit) -> UserError {
+fn unconfigured(outfit: &RequestEnv) -> UserError {
     let named = outfit.settings.model.as_deref();
     let lacking = named.and_then(|model| outfit.settings.lacking(model));
     let text = lacking.unwrap_or_else(|| "no provider is configured".to_owned());
@@ -130,7 +130,7 @@ fn unconfigured(outfit: &Outfit) -> UserError {
 }
 
 /// The model of the settings, for a request that is shown and never sent: no provider is needed.
-pub(super) fn offline(outfit: &Outfit) -> Line {
+pub(super) fn offline(outfit: &RequestEnv) -> Line {
     let model = facts(outfit);
     let line = Line::new(Arc::new(ScriptedProvider::new(Vec::new(), Duration::ZERO)), model.name.clone());
     Line { facts: Arc::new(model), ..line }

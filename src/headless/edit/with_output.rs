@@ -3,15 +3,15 @@
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, complain, read_bytes};
+use crate::host::{RequestEnv, facts, output_budget, shared_output};
 use crate::session::Entry;
-use crate::session::runner::{Outfit, facts, output_budget, shared_output};
 
 /// The output that the flag names, as an entry that is sent with the request; `None` without the flag. Of a long output the beginning
 /// and the end are sent, and the whole is kept in a file.
 ///
 /// # Errors
 /// The output cannot be read.
-pub(super) fn with_output(args: &EditArgs, outfit: &Outfit) -> Result<Option<Entry>, UserError> {
+pub(super) fn with_output(args: &EditArgs, outfit: &RequestEnv) -> Result<Option<Entry>, UserError> {
     let Some(file) = &args.with_output else { return Ok(None) };
     if file.as_os_str() == "-" && args.message_file.as_ref().is_some_and(|message| message == file) {
         let text = "the request and the output cannot both come from standard input";

@@ -10,7 +10,7 @@ use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::ModelsArgs;
 use crate::headless::{complain, print, print_json};
-use crate::session::runner::catalog;
+use crate::host::catalog;
 use refresh::refresh;
 use rhumb_llm::models::{Caching, Catalog, Model, Source, ThinkingControl};
 use rhumb_text::width;

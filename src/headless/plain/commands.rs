@@ -6,7 +6,7 @@ use super::hunks;
 use super::input::QUOTES;
 use super::words::is_no_message;
 use crate::error::ErrorKind;
-use crate::session::{Command, Effect, Level, LookOrder, Meant, as_command, is_command};
+use crate::session::{Command, Effect, Level, LookupEffect, ParsedLine, as_command, is_command};
 use rhumb_text::count;
 
 /// A command of this mode.
@@ -136,21 +136,21 @@ impl Desk {
     fn run_line(&mut self, line: &str) {
         let own: Vec<&'static str> = OWN.iter().map(|own| own.name).collect();
         match self.session.understand(line, &own) {
-            Ok(Meant::Own(name, rest)) => self.own_command(name, &rest),
-            Ok(Meant::Command(command)) if self.must_wait(&command) => self.held = Some(command),
-            Ok(Meant::Command(command)) => self.command(command),
-            Ok(Meant::Show(message)) => {
+            Ok(ParsedLine::Own(name, rest)) => self.own_command(name, &rest),
+            Ok(ParsedLine::Command(command)) if self.must_wait(&command) => self.held = Some(command),
+            Ok(ParsedLine::Command(command)) => self.command(command),
+            Ok(ParsedLine::Show(message)) => {
                 self.tell();
                 self.read("The message", &message);
                 self.session.returned_draft = Some(message);
             }
-            Ok(Meant::Switch { model, message }) => {
+            Ok(ParsedLine::Switch { model, message }) => {
                 // The connection may take its time: the message waits for it.
                 let effects = self.session.use_model(model);
                 self.perform(effects);
                 self.session.returned_draft = Some(message);
             }
-            Ok(Meant::Send(message)) => self.send(&message),
+            Ok(ParsedLine::Send(message)) => self.send(&message),
             Err(error) => {
                 self.session.tell(Level::Error, error.to_string(), error.hint());
                 self.failed = Some(ErrorKind::Usage);
@@ -166,8 +166,8 @@ impl Desk {
             Command::Map => return self.read_map(),
             Command::Search(words) => self.search(&words),
             Command::Theme(_) => return self.voice.line("There are no colours in this mode."),
-            Command::Doctor => vec![Effect::Look(LookOrder::Doctor { terminal: self.terminal.clone() })],
-            Command::Report(title) => self.session.report_fault(title, self.terminal.clone()),
+            Command::Doctor => vec![Effect::Lookup(LookupEffect::Doctor { terminal: self.terminal.clone() })],
+            Command::Response(title) => self.session.report_fault(title, self.terminal.clone()),
             Command::Quit => return self.leave(0),
             Command::Paste(None) => {
                 self.voice.line(&format!("Put the reply in now, and after it a line with {QUOTES} alone."));

@@ -15,9 +15,10 @@ use super::told::Told;
 use super::voice::Voice;
 use crate::error::ErrorKind;
 use crate::headless::error_kind;
-use crate::session::runner::Runner;
+use crate::host::Host;
 use crate::session::{
-    AskEvent, Command, ConnectRequest, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState,
+    AskEvent, Command, ConnectRequest, Effect, PersistenceResponse, Question, Response, RunResponse, Session, Stage,
+    SurveyState,
 };
 use rhumb_edit::review::HunkId;
 use rhumb_text::thousands;
@@ -40,7 +41,7 @@ const STEPS: usize = 5;
 /// The conversation, and all that it needs here.
 pub(super) struct Desk {
     pub(super) session: Session,
-    pub(super) runner: Runner,
+    pub(super) runner: Host,
     pub(super) voice: Voice,
     pub(super) told: Told,
     pub(super) errands: Errands,
@@ -103,7 +104,7 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) fn new(session: Session, runner: Runner, voice: Voice, is_typed: bool) -> Self {
+    pub(super) fn new(session: Session, runner: Host, voice: Voice, is_typed: bool) -> Self {
         Self {
             session,
             runner,
@@ -152,15 +153,15 @@ impl Desk {
     }
 
     /// Takes in a report of the runner.
-    pub(super) fn report(&mut self, report: Report) {
+    pub(super) fn report(&mut self, report: Response) {
         self.has_changes = true;
         self.tell_before(&report);
         self.errands.ended(&report);
         self.note_places(&report);
-        let is_other = matches!(report, Report::Kept(KeepReport::Resumed { .. }));
-        let has_written = matches!(report, Report::Wrote(_));
+        let is_other = matches!(report, Response::Persisted(PersistenceResponse::Resumed { .. }));
+        let has_written = matches!(report, Response::Wrote(_));
         let ended = match &report {
-            Report::Ran(RunReport::Ended { run, output, .. }) => Some((*run, std::sync::Arc::clone(output))),
+            Response::Ran(RunResponse::Ended { run, output, .. }) => Some((*run, std::sync::Arc::clone(output))),
             _ => None,
         };
         let effects = self.session.handle(report);
@@ -345,24 +346,24 @@ impl Desk {
 
 /// What is told of reports that leave nothing in the transcript.
 impl Desk {
-    fn tell_before(&mut self, report: &Report) {
+    fn tell_before(&mut self, report: &Response) {
         match report {
-            Report::SurveyProgress { done, total } => self.tell_survey(*done, *total),
-            Report::Surveyed { .. } if self.survey_step > 0 => {
+            Response::SurveyProgress { done, total } => self.tell_survey(*done, *total),
+            Response::Surveyed { .. } if self.survey_step > 0 => {
                 self.survey_step = 0;
                 self.voice.line("The repository is read.");
             }
-            Report::Asked { event, .. } => self.tell_asked(event),
-            Report::Ran(RunReport::Said { run, live, .. }) => {
+            Response::Asked { event, .. } => self.tell_asked(event),
+            Response::Ran(RunResponse::Said { run, live, .. }) => {
                 let lines = self.runs.said(*run, live);
                 self.voice.lines(lines);
             }
-            Report::Ended { result: Err(error), .. } => self.failed = Some(error_kind(error)),
-            Report::Ended { result: Ok(completion), .. } => {
+            Response::Ended { result: Err(error), .. } => self.failed = Some(error_kind(error)),
+            Response::Ended { result: Ok(completion), .. } => {
                 self.failed = completion.finish.incomplete_reason().map(|_| ErrorKind::Incomplete);
             }
-            Report::NotWritten { .. } => self.failed = Some(ErrorKind::Machine),
-            Report::Connected { model, host, .. } => {
+            Response::NotWritten { .. } => self.failed = Some(ErrorKind::Machine),
+            Response::Connected { model, host, .. } => {
                 self.voice.line(&format!("{model} at {host} answers from now on."))
             }
             _ => {}

@@ -2,8 +2,8 @@
 //! typed it and read each answer first.
 
 use crate::session::{
-    ConnectOrder, ConnectReport, Effect, FetchOrder, FetchReport, GitOrder, GitReport, KeepOrder, KeepReport,
-    MentionOrder, MentionReport, Report,
+    ConnectEffect, ConnectResponse, Effect, FetchEffect, FetchResponse, GitEffect, GitResponse, MentionEffect,
+    MentionResponse, PersistenceEffect, PersistenceResponse, Response,
 };
 
 /// Something that was asked for.
@@ -55,15 +55,15 @@ impl Errands {
     pub(super) fn began(&mut self, effect: &Effect) {
         match effect {
             Effect::Measure(order) => self.ordered = order.generation,
-            Effect::Connecting(ConnectOrder::Search) => self.open.extend([Errand::Keys, Errand::LocalServers]),
+            Effect::Connecting(ConnectEffect::Search) => self.open.extend([Errand::Keys, Errand::LocalServers]),
             Effect::Reread(paths) => self.open.extend(paths.iter().map(|_| Errand::Reread)),
             effect => self.open.extend(errand(effect)),
         }
     }
 
     /// Takes note of what came.
-    pub(super) fn ended(&mut self, report: &Report) {
-        if let Report::Measured { generation, .. } = report {
+    pub(super) fn ended(&mut self, report: &Response) {
+        if let Response::Measured { generation, .. } = report {
             self.measured = self.measured.max(*generation);
         }
         if let Some(at) = self.open.iter().position(|errand| ends(*errand, report)) {
@@ -74,58 +74,65 @@ impl Errands {
 
 fn errand(effect: &Effect) -> Option<Errand> {
     Some(match effect {
-        Effect::Look(_) => Errand::Look,
+        Effect::Lookup(_) => Errand::Look,
         Effect::UseModel(_) | Effect::Connect { .. } => Errand::Model,
         Effect::FindServers => Errand::Servers,
         Effect::CopyPrompt(_) => Errand::Prompt,
-        Effect::Git(GitOrder::Diff) => Errand::Diff,
-        Effect::Keep(KeepOrder::Open(Some(_)) | KeepOrder::Resume { .. }) => Errand::Sessions,
-        Effect::Keep(KeepOrder::Open(None)) => Errand::Opening,
-        Effect::Keep(KeepOrder::List(_)) => Errand::List,
-        Effect::Keep(KeepOrder::Write(_) | KeepOrder::Read(_)) => Errand::Text,
-        Effect::Mention(MentionOrder::Weigh { .. }) => Errand::Weigh,
-        Effect::Fetch(FetchOrder::Picture { .. }) => Errand::Picture,
-        Effect::Fetch(FetchOrder::Clipboard { .. }) => Errand::Clipboard,
+        Effect::Git(GitEffect::Diff) => Errand::Diff,
+        Effect::Persist(PersistenceEffect::Open(Some(_)) | PersistenceEffect::Resume { .. }) => Errand::Sessions,
+        Effect::Persist(PersistenceEffect::Open(None)) => Errand::Opening,
+        Effect::Persist(PersistenceEffect::List(_)) => Errand::List,
+        Effect::Persist(PersistenceEffect::Write(_) | PersistenceEffect::Read(_)) => Errand::Text,
+        Effect::Mention(MentionEffect::Weigh { .. }) => Errand::Weigh,
+        Effect::Fetch(FetchEffect::Picture { .. }) => Errand::Picture,
+        Effect::Fetch(FetchEffect::Clipboard { .. }) => Errand::Clipboard,
         _ => return None,
     })
 }
 
-fn ends(errand: Errand, report: &Report) -> bool {
-    use KeepReport as Kept;
+fn ends(errand: Errand, report: &Response) -> bool {
+    use PersistenceResponse as Kept;
     match errand {
-        Errand::Look => matches!(report, Report::Looked(_) | Report::Failed(_)),
+        Errand::Look => matches!(report, Response::LookedUp(_) | Response::Failed(_)),
         Errand::Model => {
-            let is_missing = matches!(report, Report::Connecting(ConnectReport::KeyMissing { .. }));
-            is_missing || matches!(report, Report::Connected { .. } | Report::Failed(_))
+            let is_missing = matches!(report, Response::Connecting(ConnectResponse::KeyMissing { .. }));
+            is_missing || matches!(report, Response::Connected { .. } | Response::Failed(_))
         }
-        Errand::Servers => matches!(report, Report::Servers(_)),
-        Errand::Keys => matches!(report, Report::Connecting(ConnectReport::Keys(_)) | Report::Failed(_)),
-        Errand::LocalServers => matches!(report, Report::Connecting(ConnectReport::Servers(_))),
-        Errand::Prompt => matches!(report, Report::PromptText(_) | Report::Failed(_)),
-        Errand::Diff => matches!(report, Report::Git(GitReport::Diff(_))),
+        Errand::Servers => matches!(report, Response::Servers(_)),
+        Errand::Keys => matches!(report, Response::Connecting(ConnectResponse::Keys(_)) | Response::Failed(_)),
+        Errand::LocalServers => matches!(report, Response::Connecting(ConnectResponse::Servers(_))),
+        Errand::Prompt => matches!(report, Response::PromptText(_) | Response::Failed(_)),
+        Errand::Diff => matches!(report, Response::Git(GitResponse::Diff(_))),
         Errand::Sessions => {
             let ends = |kept: &Kept| {
                 matches!(
                     kept,
-                    Kept::Resumed { .. } | Kept::Held { .. } | Kept::Failed(_) | Kept::Listed(..) | Kept::Unkept(_)
+                    Kept::Resumed { .. }
+                        | Kept::OpenElsewhere { .. }
+                        | Kept::Failed(_)
+                        | Kept::Listed(..)
+                        | Kept::Off(_)
                 )
             };
-            matches!(report, Report::Kept(kept) if ends(kept))
+            matches!(report, Response::Persisted(kept) if ends(kept))
         }
-        Errand::Opening => matches!(report, Report::Kept(Kept::Opened(_) | Kept::Unkept(_))),
-        Errand::List => matches!(report, Report::Kept(Kept::Listed(..) | Kept::Failed(_) | Kept::Unkept(_))),
+        Errand::Opening => matches!(report, Response::Persisted(Kept::Opened(_) | Kept::Off(_))),
+        Errand::List => matches!(report, Response::Persisted(Kept::Listed(..) | Kept::Failed(_) | Kept::Off(_))),
         Errand::Text => {
             matches!(
                 report,
-                Report::Kept(Kept::Written { .. } | Kept::Exists(_) | Kept::Commands { .. } | Kept::Failed(_))
+                Response::Persisted(Kept::Written { .. } | Kept::Exists(_) | Kept::Commands { .. } | Kept::Failed(_))
             )
         }
-        Errand::Weigh => matches!(report, Report::Mention(MentionReport::Weighed { .. }) | Report::Failed(_)),
-        Errand::Reread => matches!(report, Report::Reread { .. } | Report::Failed(_)),
+        Errand::Weigh => matches!(report, Response::Mention(MentionResponse::Weighed { .. }) | Response::Failed(_)),
+        Errand::Reread => matches!(report, Response::Reread { .. } | Response::Failed(_)),
         Errand::Picture => {
-            matches!(report, Report::Fetched(FetchReport::Picture(_) | FetchReport::NoPicture(_)) | Report::Failed(_))
+            matches!(
+                report,
+                Response::Fetched(FetchResponse::Picture(_) | FetchResponse::NotAnImage(_)) | Response::Failed(_)
+            )
         }
-        Errand::Clipboard => matches!(report, Report::Fetched(FetchReport::Clipboard { .. }) | Report::Failed(_)),
+        Errand::Clipboard => matches!(report, Response::Fetched(FetchResponse::Clipboard { .. }) | Response::Failed(_)),
     }
 }
 
@@ -138,15 +145,15 @@ mod tests {
     fn what_was_asked_for_is_waited_for_until_it_comes_or_fails() {
         let mut errands = Errands::default();
         errands.began(&Effect::FindServers);
-        errands.began(&Effect::Git(GitOrder::Diff));
-        errands.ended(&Report::Git(GitReport::Diff(Ok(String::new()))));
+        errands.began(&Effect::Git(GitEffect::Diff));
+        errands.ended(&Response::Git(GitResponse::Diff(Ok(String::new()))));
         assert!(errands.are_open());
-        errands.ended(&Report::Servers(Vec::new()));
+        errands.ended(&Response::Servers(Vec::new()));
         assert!(!errands.are_open());
         errands.began(&Effect::UseModel("m".into()));
-        errands.ended(&Report::Head("main".into()));
+        errands.ended(&Response::Head("main".into()));
         assert!(errands.are_open());
-        errands.ended(&Report::Failed(Failure { message: "no".into(), hint: String::new() }));
+        errands.ended(&Response::Failed(Failure { message: "no".into(), hint: String::new() }));
         assert!(!errands.are_open());
     }
 

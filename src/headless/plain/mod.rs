@@ -28,8 +28,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use crate::session::runner::Runner;
-use crate::session::{Connection, Effect, GitOrder, Level, Report, SessionStart};
+use crate::host::Host;
+use crate::session::{Connection, Effect, GitEffect, Level, Response, SessionStart};
 use desk::{Desk, Editing};
 use editor::open;
 pub(super) use editor::sheet_name;
@@ -51,7 +51,7 @@ const KEEP: Duration = Duration::from_millis(250);
 const KEEP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What it starts with.
-pub struct PlainStart {
+pub struct LineUiStart {
     /// The conversation.
     pub session: SessionStart,
     /// Why there is no screen, where nobody asked for that.
@@ -66,7 +66,7 @@ pub struct PlainStart {
 ///
 /// # Errors
 /// Signals or the input cannot be listened to.
-pub async fn plain(start: PlainStart, make_runner: impl FnOnce(mpsc::Sender<Report>) -> Runner) -> io::Result<u8> {
+pub async fn plain(start: LineUiStart, make_runner: impl FnOnce(mpsc::Sender<Response>) -> Host) -> io::Result<u8> {
     let mut signals = Signals::listen()?;
     let mut keyboard = Keyboard::new()?;
     let (reports, mut incoming) = mpsc::channel(256);
@@ -109,7 +109,7 @@ pub async fn plain(start: PlainStart, make_runner: impl FnOnce(mpsc::Sender<Repo
 }
 
 /// Ends the commands that run when it is left, however it is left.
-struct Commands(Runner);
+struct Commands(Host);
 
 impl Drop for Commands {
     fn drop(&mut self) {
@@ -117,7 +117,7 @@ impl Drop for Commands {
     }
 }
 
-fn begin(start: &PlainStart, runner: Runner) -> Desk {
+fn begin(start: &LineUiStart, runner: Host) -> Desk {
     let (session, effects) = start.session.begin();
     let is_typed = io::stdin().is_terminal();
     let mut desk = Desk::new(session, runner, Voice::new(Box::new(io::stdout()), !is_typed), is_typed);
@@ -132,7 +132,7 @@ fn begin(start: &PlainStart, runner: Runner) -> Desk {
     desk
 }
 
-fn greet(voice: &mut Voice, start: &PlainStart) {
+fn greet(voice: &mut Voice, start: &LineUiStart) {
     let reason = start.reason.iter().map(|reason| format!("{reason}, so this is the line mode (rhumb --plain)."));
     voice.lines(reason);
     let who = match &start.session.connection {
@@ -149,15 +149,15 @@ impl Desk {
     /// Hands over what has changed since it was last kept.
     fn keep(&mut self) {
         let order = self.session.kept_changes();
-        order.into_iter().for_each(|order| self.runner.execute(Effect::Keep(order)));
+        order.into_iter().for_each(|order| self.runner.execute(Effect::Persist(order)));
         self.has_changes = false;
     }
 
     /// Leaves in order: a write that has begun is finished, everything is kept, and what is undecided is told.
-    async fn finish(&mut self, incoming: &mut mpsc::Receiver<Report>) {
+    async fn finish(&mut self, incoming: &mut mpsc::Receiver<Response>) {
         self.voice.broken_off();
         if self.is_writing() {
-            self.runner.execute(Effect::Git(GitOrder::Hurry));
+            self.runner.execute(Effect::Git(GitEffect::Hurry));
             self.voice.line("finishing the write");
             let finished = async {
                 while self.is_writing()
@@ -165,7 +165,7 @@ impl Desk {
                 {
                     self.report(report);
                     // A commit may have come to be waited for.
-                    self.runner.execute(Effect::Git(GitOrder::Hurry));
+                    self.runner.execute(Effect::Git(GitEffect::Hurry));
                 }
             };
             let _ = tokio::time::timeout(WRITE_PATIENCE, finished).await;
@@ -193,9 +193,9 @@ impl Desk {
     }
 
     /// Of what still comes, only what tells about keeping matters.
-    fn note_kept(&mut self, report: Report) {
-        if let Report::Kept(report) = report {
-            self.session.handle(Report::Kept(report));
+    fn note_kept(&mut self, report: Response) {
+        if let Response::Persisted(report) = report {
+            self.session.handle(Response::Persisted(report));
         }
     }
 
@@ -207,8 +207,8 @@ impl Desk {
     async fn edit(
         &mut self,
         what: Editing,
-        start: &PlainStart,
-        incoming: &mut mpsc::Receiver<Report>,
+        start: &LineUiStart,
+        incoming: &mut mpsc::Receiver<Response>,
         signals: &mut Signals,
     ) {
         let editor = named_editor(start.session.editor.as_deref(), |name| std::env::var(name).ok());
@@ -248,9 +248,9 @@ impl Desk {
 /// Waits until the editor has ended. What arrives meanwhile waits: the terminal is the editor's.
 async fn wait(
     mut child: tokio::process::Child,
-    incoming: &mut mpsc::Receiver<Report>,
+    incoming: &mut mpsc::Receiver<Response>,
     signals: &mut Signals,
-    later: &mut Vec<Report>,
+    later: &mut Vec<Response>,
     leaving: &mut Option<u8>,
 ) -> io::Result<std::process::ExitStatus> {
     loop {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::desk::Desk;
-use crate::session::{Citing, Effect, LookOrder, LookReport, Report};
+use crate::session::{Citations, Effect, LookupEffect, LookupResponse, Response};
 use rhumb_index::retrieval::{CitationTarget, Hit, Question};
 use rhumb_text::lines;
 
@@ -36,7 +36,7 @@ impl Place {
 pub(super) struct Places {
     numbered: Vec<Place>,
     /// What answers cite.
-    citing: Citing,
+    citing: Citations,
     /// The entry of the answer whose citations were read out last.
     told: Option<usize>,
     reading: Option<Place>,
@@ -49,7 +49,7 @@ impl Desk {
             self.voice.line("Say what to look for: /search where are retries decided");
             return Vec::new();
         }
-        vec![Effect::Look(LookOrder::Search(Question::new(words.trim(), MOST_HITS)))]
+        vec![Effect::Lookup(LookupEffect::Search(Question::new(words.trim(), MOST_HITS)))]
     }
 
     /// Has the files read that new answers cite.
@@ -104,19 +104,19 @@ impl Desk {
     }
 
     /// Takes note of what was found or read.
-    pub(super) fn note_places(&mut self, report: &Report) {
+    pub(super) fn note_places(&mut self, report: &Response) {
         self.places.citing.note(report);
         match report {
-            Report::Looked(LookReport::Found { hits: None, .. }) => {
+            Response::LookedUp(LookupResponse::Found { hits: None, .. }) => {
                 self.voice.line("Nothing is known of the repository yet.");
             }
-            Report::Looked(LookReport::Found { hits: Some(hits), .. }) if hits.is_empty() => {
+            Response::LookedUp(LookupResponse::Found { hits: Some(hits), .. }) if hits.is_empty() => {
                 self.voice.line("No passage speaks of that.");
             }
-            Report::Looked(LookReport::Found { hits: Some(hits), .. }) => {
+            Response::LookedUp(LookupResponse::Found { hits: Some(hits), .. }) => {
                 self.number_places(hits.iter().map(row).collect());
             }
-            Report::Looked(LookReport::File { path, text }) => self.print_place(path, text),
+            Response::LookedUp(LookupResponse::File { path, text }) => self.print_place(path, text),
             _ => {}
         }
     }
@@ -132,7 +132,7 @@ impl Desk {
             });
             return;
         };
-        let effect = Effect::Look(LookOrder::File(place.path.clone()));
+        let effect = Effect::Lookup(LookupEffect::File(place.path.clone()));
         self.places.reading = Some(place);
         self.perform(vec![effect]);
     }

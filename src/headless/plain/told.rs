@@ -210,7 +210,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::session::{AskEvent, Connection, Report};
+    use crate::session::{AskEvent, Connection, Response};
     use rhumb_llm::{Completion, Finish, StreamEvent};
 
     fn session() -> Session {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn stream(session: &mut Session, event: StreamEvent) {
-        session.handle(Report::Asked { turn: 1, event: AskEvent::Stream(event) });
+        session.handle(Response::Asked { turn: 1, event: AskEvent::Stream(event) });
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
         session.tell(Level::Warning, "Careful.", "Esc cancels the turn.");
         assert_eq!(told.news(&session), ["warning: Careful.", "hint: Ctrl-C stops the turn."]);
         stream(&mut session, StreamEvent::Text("ree.".into()));
-        session.handle(Report::Ended { turn: 1, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+        session.handle(Response::Ended { turn: 1, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
         assert_eq!(told.news(&session), ["Two.", "Three."]);
         assert!(told.news(&session).is_empty());
     }
@@ -247,8 +247,8 @@ mod tests {
         assert_eq!(told.news(&session), ["message: go", "One.", "Two", "The answer ended early: cancelled."]);
         session.go_on();
         told.news(&session);
-        session.handle(Report::Asked { turn: 2, event: AskEvent::Stream(StreamEvent::Text(" and more.\n".into())) });
-        session.handle(Report::Ended { turn: 2, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+        session.handle(Response::Asked { turn: 2, event: AskEvent::Stream(StreamEvent::Text(" and more.\n".into())) });
+        session.handle(Response::Ended { turn: 2, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
         assert_eq!(told.news(&session), ["Two and more."]);
     }
 

@@ -1,15 +1,15 @@
 //! Syntax errors that a write would bring into files.
 
 use crate::headless::complain;
-use crate::session::WriteOrder;
-use crate::session::runner::faults_of;
+use crate::host::faults_of;
+use crate::session::PendingWrite;
 use crate::session::write_orders;
 use rhumb_edit::SyntaxFault;
 use rhumb_edit::review::Review;
 
 /// The syntax errors that writing the accepted hunks would bring into files.
 pub(super) fn faults(review: &Review) -> Vec<SyntaxFault> {
-    let orders: Vec<WriteOrder> = review.files.iter().flat_map(write_orders).collect();
+    let orders: Vec<PendingWrite> = review.files.iter().flat_map(write_orders).collect();
     faults_of(&orders)
 }
 

@@ -13,7 +13,7 @@ use crate::error::UserError;
 use crate::headless::args::{FormatArg, SearchArgs};
 use crate::headless::survey::surveyed;
 use crate::headless::{complain, print, print_json};
-use crate::session::runner::map_store;
+use crate::host::map_store;
 use context::{as_context, context_json};
 use modes::hits;
 use rhumb_index::repo_map::Contribution;

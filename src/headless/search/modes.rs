@@ -5,9 +5,7 @@ use crate::error::UserError;
 use crate::headless::advise;
 use crate::headless::args::ModeArg;
 use crate::headless::index::{blocked, failed};
-use crate::session::runner::{
-    IndexError, SearchMode, Survey, embedder, found, found_near, known_meaning, question_vector,
-};
+use crate::host::{IndexError, SearchMode, Survey, embedder, found, found_near, known_meaning, question_vector};
 use rhumb_index::retrieval::{Hit, Question};
 use rhumb_workspace::Root;
 

@@ -14,8 +14,8 @@ use crate::context::{CODEBASE, Mode, PassagePlace, codebase_question, extended};
 use rhumb_index::retrieval::{ContextRequest, Related};
 use rhumb_llm::models::Dollars;
 
-pub use more::{WantsMore, found_message};
-pub use passages::PassageChoice;
+pub use more::{MoreContextRequest, found_message};
+pub use passages::PassageCommand;
 
 /// Passages that a conversation keeps at most; those that were found longest ago go first. Far more than a window holds.
 const MOST_KEPT: usize = 256;
@@ -50,7 +50,7 @@ impl Codebase {
 
 /// What the repository is searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sought {
+pub enum SearchGoal {
     /// What answers a question.
     Question(String),
     /// What the model asked for.
@@ -59,11 +59,11 @@ pub enum Sought {
 
 /// A search for passages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CodebaseOrder {
+pub struct CodebaseSearch {
     /// The turn that waits for it.
     pub turn: u64,
     /// What is searched for.
-    pub sought: Sought,
+    pub sought: SearchGoal,
     /// Files in the chat: they are sent whole.
     pub chat: Vec<String>,
     /// The passages that are there already.
@@ -103,7 +103,7 @@ impl fmt::Display for SearchStep {
 
 /// What comes of a search.
 #[derive(Debug, Clone, PartialEq)]
-pub enum CodebaseReport {
+pub enum CodebaseResponse {
     /// It goes on.
     Status {
         /// The turn.
@@ -172,7 +172,7 @@ impl Session {
         if let Some(turn) = &mut self.turn {
             turn.status = status;
         }
-        Some(Effect::Codebase(CodebaseOrder {
+        Some(Effect::Codebase(CodebaseSearch {
             turn: number,
             sought,
             chat: self.files.iter().map(|file| file.path.clone()).collect(),
@@ -199,15 +199,15 @@ impl Session {
     }
 
     /// A search goes on or is done.
-    pub(super) fn sought(&mut self, report: CodebaseReport) -> Vec<Effect> {
-        let (CodebaseReport::Status { turn: number, .. } | CodebaseReport::Found { turn: number, .. }) = report;
+    pub(super) fn sought(&mut self, report: CodebaseResponse) -> Vec<Effect> {
+        let (CodebaseResponse::Status { turn: number, .. } | CodebaseResponse::Found { turn: number, .. }) = report;
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) else { return Vec::new() };
         let found = match report {
-            CodebaseReport::Status { step, .. } => {
+            CodebaseResponse::Status { step, .. } => {
                 turn.status = TurnStatus::Searching(step);
                 return Vec::new();
             }
-            CodebaseReport::Found { found, .. } => found,
+            CodebaseResponse::Found { found, .. } => found,
         };
         turn.status = TurnStatus::Waiting;
         let is_round = turn.wants.is_some();

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::super::effect::{ContextOrder, Effect};
+use super::super::effect::{Effect, RequestSpec};
 use super::super::question::{Choice, Question, Subject};
 use super::super::state::Session;
 use super::super::transcript::{Entry, Level};
 use super::super::turn::Turn;
-use super::super::turn::asking::is_streaming;
+use super::super::turn::events::is_streaming;
 use super::FoundPassages;
 use crate::config::More;
 use crate::context::Mode;
@@ -18,7 +18,7 @@ const NAMED: usize = 20;
 
 /// What an answer asks for of the repository, and what it takes to go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WantsMore {
+pub struct MoreContextRequest {
     /// What it asks for.
     pub wants: Vec<ContextRequest>,
     /// How the message was meant that it answers.
@@ -29,12 +29,12 @@ pub struct WantsMore {
 
 impl Session {
     /// The order of a turn with what belongs to a question about the whole repository, if it asks one.
-    pub(crate) fn with_codebase(&self, order: ContextOrder, turn: &Turn) -> ContextOrder {
+    pub(crate) fn with_codebase(&self, order: RequestSpec, turn: &Turn) -> RequestSpec {
         if !turn.asks_codebase {
             return order;
         }
         let may = self.rules.more != More::Never && self.codebase.rounds < self.rules.more_rounds;
-        ContextOrder { codebase: Some(may), related: self.codebase.related.clone(), ..order }
+        RequestSpec { codebase: Some(may), related: self.codebase.related.clone(), ..order }
     }
 
     /// What comes of an answer that asks for more; `None` if it does not.
@@ -42,7 +42,8 @@ impl Session {
         if !turn.asks_codebase || !turn.edits.is_empty() {
             return None;
         }
-        let more = WantsMore { wants: context_requests(reply), mode: turn.mode, request: turn.request.clone() };
+        let more =
+            MoreContextRequest { wants: context_requests(reply), mode: turn.mode, request: turn.request.clone() };
         if more.wants.is_empty() {
             return None;
         }
@@ -76,7 +77,7 @@ impl Session {
     }
 
     /// What becomes of it.
-    pub(crate) fn answer_more(&mut self, key: char, question: Question, more: WantsMore) -> Vec<Effect> {
+    pub(crate) fn answer_more(&mut self, key: char, question: Question, more: MoreContextRequest) -> Vec<Effect> {
         if key == 'n' {
             return Vec::new();
         }
@@ -91,9 +92,9 @@ impl Session {
     }
 
     /// Begins a round: what is asked for is looked up, and then the model is asked again.
-    fn search_more(&mut self, more: WantsMore) -> Vec<Effect> {
+    fn search_more(&mut self, more: MoreContextRequest) -> Vec<Effect> {
         self.codebase.rounds += 1;
-        let WantsMore { wants, mode, request } = more;
+        let MoreContextRequest { wants, mode, request } = more;
         let turn = Turn::again(self.next_turn(), String::new(), request).in_mode(mode);
         self.begin(turn.wanting(wants));
         self.seek().into_iter().collect()

@@ -8,7 +8,7 @@ use rhumb_text::count;
 
 /// What to do with the passages of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PassageChoice {
+pub enum PassageCommand {
     /// List them.
     Show,
     /// Drop all of them.
@@ -17,7 +17,7 @@ pub enum PassageChoice {
     Drop(String),
 }
 
-impl PassageChoice {
+impl PassageCommand {
     /// What `/passages` is given: nothing, `drop`, or `drop PLACE`. `None` for anything else.
     pub fn named(words: &str) -> Option<Self> {
         match words.split_once(char::is_whitespace) {
@@ -31,23 +31,23 @@ impl PassageChoice {
 
 impl Session {
     /// Lists or drops passages.
-    pub(crate) fn choose_passages(&mut self, choice: PassageChoice) -> Vec<Effect> {
+    pub(crate) fn choose_passages(&mut self, choice: PassageCommand) -> Vec<Effect> {
         if self.codebase.places.is_empty() {
             let hint = "@codebase in a message finds some: @codebase where are paths resolved?";
             self.tell(Level::Info, "There are no passages of the repository in this conversation.", hint);
             return Vec::new();
         }
         match choice {
-            PassageChoice::Show => {
+            PassageCommand::Show => {
                 self.list_passages();
                 Vec::new()
             }
-            PassageChoice::DropAll => {
+            PassageCommand::DropAll => {
                 let all = count(self.codebase.places.len(), "passage");
                 self.tell(Level::Info, format!("Dropped {all} of the repository."), "");
                 self.drop_passages(|_| true)
             }
-            PassageChoice::Drop(name) => {
+            PassageCommand::Drop(name) => {
                 let effects = self.drop_passages(|place| is_meant(&name, place));
                 if effects.is_empty() {
                     let hint = "/passages lists them.";

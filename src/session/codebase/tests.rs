@@ -13,9 +13,9 @@ const BLOCK: &str = "Not enough.\n\n```rhumb-search\nsearch: tides\nread: b.py:1
 fn session() -> Session {
     let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
     session.rules = ModeRules { more: More::Ask, more_rounds: 2, ..ModeRules::default() };
-    session.handle(Report::Listed(Arc::new(vec!["a.py".into(), "b.py".into()])));
-    session.handle(Report::Symbols(Arc::default()));
-    session.handle(Report::Surveyed { note: None });
+    session.handle(Response::Listed(Arc::new(vec!["a.py".into(), "b.py".into()])));
+    session.handle(Response::Symbols(Arc::default()));
+    session.handle(Response::Surveyed { note: None });
     session
 }
 
@@ -24,27 +24,27 @@ fn place(path: &str, line: u32, turn: u64) -> PassagePlace {
 }
 
 #[track_caller]
-fn searched(effects: &[Effect]) -> CodebaseOrder {
+fn searched(effects: &[Effect]) -> CodebaseSearch {
     let [Effect::Codebase(order)] = effects else { panic!("{effects:?}") };
     order.clone()
 }
 
 #[track_caller]
-fn asked(effects: &[Effect]) -> ContextOrder {
+fn asked(effects: &[Effect]) -> RequestSpec {
     let [Effect::Ask(order)] = effects else { panic!("{effects:?}") };
     (**order).clone()
 }
 
 fn found(session: &mut Session, turn: u64, places: Vec<PassagePlace>) -> Vec<Effect> {
     let found = FoundPassages { places, told: vec!["Searched.".into()], ..FoundPassages::default() };
-    session.handle(Report::Codebase(CodebaseReport::Found { turn, found }))
+    session.handle(Response::Codebase(CodebaseResponse::Found { turn, found }))
 }
 
 fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
     let turn = session.turn.as_ref().map(|turn| turn.number).expect("a turn");
-    session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
+    session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
     let mut effects =
-        session.handle(Report::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+        session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
     effects.retain(|effect| !matches!(effect, Effect::Measure(_)));
     effects
 }
@@ -69,7 +69,7 @@ fn notices(session: &Session) -> Vec<&str> {
 fn a_message_waits_for_the_search_and_goes_out_with_what_was_found() {
     let mut session = session();
     let order = searched(&session.send("@codebase how do ships moor?").1);
-    assert_eq!(order.sought, Sought::Question("how do ships moor?".into()));
+    assert_eq!(order.sought, SearchGoal::Question("how do ships moor?".into()));
     assert_eq!(session.turn.as_ref().unwrap().status, TurnStatus::Searching(SearchStep::Searching));
     let sent = asked(&found(&mut session, order.turn, vec![place("a.py", 1, order.turn)]));
     assert_eq!(sent.draft, "@codebase how do ships moor?");
@@ -81,11 +81,11 @@ fn a_message_waits_for_the_search_and_goes_out_with_what_was_found() {
 fn follow_ups_keep_the_passages_and_another_question_adds_to_them() {
     let mut session = out();
     answer(&mut session, "By ropes (`a.py:3`).");
-    session.handle(Report::NotProposed(None));
+    session.handle(Response::NotProposed(None));
     let follow_up = asked(&session.send("and who unties them?").1);
     assert_eq!((follow_up.passages.len(), follow_up.codebase), (1, None), "nothing is searched for it");
     answer(&mut session, "Nobody.");
-    session.handle(Report::NotProposed(None));
+    session.handle(Response::NotProposed(None));
     let order = searched(&session.send("and tides, @codebase?").1);
     let sent = asked(&found(&mut session, order.turn, vec![place("b.py", 5, order.turn)]));
     let paths: Vec<_> = sent.passages.iter().map(|place| place.path.as_str()).collect();
@@ -129,11 +129,11 @@ fn a_search_that_waits_for_the_repository_says_how_far_that_is() {
     searched(&session.send("@codebase how?").1);
     let status = |session: &Session| session.turn.as_ref().map(|turn| turn.status.to_string()).unwrap_or_default();
     assert_eq!(status(&session), "waiting until the repository is read");
-    session.handle(Report::SurveyProgress { done: 3, total: 9 });
+    session.handle(Response::SurveyProgress { done: 3, total: 9 });
     assert_eq!(status(&session), "waiting until the repository is read: 3 of 9 files");
-    let status_now = CodebaseReport::Status { turn: 1, step: SearchStep::Planning };
-    session.handle(Report::Codebase(status_now));
-    session.handle(Report::SurveyProgress { done: 9, total: 9 });
+    let status_now = CodebaseResponse::Status { turn: 1, step: SearchStep::Planning };
+    session.handle(Response::Codebase(status_now));
+    session.handle(Response::SurveyProgress { done: 9, total: 9 });
     assert_eq!(status(&session), "planning the search");
 }
 
@@ -148,7 +148,7 @@ fn the_model_may_ask_for_more_as_often_as_the_settings_say() {
         ContextRequest::Search("tides".into()),
         ContextRequest::Read { path: "b.py".into(), line: 1, end_line: 9 },
     ];
-    assert_eq!(order.sought, Sought::Wants(wants));
+    assert_eq!(order.sought, SearchGoal::Wants(wants));
     let round = asked(&found(&mut session, order.turn, vec![place("b.py", 1, order.turn)]));
     assert!(round.draft.contains("`b.py:1-10`") && round.exchange.len() == 2, "{round:?}");
     assert_eq!((round.passages.len(), round.codebase), (2, Some(true)));

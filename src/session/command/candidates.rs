@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::place::{Place, Slot};
-use super::sieve::{Key, best, passes, sift};
+use super::completion_target::{Place, Slot};
+use super::filter::{Key, best, passes, sift};
 use super::{Argument, COMMANDS, INDEX_WORDS};
 use crate::config::{EFFORTS, SETTINGS};
 use crate::context::{CODEBASE, PassagePlace};
@@ -429,7 +429,7 @@ fn folders(paths: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::place::place;
+    use super::super::completion_target::place;
     use super::*;
     use crate::session::tests::{graph_of, map_files};
     use crate::session::{ChatFile, Connection, ContextView};

@@ -1,19 +1,19 @@
 //! Slash commands: one table that parsing, completion, help, manual and README share.
 
 mod candidates;
-mod carry_out;
+mod completion_target;
 pub(super) mod custom;
-pub(super) mod line;
-mod place;
-mod sieve;
+mod execute;
+mod filter;
+pub(super) mod input_line;
 mod table;
 
 pub use candidates::{Candidate, Candidates, Word, folder_of};
-pub use place::{Place, Slot, place};
+pub use completion_target::{Place, Slot, place};
 pub use table::{Argument, COMMANDS, Group};
 
-use super::codebase::PassageChoice;
-use super::repository::indexing::IndexCommand;
+use super::codebase::PassageCommand;
+use super::repository::embedding_index::IndexEffect;
 use crate::config::EFFORTS;
 use crate::context::Mode;
 use rhumb_edit::EditFormat;
@@ -64,7 +64,7 @@ pub enum Command {
     /// Ask the whole repository.
     Codebase(String),
     /// Show or drop the passages of the conversation.
-    Passages(PassageChoice),
+    Passages(PassageCommand),
     /// Say what the next request is made of.
     Tokens,
     /// Summarise the conversation so far; the words, which may be empty, say what the summary must keep.
@@ -102,7 +102,7 @@ pub enum Command {
     /// Keep files out of the map, or no more; all back in without a name.
     Ban(Vec<String>),
     /// Show or make the index of meanings.
-    Index(IndexCommand),
+    Index(IndexEffect),
     /// Copy the last answer.
     Copy,
     /// Copy the prompt.
@@ -166,7 +166,7 @@ pub enum Command {
     /// Check what the program needs on this machine.
     Doctor,
     /// Copy what a report of a fault should tell.
-    Report(String),
+    Response(String),
     /// Look for local servers.
     Servers,
     /// Propose a first `AGENTS.md`.
@@ -299,7 +299,7 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         "drop" => Command::Drop(words()?),
         "ls" => Command::List,
         "codebase" => Command::Codebase(some(rest)?),
-        "passages" => Command::Passages(PassageChoice::named(rest).ok_or_else(|| wrong(&format!("not {rest}")))?),
+        "passages" => Command::Passages(PassageCommand::named(rest).ok_or_else(|| wrong(&format!("not {rest}")))?),
         "tokens" => Command::Tokens,
         "compact" => Command::Compact(rest.to_owned()),
         "clear" => Command::Clear,
@@ -364,7 +364,7 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         "keys" => Command::Keys,
         "trust" => Command::Trust,
         "doctor" => Command::Doctor,
-        "report" => Command::Report(rest.to_owned()),
+        "report" => Command::Response(rest.to_owned()),
         "servers" => Command::Servers,
         "init" => Command::Init,
         "connect" => Command::Connect(perhaps(rest)),
@@ -375,14 +375,14 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
 /// What `/index` takes.
 const INDEX_WORDS: [&str; 6] = ["status", "build", "pause", "resume", "cancel", "delete"];
 
-fn index_command(word: &str) -> Option<IndexCommand> {
+fn index_command(word: &str) -> Option<IndexEffect> {
     Some(match word {
-        "" | "status" => IndexCommand::Status,
-        "build" => IndexCommand::Build { agreed: false },
-        "pause" => IndexCommand::Pause(true),
-        "resume" => IndexCommand::Pause(false),
-        "cancel" => IndexCommand::Cancel,
-        "delete" => IndexCommand::Delete,
+        "" | "status" => IndexEffect::Status,
+        "build" => IndexEffect::Build { agreed: false },
+        "pause" => IndexEffect::Pause(true),
+        "resume" => IndexEffect::Pause(false),
+        "cancel" => IndexEffect::Cancel,
+        "delete" => IndexEffect::Delete,
         _ => return None,
     })
 }

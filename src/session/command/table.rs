@@ -49,7 +49,7 @@ pub enum Group {
     Files,
     /// How a message is meant, and what was said.
     Talk,
-    /// Who answers.
+    /// ModelRole answers.
     Models,
     /// The repo map.
     Map,

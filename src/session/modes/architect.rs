@@ -2,7 +2,7 @@
 
 use crate::context::Mode;
 use crate::session::effect::{Effect, Failure};
-use crate::session::proposal::rounds::Rounds;
+use crate::session::proposal::edit_retries::EditRetries;
 use crate::session::question::{Choice, Question, Subject};
 use crate::session::state::Session;
 use crate::session::transcript::{AnswerState, Entry, Level};
@@ -105,7 +105,7 @@ impl Session {
 
     /// Has the editor model carry a plan out.
     pub(crate) fn carry_out(&mut self, plan: Plan) -> Vec<Effect> {
-        self.rounds = Rounds::default();
+        self.rounds = EditRetries::default();
         let text = if plan.edited { plan.text.clone() } else { CARRY_OUT.to_owned() };
         self.transcript.push(Entry::User { text, mode: Mode::Editor, answered: false });
         let mut turn = Turn::again(self.next_turn(), plan.text, plan.request).in_mode(Mode::Editor);

@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::codebase::Sought;
-use super::effect::{ContextOrder, Effect};
-use super::proposal::rounds::Rounds;
+use super::codebase::SearchGoal;
+use super::effect::{Effect, RequestSpec};
+use super::proposal::edit_retries::EditRetries;
 use super::question::Subject;
-use super::request::mentions::{Attachment, MentionOrder, NamedFile};
+use super::request::mentions::{Attachment, MentionEffect, NamedFile};
 use super::state::Session;
 use super::transcript::{self, Entry, Level};
 use super::turn::{Turn, TurnStatus};
 use crate::config::More;
 use crate::context::Mode;
 use architect::Plan;
-use finding::Search;
-use who::Who;
+use file_search::Search;
+use who::ModelRole;
 
 /// What the settings say of modes, and of files that somebody names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -129,12 +129,12 @@ impl Session {
 
     /// Sends a message that nothing stands in the way of.
     pub(super) fn begin_message(&mut self, message: &str, mode: Mode) -> Vec<Effect> {
-        self.rounds = Rounds::about(self.processes.shared_check.take());
+        self.rounds = EditRetries::about(self.processes.shared_check.take());
         self.codebase.begin();
         self.draft.clear();
         self.waiting.search = (mode == Mode::Context).then(|| Search::new(message));
         self.transcript.push(Entry::User { text: message.to_owned(), mode, answered: false });
-        let sought = Self::question_in(message, mode).map(Sought::Question);
+        let sought = Self::question_in(message, mode).map(SearchGoal::Question);
         let turn = Turn::new(self.next_turn(), message.to_owned()).in_mode(mode).seeking(sought);
         self.begin_turn(turn)
     }
@@ -157,7 +157,7 @@ impl Session {
         match &mut self.turn {
             Some(turn) if !names.is_empty() => {
                 turn.status = TurnStatus::LookingUpNames;
-                vec![Effect::Mention(MentionOrder::LookUp { turn: turn.number, names, chat, reads_pages })]
+                vec![Effect::Mention(MentionEffect::MentionLookup { turn: turn.number, names, chat, reads_pages })]
             }
             Some(_) => self.ask_turn(&[]),
             None => Vec::new(),
@@ -172,18 +172,18 @@ impl Session {
             draft.push_str("\n\n");
             draft.push_str(&attachment.text);
         }
-        let order = ContextOrder { draft, ..self.order(turn.number) };
+        let order = RequestSpec { draft, ..self.order(turn.number) };
         let order = self.with_codebase(order, turn);
         vec![Effect::Ask(Box::new(self.in_mode(order, turn.mode)))]
     }
 
     /// The order as the mode wants it.
-    pub(super) fn in_mode(&self, mut order: ContextOrder, mode: Mode) -> ContextOrder {
+    pub(super) fn in_mode(&self, mut order: RequestSpec, mode: Mode) -> RequestSpec {
         order.mode = mode;
         match mode {
             // The plan says all there is to know, and the manual needs no code.
             Mode::Editor => {
-                order.who = Who::Editor(self.editor_model.clone());
+                order.who = ModelRole::Editor(self.editor_model.clone());
                 order.history = Arc::default();
                 order.passages.clear();
             }
@@ -212,7 +212,7 @@ impl Session {
     }
 
     /// An order that goes on with the latest request, whose messages so far are its exchange, as the mode of that wants it.
-    pub(super) fn in_round(&self, order: ContextOrder) -> ContextOrder {
+    pub(super) fn in_round(&self, order: RequestSpec) -> RequestSpec {
         let mode = self.asked_mode();
         let mut order = self.in_mode(order, mode);
         if let (Mode::Editor, Some(plan), Some(first)) = (mode, self.plan_asked(), order.exchange.first_mut()) {
@@ -258,7 +258,7 @@ fn meaning(mode: Mode) -> &'static str {
 }
 
 pub(super) mod architect;
-mod finding;
+mod file_search;
 #[cfg(test)]
 mod tests;
 pub(super) mod who;

@@ -14,8 +14,8 @@ const EDIT: &str = "a.py\n```python\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> 
 fn session() -> Session {
     let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
     let paths = ["a.py", "b.py", "lib/c.py"].map(str::to_owned);
-    session.handle(Report::Listed(Arc::new(paths.to_vec())));
-    session.handle(Report::Symbols(Arc::default()));
+    session.handle(Response::Listed(Arc::new(paths.to_vec())));
+    session.handle(Response::Symbols(Arc::default()));
     session
 }
 
@@ -23,7 +23,7 @@ fn command(session: &mut Session, line: &str) -> Vec<Effect> {
     session.command(parse_command(line).unwrap())
 }
 
-fn asked(effects: &[Effect]) -> ContextOrder {
+fn asked(effects: &[Effect]) -> RequestSpec {
     let order = effects.iter().find_map(|effect| match effect {
         Effect::Ask(order) => Some((**order).clone()),
         _ => None,
@@ -33,19 +33,19 @@ fn asked(effects: &[Effect]) -> ContextOrder {
 
 fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
     let turn = session.turn.as_ref().map(|turn| turn.number).unwrap();
-    session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
-    session.handle(Report::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) })
+    session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
+    session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) })
 }
 
 /// Answers what was asked about the tokens of files.
 fn weighed(session: &mut Session, effects: &[Effect]) -> Vec<String> {
     let order = effects.iter().find_map(|effect| match effect {
-        Effect::Mention(MentionOrder::Weigh { number, paths }) => Some((*number, paths.clone())),
+        Effect::Mention(MentionEffect::Weigh { number, paths }) => Some((*number, paths.clone())),
         _ => None,
     });
     let Some((number, paths)) = order else { panic!("{effects:?}") };
     let tokens = paths.iter().map(|path| (path.clone(), Some(7))).collect();
-    session.handle(Report::Mention(MentionReport::Weighed { number, tokens }));
+    session.handle(Response::Mention(MentionResponse::Weighed { number, tokens }));
     paths
 }
 
@@ -74,7 +74,7 @@ fn a_mode_without_a_message_is_meant_for_good() {
     assert_eq!(asked(&command(&mut session, "/code do it")).mode, Mode::Code);
     let turn = session.turn.as_ref().unwrap().number;
     let result = Err(AskError::Provider(LlmError::Interrupted { cause: "no network".into() }));
-    session.handle(Report::Ended { turn, result });
+    session.handle(Response::Ended { turn, result });
     assert_eq!(session.returned_draft.as_deref(), Some("/code do it"), "it comes back as it was meant");
     assert_eq!(asked(&session.retry()).mode, Mode::Code);
 }
@@ -95,11 +95,11 @@ fn a_plan_goes_to_the_editor_model_alone() {
     session.add_files(&["a.py".into()], false);
     session.send("before");
     answer(&mut session, "ok");
-    assert_eq!(asked(&command(&mut session, "/architect make it new")).who, Who::Main);
+    assert_eq!(asked(&command(&mut session, "/architect make it new")).who, ModelRole::Main);
     assert!(!answer(&mut session, "Turn old into new.").iter().any(|effect| matches!(effect, Effect::Ask(_))));
     assert!(title(&session).contains("plan is ready"));
     let order = asked(&session.answer('y'));
-    assert_eq!((order.mode, order.who), (Mode::Editor, Who::Editor(Some("small".into()))));
+    assert_eq!((order.mode, order.who), (Mode::Editor, ModelRole::Editor(Some("small".into()))));
     assert_eq!((order.draft.as_str(), order.history.len(), order.files.len()), ("Turn old into new.", 0, 1));
     let effects = answer(&mut session, EDIT);
     let request = effects.iter().find_map(|effect| match effect {
@@ -171,9 +171,9 @@ fn edits_of_a_plan_that_found_no_place_go_back_to_the_editor_model() {
     answer(&mut session, EDIT);
     let proposal = propose(&parse(EDIT, FormatChoice::Auto), &NoFiles);
     assert!(proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused), "{proposal:?}");
-    let effects = session.handle(Report::Proposed { request: "make it new".into(), proposal });
+    let effects = session.handle(Response::Proposed { request: "make it new".into(), proposal });
     let order = asked(&effects);
-    assert_eq!((order.mode, order.who, order.history.len()), (Mode::Editor, Who::Editor(None), 0));
+    assert_eq!((order.mode, order.who, order.history.len()), (Mode::Editor, ModelRole::Editor(None), 0));
     assert_eq!(order.exchange.first().map(|message| message.content.as_str()), Some("Plan."));
 }
 
@@ -303,7 +303,7 @@ fn happening() -> impl Strategy<Value = Happening> {
 }
 
 /// Lets it happen; `owed` are the orders about names that have no report yet.
-fn happen(session: &mut Session, happening: Happening, owed: &mut Vec<MentionOrder>) -> Vec<Effect> {
+fn happen(session: &mut Session, happening: Happening, owed: &mut Vec<MentionEffect>) -> Vec<Effect> {
     let turn = session.turn.as_ref().map(|turn| turn.number);
     match (happening, turn) {
         (Happening::Send(text), _) => session.send(text).1,
@@ -312,20 +312,20 @@ fn happen(session: &mut Session, happening: Happening, owed: &mut Vec<MentionOrd
         (Happening::Answer(text), Some(_)) => answer(session, text),
         (Happening::Fail, Some(turn)) => {
             let result = Err(AskError::Provider(LlmError::Interrupted { cause: "gone".into() }));
-            session.handle(Report::Ended { turn, result })
+            session.handle(Response::Ended { turn, result })
         }
         (Happening::Cancel, _) => session.cancel(),
         (Happening::Key(key), _) => session.answer(key),
         (Happening::Retry, _) => session.retry(),
         (Happening::GoOn, _) => session.go_on(),
         (Happening::Found, _) => match owed.pop() {
-            Some(MentionOrder::Weigh { number, paths }) => {
+            Some(MentionEffect::Weigh { number, paths }) => {
                 let tokens = paths.into_iter().map(|path| (path, None)).collect();
-                session.handle(Report::Mention(MentionReport::Weighed { number, tokens }))
+                session.handle(Response::Mention(MentionResponse::Weighed { number, tokens }))
             }
-            Some(MentionOrder::LookUp { turn, names, .. }) => {
+            Some(MentionEffect::MentionLookup { turn, names, .. }) => {
                 let found = LookedUp { turn, files: names, ..LookedUp::default() };
-                session.handle(Report::Mention(MentionReport::LookedUp(found)))
+                session.handle(Response::Mention(MentionResponse::LookedUp(found)))
             }
             None => Vec::new(),
         },
@@ -354,7 +354,7 @@ proptest! {
                     Effect::Ask(order) => {
                         let turn = session.turn.as_ref().map(|turn| (turn.number, turn.mode));
                         prop_assert_eq!(turn, Some((order.generation, order.mode)), "{:?}", happening);
-                        prop_assert_eq!(order.mode == Mode::Editor, order.who != Who::Main);
+                        prop_assert_eq!(order.mode == Mode::Editor, order.who != ModelRole::Main);
                     }
                     Effect::Mention(order) => owed.push(order),
                     _ => {}

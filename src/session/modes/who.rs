@@ -2,7 +2,7 @@
 
 /// Which of the models is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Who {
+pub enum ModelRole {
     /// The one of the conversation.
     #[default]
     Main,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Ran, RunState};
+use super::{CommandRun, RunState};
 use rhumb_workspace::process::LiveOutput;
 
 /// Lines that are held of a log.
@@ -97,7 +97,7 @@ impl RunLog {
     }
 
     /// The card of the run: the beginning and the end of what it printed, blank lines aside. Of a run that goes on, the end alone.
-    pub(super) fn card(&self) -> Ran {
+    pub(super) fn card(&self) -> CommandRun {
         let open = (!self.open_line.is_empty()).then_some(self.open_line.as_str());
         let lines = self.lines.iter().map(String::as_str).chain(open).filter(|line| !line.trim().is_empty());
         let lines: Vec<&str> =
@@ -107,7 +107,7 @@ impl RunLog {
         let fits = lines.len() <= head + TAIL_LINES + 1;
         let (head, rest) = lines.split_at(if fits { 0 } else { head });
         let (omitted, tail) = rest.split_at(if fits { 0 } else { rest.len() - TAIL_LINES });
-        Ran {
+        CommandRun {
             run: self.run,
             line: self.line.clone(),
             state: self.state.clone(),

@@ -11,17 +11,17 @@ use super::state::Session;
 use super::transcript::{Entry, Level};
 use rhumb_text::count;
 use rhumb_workspace::process::{CommandLine, End, LiveOutput};
-use verifying::AfterWrite;
+use verify::Verification;
 
 mod log;
-pub(super) mod suggesting;
-pub(super) mod verifying;
+pub(super) mod suggested_commands;
+pub(super) mod verify;
 
 pub use log::RunLog;
 
 /// A command to run, or to stop.
 #[derive(Debug, Clone, PartialEq)]
-pub enum RunOrder {
+pub enum RunEffect {
     /// Run one command.
     Command {
         /// The job.
@@ -36,7 +36,7 @@ pub enum RunOrder {
         /// The job.
         job: u64,
         /// What to check.
-        check: CheckOrder,
+        check: VerifyRequest,
     },
     /// Stop a job.
     Stop(u64),
@@ -65,7 +65,7 @@ pub enum When {
 
 /// What to check.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct CheckOrder {
+pub struct VerifyRequest {
     /// Files, each with its text before the change, which may have had faults too.
     pub files: Vec<(String, Option<Arc<str>>)>,
     /// Whether they are looked over: their syntax, and with linters.
@@ -80,7 +80,7 @@ pub struct CheckOrder {
 
 /// A check that failed and is repeated after each write of the fix, until it passes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recheck {
+pub struct RepeatedCheck {
     /// The command line that failed.
     pub line: Option<String>,
     /// Whether the tests of the settings failed.
@@ -89,7 +89,7 @@ pub struct Recheck {
     pub lint: bool,
 }
 
-impl Recheck {
+impl RepeatedCheck {
     /// What is repeated, with its verb: ``"`make` passes"``.
     fn with_verb(&self, verbs: [&str; 2]) -> String {
         match &self.line {
@@ -101,7 +101,7 @@ impl Recheck {
 
 /// What a command does while it runs, and how it ended.
 #[derive(Debug, Clone)]
-pub enum RunReport {
+pub enum RunResponse {
     /// A command of a job begins.
     Began {
         /// The job.
@@ -207,7 +207,7 @@ pub(super) fn end_words(end: End) -> String {
 
 /// A command in the transcript.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Ran {
+pub struct CommandRun {
     /// The run.
     pub run: u64,
     /// What ran.
@@ -226,7 +226,7 @@ pub struct Ran {
     pub tail: String,
 }
 
-impl Ran {
+impl CommandRun {
     /// What is shown of the output: the first lines, the number of those left out, the last lines. `more` follows the number.
     pub fn excerpt(&self, more: &str) -> String {
         let omitted = (self.omitted > 0).then(|| format!("… {}{more}", count(self.omitted, "more line")));
@@ -239,15 +239,15 @@ impl Ran {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Purpose {
     /// The developer's own command: its output is offered.
-    Run(Recheck),
+    Run(RepeatedCheck),
     /// A command of git: nothing of it is sent.
     Git,
     /// What the model suggested.
     Suggested,
     /// Checks that the developer asked for.
-    Check(Recheck),
+    Check(RepeatedCheck),
     /// Checks after a write.
-    Verify(AfterWrite),
+    Verify(Verification),
 }
 
 /// A job that runs.
@@ -275,7 +275,7 @@ pub struct Processes {
     /// How often what checks found goes back by itself, for one request.
     pub rounds: usize,
     /// The failed check that the developer shared last: the next request is about it.
-    pub(super) shared_check: Option<Recheck>,
+    pub(super) shared_check: Option<RepeatedCheck>,
     /// Files that were written in this session.
     pub(super) written: Vec<String>,
     /// The files that one request wrote, or that are being written for it, as they were.
@@ -308,7 +308,7 @@ impl Processes {
 impl Session {
     /// Runs a command line of the developer's.
     pub fn run_line(&mut self, line: String) -> Vec<Effect> {
-        let recheck = Recheck { line: Some(line.clone()), ..Recheck::default() };
+        let recheck = RepeatedCheck { line: Some(line.clone()), ..RepeatedCheck::default() };
         self.begin_command(Purpose::Run(recheck), CommandLine::Shell(line), Origin::Developer)
     }
 
@@ -320,12 +320,12 @@ impl Session {
 
     pub(super) fn begin_command(&mut self, purpose: Purpose, line: CommandLine, origin: Origin) -> Vec<Effect> {
         let job = self.new_job(purpose);
-        vec![Effect::Run(RunOrder::Command { job, line, origin })]
+        vec![Effect::Run(RunEffect::Command { job, line, origin })]
     }
 
-    pub(super) fn begin_check(&mut self, purpose: Purpose, check: CheckOrder) -> Vec<Effect> {
+    pub(super) fn begin_check(&mut self, purpose: Purpose, check: VerifyRequest) -> Vec<Effect> {
         let job = self.new_job(purpose);
-        vec![Effect::Run(RunOrder::Check { job, check })]
+        vec![Effect::Run(RunEffect::Check { job, check })]
     }
 
     fn new_job(&mut self, purpose: Purpose) -> u64 {
@@ -345,23 +345,23 @@ impl Session {
     pub fn stop_command(&mut self) -> Vec<Effect> {
         let Some(job) = self.processes.jobs.iter_mut().rev().find(|job| !job.stopping) else { return Vec::new() };
         job.stopping = true;
-        vec![Effect::Run(RunOrder::Stop(job.number))]
+        vec![Effect::Run(RunEffect::Stop(job.number))]
     }
 
     /// Stops the job that a run belongs to, if it still runs.
     pub fn stop_run(&mut self, run: u64) -> Vec<Effect> {
         let Some(job) = self.processes.jobs.iter_mut().find(|job| job.run == Some(run)) else { return Vec::new() };
         job.stopping = true;
-        vec![Effect::Run(RunOrder::Stop(job.number))]
+        vec![Effect::Run(RunEffect::Stop(job.number))]
     }
 
     /// Takes in what a command does.
-    pub(super) fn ran(&mut self, report: RunReport) -> Vec<Effect> {
+    pub(super) fn ran(&mut self, report: RunResponse) -> Vec<Effect> {
         match report {
-            RunReport::Began { job, run, line } => self.began(job, run, line),
-            RunReport::Said { run, live, seconds } => self.said(run, &live, seconds),
-            RunReport::Ended { run, end, output, seconds } => self.command_ended(run, end, &output, seconds),
-            RunReport::Done { job, outcome } => return self.job_done(job, outcome),
+            RunResponse::Began { job, run, line } => self.began(job, run, line),
+            RunResponse::Said { run, live, seconds } => self.said(run, &live, seconds),
+            RunResponse::Ended { run, end, output, seconds } => self.command_ended(run, end, &output, seconds),
+            RunResponse::Done { job, outcome } => return self.job_done(job, outcome),
         }
         Vec::new()
     }

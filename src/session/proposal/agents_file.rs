@@ -1,7 +1,7 @@
 //! `/init`: a first `AGENTS.md`, proposed as a new file.
 
-use crate::session::effect::{ContextOrder, Effect, Failure};
-use crate::session::repository::looking::LookOrder;
+use crate::session::effect::{Effect, Failure, RequestSpec};
+use crate::session::repository::lookup::LookupEffect;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
 
@@ -21,8 +21,8 @@ impl Session {
             return Vec::new();
         }
         // The ranks are to be those of the repository, whatever is being written.
-        let order = ContextOrder { draft: String::new(), ..self.order(0) };
-        vec![Effect::Look(LookOrder::AgentsFile(Box::new(order)))]
+        let order = RequestSpec { draft: String::new(), ..self.order(0) };
+        vec![Effect::Lookup(LookupEffect::AgentsFile(Box::new(order)))]
     }
 
     /// Puts a first `AGENTS.md` under review, as a new file. Nothing is written before the user accepts it.
@@ -46,17 +46,17 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Command, Connection, LookReport, Report};
+    use crate::session::{Command, Connection, LookupResponse, Response};
 
     #[test]
     fn a_first_agents_file_goes_through_review_as_a_new_file() {
         let (mut session, _) = Session::start(Connection::None);
         session.draft_changed("something else");
         let effects = session.command(Command::Init);
-        let [Effect::Look(LookOrder::AgentsFile(order))] = effects.as_slice() else { panic!("{effects:?}") };
+        let [Effect::Lookup(LookupEffect::AgentsFile(order))] = effects.as_slice() else { panic!("{effects:?}") };
         assert_eq!(order.draft, "");
         let text = Ok("# AGENTS.md\n\n- Test: `make test`\n".to_owned());
-        let effects = session.handle(Report::Looked(LookReport::AgentsFile(text)));
+        let effects = session.handle(Response::LookedUp(LookupResponse::AgentsFile(text)));
         let [Effect::Propose { reply, request, .. }] = effects.as_slice() else { panic!("{effects:?}") };
         assert!(reply.contains("*** Add File: AGENTS.md\n+# AGENTS.md\n+\n+- Test: `make test`\n"), "{reply}");
         assert_eq!(request, "Add AGENTS.md");

@@ -12,7 +12,7 @@ use rhumb_llm::models::Dollars;
 
 /// How accepted hunks are committed.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct CommitOrder {
+pub struct CommitRequest {
     /// What the developer asked for.
     pub request: String,
     /// Whether the user's own changes to these files are committed first; `None` for what the settings say.
@@ -36,7 +36,7 @@ pub struct Consent {
 
 /// Something to be done with git.
 #[derive(Debug, Clone, PartialEq)]
-pub enum GitOrder {
+pub enum GitEffect {
     /// Commit what is staged, or else every change of tracked files.
     Commit {
         /// The message; the weak model writes one without it.
@@ -54,7 +54,7 @@ pub enum GitOrder {
 
 /// What came of it.
 #[derive(Debug, Clone)]
-pub enum GitReport {
+pub enum GitResponse {
     /// Nothing was written yet: these files have changes of the user's own, and the settings say to ask.
     UncommittedChanges(Vec<String>),
     /// A commit was made, or none.
@@ -93,8 +93,8 @@ pub struct Commits {
 
 impl Session {
     /// How the accepted hunks are committed.
-    pub(super) fn commit_order(&self) -> CommitOrder {
-        CommitOrder {
+    pub(super) fn commit_order(&self) -> CommitRequest {
+        CommitRequest {
             request: self.request.clone(),
             own_changes: self.commits.own_changes,
             allowance: self.allowance(),
@@ -104,17 +104,17 @@ impl Session {
     }
 
     /// Takes in what git did.
-    pub(crate) fn git(&mut self, report: GitReport) -> Vec<Effect> {
+    pub(crate) fn git(&mut self, report: GitResponse) -> Vec<Effect> {
         match report {
-            GitReport::UncommittedChanges(paths) => self.ask_about_own_changes(&paths),
-            GitReport::Committed(committed) => self.committed(committed),
-            GitReport::Diff(Ok(text)) if text.is_empty() => {
+            GitResponse::UncommittedChanges(paths) => self.ask_about_own_changes(&paths),
+            GitResponse::Committed(committed) => self.committed(committed),
+            GitResponse::Diff(Ok(text)) if text.is_empty() => {
                 self.tell(Level::Info, "Nothing was written since the last message.", "");
             }
-            GitReport::Diff(Ok(text)) => {
+            GitResponse::Diff(Ok(text)) => {
                 self.to_read = Some(("written since the last message".to_owned(), text));
             }
-            GitReport::Diff(Err(failure)) => self.tell_failure(Level::Error, failure),
+            GitResponse::Diff(Err(failure)) => self.tell_failure(Level::Error, failure),
         }
         Vec::new()
     }
@@ -122,7 +122,7 @@ impl Session {
     /// Commits what the user has not committed.
     pub(crate) fn commit_all(&mut self, message: Option<String>) -> Vec<Effect> {
         self.commits.pending += 1;
-        vec![Effect::Git(GitOrder::Commit {
+        vec![Effect::Git(GitEffect::Commit {
             message,
             allowance: self.allowance(),
             weak_model: self.choices.weak_model.clone(),
@@ -202,12 +202,12 @@ mod tests {
             proposed: Some(Arc::from("one\n2\nthree\n")),
         };
         let proposal = Proposal { files: vec![file], ..Proposal::default() };
-        session.handle(Report::Proposed { request: "Count in words\nplease".into(), proposal });
+        session.handle(Response::Proposed { request: "Count in words\nplease".into(), proposal });
         session.review.decide_all(Decision::Accepted);
         session
     }
 
-    fn order(effects: &[Effect]) -> &CommitOrder {
+    fn order(effects: &[Effect]) -> &CommitRequest {
         let [Effect::Write { commit, .. }] = effects else { panic!("{effects:?}") };
         commit
     }
@@ -235,7 +235,7 @@ mod tests {
         {
             let mut session = session();
             session.write_accepted();
-            session.handle(Report::Git(GitReport::UncommittedChanges(vec!["a".into()])));
+            session.handle(Response::Git(GitResponse::UncommittedChanges(vec!["a".into()])));
             assert!(session.asks_now && !session.writing);
             assert!(session.questions[0].text.contains("a has uncommitted changes of your own"));
             let effects = session.answer(key);
@@ -250,7 +250,7 @@ mod tests {
         let mut session = session();
         for _ in 0..2 {
             session.write_accepted();
-            session.handle(Report::Git(GitReport::UncommittedChanges(vec!["a".into()])));
+            session.handle(Response::Git(GitResponse::UncommittedChanges(vec!["a".into()])));
         }
         assert_eq!(session.questions.len(), 1);
         session.abandon_review();
@@ -262,14 +262,14 @@ mod tests {
         let mut session = session();
         session.write_accepted();
         let written = Written { paths: vec!["a".into()], commit_follows: true, ..Written::default() };
-        session.handle(Report::Wrote(written));
+        session.handle(Response::Wrote(written));
         assert_eq!((session.commits.pending, session.writing), (1, false));
         let committed = Committed {
             commit: Some(("abc1234".into(), "feat: count in words".into())),
             own_commit: Some("def5678".into()),
             ..Committed::default()
         };
-        session.handle(Report::Git(GitReport::Committed(committed)));
+        session.handle(Response::Git(GitResponse::Committed(committed)));
         assert_eq!(session.commits.pending, 0);
         assert_eq!(
             last_text(&session),
@@ -280,9 +280,9 @@ mod tests {
     #[test]
     fn a_diff_is_shown_or_there_is_none() {
         let mut session = session();
-        session.handle(Report::Git(GitReport::Diff(Ok(String::new()))));
+        session.handle(Response::Git(GitResponse::Diff(Ok(String::new()))));
         assert_eq!(last_text(&session), "Nothing was written since the last message.");
-        session.handle(Report::Git(GitReport::Diff(Ok("--- a".into()))));
+        session.handle(Response::Git(GitResponse::Diff(Ok("--- a".into()))));
         assert_eq!(session.to_read.take().map(|(_, text)| text).as_deref(), Some("--- a"));
     }
 }

@@ -2,11 +2,11 @@
 
 mod agents_file;
 pub(super) mod commits;
-pub(super) mod edits;
-mod recording;
-pub(super) mod reviewing;
-pub(super) mod rounds;
+pub(super) mod edit_records;
+pub(super) mod edit_retries;
+pub(super) mod review;
 pub(super) mod summary;
 pub(super) mod syntax;
 pub(super) mod undo;
-pub(super) mod writing;
+mod unrecorded_write;
+pub(super) mod write;

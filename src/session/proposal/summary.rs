@@ -1,6 +1,6 @@
 //! What a write did, in words: the hunks that were written, file by file, and those that were not.
 
-use super::writing::few;
+use super::write::few;
 use crate::session::effect::Written;
 use rhumb_edit::FileChange;
 use rhumb_edit::review::{Decision, FileReview, Review};

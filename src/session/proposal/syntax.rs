@@ -71,7 +71,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::session::{Connection, Report, Written};
+    use crate::session::{Connection, Response, Written};
     use rhumb_edit::review::Decision;
     use rhumb_edit::{FileChange, FileProposal, Proposal, syntax_faults};
 
@@ -89,11 +89,11 @@ mod tests {
             proposed: Some(Arc::from(proposed)),
         };
         let proposal = Proposal { files: vec![file], ..Proposal::default() };
-        session.handle(Report::Proposed { request: "Break it".into(), proposal });
+        session.handle(Response::Proposed { request: "Break it".into(), proposal });
         session.review.decide_all(Decision::Accepted);
         let effects = session.write_accepted();
         assert!(matches!(&effects[..], [Effect::Write { consent, .. }] if consent.faults.is_empty()));
-        session.handle(Report::BreaksSyntax(faults.clone()));
+        session.handle(Response::BreaksSyntax(faults.clone()));
         (session, faults)
     }
 
@@ -111,7 +111,7 @@ mod tests {
         let (mut session, faults) = asked();
         let effects = session.answer('y');
         assert!(matches!(&effects[..], [Effect::Write { consent, .. }] if consent.faults == faults), "{effects:?}");
-        session.handle(Report::Wrote(Written { paths: vec!["a.py".into()], ..Written::default() }));
+        session.handle(Response::Wrote(Written { paths: vec!["a.py".into()], ..Written::default() }));
         assert!(session.commits.consent.faults.is_empty());
     }
 

@@ -1,6 +1,6 @@
 //! Undo and redo of a write: what they would do, and what they did.
 
-use super::writing::few;
+use super::write::few;
 use crate::session::effect::{Effect, Failure, Written};
 use crate::session::state::Session;
 use crate::session::transcript::Level;
@@ -74,7 +74,7 @@ impl Session {
             return Vec::new();
         }
         self.writing = true;
-        vec![Effect::Unwrite(direction)]
+        vec![Effect::Undo(direction)]
     }
 
     pub(crate) fn unwrote(&mut self, direction: Direction, result: Result<Written, Failure>) -> Vec<Effect> {

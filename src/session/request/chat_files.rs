@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use globset::GlobBuilder;
 
+use crate::session::attachments::is_picture_path;
 use crate::session::effect::Effect;
-use crate::session::fetching::is_picture_path;
-use crate::session::proposal::writing::few;
+use crate::session::proposal::write::few;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
 use rhumb_text::count;
@@ -246,7 +246,7 @@ mod tests {
         let (mut session, _) = Session::start(Connection::None);
         session.add_files(&["b.rs".into()], false);
         assert!(session.files.is_empty());
-        session.handle(crate::session::Report::Listed(Arc::new(vec!["src/b.rs".into()])));
+        session.handle(crate::session::Response::Listed(Arc::new(vec!["src/b.rs".into()])));
         assert_eq!(session.files[0].path, "src/b.rs");
     }
 

@@ -16,19 +16,19 @@ const MOST_TAKEN_BACK: usize = 100;
 
 /// A map, the very same and not only an equal one.
 #[derive(Debug, Clone)]
-pub struct ThisMap(pub Arc<RepoMap>);
+pub struct MapIdentity(pub Arc<RepoMap>);
 
-impl PartialEq for ThisMap {
+impl PartialEq for MapIdentity {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for ThisMap {}
+impl Eq for MapIdentity {}
 
 /// What was chosen of the map: what comes first, what never, its budget.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct MapChoices {
+struct MapOverrides {
     pinned: BTreeSet<String>,
     banned: BTreeSet<String>,
     tokens: Option<usize>,
@@ -36,14 +36,14 @@ struct MapChoices {
 
 /// Choices before each change, and those that were taken back.
 #[derive(Debug, Default)]
-pub(crate) struct MapPast {
-    before: Vec<MapChoices>,
-    after: Vec<MapChoices>,
+pub(crate) struct MapChoiceHistory {
+    before: Vec<MapOverrides>,
+    after: Vec<MapOverrides>,
 }
 
 impl Session {
-    fn map_choices(&self) -> MapChoices {
-        MapChoices { pinned: self.pinned.clone(), banned: self.banned.clone(), tokens: self.map_tokens }
+    fn map_choices(&self) -> MapOverrides {
+        MapOverrides { pinned: self.pinned.clone(), banned: self.banned.clone(), tokens: self.map_tokens }
     }
 
     /// Makes a change that can be taken back, and measures.

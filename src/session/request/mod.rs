@@ -2,12 +2,12 @@
 //! the model's settings, money; and what answers cite of it.
 
 pub(super) mod chat_files;
-pub(super) mod choosing;
-pub(super) mod citing;
-mod doubt;
-pub(super) mod folding;
+pub(super) mod citations;
+pub(super) mod history_summary;
 pub(super) mod map_choices;
 pub(super) mod mentions;
+pub(super) mod overrides;
+mod oversize;
 mod secrets;
 pub(super) mod spending;
-mod telling;
+mod token_report;

@@ -41,7 +41,7 @@ mod tests {
 
     use crate::context::{Prompt, PromptSecret};
     use crate::session::*;
-    use crate::session::{ContextView, Report};
+    use crate::session::{ContextView, Response};
 
     fn secret(place: &str, line: usize) -> PromptSecret {
         let place = place.to_owned();
@@ -63,7 +63,7 @@ mod tests {
             let prompt = Arc::new(Prompt { secrets, ..Prompt::default() });
             let view = ContextView { map: None, provisional: false, prompt, unreadable: Vec::new() };
             let generation = session.generation;
-            session.handle(Report::Measured { generation, view });
+            session.handle(Response::Measured { generation, view });
         };
         see(&mut session, vec![secret("config.py", 12)]);
         see(&mut session, vec![secret("config.py", 12)]);

@@ -3,7 +3,7 @@
 use crate::session::effect::Failure;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
-use crate::session::turn::asking::Spent;
+use crate::session::turn::events::Spent;
 use rhumb_llm::models::{CapCheck, Dollars, Spend, estimate};
 
 impl Session {
@@ -95,10 +95,10 @@ mod tests {
     use crate::session::*;
     use rhumb_llm::models::{Model, Prices, Tokens};
 
-    fn spent(prices: Option<Prices>) -> Report {
+    fn spent(prices: Option<Prices>) -> Response {
         let model = Arc::new(Model { prices, ..Model::unknown("m") });
         let tokens = Tokens { fresh: 1_000, cache_read: 3_000, output: 500, ..Tokens::default() };
-        Report::Asked { turn: 1, event: AskEvent::Spent(Spent { model, tokens, estimated: false }) }
+        Response::Asked { turn: 1, event: AskEvent::Spent(Spent { model, tokens, estimated: false }) }
     }
 
     fn session() -> Session {

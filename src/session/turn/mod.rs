@@ -1,16 +1,16 @@
 //! One turn while it runs: the message, the answer so far, and the edits that show in it.
 
-pub(super) mod asking;
-mod elsewhere;
-pub(super) mod going_on;
-mod ordering;
+pub(super) mod continuation;
+pub(super) mod events;
+mod pasted_reply;
 pub(super) mod queue;
-mod sending;
+mod request_spec;
+mod send;
 
 use std::fmt;
 use std::time::Duration;
 
-use super::codebase::{SearchStep, Sought};
+use super::codebase::{SearchGoal, SearchStep};
 use crate::context::Mode;
 use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
 use rhumb_index::retrieval::ContextRequest;
@@ -107,7 +107,7 @@ pub struct Turn {
     /// What it is doing.
     pub status: TurnStatus,
     /// What the repository is to be searched for before it goes out.
-    pub(super) seeks: Option<Sought>,
+    pub(super) seeks: Option<SearchGoal>,
     /// Whether the developer asked the whole repository.
     pub(super) asks_codebase: bool,
     /// What the model asked for of the repository, where the turn is the answer to that.
@@ -133,13 +133,13 @@ impl Turn {
     }
 
     /// The same, with the repository searched for that before it goes out.
-    pub(super) fn seeking(self, sought: Option<Sought>) -> Self {
+    pub(super) fn seeking(self, sought: Option<SearchGoal>) -> Self {
         Self { asks_codebase: sought.is_some(), seeks: sought, ..self }
     }
 
     /// The same, as the answer to what the model asked for of the repository.
     pub(super) fn wanting(self, wants: Vec<ContextRequest>) -> Self {
-        Self { wants: Some(wants.clone()), ..self.seeking(Some(Sought::Wants(wants))) }
+        Self { wants: Some(wants.clone()), ..self.seeking(Some(SearchGoal::Wants(wants))) }
     }
 
     /// The same, meant in that mode.

@@ -125,8 +125,8 @@ mod tests {
 
     fn end(session: &mut Session, result: Result<Completion, AskError>) -> Vec<Effect> {
         let Some(turn) = session.turn.as_ref().map(|turn| turn.number) else { panic!("no turn") };
-        session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Text("Well.".into())) });
-        session.handle(Report::Ended { turn, result })
+        session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text("Well.".into())) });
+        session.handle(Response::Ended { turn, result })
     }
 
     fn done() -> Result<Completion, AskError> {
@@ -147,7 +147,7 @@ mod tests {
         let effects = end(&mut session, done());
         assert!(effects.iter().any(|effect| matches!(effect, Effect::Propose { .. })));
         assert_eq!(asked(&session.next_queued()), None, "nobody knows yet what the answer changes");
-        session.handle(Report::NotProposed(None));
+        session.handle(Response::NotProposed(None));
         assert_eq!(asked(&session.next_queued()), Some("second"));
         assert_eq!(session.queue.waiting().len(), 1);
     }

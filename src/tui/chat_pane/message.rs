@@ -13,7 +13,7 @@ use rhumb_workspace::process::End;
 use super::answer::{AnswerView, CardLine};
 use super::transcript::Scene;
 use crate::context::Mode;
-use crate::session::{Answer, AnswerState, Entry, Level, Notice, Ran, RunState};
+use crate::session::{Answer, AnswerState, CommandRun, Entry, Level, Notice, RunState};
 use crate::tui::coloring::{CodeBlocks, Coloring};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::no_highlight;
@@ -323,7 +323,7 @@ fn notice_lines(notice: &Notice, columns: usize, theme: &Theme) -> Vec<Line<'sta
 const COMMAND_LINES: usize = 6;
 
 /// The lines of the card.
-pub(super) fn command_lines(ran: &Ran, columns: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
+pub(super) fn command_lines(ran: &CommandRun, columns: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
     let theme = scene.theme;
     let (mark, role) = run_state_mark(&ran.state);
     let mut command: Vec<&str> = ran.line.lines().take(COMMAND_LINES).collect();

@@ -8,7 +8,7 @@ use regex::{Regex, RegexBuilder};
 use rhumb_index::retrieval::Citation;
 
 use super::stops::{Stop, stops, text_of};
-use crate::session::{Citing, Entry, Question, Report};
+use crate::session::{Citations, Entry, Question, Response};
 use crate::tui::view::ViewCache;
 use crate::tui::widget::input::LineInput;
 
@@ -193,7 +193,7 @@ pub struct ChatPane {
     /// Reading in the transcript.
     pub(super) reading: Reading,
     /// What the answers cite.
-    pub(super) citing: Citing,
+    pub(super) citing: Citations,
 }
 
 impl ChatPane {
@@ -244,7 +244,7 @@ impl ChatPane {
     }
 
     /// Takes in a report that may answer a lookup of citations.
-    pub fn note(&mut self, report: &Report) {
+    pub fn note(&mut self, report: &Response) {
         self.citing.note(report);
     }
 

@@ -8,7 +8,7 @@ use super::vi;
 use super::vi::Outcome;
 use crate::config::ComposerKeys;
 use crate::context::Mode;
-use crate::session::{Effect, FetchOrder, Level, is_command};
+use crate::session::{Effect, FetchEffect, Level, is_command};
 use crate::tui::action::Action;
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::handlers::is_long_command;
@@ -65,7 +65,7 @@ impl App {
                 Dropped::Known(path) => words.push(named(&path, in_command)),
                 Dropped::Elsewhere(path) => words.push(shell_words::quote(&path).into_owned()),
                 Dropped::Picture(path) => {
-                    tasks.extend(run(vec![Effect::Fetch(FetchOrder::Picture { path, pasted: true })]));
+                    tasks.extend(run(vec![Effect::Fetch(FetchEffect::Picture { path, pasted: true })]));
                 }
             }
         }
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(app.composer.text(), "/tmp/other/file.txt");
         assert!(app.hint.text().contains("outside"), "{}", app.hint.text());
         let tasks = app.event(Event::Paste("/home/mira/harbour/src/c.rs /tmp/a/shot.png".into()));
-        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Fetch(FetchOrder::Picture { .. })))));
+        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Fetch(FetchEffect::Picture { .. })))));
     }
 
     #[test]

@@ -5,8 +5,8 @@
 
 use super::vi::Mode;
 use crate::session::{
-    Argument, COMMANDS, Candidate, Candidates, Effect, KeepOrder, KeepReport, LookOrder, Place, Report, Slot, Word,
-    folder_of, place,
+    Argument, COMMANDS, Candidate, Candidates, Effect, LookupEffect, PersistenceEffect, PersistenceResponse, Place,
+    Response, Slot, Word, folder_of, place,
 };
 use crate::tui::action::ACTIONS;
 use crate::tui::app::{App, Task, run};
@@ -50,14 +50,14 @@ impl Completion {
     }
 
     /// Takes note of a report: only some have something to do with what is offered, and many come in while an answer streams.
-    pub fn note(&mut self, report: &Report) {
+    pub fn note(&mut self, report: &Response) {
         self.is_stale |= matches!(
             report,
-            Report::Looked(_)
-                | Report::Kept(KeepReport::Names(_))
-                | Report::Listed(_)
-                | Report::Sketched
-                | Report::Surveyed { .. }
+            Response::LookedUp(_)
+                | Response::Persisted(PersistenceResponse::Names(_))
+                | Response::Listed(_)
+                | Response::Sketched
+                | Response::Surveyed { .. }
         );
     }
 
@@ -183,12 +183,12 @@ impl App {
         let before = self.completion.seen.as_ref().map(|place| place.wanted);
         match now.wanted {
             // Files may have come or changed since.
-            Slot::Command if now.typed.is_empty() && before.is_none() => vec![Effect::Look(LookOrder::Commands)],
+            Slot::Command if now.typed.is_empty() && before.is_none() => vec![Effect::Lookup(LookupEffect::Commands)],
             Slot::Argument(info, 0) if info.takes == Argument::Model && before != Some(now.wanted) => {
-                vec![Effect::Look(LookOrder::Models { choose: None })]
+                vec![Effect::Lookup(LookupEffect::Models { choose: None })]
             }
             Slot::Argument(info, 0) if info.takes == Argument::Session && before != Some(now.wanted) => {
-                vec![Effect::Keep(KeepOrder::Names)]
+                vec![Effect::Persist(PersistenceEffect::Names)]
             }
             Slot::Argument(info, _) if matches!(info.takes, Argument::Paths | Argument::Shell) => {
                 let folder = folder_of(&now.typed);
@@ -197,7 +197,7 @@ impl App {
                 if seen.is_some_and(|seen| folder_of(&seen.typed) == folder) {
                     Vec::new()
                 } else {
-                    vec![Effect::Look(LookOrder::Folder(folder.to_owned()))]
+                    vec![Effect::Lookup(LookupEffect::Folder(folder.to_owned()))]
                 }
             }
             _ => Vec::new(),
@@ -340,9 +340,9 @@ mod tests {
         let mut app = app(&["src/cache.rs"]);
         typed(&mut app, "see @ca");
         app.session.paths = Arc::default();
-        app.report(Report::Head("main".into()));
+        app.report(Response::Head("main".into()));
         assert!(app.completion.popup().is_some());
-        app.report(Report::Listed(Arc::default()));
+        app.report(Response::Listed(Arc::default()));
         assert!(app.completion.popup().is_none());
     }
 
@@ -379,19 +379,19 @@ mod tests {
     #[test]
     fn folders_and_models_are_looked_up_when_they_are_wanted() {
         let mut app = app(&[]);
-        let looks = |tasks: Vec<Task>| -> Vec<LookOrder> {
+        let looks = |tasks: Vec<Task>| -> Vec<LookupEffect> {
             let look = |task| match task {
-                Task::Run(Effect::Look(order)) => Some(order),
+                Task::Run(Effect::Lookup(order)) => Some(order),
                 _ => None,
             };
             tasks.into_iter().filter_map(look).collect()
         };
-        assert_eq!(looks(press(&mut app, "/")), [LookOrder::Commands]);
+        assert_eq!(looks(press(&mut app, "/")), [LookupEffect::Commands]);
         typed(&mut app, "save");
-        assert_eq!(looks(press(&mut app, "Space")), [LookOrder::Folder(String::new())]);
-        assert_eq!(looks(press(&mut app, "a / b")), [LookOrder::Folder("a/".into())]);
+        assert_eq!(looks(press(&mut app, "Space")), [LookupEffect::Folder(String::new())]);
+        assert_eq!(looks(press(&mut app, "a / b")), [LookupEffect::Folder("a/".into())]);
         app.composer.clear();
         typed(&mut app, "/model");
-        assert_eq!(looks(press(&mut app, "Space g p")), [LookOrder::Models { choose: None }]);
+        assert_eq!(looks(press(&mut app, "Space g p")), [LookupEffect::Models { choose: None }]);
     }
 }

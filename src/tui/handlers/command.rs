@@ -1,7 +1,7 @@
 //! Slash commands of the app. Commands for the conversation, its files, the network or processes are passed to the
 //! session.
 
-use crate::session::{Command, Effect, Level, LookOrder, Meant, is_command};
+use crate::session::{Command, Effect, Level, LookupEffect, ParsedLine, is_command};
 use crate::tui::action::{ACTIONS, Action};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::Overlay;
@@ -22,9 +22,9 @@ impl App {
             Command::Theme(name) => return self.ask_for_theme(name.as_deref()),
             Command::Doctor => {
                 self.hint.set("looking …".into());
-                return run(vec![Effect::Look(LookOrder::Doctor { terminal: self.terminal_facts() })]);
+                return run(vec![Effect::Lookup(LookupEffect::Doctor { terminal: self.terminal_facts() })]);
             }
-            Command::Report(title) => return run(self.session.report_fault(title, self.terminal_facts())),
+            Command::Response(title) => return run(self.session.report_fault(title, self.terminal_facts())),
             Command::Quit => return self.leave(),
             Command::Paste(name) => return self.paste_command(name),
             Command::Editor(text) => {
@@ -60,17 +60,17 @@ impl App {
         let is_free = |name: &&str| self.session.known.commands.named(name).is_none();
         let actions: Vec<&'static str> = ACTIONS.iter().map(|info| info.name).filter(is_free).collect();
         match self.session.understand(line, &actions) {
-            Ok(Meant::Own(name, _)) => {
+            Ok(ParsedLine::Own(name, _)) => {
                 self.composer.clear();
                 let action = ACTIONS.iter().find(|info| info.name == name);
                 action.map_or_else(Vec::new, |info| self.run_action(info))
             }
-            Ok(Meant::Command(command)) => {
+            Ok(ParsedLine::Command(command)) => {
                 self.composer.clear();
                 self.run_user_command(command)
             }
-            Ok(Meant::Show(message)) => self.typed(|app| app.composer.open(&message)),
-            Ok(Meant::Switch { model, message }) => {
+            Ok(ParsedLine::Show(message)) => self.typed(|app| app.composer.open(&message)),
+            Ok(ParsedLine::Switch { model, message }) => {
                 // Connecting may take a while, so the message stays in the composer.
                 let mut tasks = run(self.session.use_model(model));
                 tasks.extend(self.typed(|app| app.composer.set(&message)));
@@ -78,7 +78,7 @@ impl App {
                 self.hint.set(format!("the command names another model; {send} sends once it is connected"));
                 tasks
             }
-            Ok(Meant::Send(message)) => {
+            Ok(ParsedLine::Send(message)) => {
                 self.composer.clear();
                 let (sent, effects) = self.session.send(&message);
                 if !sent {
@@ -156,7 +156,7 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{Clip, Clipboard, Connection, FetchOrder, FetchReport, Report, Session};
+    use crate::session::{Clip, Clipboard, Connection, FetchEffect, FetchResponse, Response, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
 
@@ -171,7 +171,7 @@ mod tests {
 
     fn clipboard(app: &mut App, text: &str) {
         let found = Clipboard::Text(text.into());
-        app.report(Report::Fetched(FetchReport::Clipboard { name: None, found }));
+        app.report(Response::Fetched(FetchResponse::Clipboard { name: None, found }));
     }
 
     fn pasted(app: &mut App) -> String {
@@ -187,7 +187,7 @@ mod tests {
     fn the_place_for_a_reply_is_filled_with_the_clipboard() {
         let mut app = app();
         let tasks = press(&mut app, "F4");
-        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchOrder::Clipboard { name: None }))]));
+        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::Clipboard { name: None }))]));
         clipboard(&mut app, "a reply");
         assert_eq!(pasted(&mut app), "a reply");
     }
@@ -219,21 +219,21 @@ mod tests {
     fn speaking_has_a_meter_and_ends_with_enter_or_esc() {
         let mut app = app();
         let tasks = app.command(Command::Voice);
-        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchOrder::Record { number: 1 }))]));
-        app.report(Report::Fetched(FetchReport::Heard { number: 1, level: Some(0.5), seconds: 0.1 }));
+        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::Record { number: 1 }))]));
+        app.report(Response::Fetched(FetchResponse::RecordingProgress { number: 1, level: Some(0.5), seconds: 0.1 }));
         assert!(matches!(app.overlays.top(), Some(Overlay::Voice(_))));
         app.composer.set("say");
         let tasks = press(&mut app, "x Enter");
-        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchOrder::EndRecording { keep: true }))]));
+        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::EndRecording { keep: true }))]));
         assert!(matches!(app.overlays.top(), Some(Overlay::Voice(_))), "until it is written down");
-        app.report(Report::Fetched(FetchReport::Spoken { number: 1, result: Ok("it loud".into()) }));
+        app.report(Response::Fetched(FetchResponse::Spoken { number: 1, result: Ok("it loud".into()) }));
         assert!(app.overlays.is_empty());
         assert_eq!(app.composer.text(), "say it loud");
         for end in ["Esc", "Ctrl-c"] {
             app.command(Command::Voice);
-            app.report(Report::Fetched(FetchReport::Heard { number: 1, level: None, seconds: 0.1 }));
+            app.report(Response::Fetched(FetchResponse::RecordingProgress { number: 1, level: None, seconds: 0.1 }));
             let tasks = press(&mut app, end);
-            assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchOrder::EndRecording { keep: false }))]));
+            assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::EndRecording { keep: false }))]));
             assert!(app.overlays.is_empty(), "{end}");
         }
     }
@@ -243,7 +243,7 @@ mod tests {
         let mut app = app();
         app.command(Command::Web("https://example.com".into()));
         let tasks = press(&mut app, "Esc");
-        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchOrder::StopPage))]));
+        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::StopPage))]));
         assert!(app.session.outside.page.is_none());
     }
 
@@ -251,9 +251,9 @@ mod tests {
     fn the_path_of_a_picture_is_looked_up_and_other_text_is_typed() {
         let mut app = app();
         let tasks = app.event(Event::Paste("/tmp/shot.png".into()));
-        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchOrder::Picture { pasted: true, .. }))]));
+        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::Picture { pasted: true, .. }))]));
         assert!(app.composer.is_empty());
-        app.report(Report::Fetched(FetchReport::NoPicture("/tmp/shot.png".into())));
+        app.report(Response::Fetched(FetchResponse::NotAnImage("/tmp/shot.png".into())));
         assert_eq!(app.composer.text(), "/tmp/shot.png");
     }
 }

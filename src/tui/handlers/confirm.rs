@@ -5,7 +5,7 @@ use rhumb_text::count;
 use rhumb_workspace::Direction;
 
 use crate::context::Mode;
-use crate::session::{Command, Effect, Entry, LookOrder, LookReport, Report, few};
+use crate::session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, few};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, ConfirmedAction, Overlay};
@@ -15,8 +15,8 @@ impl App {
     pub(crate) fn run_user_command(&mut self, command: Command) -> Vec<Task> {
         // The question names its subject, which is read from the disk.
         match command {
-            Command::Undo => return run(vec![Effect::Look(LookOrder::LastWrite(Direction::Undo))]),
-            Command::Redo => return run(vec![Effect::Look(LookOrder::LastWrite(Direction::Redo))]),
+            Command::Undo => return run(vec![Effect::Lookup(LookupEffect::LastWrite(Direction::Undo))]),
+            Command::Redo => return run(vec![Effect::Lookup(LookupEffect::LastWrite(Direction::Redo))]),
             _ => {}
         }
         match self.confirmation_for(&command) {
@@ -30,8 +30,8 @@ impl App {
 
     /// Asks before the last write is undone or redone, as soon as it is known what that does. With no such write there is nothing to
     /// ask.
-    pub(crate) fn confirm_undo(&mut self, report: &Report) -> Vec<Task> {
-        let Report::Looked(LookReport::LastWrite(direction, preview)) = report else { return Vec::new() };
+    pub(crate) fn confirm_undo(&mut self, report: &Response) -> Vec<Task> {
+        let Response::LookedUp(LookupResponse::LastWrite(direction, preview)) = report else { return Vec::new() };
         let (command, verb) = match direction {
             Direction::Undo => (Command::Undo, "undo"),
             Direction::Redo => (Command::Redo, "redo"),
@@ -252,10 +252,9 @@ mod tests {
         let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
         app.event(Event::Paste(command.into()));
         let tasks = app.event(Event::Key(key::parse("Enter").unwrap()));
-        let looks =
-            |task: &Task| matches!(task, Task::Run(Effect::Look(LookOrder::LastWrite(asked))) if *asked == direction);
+        let looks = |task: &Task| matches!(task, Task::Run(Effect::Lookup(LookupEffect::LastWrite(asked))) if *asked == direction);
         assert!(tasks.iter().any(looks), "{tasks:?}");
-        let tasks = app.report(Report::Looked(LookReport::LastWrite(direction, write)));
+        let tasks = app.report(Response::LookedUp(LookupResponse::LastWrite(direction, write)));
         (app, tasks)
     }
 
@@ -274,7 +273,7 @@ mod tests {
         let asked = format!("{question:?}");
         assert!(asked.contains("redo the last write?") && asked.contains("Commit 0123456 "), "{asked}");
         let tasks = app.event(Event::Key(key::parse("y").unwrap()));
-        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(Direction::Redo)))), "{tasks:?}");
+        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Undo(Direction::Redo)))), "{tasks:?}");
     }
 
     #[test]
@@ -285,14 +284,14 @@ mod tests {
         assert!(asked.contains("5 files: a.rs, b.rs, c.rs and 2 more") && asked.contains("Say hello"), "{asked}");
         assert!(asked.contains("Commit 0123456") && asked.contains("is dropped from the branch"), "{asked}");
         let tasks = app.event(Event::Key(key::parse("y").unwrap()));
-        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(_)))), "{tasks:?}");
+        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Undo(_)))), "{tasks:?}");
     }
 
     #[test]
     fn with_nothing_to_undo_nothing_is_asked() {
         let (app, tasks) = asked(None);
         assert!(app.overlays.is_empty());
-        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(_)))), "{tasks:?}");
+        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Undo(_)))), "{tasks:?}");
     }
 
     #[test]
@@ -305,7 +304,7 @@ mod tests {
             assert!(letter != 'A' || app.hint.text().contains("closed unanswered"), "{}", app.hint.text());
         }
         assert_eq!((app.composer.text().as_str(), app.overlays.is_empty()), ("Add a mode", true));
-        assert!(!tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(_)))), "{tasks:?}");
+        assert!(!tasks.iter().any(|task| matches!(task, Task::Run(Effect::Undo(_)))), "{tasks:?}");
         let (mut app, _) = asked(last_write());
         app.event(Event::Paste("a page".into()));
         assert_eq!((app.composer.text().as_str(), app.overlays.is_empty()), ("a page", true));

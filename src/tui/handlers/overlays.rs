@@ -1,8 +1,8 @@
 //! Handlers of overlays: previews, inputs, rankings, and choices in lists.
 
 use crate::session::{
-    Command, Connection, Effect, IndexCommand, IndexReport, IndexState, KeepReport, LookOrder, LookReport, NewKey,
-    Report,
+    Command, Connection, Effect, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse, NewKey,
+    PersistenceResponse, Response,
 };
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task, run};
@@ -30,16 +30,16 @@ impl App {
     }
 
     /// Passes details of earlier sessions to the open list.
-    pub(crate) fn note_session_list(&mut self, report: &Report) {
-        let Report::Kept(report) = report else { return };
-        if let KeepReport::Peeked(number, said) = report {
+    pub(crate) fn note_session_list(&mut self, report: &Response) {
+        let Response::Persisted(report) = report else { return };
+        if let PersistenceResponse::Peeked(number, said) = report {
             self.overlays.note_session(None);
             for overlay in self.overlays.iter_mut() {
                 if let Overlay::Sessions(sessions) = overlay {
                     sessions.note(*number, said.clone());
                 }
             }
-        } else if let KeepReport::Listed(_, lines) = report
+        } else if let PersistenceResponse::Listed(_, lines) = report
             && lines.is_empty()
             && matches!(self.overlays.top(), Some(Overlay::Sessions(_)))
         {
@@ -231,16 +231,18 @@ impl App {
         let survey = self.session.survey;
         let search = self.code_search()?;
         search.note_survey(survey);
-        search.next().map(|question| Task::Run(Effect::Look(LookOrder::Search(question))))
+        search.next().map(|question| Task::Run(Effect::Lookup(LookupEffect::Search(question))))
     }
 
     /// Passes search results, and reports that may change the results, to the open search.
-    pub(crate) fn note_search(&mut self, report: &Report) {
+    pub(crate) fn note_search(&mut self, report: &Response) {
         let Some(search) = self.code_search() else { return };
         match report {
-            Report::Looked(LookReport::Found { question, hits }) => search.found(question, hits.as_deref()),
-            Report::Sketched | Report::Symbols(_) | Report::Indexing(IndexReport::Ready { .. }) => search.again(),
-            Report::Failed(_) => search.failed(),
+            Response::LookedUp(LookupResponse::Found { question, hits }) => search.found(question, hits.as_deref()),
+            Response::Sketched | Response::Symbols(_) | Response::Indexing(IndexResponse::Ready { .. }) => {
+                search.again()
+            }
+            Response::Failed(_) => search.failed(),
             _ => {}
         }
     }
@@ -249,9 +251,9 @@ impl App {
     pub(crate) fn command_index(&mut self, action: Action) -> Vec<Task> {
         let rests = matches!(self.session.index, IndexState::Paused(..));
         let wanted = match action {
-            Action::PauseIndex => IndexCommand::Pause(!rests),
-            Action::CancelIndex => IndexCommand::Cancel,
-            _ => IndexCommand::Build { agreed: false },
+            Action::PauseIndex => IndexEffect::Pause(!rests),
+            Action::CancelIndex => IndexEffect::Cancel,
+            _ => IndexEffect::Build { agreed: false },
         };
         self.command(Command::Index(wanted))
     }
@@ -368,7 +370,7 @@ mod tests {
             proposed: Some("2\n".into()),
         };
         let proposal = Proposal { files: vec![file], ..Proposal::default() };
-        app.report(crate::session::Report::Proposed { request: "do it".into(), proposal });
+        app.report(crate::session::Response::Proposed { request: "do it".into(), proposal });
         press(&mut app, "Alt-1 Enter");
         assert!(app.overlays.is_empty() && app.focus == Pane::Review);
     }
@@ -393,13 +395,13 @@ mod tests {
         press(&mut app, "Enter");
         // A newer question is queued before it: the visible one is still the one that is answered.
         app.session.questions.push_front(share("newer"));
-        app.report(crate::session::Report::Head("main".into()));
+        app.report(crate::session::Response::Head("main".into()));
         press(&mut app, "n");
         assert_eq!(app.session.questions, [share("newer"), run.clone()]);
         // The visible question goes away: the next one is not answered instead.
         press(&mut app, "Enter");
         app.session.questions.pop_front();
-        app.report(crate::session::Report::Head("main".into()));
+        app.report(crate::session::Response::Head("main".into()));
         assert!(app.overlays.is_empty());
         let tasks = press(&mut app, "y");
         assert!(!tasks.iter().any(|task| matches!(task, crate::tui::app::Task::Run(crate::session::Effect::Run(_)))));

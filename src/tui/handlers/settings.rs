@@ -3,7 +3,7 @@
 use toml::Value;
 
 use crate::config::{ComposerKeys, DiffView, Kind, LayoutChoice, typed_value};
-use crate::session::runner::KEYS;
+use crate::host::KEYS;
 use crate::session::{Level, SettingRow, parse_command};
 use crate::tui::action::KeyMap;
 use crate::tui::app::{App, Task, run};
@@ -259,7 +259,7 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{Connection, Effect, LookOrder, LookReport, Report, Session};
+    use crate::session::{Connection, Effect, LookupEffect, LookupResponse, Response, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
 
@@ -281,7 +281,7 @@ mod tests {
         let (session, effects) = Session::start(Connection::None);
         let theme = Theme::builtin("rhumb-dark", ColorDepth::True).unwrap();
         let mut app = App::start(session, effects, theme, "root".into()).0;
-        app.report(Report::Looked(LookReport::Settings(rows, String::new())));
+        app.report(Response::LookedUp(LookupResponse::Settings(rows, String::new())));
         app
     }
 
@@ -304,8 +304,8 @@ mod tests {
         press(&mut app, "Enter");
         assert!(matches!(app.overlays.top(), Some(Overlay::Confirm(_))));
         let tasks = press(&mut app, "y");
-        let order = LookOrder::KeepSetting("test".into(), Some("true".into()));
-        assert_eq!(tasks, [Task::Run(Effect::Look(order))]);
+        let order = LookupEffect::KeepSetting("test".into(), Some("true".into()));
+        assert_eq!(tasks, [Task::Run(Effect::Lookup(order))]);
         assert!(matches!(app.overlays.top(), Some(Overlay::Settings(_))), "back where one was");
     }
 
@@ -331,7 +331,7 @@ mod showing_tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{Connection, LookReport, ModelRow, ModelUse, Page, Report, Session};
+    use crate::session::{Connection, LookupResponse, ModelRow, ModelUse, Page, Response, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
 
@@ -365,7 +365,7 @@ mod showing_tests {
     fn a_page_waits_until_the_open_overlay_closes() {
         let mut app = app();
         press(&mut app, "F4");
-        app.report(Report::Looked(LookReport::Page(Page { title: "doctor".into(), text: "✓ all".into() })));
+        app.report(Response::LookedUp(LookupResponse::Page(Page { title: "doctor".into(), text: "✓ all".into() })));
         assert!(matches!(app.overlays.top(), Some(Overlay::Paste(_))));
         press(&mut app, "Esc");
         assert!(matches!(app.overlays.top(), Some(Overlay::Read(_))));
@@ -377,7 +377,7 @@ mod showing_tests {
         let row = |name: &str| ModelRow { name: name.into(), detail: "200k".into(), at_hand: true };
         let rows = vec![row("tide-7b"), row("ebb-3b")];
         app.session.connection = Connection::Remote { model: "x".into(), host: "h".into() };
-        app.report(Report::Looked(LookReport::Models { rows, choose: Some((ModelUse::Weak, "ebb".into())) }));
+        app.report(Response::LookedUp(LookupResponse::Models { rows, choose: Some((ModelUse::Weak, "ebb".into())) }));
         press(&mut app, "Enter");
         assert_eq!(app.session.choices.weak_model.as_deref(), Some("ebb-3b"));
     }

@@ -7,7 +7,7 @@ use rhumb_index::repo_map::{RankedFile, RepoMap, symbol_choice};
 
 use super::{MapRow, MapText};
 use crate::context::map_budget;
-use crate::session::{Effect, LookOrder, LookReport, MAP_BUDGET_STEP, Report, ThisMap};
+use crate::session::{Effect, LookupEffect, LookupResponse, MAP_BUDGET_STEP, MapIdentity, Response};
 use crate::tui::action::{Action, Binding, Scope};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::key;
@@ -307,16 +307,16 @@ impl App {
     /// Asks for what passes the letters of the search, if they or the map are others than before.
     pub(crate) fn update_map_filter(&mut self) -> Option<Task> {
         let (map, query) = self.map.next_filter_request()?;
-        Some(Task::Run(Effect::Look(LookOrder::Sift { map: ThisMap(map), query })))
+        Some(Task::Run(Effect::Lookup(LookupEffect::Sift { map: MapIdentity(map), query })))
     }
 
     /// Passes search results of the map to the pane.
-    pub(crate) fn note_for_map(&mut self, report: &Report) {
+    pub(crate) fn note_for_map(&mut self, report: &Response) {
         match report {
-            Report::Looked(LookReport::Sifted { map, query, found }) => {
+            Response::LookedUp(LookupResponse::Sifted { map, query, found }) => {
                 self.map.filtered(&map.0, query, found.clone());
             }
-            Report::Looked(LookReport::Whence { map, place, symbol, whence }) => {
+            Response::LookedUp(LookupResponse::Whence { map, place, symbol, whence }) => {
                 if let Some(Overlay::Why(why)) = self.overlays.top_mut() {
                     why.answer(map, (*place, *symbol), whence);
                 }
@@ -329,17 +329,17 @@ impl App {
     pub(super) fn ask_why(&mut self) -> Vec<Task> {
         let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
         let Some(map) = self.ranked_map().cloned() else { return Vec::new() };
-        let map = ThisMap(map);
+        let map = MapIdentity(map);
         self.overlays.show(Overlay::why(&map, place, symbol));
-        vec![Task::Run(Effect::Look(LookOrder::Whence { map, place, symbol }))]
+        vec![Task::Run(Effect::Lookup(LookupEffect::Whence { map, place, symbol }))]
     }
 
     /// Asks so again, if the map is a newer one.
     pub(crate) fn update_explanation(&mut self) -> Option<Task> {
-        let map = ThisMap(self.ranked_map()?.clone());
+        let map = MapIdentity(self.ranked_map()?.clone());
         let Some(Overlay::Why(why)) = self.overlays.top_mut() else { return None };
         let (place, symbol) = why.follow(&map)?;
-        Some(Task::Run(Effect::Look(LookOrder::Whence { map, place, symbol })))
+        Some(Task::Run(Effect::Lookup(LookupEffect::Whence { map, place, symbol })))
     }
 
     /// Shows the file or the definition that the cursor is on.

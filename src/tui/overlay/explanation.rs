@@ -13,7 +13,7 @@ use rhumb_index::repo_map::{Contribution, Explanation, LocatedReference};
 use rhumb_text::{sanitize, width};
 
 use super::{Place, Reply, centred, window};
-use crate::session::ThisMap;
+use crate::session::MapIdentity;
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::view::under_cursor;
@@ -25,24 +25,24 @@ const GAUGE: usize = 8;
 /// Why one thing stands where it does.
 #[derive(Debug)]
 pub struct ExplanationView {
-    map: ThisMap,
+    map: MapIdentity,
     of: (usize, Option<usize>),
     whence: Option<Explanation>,
     window: ListWindow,
     /// The newest map that was looked through for it.
-    newest: ThisMap,
+    newest: MapIdentity,
 }
 
 impl ExplanationView {
     /// The question; the answer follows.
-    pub fn new(map: &ThisMap, place: usize, symbol: Option<usize>) -> Self {
+    pub fn new(map: &MapIdentity, place: usize, symbol: Option<usize>) -> Self {
         let of = (place, symbol);
         Self { map: map.clone(), of, whence: None, window: ListWindow::default(), newest: map.clone() }
     }
 
     /// Goes on to a newer map: its place there, to be asked about. What is known stays until the answer comes, and for good where the
     /// newer map does not have it.
-    pub fn follow(&mut self, newer: &ThisMap) -> Option<(usize, Option<usize>)> {
+    pub fn follow(&mut self, newer: &MapIdentity) -> Option<(usize, Option<usize>)> {
         if self.newest == *newer {
             return None;
         }
@@ -68,7 +68,7 @@ impl ExplanationView {
     }
 
     /// Takes the answer, if it is to this question.
-    pub fn answer(&mut self, map: &ThisMap, of: (usize, Option<usize>), whence: &Explanation) {
+    pub fn answer(&mut self, map: &MapIdentity, of: (usize, Option<usize>), whence: &Explanation) {
         if (&self.map, self.of) == (map, of) {
             let at = self.window.selected();
             self.window = ListWindow::new(whence.references.len());

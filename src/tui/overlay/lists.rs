@@ -21,7 +21,7 @@ use super::file_peek::PreviewTarget;
 use super::line_prompt::LineFor;
 use super::{Confirm, ConfirmedAction, Overlay, Reply};
 use crate::config::Kind;
-use crate::session::{Keeping, ModelRow, ModelUse, SettingRow, Speaker};
+use crate::session::{ModelRow, ModelUse, Persistence, SettingRow, Speaker};
 use crate::store::sessions::SessionLine;
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
@@ -277,7 +277,7 @@ impl Overlay {
     }
 
     /// What was typed before, the newest first.
-    pub fn inputs(keeping: &Keeping) -> Self {
+    pub fn inputs(keeping: &Persistence) -> Self {
         let inputs: Vec<String> = keeping.inputs.iter().rev().cloned().collect();
         let items = inputs.iter().map(|text| text.replace('\n', " ⏎ ")).collect();
         Self::Inputs(InputList { picker: Picker::new("what was typed before", items), inputs })

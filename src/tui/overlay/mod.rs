@@ -41,7 +41,7 @@ use super::previews::Previews;
 use super::theme::{Role, Theme};
 use super::widget::picker::Picker;
 use crate::context::Prompt;
-use crate::session::{Clip, ModelRow, ModelUse, NewKey, Question, Recording, RunLog, SettingRow, ThisMap};
+use crate::session::{Clip, MapIdentity, ModelRow, ModelUse, NewKey, Question, Recording, RunLog, SettingRow};
 
 pub use self::connect::ConnectBox;
 pub use self::file_peek::{LocationView, Place, PreviewTarget};
@@ -192,7 +192,7 @@ impl Overlay {
     }
 
     /// Explains the rank of an item in the map.
-    pub fn why(map: &ThisMap, place: usize, symbol: Option<usize>) -> Self {
+    pub fn why(map: &MapIdentity, place: usize, symbol: Option<usize>) -> Self {
         Self::Why(ExplanationView::new(map, place, symbol))
     }
 

@@ -415,17 +415,17 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{Connection, Report, Session};
+    use crate::session::{Connection, Response, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_edit::review::Counts;
     use rhumb_edit::{FileChange, FileProposal, Proposal};
 
-    fn proposal(base: &str, proposed: &str) -> Report {
+    fn proposal(base: &str, proposed: &str) -> Response {
         let (base, proposed) = (Some(Arc::from(base)), Some(Arc::from(proposed)));
         let file = FileProposal { path: "src/a.rs".into(), change: FileChange::Modify, base, proposed };
         let proposal = Proposal { files: vec![file], ..Proposal::default() };
-        Report::Proposed { request: "do it".into(), proposal }
+        Response::Proposed { request: "do it".into(), proposal }
     }
 
     fn app() -> App {
@@ -499,7 +499,7 @@ mod tests {
         let tasks = app.edited(&what, "");
         assert_eq!(tasks, [Task::Run(Effect::Reread(vec!["src/a.rs".into()]))]);
         let notices = app.session.transcript.len();
-        app.report(Report::Reread { path: "src/a.rs".into(), text: Some("a\nb\nc\n".into()) });
+        app.report(Response::Reread { path: "src/a.rs".into(), text: Some("a\nb\nc\n".into()) });
         assert_eq!(
             (app.session.transcript.len(), app.session.review.counts().pending),
             (notices, 2),
@@ -514,7 +514,7 @@ mod tests {
             FileProposal { path: "old".into(), change: FileChange::Delete, base: Some("x\n".into()), proposed: None };
         let proposal = Proposal { files: vec![file], ..Proposal::default() };
         app.session.abandon_review();
-        app.report(Report::Proposed { request: "do it".into(), proposal });
+        app.report(Response::Proposed { request: "do it".into(), proposal });
         app.focus = Pane::Review;
         for keys in ["e", "E"] {
             assert!(press(&mut app, keys).iter().all(|task| !matches!(task, Task::Edit(_))));

@@ -86,7 +86,7 @@ pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
         tree: listed.then_some(tree),
         rows,
         prompt: (line > 0).then_some(prompt),
-        // Who asks for it gets it, as long as something can be read in a half.
+        // ModelRole asks for it gets it, as long as something can be read in a half.
         sides: automatic && rows.width >= 2 * MIN_HALF_COLUMNS,
     }
 }

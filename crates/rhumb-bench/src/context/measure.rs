@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use rhumb::session::runner::{Survey, SurveyStart, survey};
+use rhumb::host::{Survey, SurveyStart, survey};
 use rhumb::store::MapStore;
 use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
 use rhumb_index::retrieval::{Question, SearchWeights, search};

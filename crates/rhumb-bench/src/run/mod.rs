@@ -21,7 +21,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rhumb::config::{Paths, Settings};
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::complain;
-use rhumb::session::runner::{Outfit, facts};
+use rhumb::host::{RequestEnv, facts};
 use rhumb_llm::redacted_url;
 use rhumb_workspace::process::StopHandle;
 use serde_json::Value;
@@ -449,7 +449,7 @@ pub(crate) fn of_a_turn(settings: &Settings, is_oracle: bool) -> BTreeMap<String
             say("model", named);
         }
     }
-    let format = settings.edit_format.unwrap_or_else(|| facts(&Outfit::new(settings.clone())).edit_format);
+    let format = settings.edit_format.unwrap_or_else(|| facts(&RequestEnv::new(settings.clone())).edit_format);
     say("edit_format", format.to_string());
     all
 }

@@ -15,7 +15,7 @@ use rhumb::config::{Overrides, Settings};
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::event::{FailedFor, HunkStatus, TurnEvent};
 use rhumb::headless::{EditArgs, EditOptions, edit_with};
-use rhumb::session::runner::Line;
+use rhumb::host::Line;
 use rhumb_llm::models::{Dollars, Prices, Tokens};
 use rhumb_llm::{ScriptedProvider, ScriptedReply};
 use rhumb_tokens::estimate_of;

@@ -12,7 +12,7 @@ use crate::session::question::Subject;
 use crate::session::state::Session;
 use crate::session::transcript::{Entry, Level};
 use crate::session::turn::TurnStatus;
-use crate::session::turn::asking::is_streaming;
+use crate::session::turn::events::is_streaming;
 use rhumb_syntax::SymbolKind;
 use rhumb_workspace::is_secret_name;
 
@@ -21,9 +21,9 @@ const MAX_ADDED: usize = 10;
 
 /// Something to be found out about what was named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MentionOrder {
+pub enum MentionEffect {
     /// What the names behind an `@` mean.
-    LookUp {
+    MentionLookup {
         /// The turn that waits for it.
         turn: u64,
         /// The names.
@@ -44,7 +44,7 @@ pub enum MentionOrder {
 
 /// What was found out.
 #[derive(Debug, Clone)]
-pub enum MentionReport {
+pub enum MentionResponse {
     /// What the names mean.
     LookedUp(LookedUp),
     /// The tokens of files; `None` for what cannot be read.
@@ -91,7 +91,7 @@ pub struct NamedFile {
 
 /// Files that an answer names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RequestedFiles {
     /// The files.
     pub files: Vec<NamedFile>,
     /// How the message was meant that it answers.
@@ -124,25 +124,25 @@ impl Session {
         let named = |files: &[NamedFile]| files.iter().map(|file| file.path.clone()).collect();
         let paths = match &subject {
             Subject::Mentioned { files } => named(files),
-            Subject::Wanted(wanted) => named(&wanted.files),
+            Subject::RequestedFiles(wanted) => named(&wanted.files),
             Subject::Needed { files, .. } => files.clone(),
             _ => Vec::new(),
         };
         self.waiting.weighings += 1;
         let number = self.waiting.weighings;
         self.waiting.weighing.push((number, subject));
-        vec![Effect::Mention(MentionOrder::Weigh { number, paths })]
+        vec![Effect::Mention(MentionEffect::Weigh { number, paths })]
     }
 
     /// Something was found out about what was named.
-    pub(crate) fn mention_found(&mut self, report: MentionReport) -> Vec<Effect> {
+    pub(crate) fn mention_found(&mut self, report: MentionResponse) -> Vec<Effect> {
         match report {
-            MentionReport::LookedUp(found) => self.looked_up(found),
-            MentionReport::Weighed { number, tokens } => {
+            MentionResponse::LookedUp(found) => self.looked_up(found),
+            MentionResponse::Weighed { number, tokens } => {
                 let at = self.waiting.weighing.iter().position(|(waiting, _)| *waiting == number);
                 match at.map(|at| self.waiting.weighing.remove(at).1) {
                     Some(Subject::Mentioned { files }) => self.ask_about_mentioned(files, &tokens),
-                    Some(Subject::Wanted(wanted)) => self.ask_about_wanted(wanted, &tokens),
+                    Some(Subject::RequestedFiles(wanted)) => self.ask_about_wanted(wanted, &tokens),
                     Some(Subject::Needed { files, message }) => self.ask_about_needed(files, message, &tokens),
                     _ => {}
                 }

@@ -3,7 +3,7 @@
 //! An offer holds nothing up. The files that a draft names are offered while it is typed, so that they can be added before it is sent.
 //! After that the offer stays, and a file that is added goes along with the next request.
 
-use super::{MAX_ADDED, NamedFile, Wanted, listed};
+use super::{MAX_ADDED, NamedFile, RequestedFiles, listed};
 use crate::context::{Mode, prose};
 use crate::session::effect::Effect;
 use crate::session::modes::architect::Plan;
@@ -129,12 +129,12 @@ impl Session {
         // What the message named as well is offered once.
         self.waiting.mentioned.retain(|known| files.iter().all(|file| file.path != known.path));
         let mut effects = self.offer_mentioned();
-        let wanted = Wanted { files, mode: turn.mode, request: turn.request.clone(), plan };
-        effects.extend(self.weigh(Subject::Wanted(wanted)));
+        let wanted = RequestedFiles { files, mode: turn.mode, request: turn.request.clone(), plan };
+        effects.extend(self.weigh(Subject::RequestedFiles(wanted)));
         Some(effects)
     }
 
-    pub(super) fn ask_about_wanted(&mut self, wanted: Wanted, tokens: &[(String, Option<usize>)]) {
+    pub(super) fn ask_about_wanted(&mut self, wanted: RequestedFiles, tokens: &[(String, Option<usize>)]) {
         let mut choices = vec![Choice::new('y', if wanted.files.len() == 1 { "add it" } else { "add them" })];
         if wanted.plan.is_none() {
             choices.push(Choice::new('s', "add and go on"));
@@ -144,18 +144,18 @@ impl Session {
         self.question(Question {
             title: title(what, &wanted.files, tokens),
             text: described(&wanted.files, tokens),
-            subject: Subject::Wanted(wanted),
+            subject: Subject::RequestedFiles(wanted),
             choices,
         });
     }
 
     /// Takes the answer to the offer of the files that an answer names. A review of the same answer stays as it is.
-    pub(crate) fn answer_wanted(&mut self, key: char, question: Question, wanted: Wanted) -> Vec<Effect> {
+    pub(crate) fn answer_wanted(&mut self, key: char, question: Question, wanted: RequestedFiles) -> Vec<Effect> {
         if key == 's' && self.is_answering() {
             self.questions.push_front(question);
             return Vec::new();
         }
-        let Wanted { files, mode, request, plan } = wanted;
+        let RequestedFiles { files, mode, request, plan } = wanted;
         let mut effects = Vec::new();
         match key {
             'y' | 's' => effects.extend(self.add_named_files(&files, false)),
@@ -177,7 +177,7 @@ impl Session {
             [file] => format!("{file} is in the chat now. Go on."),
             files => format!("These files are in the chat now: {}. Go on.", files.join(", ")),
         };
-        self.rounds = crate::session::proposal::rounds::Rounds::default();
+        self.rounds = crate::session::proposal::edit_retries::EditRetries::default();
         self.transcript.push(Entry::User { text: text.clone(), mode, answered: false });
         let turn = Turn::again(self.next_turn(), text, request).in_mode(mode);
         self.begin_turn(turn)

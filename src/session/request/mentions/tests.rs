@@ -9,8 +9,8 @@ use rhumb_llm::{Completion, Finish, StreamEvent};
 fn session() -> Session {
     let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
     let paths = [".env", "a.py", "lib/c.py", "lib/d.py"].map(str::to_owned);
-    session.handle(Report::Listed(Arc::new(paths.to_vec())));
-    session.handle(Report::Symbols(Arc::default()));
+    session.handle(Response::Listed(Arc::new(paths.to_vec())));
+    session.handle(Response::Symbols(Arc::default()));
     session
 }
 
@@ -25,17 +25,18 @@ fn chat(session: &Session) -> Vec<(&str, bool)> {
 /// Reports the tokens of the files that effects ask about, seven each.
 fn weighed(session: &mut Session, effects: &[Effect]) {
     for effect in effects {
-        if let Effect::Mention(MentionOrder::Weigh { number, paths }) = effect {
+        if let Effect::Mention(MentionEffect::Weigh { number, paths }) = effect {
             let tokens = paths.iter().map(|path| (path.clone(), Some(7))).collect();
-            session.handle(Report::Mention(MentionReport::Weighed { number: *number, tokens }));
+            session.handle(Response::Mention(MentionResponse::Weighed { number: *number, tokens }));
         }
     }
 }
 
 fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
     let turn = session.turn.as_ref().map(|turn| turn.number).unwrap();
-    session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
-    let effects = session.handle(Report::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
+    let effects =
+        session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
     weighed(session, &effects);
     effects
 }
@@ -55,7 +56,7 @@ fn draft(session: &mut Session, text: &str) {
         _ => None,
     });
     let view = ContextView { map: None, provisional: false, prompt: Arc::default(), unreadable: Vec::new() };
-    let effects = session.handle(Report::Measured { generation: generation.unwrap(), view });
+    let effects = session.handle(Response::Measured { generation: generation.unwrap(), view });
     weighed(session, &effects);
 }
 
@@ -119,7 +120,7 @@ fn an_offer_does_not_hold_back_what_waits() {
     send(&mut session, "mend a.py");
     session.send("and then this");
     answer(&mut session, "lib/c.py needs it as well.");
-    session.handle(Report::NotProposed(None));
+    session.handle(Response::NotProposed(None));
     assert_eq!(titles(&session).len(), 2);
     assert!(is_asked(&session.next_queued()));
 }
@@ -128,8 +129,8 @@ fn an_offer_does_not_hold_back_what_waits() {
 fn with_symbols(files: &[(&str, &str)]) -> Session {
     let mut session = session();
     let paths = files.iter().map(|(path, _)| (*path).to_owned()).collect();
-    session.handle(Report::Listed(Arc::new(paths)));
-    session.handle(Report::Symbols(graph_of(files)));
+    session.handle(Response::Listed(Arc::new(paths)));
+    session.handle(Response::Symbols(graph_of(files)));
     session
 }
 
@@ -217,11 +218,13 @@ fn names_behind_an_at_are_looked_up_before_the_message_goes() {
     let mut session = session();
     let (sent, effects) = session.send("compare @a.py with @diff, says mira@lib.org @nobody");
     assert!(sent && session.questions.is_empty(), "what is named with @ is not offered");
-    let [Effect::Mention(MentionOrder::LookUp { turn, names, .. })] = effects.as_slice() else { panic!("{effects:?}") };
+    let [Effect::Mention(MentionEffect::MentionLookup { turn, names, .. })] = effects.as_slice() else {
+        panic!("{effects:?}")
+    };
     assert_eq!(names, &["a.py", "diff"]);
     let attachment = Attachment { title: "diff".into(), text: "-old\n+new".into(), whole: None };
     let found = LookedUp { turn: *turn, files: vec!["a.py".into()], attached: vec![attachment], notes: Vec::new() };
-    let effects = session.handle(Report::Mention(MentionReport::LookedUp(found.clone())));
+    let effects = session.handle(Response::Mention(MentionResponse::LookedUp(found.clone())));
     let order = effects.iter().find_map(|effect| match effect {
         Effect::Ask(order) => Some(order),
         _ => None,
@@ -236,7 +239,7 @@ fn names_behind_an_at_are_looked_up_before_the_message_goes() {
 
     session.send("once more @diff");
     let turn = session.turn.as_ref().unwrap().number;
-    let effects = session.handle(Report::Mention(MentionReport::LookedUp(LookedUp { turn, ..found })));
+    let effects = session.handle(Response::Mention(MentionResponse::LookedUp(LookedUp { turn, ..found })));
     let again = effects.iter().any(|effect| matches!(effect, Effect::Ask(order) if order.draft.contains("+new")));
     assert!(!again, "the conversation holds it already");
 }
@@ -247,8 +250,8 @@ fn a_turn_cancelled_while_names_are_looked_up_stays_so() {
     session.send("see @diff");
     let turn = session.turn.as_ref().unwrap().number;
     session.cancel();
-    let report = MentionReport::LookedUp(LookedUp { turn, ..LookedUp::default() });
-    assert!(session.handle(Report::Mention(report)).is_empty());
+    let report = MentionResponse::LookedUp(LookedUp { turn, ..LookedUp::default() });
+    assert!(session.handle(Response::Mention(report)).is_empty());
     assert_eq!(session.returned_draft.as_deref(), Some("see @diff"));
 }
 
@@ -258,7 +261,7 @@ fn what_an_answer_names_is_not_offered_once_the_conversation_is_cleared() {
         let mut session = session();
         session.send("go on");
         answer(&mut session, "I would have to see a.py.");
-        session.handle(Report::NotProposed(None));
+        session.handle(Response::NotProposed(None));
         assert_eq!(session.questions.len(), 1);
         session.command(command.clone());
         assert!(session.questions.is_empty(), "{command:?}");

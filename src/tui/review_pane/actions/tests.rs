@@ -7,7 +7,7 @@ use crossterm::event::Event;
 use rhumb_edit::{EditFormat, FileChange, FileProposal, Flag, Outcome, Proposal, Status};
 
 use crate::clock::Clock;
-use crate::session::{Connection, Effect, Entry, LookReport, Report, Session, Written};
+use crate::session::{Connection, Effect, Entry, LookupResponse, Response, Session, Written};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task};
 use crate::tui::key;
@@ -45,8 +45,8 @@ fn with(proposal: Proposal) -> App {
     let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
     let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
     app.review.guard.clock = Clock::still();
-    app.report(Report::Head("main".into()));
-    app.report(Report::Proposed { request: "do it".into(), proposal });
+    app.report(Response::Head("main".into()));
+    app.report(Response::Proposed { request: "do it".into(), proposal });
     app.focus = Pane::Review;
     app
 }
@@ -108,7 +108,7 @@ fn a_comment_whose_hunk_is_gone_goes_into_the_composer() {
     let mut app = app();
     press(&mut app, "c h m");
     let other = FileProposal { proposed: Some(BASE.replace("fn a()", "fn x()").into()), ..file("a.rs") };
-    app.report(Report::Proposed {
+    app.report(Response::Proposed {
         request: "do it".into(),
         proposal: Proposal { files: vec![other], ..Proposal::default() },
     });
@@ -144,7 +144,7 @@ fn what_is_to_be_sent_can_be_changed_in_the_composer() {
 fn what_was_noted_on_a_written_hunk_is_not_forgotten() {
     let mut app = app();
     press(&mut app, "c d o c s Enter g y w");
-    app.report(Report::Wrote(Written { paths: vec!["a.rs".into()], ..Written::default() }));
+    app.report(Response::Wrote(Written { paths: vec!["a.rs".into()], ..Written::default() }));
     assert!(app.session.review.is_empty());
     let text = app.session.feedback().expect("something to tell");
     assert!(text.contains("a.rs, line 1 (accepted and written):") && text.contains("docs"), "{text}");
@@ -187,9 +187,9 @@ fn with_refused() -> App {
 fn an_edit_without_a_place_is_put_in_by_hand() {
     let mut app = with_refused();
     let tasks = effects(press(&mut app, "e"));
-    assert!(matches!(tasks.as_slice(), [Effect::Look(_)]), "its file is read: {tasks:?}");
+    assert!(matches!(tasks.as_slice(), [Effect::Lookup(_)]), "its file is read: {tasks:?}");
     let text = Ok(Arc::from(BASE));
-    app.report(Report::Looked(LookReport::File { path: "b.rs".into(), text }));
+    app.report(Response::LookedUp(LookupResponse::File { path: "b.rs".into(), text }));
     press(&mut app, "Enter");
     assert_eq!(app.session.review.refused.len(), 1);
     let file = &app.session.review.files[0];
@@ -203,7 +203,7 @@ fn an_edit_without_a_place_is_put_in_by_hand() {
 fn an_edit_without_a_place_is_put_in_with_the_editor() {
     let mut app = with_refused();
     press(&mut app, "e");
-    app.report(Report::Looked(LookReport::File { path: "b.rs".into(), text: Ok(Arc::from(BASE)) }));
+    app.report(Response::LookedUp(LookupResponse::File { path: "b.rs".into(), text: Ok(Arc::from(BASE)) }));
     let tasks = press(&mut app, "e");
     let Some(Task::Edit(what @ Editing::Review(draft))) = tasks.last() else { panic!("{tasks:?}") };
     assert_eq!(draft.line, 2);
@@ -288,12 +288,12 @@ fn more_that_is_proposed_leaves_the_cursor_where_it_is() {
     let mut app = with(Proposal { files: vec![file("a.rs"), file("c.rs")], ..Proposal::default() });
     press(&mut app, "} ]");
     let more = |outcomes| Proposal { files: vec![file("b.rs")], outcomes, ..Proposal::default() };
-    app.report(Report::Proposed { request: "do it".into(), proposal: more(vec![refused("x\n", "y\n")]) });
+    app.report(Response::Proposed { request: "do it".into(), proposal: more(vec![refused("x\n", "y\n")]) });
     let at = app.hunk_here().unwrap();
     assert_eq!((app.session.review.files[at.file].path.as_str(), at.hunk), ("c.rs", 1));
     press(&mut app, "g g");
     assert_eq!(app.refused_here(), Some(0));
-    app.report(Report::Proposed {
+    app.report(Response::Proposed {
         request: "do it".into(),
         proposal: more(vec![refused("v\n", "w\n"), refused("x\n", "y\n")]),
     });
@@ -310,11 +310,11 @@ fn what_loses_its_place_comes_first_and_under_the_cursor() {
     app.focus = Pane::Chat;
     app.go_to_refused(0);
     let changed = |name: &str, text: &str| Some(Arc::from(text.replace(name, "fn mine()").as_str()));
-    app.report(Report::Reread { path: "a.rs".into(), text: changed("fn a()", BASE) });
+    app.report(Response::Reread { path: "a.rs".into(), text: changed("fn a()", BASE) });
     app.lay_out_review(None);
     assert_eq!(app.refused_here(), Some(1), "who looks elsewhere finds the cursor where it was");
     app.focus = Pane::Review;
-    app.report(Report::Reread { path: "a.rs".into(), text: changed("fn c()", &BASE.replace("fn a()", "fn mine()")) });
+    app.report(Response::Reread { path: "a.rs".into(), text: changed("fn c()", &BASE.replace("fn a()", "fn mine()")) });
     app.lay_out_review(None);
     assert_eq!(app.refused_here(), Some(0));
     let conflicts: Vec<bool> = app.session.review.refused.iter().map(Outcome::is_conflict).collect();
@@ -327,11 +327,11 @@ fn a_conflict_holds_its_file_back_and_no_other() {
     let mut app = with(Proposal { files: vec![file("a.rs"), file("b.rs")], ..Proposal::default() });
     press(&mut app, "g y");
     let mine = BASE.replace("fn a()", "fn mine()");
-    app.report(Report::Reread { path: "a.rs".into(), text: Some(mine.as_str().into()) });
+    app.report(Response::Reread { path: "a.rs".into(), text: Some(mine.as_str().into()) });
     let effects = effects(press(&mut app, "w"));
     let [Effect::Write { files, .. }] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!(files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["b.rs"]);
-    app.report(Report::Wrote(Written { paths: vec!["b.rs".into()], ..Written::default() }));
+    app.report(Response::Wrote(Written { paths: vec!["b.rs".into()], ..Written::default() }));
     app.review.guard.clock.advance(Duration::from_secs(1));
     app.open_refused(0);
     press(&mut app, "Enter y");
@@ -346,7 +346,7 @@ fn a_key_decides_nothing_on_what_has_just_appeared() {
     app.review.guard.clock.advance(Duration::from_secs(1));
     let proposal = Proposal { files: vec![file("other.rs")], ..Proposal::default() };
     let other = FileProposal { proposed: Some(BASE.replace("fn a()", "fn x()").into()), ..file("a.rs") };
-    app.report(Report::Proposed { request: "more".into(), proposal: Proposal { files: vec![other], ..proposal } });
+    app.report(Response::Proposed { request: "more".into(), proposal: Proposal { files: vec![other], ..proposal } });
     press(&mut app, "y");
     assert_eq!(app.session.review.counts().accepted, 0, "{}", app.hint.text());
     app.review.guard.clock.advance(Duration::from_millis(299));

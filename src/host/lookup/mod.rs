@@ -1,0 +1,323 @@
+//! Looks things up for commands that only show something, and for completion. Each order is answered by exactly one report.
+
+pub(super) mod doctor;
+mod setting_rows;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::{Host, Line, RequestEnv, connect_model, undo_preview};
+use crate::config::{Entry, Kind, SETTINGS, Settings, command_files, keep_setting, written};
+use crate::session::{Clip, CustomCommands, Level, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, Response};
+use doctor::{checks_text, checkup, server_check, version};
+use rhumb_llm::models::{Catalog, Model};
+use setting_rows::setting_rows;
+
+/// How long the model's server may take to say which models it has.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Names of one folder that are completed from.
+const MOST_NAMES: usize = 2_000;
+
+/// Characters of one error that go into a report of a fault.
+const MOST_OF_AN_ERROR: usize = 300;
+
+impl Host {
+    /// Looks something up and reports it.
+    pub(super) fn look(self, order: LookupEffect) {
+        match order {
+            LookupEffect::Models { choose } => {
+                tokio::spawn(async move {
+                    let served = self.served_models().await;
+                    self.looking(move |runner| LookupResponse::Models { rows: runner.model_rows(&served), choose });
+                });
+            }
+            LookupEffect::Doctor { terminal } => {
+                tokio::spawn(async move {
+                    let server = server_check(self.line().as_ref()).await;
+                    self.looking(move |runner| {
+                        let mut checks = checkup(&runner.shared.root, &runner.shared.outfit, &terminal);
+                        checks.push(server);
+                        LookupResponse::Page(Page { title: "doctor".into(), text: checks_text(&checks) })
+                    });
+                });
+            }
+            LookupEffect::Model { part, name } => self.looking(move |runner| runner.model_for(part, &name)),
+            LookupEffect::Settings { only, chosen } => {
+                self.looking(move |runner| {
+                    let outfit = &runner.shared.outfit;
+                    let rows = setting_rows(&outfit.settings, outfit.settings_file.as_deref(), &chosen);
+                    LookupResponse::Settings(rows, only.unwrap_or_default())
+                });
+            }
+            LookupEffect::KeepSetting(name, value) => self.looking(move |runner| {
+                let result = match runner.shared.outfit.settings_file.as_deref() {
+                    Some(file) => keep_setting(file, &name, value.as_deref())
+                        .map(|(file, line)| format!("{}:{line}", file.display())),
+                    None => Err("no settings are written here".to_owned()),
+                };
+                LookupResponse::Kept { name, result }
+            }),
+            LookupEffect::LastWrite(direction) => self.looking(move |runner| {
+                let shared = &runner.shared;
+                let settings = &shared.outfit.settings;
+                let preview = undo_preview(&shared.root, runner.journal().as_ref(), direction, settings);
+                LookupResponse::LastWrite(direction, preview)
+            }),
+            LookupEffect::AgentsFile(order) => self.propose_agents_file(*order),
+            LookupEffect::Trust => self.looking(|runner| trust_page(&runner.shared.outfit.settings)),
+            LookupEffect::FaultReport { title, terminal, errors } => self.looking(move |runner| {
+                let text = fault_report(&runner.shared.outfit.settings, &title, &terminal, &errors);
+                let hint =
+                    "Look it over before you send it: it holds no code and no key, but names of files in errors."
+                        .into();
+                LookupResponse::Copied(Clip { what: "The report".into(), text, hint })
+            }),
+            LookupEffect::Folder(folder) => self.looking(move |runner| {
+                let names = runner.names_in(&folder);
+                LookupResponse::Folder { folder, names }
+            }),
+            LookupEffect::File(path) => self.looking(move |runner| {
+                let text = rhumb_workspace::read(&runner.shared.root, &path);
+                LookupResponse::File { text: text.map(|file| file.text).map_err(|error| error.to_string()), path }
+            }),
+            LookupEffect::Sift { map, query } => {
+                let number = self.shared.newest_sift.fetch_add(1, Ordering::SeqCst) + 1;
+                self.looking(move |runner| {
+                    let found = map.0.filter(&query, &|| runner.shared.newest_sift.load(Ordering::SeqCst) != number);
+                    LookupResponse::Sifted { map, query, found }
+                });
+            }
+            LookupEffect::Whence { map, place, symbol } => self.looking(move |_| {
+                let whence = map.0.explain(place, symbol);
+                LookupResponse::Whence { map, place, symbol, whence }
+            }),
+            LookupEffect::Search(question) => {
+                let number = self.shared.newest_search.fetch_add(1, Ordering::SeqCst) + 1;
+                self.blocking(Response::Failed, move |runner| {
+                    // Whoever types on has asked again meanwhile; the answer says which question it is for.
+                    let is_newest = runner.shared.newest_search.load(Ordering::SeqCst) == number;
+                    let hits = if is_newest { runner.found(&question) } else { Some(Vec::new()) };
+                    Response::LookedUp(LookupResponse::Found { question, hits })
+                });
+            }
+            LookupEffect::Commands => self.looking(|runner| {
+                let (commands, problems) =
+                    command_files(runner.shared.outfit.commands.as_deref(), runner.shared.root.path());
+                LookupResponse::Commands(CustomCommands::new(commands, problems))
+            }),
+        }
+    }
+
+    fn looking(self, look: impl FnOnce(&Self) -> LookupResponse + Send + 'static) {
+        self.blocking(Response::Failed, move |runner| Response::LookedUp(look(runner)));
+    }
+
+    /// The models that the connected server lists; none where it has no list, or is too slow with it.
+    pub(super) async fn served_models(&self) -> Vec<String> {
+        let Some(line) = self.line() else { return Vec::new() };
+        let listed = tokio::time::timeout(PATIENCE, line.provider.models()).await;
+        listed.map(Result::unwrap_or_default).unwrap_or_default()
+    }
+
+    /// The models that can be chosen: those that the server lists, short names, and all that are known, those first that can be
+    /// asked at once.
+    fn model_rows(&self, served: &[String]) -> Vec<ModelRow> {
+        let RequestEnv { settings, catalog, .. } = &self.shared.outfit;
+        let is_elsewhere = self.line().is_some_and(|line| !line.configured) || settings.base_url.is_some();
+        let mut hands = Hands::new(settings);
+        let mut rows = Vec::new();
+        for name in served {
+            let facts = catalog.find(name);
+            rows.push(ModelRow { name: name.clone(), detail: detail(&facts), at_hand: true });
+        }
+        for (alias, meant) in short_names(settings, catalog) {
+            let at_hand = !is_elsewhere && hands.holds(&meant);
+            rows.push(ModelRow { name: alias, detail: format!("→ {meant}"), at_hand });
+        }
+        // A server of the user's own knows its models by names of its own.
+        let named = if is_elsewhere { Vec::new() } else { catalog.names() };
+        for name in named {
+            let at_hand = hands.holds(&name);
+            rows.push(ModelRow { detail: detail(&catalog.find(&name)), name, at_hand });
+        }
+        let mut known = BTreeSet::new();
+        rows.retain(|row| known.insert(row.name.clone()));
+        rows.sort_by_key(|row| !row.at_hand);
+        rows
+    }
+
+    /// Whether the model can be asked to do its part, in words.
+    fn model_for(&self, part: ModelUse, name: &str) -> LookupResponse {
+        let told = |level, text: String, hint: String| LookupResponse::Told { level, text, hint };
+        let outfit = &self.shared.outfit;
+        let work = part.work();
+        let Some(main) = self.line() else {
+            return told(Level::Warning, format!("{name} {work}, once a model is connected."), String::new());
+        };
+        let line = if main.configured { connect_model(outfit, name).transpose() } else { None };
+        match line {
+            Some(Ok(line)) => match line.notes.first() {
+                Some((note, hint)) => told(Level::Warning, note.clone(), hint.clone()),
+                None => told(
+                    Level::Info,
+                    format!("{} {work} from now on ({}).", line.model, detail(&line.facts)),
+                    String::new(),
+                ),
+            },
+            Some(Err(error)) => told(Level::Error, format!("{error}."), error.hint()),
+            None => {
+                let Line { model, .. } = main;
+                let text =
+                    format!("{name} cannot be asked: this server was found and not configured, so {model} {work}.");
+                told(Level::Warning, text, "Start with --base-url, or name it in rhumb.toml.".into())
+            }
+        }
+    }
+
+    /// What lies in a folder below the root, in order; nothing for one outside.
+    fn names_in(&self, folder: &str) -> Vec<String> {
+        let outside = folder.starts_with(['/', '~', '\\']) || folder.split(['/', '\\']).any(|part| part == "..");
+        if outside {
+            return Vec::new();
+        }
+        let entries =
+            std::fs::read_dir(self.shared.root.path().join(folder)).into_iter().flatten().filter_map(Result::ok);
+        let name = |entry: std::fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            let slash = if entry.file_type().ok()?.is_dir() { "/" } else { "" };
+            (name != ".git").then(|| format!("{name}{slash}"))
+        };
+        let mut names: Vec<String> = entries.take(MOST_NAMES).filter_map(name).collect();
+        names.sort();
+        names
+    }
+}
+
+/// Which providers can be asked at once, each looked up once.
+struct Hands<'s> {
+    settings: &'s Settings,
+    known: BTreeMap<String, bool>,
+}
+
+impl<'s> Hands<'s> {
+    fn new(settings: &'s Settings) -> Self {
+        Self { settings, known: BTreeMap::new() }
+    }
+
+    fn holds(&mut self, name: &str) -> bool {
+        let provider = name.split_once('/').map_or(name, |(provider, _)| provider);
+        let has_key = || {
+            let endpoint = self.settings.endpoint_without_key(name).ok().flatten();
+            endpoint.is_some_and(|endpoint| endpoint.key_source.is_some())
+        };
+        *self.known.entry(provider.to_owned()).or_insert_with(has_key)
+    }
+}
+
+/// The user's short names, and ours, with what each stands for.
+fn short_names(settings: &Settings, catalog: &Catalog) -> Vec<(String, String)> {
+    let own = settings.aliases.iter().map(|(alias, meant)| (alias.clone(), meant.clone()));
+    let ours = if settings.base_url.is_some() { Vec::new() } else { catalog.short_names() };
+    own.chain(ours).collect()
+}
+
+/// Its window and prices: `200k · $3 in, $15 out`.
+fn detail(model: &Model) -> String {
+    if !model.known {
+        return "not in any table".into();
+    }
+    let window = match model.window {
+        tokens @ 0..1_000 => tokens.to_string(),
+        tokens @ 1_000..1_000_000 => format!("{}k", tokens / 1_000),
+        tokens => format!("{:.1}M", tokens as f64 / 1e6),
+    };
+    let price =
+        model.prices.map_or_else(String::new, |prices| format!(" · ${} in, ${} out", prices.input, prices.output));
+    format!("{window}{price}")
+}
+
+fn trust_page(settings: &Settings) -> LookupResponse {
+    let waiting = &settings.layers.waiting;
+    if waiting.is_empty() {
+        let text = "This repository's settings propose nothing that waits for an approval.".into();
+        return LookupResponse::Told { level: Level::Info, text, hint: String::new() };
+    }
+    let mut text =
+        String::from("This repository proposes settings that cost, send or run something. None of them is used.\n\n");
+    for (proposed, _) in waiting {
+        let _ = writeln!(text, "{}  {}\n    {} = {}\n", proposed.short(), proposed.file, proposed.name, proposed.value);
+    }
+    text.push_str("To approve one exactly as it is shown, leave and run: rhumb trust --approve HASH\n");
+    LookupResponse::Page(Page { title: "proposed by the repository".into(), text })
+}
+
+/// What a report of a fault should tell: no code, no keys, no texts that the user wrote into settings.
+fn fault_report(settings: &Settings, title: &str, terminal: &[(String, String)], errors: &[String]) -> String {
+    let mut text = format!("## {}\n\n", if title.is_empty() { "(what went wrong)" } else { title });
+    let _ = writeln!(text, "What I did:\n\nWhat I expected:\n\nWhat happened instead:\n\n- {}", version());
+    terminal.iter().for_each(|(name, value)| _ = writeln!(text, "- {name}: {value}"));
+    let set: Vec<String> = settings.layers.effective().map(set_line).collect();
+    if !set.is_empty() {
+        let _ = writeln!(text, "\nSettings that are not the default:\n\n{}", set.join("\n"));
+    }
+    if !errors.is_empty() {
+        text.push_str("\nThe last errors:\n\n");
+        let home = std::env::home_dir().map(|home| home.display().to_string()).filter(|home| home.len() > 1);
+        for error in errors {
+            let short: String = error.chars().take(MOST_OF_AN_ERROR).collect();
+            let line = home.as_ref().map_or_else(|| short.clone(), |home| short.replace(home.as_str(), "~"));
+            let _ = writeln!(text, "- {}", line.replace('\n', " "));
+        }
+    }
+    text
+}
+
+/// A setting with its value, where that can hold nothing of the user's own.
+fn set_line(entry: &Entry) -> String {
+    let setting = SETTINGS.iter().find(|setting| setting.name == entry.name);
+    let is_plain =
+        |kind| matches!(kind, Kind::Whole(..) | Kind::Number | Kind::Switch | Kind::OneOf(_) | Kind::Thinking);
+    let is_named = ["model", "weak_model", "editor_model", "theme"].contains(&entry.name.as_str());
+    if is_named || setting.is_some_and(|setting| is_plain(setting.kind)) {
+        return format!("- {} = {}", entry.name, written(&entry.shown()));
+    }
+    // The names of tables are the user's own words.
+    format!("- {} (set)", entry.name.split('.').next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Overrides, Sources};
+
+    fn settings(vars: &[(&str, &str)]) -> Settings {
+        let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        Settings::load(&Sources { flags: Overrides::default(), env: &env, paths: None, dirs: None }).unwrap()
+    }
+
+    #[test]
+    fn a_report_of_a_fault_holds_no_key_and_no_words_of_the_user() {
+        let settings = settings(&[
+            ("RHUMB_API_KEY", "sk-canary"),
+            ("RHUMB_BASE_URL", "http://user:pass@10.0.0.7/v1"),
+            ("RHUMB_TEST_CMD", "TOKEN=canary make test"),
+            ("RHUMB_MAP_TOKENS", "1024"),
+        ]);
+        let terminal = [("TERM".to_owned(), "xterm".to_owned())];
+        let text = fault_report(&settings, "it broke", &terminal, &["cannot read x\ny".into()]);
+        assert!(!text.contains("canary") && !text.contains("10.0.0.7"), "{text}");
+        for part in ["it broke", "map_tokens = 1024", "test_cmd (set)", "TERM: xterm", "cannot read x y", "rhumb 0"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+
+    #[test]
+    fn a_provider_with_a_key_is_at_hand() {
+        let settings = settings(&[("ANTHROPIC_API_KEY", "k")]);
+        let mut hands = Hands::new(&settings);
+        assert!(hands.holds("anthropic/claude-x") && !hands.holds("groq/llama"));
+    }
+}

@@ -1,0 +1,218 @@
+//! From a reply to a proposal: parses the edits and finds their places in the files as they are now.
+
+use std::cell::OnceCell;
+use std::sync::atomic::AtomicBool;
+
+use crate::session::ChatFile;
+use rhumb_edit::{Files, Flag, FormatChoice, ParsedReply, PendingChanges, Proposal};
+use rhumb_workspace::{ReadError, Root};
+
+/// The files of a root as the edit room wants to see them.
+struct DiskFile<'a> {
+    root: &'a Root,
+    listing: Listing<'a>,
+    /// None if every file of the root counts as one of the chat.
+    chat: Option<&'a [ChatFile]>,
+}
+
+/// All files of the root, sorted.
+enum Listing<'a> {
+    Given(&'a [String]),
+    /// SearchGoal when it is asked for.
+    SearchGoal(OnceCell<Vec<String>>),
+}
+
+impl DiskFile<'_> {
+    fn listed(&self) -> &[String] {
+        match &self.listing {
+            Listing::Given(paths) => paths,
+            Listing::SearchGoal(paths) => paths.get_or_init(|| {
+                let listing = rhumb_workspace::files(self.root, &AtomicBool::new(false), &mut |_| {});
+                listing.files.into_iter().map(|file| file.path).collect()
+            }),
+        }
+    }
+
+    fn lists(&self, path: &str) -> bool {
+        self.listed().binary_search_by(|known| known.as_str().cmp(path)).is_ok()
+    }
+}
+
+impl Files for DiskFile<'_> {
+    fn paths(&self) -> Vec<String> {
+        self.listed().to_vec()
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        rhumb_workspace::path_is_taken(self.root, path)
+    }
+
+    fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
+        match rhumb_workspace::read(self.root, path) {
+            Ok(snapshot) => Ok(Some(snapshot.text.to_string())),
+            Err(ReadError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn in_chat(&self, path: &str) -> bool {
+        match self.chat {
+            Some(chat) => chat.iter().any(|file| file.path == path && !file.read_only),
+            None => rhumb_workspace::path_is_taken(self.root, path),
+        }
+    }
+
+    fn is_ignored(&self, path: &str) -> bool {
+        // What is listed is tracked, if a rule fits it; while nothing is listed nobody knows.
+        rhumb_workspace::is_ignored(self.root, path) && !self.listed().is_empty() && !self.lists(path)
+    }
+
+    fn write_warnings(&self, path: &str) -> Vec<Flag> {
+        let held = rhumb_workspace::editor_trace(self.root, path).map(|_| Flag::OpenInEditor);
+        let read_only = (!rhumb_workspace::may_write(self.root, path)).then_some(Flag::ReadOnly);
+        let linked = rhumb_workspace::has_hard_links(self.root, path).then_some(Flag::HardLinked);
+        [held, read_only, linked].into_iter().flatten().collect()
+    }
+
+    fn stored_at(&self, path: &str) -> Option<String> {
+        Some(rhumb_workspace::resolve_links(self.root, path)).filter(|stored| stored != path)
+    }
+
+    fn linked_from(&self, path: &str) -> Vec<String> {
+        rhumb_workspace::symlink_aliases(self.root, path)
+    }
+
+    fn root(&self) -> Option<String> {
+        Some(self.root.path().display().to_string())
+    }
+}
+
+/// Finds the edits of the replies to one request, oldest first, and their places, and what a reviewer should know of them.
+/// `paths` are all files of the root, sorted.
+pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], replies: &[String], format: FormatChoice) -> Proposal {
+    let files = DiskFile { root, listing: Listing::Given(paths), chat: Some(chat) };
+    let parsed: Vec<_> = replies.iter().map(|reply| rhumb_edit::parse(reply, format)).collect();
+    proposed(&files, &PendingChanges::default(), &parsed)
+}
+
+/// Like [`propose`], put upon what stands from the replies to other requests. Each reply comes with its number among the
+/// answers of the session; one that is no answer has none.
+pub(super) fn propose_upon(
+    standing: &PendingChanges,
+    root: &Root,
+    paths: &[String],
+    chat: &[ChatFile],
+    replies: &[(Option<usize>, String)],
+) -> Proposal {
+    let files = DiskFile { root, listing: Listing::Given(paths), chat: Some(chat) };
+    let parsed = |(answer, reply): &(Option<usize>, String)| ParsedReply {
+        answer: *answer,
+        ..rhumb_edit::parse(reply, FormatChoice::Auto)
+    };
+    proposed(&files, standing, &replies.iter().map(parsed).collect::<Vec<_>>())
+}
+
+/// Like [`propose`], for one reply to nobody knows what. The files of the root are listed only if the names in the reply call
+/// for it; without `chat`, all of them are meant.
+pub fn propose_alone(root: &Root, chat: Option<&[ChatFile]>, reply: &str, format: FormatChoice) -> Proposal {
+    let listing = Listing::SearchGoal(OnceCell::new());
+    proposed(&DiskFile { root, listing, chat }, &PendingChanges::default(), &[rhumb_edit::parse(reply, format)])
+}
+
+fn proposed(files: &DiskFile<'_>, standing: &PendingChanges, parsed: &[ParsedReply]) -> Proposal {
+    let mut proposal = rhumb_edit::propose_all(standing, parsed, files);
+    rhumb_edit::add_flags(&mut proposal, files);
+    proposal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhumb_edit::Status;
+    use rhumb_edit::review::Review;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    const BLOCK: &str = "```\n<<<<<<< SEARCH\ntwo\n=======\n2\n>>>>>>> REPLACE\n```\n";
+
+    /// A root that lists `src/a.py` alone, with the same text in files that no listing has.
+    fn root() -> (tempfile::TempDir, Root) {
+        let dir = tempfile::tempdir().unwrap();
+        let inside = dir.path().join("in");
+        for path in ["src", "build", "nested/.git", "links"] {
+            fs::create_dir_all(inside.join(path)).unwrap();
+        }
+        for path in ["src/a.py", "build/a.py", "nested/a.py"] {
+            fs::write(inside.join(path), "one\ntwo\n").unwrap();
+        }
+        fs::write(inside.join(".gitignore"), "/build/\n").unwrap();
+        fs::write(inside.join("nested/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(dir.path().join("out"), "one\ntwo\n").unwrap();
+        symlink("../build/a.py", inside.join("links/b.py")).unwrap();
+        symlink(dir.path().join("out"), inside.join("links/a.py")).unwrap();
+        let root = Root::at(&inside).unwrap();
+        (dir, root)
+    }
+
+    fn proposal_for(root: &Root, name: &str) -> Proposal {
+        let reply = format!("{name}\n{BLOCK}");
+        propose(root, &["src/a.py".to_owned()], &[], &[reply], FormatChoice::Auto)
+    }
+
+    #[test]
+    fn a_file_that_no_listing_has_is_edited_by_its_exact_name_and_no_other_file_instead() {
+        let (_dir, root) = root();
+        for name in ["build/a.py", "nested/a.py", "links/b.py", "./build/a.py", "`build/a.py`:"] {
+            let proposal = proposal_for(&root, name);
+            let bare = name.trim_matches(['`', ':']).trim_start_matches("./");
+            assert_eq!(proposal.files.iter().map(|file| &*file.path).collect::<Vec<_>>(), [bare], "{proposal:?}");
+            assert_eq!(proposal.outcomes[0].status, Status::Applied, "{name}");
+            assert!(!proposal.outcomes[0].flags.contains(&Flag::PathGuessed), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_link_out_of_the_root_is_refused_and_no_other_file_edited_instead() {
+        let (_dir, root) = root();
+        let proposal = proposal_for(&root, "links/a.py");
+        assert!(proposal.files.is_empty(), "{proposal:?}");
+        assert!(proposal.outcomes[0].reason.contains("link out of the root"), "{}", proposal.outcomes[0].reason);
+    }
+
+    #[test]
+    fn accepting_all_leaves_what_links_lead_to_if_tools_run_it_and_what_moves_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::at(dir.path()).unwrap();
+        fs::create_dir_all(dir.path().join(".github/workflows")).unwrap();
+        for path in ["Makefile", ".github/workflows/ci.yml", "a.py", "plain.txt"] {
+            fs::write(dir.path().join(path), "one\ntwo\n").unwrap();
+        }
+        symlink("Makefile", dir.path().join("notes.md")).unwrap();
+        symlink(".github/workflows", dir.path().join("docs")).unwrap();
+        let new = "docs/new.yml\n```\n<<<<<<< SEARCH\n=======\nnew\n>>>>>>> REPLACE\n```\n\n";
+        let moved = "```diff\ndiff --git a/plain.txt b/justfile\nsimilarity index 100%\nrename from plain.txt\nrename to justfile\n```\n";
+        let names = ["a.py", "notes.md", "docs/ci.yml"];
+        let blocks: String = names.iter().map(|name| format!("{name}\n{BLOCK}\n")).collect();
+        let review = |reply: String| {
+            let proposal = propose_alone(&root, None, &reply, FormatChoice::Auto);
+            let mut review = Review::new(proposal);
+            review.accept_all();
+            review
+        };
+        let linked = review(blocks + new);
+        assert_eq!(linked.counts().accepted, 1, "{linked:?}");
+        let waiting = ["notes.md → Makefile", "docs/ci.yml → .github/workflows/ci.yml"];
+        assert_eq!(linked.files_awaiting_confirmation()[..2], waiting);
+        assert_eq!(linked.files_awaiting_confirmation()[2], "docs/new.yml → .github/workflows/new.yml");
+        // What tools run is a link, too, and what it leads to is edited.
+        symlink("plain.txt", dir.path().join("GNUmakefile")).unwrap();
+        fs::create_dir_all(dir.path().join("papers/deep")).unwrap();
+        symlink("papers", dir.path().join(".husky")).unwrap();
+        let new = "papers/deep/hook\n```\n<<<<<<< SEARCH\n=======\nnew\n>>>>>>> REPLACE\n```\n\n";
+        let led = review(format!("plain.txt\n{BLOCK}\n{new}"));
+        assert_eq!(led.files_awaiting_confirmation(), ["plain.txt", "papers/deep/hook"]);
+        fs::remove_file(dir.path().join("GNUmakefile")).unwrap();
+        let moved = review(moved.to_owned());
+        assert_eq!(moved.files_awaiting_confirmation(), ["justfile"], "{moved:?}");
+    }
+}

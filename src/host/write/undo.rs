@@ -1,0 +1,190 @@
+//! Undo and redo of a write: its files, and the commit that was made of them.
+
+use super::{Stored, doubts, left_out, not_written, told};
+use crate::config::{Settings, UndoCommit};
+use crate::host::commit::pending::{manner, not_committed, told as told_of_commit, trailer};
+use crate::session::{CommitPlan, Failure, UndoPreview, Written};
+use rhumb_workspace::git::{GitError, Repo};
+use rhumb_workspace::{Direction, Journal, Root, RootKind, UndoOutcome, last_write};
+
+/// What [`unwrite`] would do now; `None` if there is nothing to undo or redo.
+pub fn undo_preview(
+    root: &Root,
+    journal: Option<&Journal>,
+    direction: Direction,
+    settings: &Settings,
+) -> Option<UndoPreview> {
+    let journal = journal?;
+    let last = last_write(journal, direction)?;
+    let subject = last.message.as_deref().map(|message| first_line(message).to_owned());
+    let repo = repo(root, settings).ok().flatten();
+    let commit = match (repo, &subject) {
+        (Some(repo), Some(_)) => commit_plan(&repo, journal, (last.number, &last.paths), direction, settings),
+        _ => CommitPlan::None,
+    };
+    Some(UndoPreview { direction, paths: last.paths, subject, commit })
+}
+
+/// Takes the last write back, or does the one again that was undone last. The commit that was made of it is dropped and
+/// restored where it is HEAD and nobody else can have it, if the settings want that; else a new commit follows.
+///
+/// # Errors
+/// Nothing was changed: a file is not as the write left it, or the disk refuses.
+pub fn unwrite(
+    root: &Root,
+    journal: Option<&Journal>,
+    direction: Direction,
+    settings: &Settings,
+) -> Result<Written, Failure> {
+    let Some(journal) = journal else { return Ok(Written::default()) };
+    let repo = repo(root, settings);
+    // What is not committed before is not ours to commit.
+    let dirty = repo.as_ref().ok().and_then(Option::as_ref).map(Repo::dirty_paths);
+    // Noted for the case that the process dies between the files and their commit.
+    let committed = |last: &UndoOutcome| last.message.is_some() && matches!(repo, Ok(Some(_)));
+    let to_commit = last_write(journal, direction).filter(committed);
+    let _owed = to_commit.and_then(|last| journal.note_pending_commit(&last.paths));
+    let done = rhumb_workspace::undo(root, journal, direction).map_err(|error| not_written(error).0)?;
+    let notes = done.recovered.iter().map(told).chain(doubts(done.journal_warning, done.sync_warning)).collect();
+    let mut written = Written { notes, paths: done.paths.clone(), ..Written::default() };
+    let Some(recorded) = done.message.filter(|_| !done.paths.is_empty()) else { return Ok(written) };
+    let committed = match (repo, dirty) {
+        (Ok(Some(repo)), Some(Ok(dirty))) => {
+            match commit_plan(&repo, journal, (done.number, &done.paths), direction, settings) {
+                CommitPlan::Drop(id) => return Ok(moved(written, &id, repo.drop_commit(&id), direction)),
+                CommitPlan::Restore(id) => return Ok(moved(written, &id, repo.restore_commit(&id), direction)),
+                CommitPlan::None | CommitPlan::New => {}
+            }
+            let files = done.paths.into_iter().zip(done.hashes);
+            let (own, clean): (Vec<Stored>, Vec<Stored>) = files.partition(|(path, _)| dirty.contains(path));
+            let own: Vec<String> = own.into_iter().map(|(path, _)| path).collect();
+            commit_unwritten(&repo, &clean, &own, direction, &recorded, settings)
+        }
+        (Err(error), _) | (_, Some(Err(error))) => Err(error),
+        (Ok(_), _) => return Ok(written),
+    };
+    match committed {
+        Ok((commit, notes)) => {
+            if let (Some((id, _)), Direction::Redo) = (&commit, direction) {
+                journal.note_commit(done.number, id);
+            }
+            written.commit = commit.map(|(_, short)| short);
+            written.notes.extend(notes);
+        }
+        Err(error) => written.notes.push(not_committed(&error)),
+    }
+    Ok(written)
+}
+
+/// The repository, if what is undone there is to be committed.
+fn repo(root: &Root, settings: &Settings) -> Result<Option<Repo>, GitError> {
+    if settings.auto_commit && root.kind() == RootKind::Git { Repo::open(root.path()) } else { Ok(None) }
+}
+
+/// What becomes of the commit of a write. It does not depend on what the files hold.
+fn commit_plan(
+    repo: &Repo,
+    journal: &Journal,
+    (number, paths): (u64, &[String]),
+    direction: Direction,
+    settings: &Settings,
+) -> CommitPlan {
+    match (direction, journal.commit_of(number)) {
+        (_, Some(_)) if settings.undo_commit == UndoCommit::Revert => CommitPlan::New,
+        (Direction::Undo, Some(id)) if repo.can_drop(&id, paths) => CommitPlan::Drop(id),
+        (Direction::Redo, Some(id)) if repo.can_restore(&id) => CommitPlan::Restore(id),
+        _ => CommitPlan::New,
+    }
+}
+
+/// What to tell when the branch was moved, or could not be.
+fn moved(mut written: Written, id: &str, result: Result<String, GitError>, direction: Direction) -> Written {
+    match (result, direction) {
+        (Ok(short), Direction::Undo) => written.dropped = Some(short),
+        (Ok(short), Direction::Redo) => written.restored = Some(short),
+        (Err(error), _) => {
+            let short = id.get(..7).unwrap_or(id);
+            let could_not = match direction {
+                Direction::Undo => format!("commit {short} could not be dropped"),
+                Direction::Redo => format!("commit {short} could not be restored"),
+            };
+            let why = error.to_string();
+            let message = format!("The files are written, but {could_not}: {}.", why.trim_end_matches('.'));
+            written.notes.push(Failure { message, hint: error.hint() });
+        }
+    }
+    written
+}
+
+/// A commit by its id and by its abbreviated id.
+type Ids = (String, String);
+
+/// Commits what was undone or done again, as far as it was committed before.
+fn commit_unwritten(
+    repo: &Repo,
+    clean: &[Stored],
+    own: &[String],
+    direction: Direction,
+    recorded: &str,
+    settings: &Settings,
+) -> Result<(Option<Ids>, Vec<Failure>), GitError> {
+    let mut notes = Vec::new();
+    // What is as it was committed now needs no word: the write itself had not been committed.
+    let still = repo.uncommitted_changes(own)?;
+    let out: Vec<&String> = own.iter().filter(|path| still.holds(path)).collect();
+    if !out.is_empty() {
+        notes.push(left_out(&out, &still));
+    }
+    if clean.is_empty() {
+        return Ok((None, notes));
+    }
+    let last = clean.first().and_then(|(path, _)| repo.subject_of_last_change(path));
+    let message = message_unwritten(direction, last.as_deref(), recorded);
+    let message = match direction {
+        Direction::Undo => message,
+        Direction::Redo => message + &trailer(settings, settings.model.as_deref().unwrap_or_default()),
+    };
+    let taken = repo.prepare_written(clean, None)?;
+    let commit = repo.commit(taken, &manner(&message, settings, true))?;
+    notes.extend(told_of_commit(&commit));
+    Ok((Some((commit.id, commit.short_id)), notes))
+}
+
+/// The message of the commit that takes a write back, or does it again. The record knows the message that is built from the
+/// change; the last commit of the file may have a better one, but only where it is about this write: behind several in a row it
+/// is about the one before.
+fn message_unwritten(direction: Direction, last: Option<&str>, recorded: &str) -> String {
+    let undone = last.and_then(|last| last.strip_prefix("Revert \"")?.strip_suffix('"'));
+    match (direction, undone) {
+        (Direction::Undo, None) => format!("Revert \"{}\"", last.unwrap_or(first_line(recorded))),
+        (Direction::Undo, Some(_)) => format!("Revert \"{}\"", first_line(recorded)),
+        (Direction::Redo, Some(undone)) if undone != first_line(recorded) => undone.to_owned(),
+        (Direction::Redo, _) => recorded.to_owned(),
+    }
+}
+
+fn first_line(message: &str) -> &str {
+    message.lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_that_unwrites_is_named_for_its_own_write() {
+        let (undo, redo) = (Direction::Undo, Direction::Redo);
+        // Each row: what is done, the last commit of the file, the record of the write, the new message.
+        let rows = [
+            (undo, Some("feat: two"), "second", "Revert \"feat: two\""),
+            (undo, Some("Revert \"feat: two\""), "first\n\nbody", "Revert \"first\""),
+            (redo, Some("Revert \"first\""), "first\n\nbody", "first\n\nbody"),
+            (redo, Some("Revert \"feat: one\""), "first", "feat: one"),
+            (redo, Some("first"), "second", "second"),
+            (undo, None, "first\n\nbody", "Revert \"first\""),
+        ];
+        for (direction, last, recorded, message) in rows {
+            assert_eq!(message_unwritten(direction, last, recorded), message);
+        }
+    }
+}

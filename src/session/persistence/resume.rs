@@ -1,0 +1,173 @@
+//! Going on with an earlier session.
+
+use super::super::effect::Effect;
+use super::super::processes::RunState;
+use super::super::proposal::edit_retries::EditRetries;
+use super::super::state::{Connection, Session};
+use super::super::transcript::{Answer, AnswerState, Entry, Level};
+use super::super::turn::continuation::OFFER;
+use super::super::turn::events::is_streaming;
+use super::change::Choices;
+use super::{PersistenceEffect, SavedSession, SessionSelector};
+
+/// Why an answer that was kept while it arrived is not whole.
+const STOPPED: &str = "rhumb was stopped";
+
+impl Session {
+    /// Goes on with an earlier session: the one of that number or name, or the last one.
+    pub fn resume(&mut self, word: Option<String>) -> Vec<Effect> {
+        if self.must_not_move() {
+            return Vec::new();
+        }
+        let wanted = word.map_or(SessionSelector::Newest, SessionSelector::Named);
+        vec![Effect::Persist(PersistenceEffect::Resume { wanted, fork: false })]
+    }
+
+    /// Whether something runs that belongs to this session; that is told.
+    pub(super) fn must_not_move(&mut self) -> bool {
+        if self.turn.is_some() {
+            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then try again.");
+        } else if self.writing {
+            self.tell(Level::Warning, "A write is under way.", "Try again when it is done.");
+        } else if self.is_compacting() {
+            self.tell(Level::Warning, "The conversation is being summarised.", "Try again when that is done.");
+        } else if self.proposing > 0 {
+            let text = "The edits of the last answer are still being looked for.";
+            self.tell(Level::Warning, text, "Try again in a moment.");
+        }
+        self.is_busy()
+    }
+
+    /// What is not kept yet goes to where it belongs before the session becomes another.
+    pub(super) fn keep_the_rest(&mut self) -> Vec<Effect> {
+        self.kept_changes().map(Effect::Persist).into_iter().collect()
+    }
+
+    /// An earlier session is there.
+    pub(super) fn resumed(&mut self, session: SavedSession, fork: bool) -> Vec<Effect> {
+        if self.must_not_move() {
+            return vec![Effect::Persist(PersistenceEffect::Leave)];
+        }
+        // A session in which nothing was said yet has only the files that the program was started with, and notices.
+        let is_fresh = !self.was_spoken_in();
+        let mut effects = self.keep_the_rest();
+        let notices = std::mem::replace(&mut self.transcript, session.transcript);
+        let files = std::mem::replace(&mut self.files, session.files);
+        if is_fresh {
+            let added = |file: &_| !self.files.contains(file);
+            let added: Vec<_> = files.into_iter().filter(added).collect();
+            self.files.retain(|file| !added.iter().any(|other| other.path == file.path));
+            self.files.extend(added);
+        }
+        self.take_choices(&session.choices);
+        (self.keeping.name, self.ledger, self.last_spent) = (session.name, session.ledger, None);
+        self.unfold();
+        (self.folded, self.draft) = (session.folded, session.draft);
+        self.codebase.resume(session.passages);
+        self.command_draft.clear();
+        (self.review, self.request, self.rounds) = (session.review, session.request, EditRetries::default());
+        self.said = session.said;
+        self.proposals += usize::from(!self.review.is_empty());
+        self.leave_what_waits();
+        effects.push(self.enter(session.number, fork));
+        let broken = self.close_broken_answer();
+        if is_fresh {
+            // What was told at an earlier start is not told once more.
+            let unfinished = self.keeping.unfinished.take();
+            let is_new = |notice: &Entry| !self.transcript.contains(notice) && Some(notice) != unfinished.as_ref();
+            let new = notices.into_iter().filter(is_new);
+            let new: Vec<Entry> = new.collect();
+            self.transcript.extend(new);
+        }
+        self.tell_resumed(session.number, fork, &session.choices.model, session.lost);
+        session.stale.into_iter().for_each(|(path, text)| self.reread(&path, text.as_deref()));
+        // Last, where it is seen on a small screen too: there is something to do about it.
+        if let Some((text, hint)) = broken {
+            self.tell(Level::Warning, text, hint);
+        }
+        self.returned_draft = Some(self.draft.clone()).filter(|draft| !draft.is_empty());
+        effects.extend(self.measure());
+        effects
+    }
+
+    /// Questions belong to the session that is left, and so do messages that wait: those are held until the developer sends them.
+    fn leave_what_waits(&mut self) {
+        self.withdraw_offers();
+        self.forget_mentioned();
+        self.waiting.search = None;
+        self.set_checks_apart();
+        self.questions.clear();
+        self.hold_queue();
+    }
+
+    /// What is there now is the session of that number as it is kept, or the beginning of a new one.
+    fn enter(&mut self, number: i64, fork: bool) -> Effect {
+        self.forget_kept();
+        if fork {
+            return Effect::Persist(PersistenceEffect::Branch { from: Some(number) });
+        }
+        self.keeping.number = Some(number);
+        self.take_as_kept();
+        Effect::Persist(PersistenceEffect::Enter)
+    }
+
+    fn take_choices(&mut self, choices: &Choices) {
+        (self.mode, self.map_tokens) = (choices.mode, choices.map_tokens);
+        self.pinned = choices.pinned.iter().cloned().collect();
+        self.banned = choices.banned.iter().cloned().collect();
+        self.skip_turns(choices.turns);
+    }
+
+    /// An answer that was arriving when the program was killed has ended there. A message of which no answer was kept is a draft
+    /// again, if there is no other. What to tell of it, and what can be done.
+    fn close_broken_answer(&mut self) -> Option<(&'static str, &'static str)> {
+        for entry in &mut self.transcript {
+            if let Entry::Ran(ran) = entry
+                && ran.state == RunState::Running
+            {
+                ran.state = RunState::Failed(STOPPED.into());
+            }
+        }
+        let at = self.transcript.iter().rposition(is_streaming)?;
+        let Some(Entry::Answer(Answer { text, state, .. })) = self.transcript.get_mut(at) else { return None };
+        if !text.is_empty() {
+            *state = AnswerState::Incomplete(STOPPED.into());
+            return Some(("The last answer had not ended when rhumb was stopped.", OFFER));
+        }
+        self.transcript.remove(at);
+        let asked = self.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::User { text, mode, answered: false } => Some(self.as_typed(text, *mode)),
+            _ => None,
+        });
+        let text = "The last message had no answer yet when rhumb was stopped.";
+        if !self.draft.is_empty() {
+            return Some((text, "/retry asks it again."));
+        }
+        self.draft = asked.unwrap_or_default();
+        Some((text, "It is in the composer again; Enter sends it."))
+    }
+
+    fn tell_resumed(&mut self, number: i64, fork: bool, model: &str, lost: Vec<String>) {
+        let title = if self.keeping.name.is_empty() { self.opening() } else { self.keeping.name.clone() };
+        let title = if title.is_empty() { String::new() } else { format!(": {title}") };
+        let (text, hint) = if fork {
+            (
+                format!("This new session is a copy of session {number}{title}."),
+                "What you do here leaves the other one unchanged.",
+            )
+        } else {
+            (format!("Back in session {number}{title}."), "")
+        };
+        let notice = Entry::notice(Level::Info, text, hint);
+        self.transcript.retain(|entry| *entry != notice);
+        self.transcript.push(notice);
+        if let Connection::Remote { model: now, .. } = &self.connection
+            && !model.is_empty()
+            && now != model
+        {
+            let text = format!("{model} answered in this session before; now {now} is asked.");
+            self.tell(Level::Info, text, format!("/model {model} asks the other one."));
+        }
+        lost.into_iter().for_each(|lost| self.tell(Level::Warning, lost, "The rest is there."));
+    }
+}
