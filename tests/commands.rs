@@ -168,7 +168,7 @@ fn session() -> Session {
     session.paths = Arc::new(["docs/my notes.md", "src/cache.rs", "src/main.rs"].map(str::to_owned).to_vec());
     session.listed = true;
     session.files = vec![ChatFile { path: "src/cache.rs".into(), read_only: false }];
-    session.transcript.push(Entry::User { text: "make it safe".into(), mode: Mode::Code, answered: true });
+    session.extend_transcript([Entry::User { text: "make it safe".into(), mode: Mode::Code, answered: true }]);
     let model = ModelRow { name: "tide-7b".into(), detail: "32k".into(), at_hand: true };
     session.known.models = Arc::new(vec![model]);
     session.known.themes = vec!["rhumb-dark".into(), "rhumb-light".into()];

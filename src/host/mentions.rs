@@ -22,7 +22,7 @@ impl Host {
     /// Finds out what was asked about names and files.
     pub(super) fn mention(self, order: MentionEffect) {
         match order {
-            MentionEffect::MentionLookup { turn, names, chat, reads_pages } => {
+            MentionEffect::LookUp { turn, names, chat, reads_pages } => {
                 tokio::spawn(async move {
                     let mut surveyed = self.shared.survey.subscribe();
                     let ready = surveyed.wait_for(Option::is_some);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::context::{FoundComment, Mode, PassagePlace, Prompt};
 use rhumb_edit::{PendingChanges, Proposal, SyntaxFault};
-use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
+use rhumb_index::repo_map::{RepoMap, TagGraph};
 use rhumb_index::retrieval::Related;
 use rhumb_llm::models::{Api, Dollars, Model};
 use rhumb_llm::{Completion, LlmError, LocalServer};
@@ -22,6 +22,7 @@ use super::proposal::commits::{CommitRequest, Consent, GitEffect, GitResponse};
 use super::repository::embedding_index::{IndexEffect, IndexResponse};
 use super::repository::lookup::{LookupEffect, LookupResponse};
 use super::request::chat_files::ChatFile;
+use super::request::map_choices::MapSettings;
 use super::request::mentions::{MentionEffect, MentionResponse};
 use super::request::overrides::Choices;
 use super::turn::events::{AskError, AskEvent};
@@ -59,16 +60,8 @@ pub struct RequestSpec {
     pub allowance: Option<Dollars>,
     /// Whether the oldest turns may be left out if the request does not fit otherwise.
     pub may_forget: bool,
-    /// A map budget in tokens that the user chose; `None` for the share of the window.
-    pub map_tokens: Option<usize>,
-    /// When the map is made anew.
-    pub map_refresh: Refresh,
-    /// How often the user asked for that so far.
-    pub map_refreshes: u64,
-    /// Files that come first in the map.
-    pub pinned: Vec<String>,
-    /// Files that the map never shows.
-    pub banned: Vec<String>,
+    /// What the user chose about the repo map.
+    pub map: MapSettings,
     /// What the user chose of it since the app was started.
     pub choices: Choices,
 }

@@ -82,13 +82,13 @@ pub use repository::embedding_index::{IndexEffect, IndexEstimate, IndexResponse,
 pub use repository::lookup::{Known, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, SettingRow};
 pub use request::chat_files::ChatFile;
 pub use request::citations::Citations;
-pub use request::map_choices::{MAP_BUDGET_STEP, MapIdentity};
+pub use request::map_choices::{MAP_BUDGET_STEP, MapIdentity, MapSettings, MapState};
 pub use request::mentions::{Attachment, LookedUp, MentionEffect, MentionResponse, NamedFile, RequestedFiles};
 pub use request::overrides::{Choices, Chosen};
 pub use request::spending::uncounted;
 pub use start::SessionStart;
 pub use state::{Connection, Session, SurveyState};
-pub use transcript::{Answer, AnswerState, Entry, Level, Notice};
+pub use transcript::{Answer, AnswerState, Entry, EntryVersion, Level, Notice, Transcript};
 pub use turn::events::{AskError, AskEvent, Spent};
 pub use turn::queue::{Queue, Queued};
 pub use turn::{StreamedEdit, Turn, TurnStatus};

@@ -17,16 +17,16 @@ use super::repository::comment_watch::CommentWatch;
 use super::repository::embedding_index::IndexState;
 use super::repository::lookup::Known;
 use super::request::chat_files::ChatFile;
-use super::request::history_summary::{HistoryCache, HistorySummary, SummaryRun};
-use super::request::map_choices::MapChoiceHistory;
+use super::request::history_summary::History;
+use super::request::map_choices::MapState;
 use super::request::overrides::Choices;
-use super::transcript::{Answer, AnswerState, Entry, Level};
+use super::transcript::{Answer, AnswerState, Entry, Level, Transcript};
 use super::turn::Turn;
 use super::turn::events::Spent;
 use super::turn::queue::Queue;
 use crate::context::{Mode, Said};
 use rhumb_edit::review::Review;
-use rhumb_index::repo_map::{Refresh, TagGraph};
+use rhumb_index::repo_map::TagGraph;
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::{Dollars, Ledger, Model};
 
@@ -68,7 +68,7 @@ impl Default for SurveyState {
 #[derive(Debug, Default)]
 pub struct Session {
     /// What was said.
-    pub transcript: Vec<Entry>,
+    pub(super) transcript: Transcript,
     /// Files in the chat, in the order they were added.
     pub files: Vec<ChatFile>,
     /// What came from outside, or is on its way.
@@ -130,18 +130,8 @@ pub struct Session {
     pub view: Option<ContextView>,
     /// The branch, for the status line.
     pub head: String,
-    /// A map budget that the user chose.
-    pub map_tokens: Option<usize>,
-    /// When the map is made anew.
-    pub map_refresh: Refresh,
-    /// How often the user asked for that.
-    pub(super) map_refreshes: u64,
-    /// Files that come first in the map.
-    pub pinned: BTreeSet<String>,
-    /// Files that the map never shows.
-    pub banned: BTreeSet<String>,
-    /// Choices about the map that can be taken back.
-    pub(super) map_past: MapChoiceHistory,
+    /// The settings of the repo map.
+    pub(super) map: MapState,
     /// Where connecting a model stands.
     pub connecting: Connecting,
     /// Servers that were found and can be chosen from.
@@ -159,14 +149,8 @@ pub struct Session {
     pub(super) rounds: EditRetries,
     /// Commands that run, and what they printed.
     pub processes: Processes,
-    /// What stands for the beginning of the conversation.
-    pub(super) folded: HistorySummary,
-    /// The history of the order before.
-    pub(super) carried: HistoryCache,
-    /// The summary that is being made.
-    pub(super) folding: Option<SummaryRun>,
-    /// As many messages could not be summed up.
-    pub(super) unfoldable: usize,
+    /// The history of the next request, and the summary of its beginning.
+    pub(super) history: History,
     /// What the user chose of requests since the app was started.
     pub choices: Choices,
     /// What was looked up.
@@ -201,7 +185,7 @@ pub struct Session {
 }
 
 /// Whether it is an answer of which nothing has arrived.
-fn is_silent(entry: &Entry) -> bool {
+pub(super) fn is_silent(entry: &Entry) -> bool {
     matches!(entry, Entry::Answer(answer) if answer.text.is_empty() && answer.state == AnswerState::Streaming)
 }
 
@@ -231,6 +215,22 @@ impl Session {
         let mut session = Self { connection, ..Self::default() };
         let measure = session.measure();
         (session, [vec![Effect::Survey], measure].concat())
+    }
+
+    /// The conversation so far.
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// The conversation so far, for tests of front ends.
+    #[cfg(test)]
+    pub(crate) fn transcript_mut(&mut self) -> &mut Transcript {
+        &mut self.transcript
+    }
+
+    /// Appends entries to the transcript: what was said elsewhere and belongs to this conversation.
+    pub fn extend_transcript(&mut self, entries: impl IntoIterator<Item = Entry>) {
+        self.transcript.extend(entries);
     }
 
     /// Says something in the transcript.
@@ -326,8 +326,8 @@ impl Session {
         self.codebase.clear();
         self.withdraw_offers();
         self.forget_mentioned();
-        let stop = self.folding.is_some().then_some(Effect::CancelSummary);
-        self.unfold();
+        let stop = self.history.is_summarizing().then_some(Effect::CancelSummary);
+        self.forget_summary();
         stop.into_iter().chain(self.measure()).collect()
     }
 
@@ -363,7 +363,7 @@ impl Session {
             Response::Measured { generation, view } if generation == self.generation => return self.measured(view),
             Response::Measured { .. } => {}
             Response::Asked { turn, event } => self.asked(turn, event),
-            Response::Summarized { history, result } => return self.folded(&history, result),
+            Response::Summarized { history, result } => return self.summary_ended(&history, result),
             Response::Ended { turn, result } => return self.ended(turn, result),
             Response::Proposed { request, proposal } => {
                 self.proposing = self.proposing.saturating_sub(1);
@@ -426,7 +426,7 @@ impl Session {
             self.tell(Level::Error, format!("{path} was taken out of the chat: {reason}."), "");
         }
         self.tell_secrets(&view.prompt.secrets);
-        let mut effects = self.fold_if_long(&view.prompt);
+        let mut effects = self.summarize_if_long(&view.prompt);
         self.view = Some(view);
         effects.extend(self.offer_drafted());
         effects

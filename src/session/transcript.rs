@@ -112,6 +112,130 @@ impl Entry {
     }
 }
 
+/// The conversation so far: messages, answers, notices, in order.
+///
+/// Each entry has an id, which it keeps, and a revision, which is replaced whenever the entry changes. Code that caches or saves
+/// entries compares these numbers instead of texts.
+#[derive(Debug, Clone, Default)]
+pub struct Transcript {
+    entries: Vec<Entry>,
+    versions: Vec<EntryVersion>,
+    /// The latest revision that was assigned.
+    latest: u64,
+}
+
+/// The identity and the state of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EntryVersion {
+    /// Unique in the session; does not change when the entry changes or moves.
+    pub id: u64,
+    /// Unique in the session; replaced whenever the entry changes.
+    pub revision: u64,
+}
+
+impl Transcript {
+    /// The version of each entry, in the order of the entries.
+    pub fn versions(&self) -> &[EntryVersion] {
+        &self.versions
+    }
+
+    /// The revision of the whole: it changes with every change.
+    pub fn revision(&self) -> u64 {
+        self.latest
+    }
+
+    fn next_revision(&mut self) -> u64 {
+        self.latest += 1;
+        self.latest
+    }
+
+    /// Appends an entry.
+    pub fn push(&mut self, entry: Entry) {
+        self.insert(self.entries.len(), entry);
+    }
+
+    /// Inserts an entry before the entry at index `at`.
+    pub(super) fn insert(&mut self, at: usize, entry: Entry) {
+        let revision = self.next_revision();
+        self.entries.insert(at, entry);
+        self.versions.insert(at, EntryVersion { id: revision, revision });
+    }
+
+    /// Inserts entries before the entry at index `at`, in their order.
+    pub(super) fn insert_all(&mut self, at: usize, entries: impl IntoIterator<Item = Entry>) {
+        entries.into_iter().enumerate().for_each(|(offset, entry)| self.insert(at + offset, entry));
+    }
+
+    /// Removes the entry at index `at`.
+    pub(crate) fn remove(&mut self, at: usize) -> Entry {
+        self.next_revision();
+        self.versions.remove(at);
+        self.entries.remove(at)
+    }
+
+    /// Replaces all entries and returns the old ones. Versions are not assigned twice.
+    pub(super) fn replace(&mut self, entries: Vec<Entry>) -> Vec<Entry> {
+        let old = std::mem::take(&mut self.entries);
+        self.truncate(0);
+        self.extend(entries);
+        old
+    }
+
+    /// Drops all entries after the first `length`.
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.next_revision();
+        self.versions.truncate(length);
+        self.entries.truncate(length);
+    }
+
+    /// The entry at index `at`, to be changed; it gets a new revision.
+    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Entry> {
+        let revision = self.next_revision();
+        self.versions.get_mut(at)?.revision = revision;
+        self.entries.get_mut(at)
+    }
+
+    /// Passes the edits of each answer to `change`. Answers whose edits are different afterwards get a new revision.
+    pub(super) fn change_edits(&mut self, mut change: impl FnMut(&mut Vec<EditRecord>)) {
+        for at in 0..self.entries.len() {
+            let Some(Entry::Answer(answer)) = self.entries.get_mut(at) else { continue };
+            let before = answer.edits.clone();
+            change(&mut answer.edits);
+            if answer.edits != before {
+                self.get_mut(at);
+            }
+        }
+    }
+
+    /// The last entry that fulfils a condition, to be changed.
+    pub(crate) fn rfind_mut(&mut self, is_wanted: impl Fn(&Entry) -> bool) -> Option<&mut Entry> {
+        let at = self.entries.iter().rposition(is_wanted)?;
+        self.get_mut(at)
+    }
+}
+
+impl std::ops::Deref for Transcript {
+    type Target = [Entry];
+
+    fn deref(&self) -> &[Entry] {
+        &self.entries
+    }
+}
+
+impl Extend<Entry> for Transcript {
+    fn extend<I: IntoIterator<Item = Entry>>(&mut self, entries: I) {
+        entries.into_iter().for_each(|entry| self.push(entry));
+    }
+}
+
+impl FromIterator<Entry> for Transcript {
+    fn from_iter<I: IntoIterator<Item = Entry>>(entries: I) -> Self {
+        let mut transcript = Self::default();
+        transcript.extend(entries);
+        transcript
+    }
+}
+
 /// What the model is told after an answer that is not whole. The answer goes along, because what the developer says next is
 /// often about it ("not like that"), and a model that took it for its last word would build on half an edit.
 const NOT_WHOLE: &str = "[Your answer above ends in the middle: it was stopped or cut off there. It is not whole, and edits in it \

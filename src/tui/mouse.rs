@@ -396,7 +396,7 @@ mod mouse_tests {
     impl TestScreen {
         fn new(width: u16, height: u16) -> Self {
             let (mut session, effects) = Session::start(Connection::None);
-            session.transcript.extend((0..200).map(|number| {
+            session.extend_transcript((0..200).map(|number| {
                 Entry::Notice(crate::session::Notice {
                     level: Level::Info,
                     text: format!("notice {number}"),
@@ -545,7 +545,7 @@ mod mouse_tests {
         let mut test = TestScreen::new(120, 35);
         let (text, reasoning, state) = (CARD.to_owned(), "hm".to_owned(), crate::session::AnswerState::Complete);
         let answer = crate::session::Answer { text, reasoning, state, edits: Vec::new() };
-        test.app.session.transcript.push(Entry::Answer(answer));
+        test.app.session.extend_transcript([Entry::Answer(answer)]);
         test.draw();
         let row_of = |test: &TestScreen, text: &str| {
             let row = |y: u16| (0..60).map(|x| test.screen.backend().buffer()[(x, y)].symbol()).collect::<String>();

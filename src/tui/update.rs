@@ -527,7 +527,7 @@ mod tests {
     fn shift_tab_goes_through_the_modes_and_leaves_the_focus_and_the_message_alone() {
         let mut app = app();
         press(&mut app, "h i");
-        let before = app.session.transcript.len();
+        let before = app.session.transcript().len();
         let modes = ["ask", "architect", "context", "code"].map(|name| {
             press(&mut app, "Shift-Tab");
             assert!(app.hint.text().starts_with(&format!("mode {name}: ")), "{}", app.hint.text());
@@ -535,7 +535,7 @@ mod tests {
         });
         assert_eq!(modes, ["ask", "architect", "context", "code"]);
         assert_eq!((app.focus, app.composer.text().as_str()), (Pane::Chat, "hi"));
-        assert_eq!(app.session.transcript.len(), before, "it is a key, not an event of the conversation");
+        assert_eq!(app.session.transcript().len(), before, "it is a key, not an event of the conversation");
         press(&mut app, "Ctrl-Up");
         assert_eq!(app.focus, Pane::Review);
         press(&mut app, "Ctrl-Down Tab");

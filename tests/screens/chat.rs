@@ -56,7 +56,7 @@ fn talk(width: u16, height: u16) -> Harness {
     let reasoning = "It is in fits.\nThat is all.".to_owned();
     let answer = Answer { text: TOUR.into(), reasoning, state: AnswerState::Complete, edits: Vec::new() };
     let user = Entry::User { text: "what does it check?".into(), mode: Mode::Code, answered: true };
-    harness.app.session.transcript.extend([user, Entry::Answer(answer)]);
+    harness.app.session.extend_transcript([user, Entry::Answer(answer)]);
     harness.keys("type \"mend it\" <Enter>").settle();
     harness
 }

@@ -134,9 +134,9 @@ fn choices_about_the_map_are_taken_back_by_key() {
 #[test]
 fn what_is_kept_out_is_let_back_in_where_it_stands() {
     let mut harness = map(&["b"]);
-    let path = harness.app.session.banned.first().cloned().unwrap();
+    let path = harness.app.session.map().banned.first().cloned().unwrap();
     harness.keys("<End> b").settle();
-    assert!(harness.app.session.banned.is_empty(), "{path}\n{}", harness.screen());
+    assert!(harness.app.session.map().banned.is_empty(), "{path}\n{}", harness.screen());
 }
 
 #[test]

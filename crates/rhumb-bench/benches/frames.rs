@@ -126,7 +126,7 @@ fn transcript() {
     let mut harness = Scene::demo().open(SCREEN.0, SCREEN.1);
     for number in 0..MESSAGES / 2 {
         let text = format!("Why does the tide of {number} come too late, and what reads it? ").repeat(1 + number % 7);
-        harness.app.session.transcript.push(Entry::User { text, mode: Mode::Code, answered: true });
+        harness.app.session.extend_transcript([Entry::User { text, mode: Mode::Code, answered: true }]);
         let code = format!("fn tide_{number}(at: u64) -> u64 {{\n    // {number}\n    at * {number} % 25\n}}\n")
             .repeat(1 + number % 9);
         let text = format!(
@@ -134,7 +134,7 @@ fn transcript() {
              | 1 | {number} |\n\n- first the *sum*\n- then the mean\n\n```rust\n{code}```\n\nThat is all of {number}.\n"
         );
         let answer = Answer { text, reasoning: String::new(), state: AnswerState::Complete, edits: Vec::new() };
-        harness.app.session.transcript.push(Entry::Answer(answer));
+        harness.app.session.extend_transcript([Entry::Answer(answer)]);
     }
     let watch = ThreadWatch::start();
     harness.frame();

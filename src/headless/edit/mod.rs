@@ -68,7 +68,7 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
         check(root, &outfit, &line, args)?;
     }
     let mut session = session(root, &outfit, &line, args);
-    session.transcript.extend(output);
+    session.extend_transcript(output);
     let out = Out::new(args.json, args.dry_run);
     let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
     let runtime =

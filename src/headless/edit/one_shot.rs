@@ -156,7 +156,7 @@ impl<'a> OneShot<'a> {
         let mode = self.args.mode();
         let (sent, effects) = self.session.send_in(message, mode);
         if !sent {
-            let notice = self.session.transcript.iter().rev().find_map(|entry| match entry {
+            let notice = self.session.transcript().iter().rev().find_map(|entry| match entry {
                 Entry::Notice(notice) => Some((notice.text.clone(), notice.hint.clone())),
                 _ => None,
             });
@@ -246,7 +246,7 @@ impl<'a> OneShot<'a> {
                 }
                 Effect::Ask(order) if self.shows_prompt => self.shown = Some(order),
                 Effect::Run(_) if self.outcome.stopped_by.is_some() && !self.session.processes.is_running() => {}
-                Effect::Mention(MentionEffect::MentionLookup { .. })
+                Effect::Mention(MentionEffect::LookUp { .. })
                 | Effect::Ask(_)
                 | Effect::Cancel
                 | Effect::Summarize { .. }
@@ -356,7 +356,7 @@ impl<'a> OneShot<'a> {
 
     /// Prints the entries of the transcript that are new and for people.
     fn print_entries(&mut self, without_notices: bool) -> Result<(), UserError> {
-        let entries = self.session.transcript.get(self.printed..).unwrap_or_default();
+        let entries = self.session.transcript().get(self.printed..).unwrap_or_default();
         let mut again = Vec::new();
         for entry in entries {
             match entry {

@@ -185,7 +185,7 @@ impl Desk {
             },
             Command::MapRefresh(_) => {
                 let effects = self.session.command(command);
-                let mode = self.session.map_refresh.as_str();
+                let mode = self.session.map().refresh.as_str();
                 self.voice.line(&format!("The map is made anew; from now on: {mode}."));
                 effects
             }

@@ -54,18 +54,18 @@ impl Desk {
 
     /// Has the files read that new answers cite.
     pub(super) fn check_citations(&mut self) {
-        let effects = self.places.citing.update(&self.session.transcript, &self.session.paths);
+        let effects = self.places.citing.update(self.session.transcript(), &self.session.paths);
         self.perform(effects);
     }
 
     /// What was said before is not read out again.
     pub(super) fn forget_citations(&mut self) {
-        self.places.told = self.session.transcript.len().checked_sub(1);
+        self.places.told = self.session.transcript().len().checked_sub(1);
     }
 
     /// Reads out what the newest answer cites, once that is checked.
     pub(super) fn tell_citations(&mut self) {
-        let last = self.session.transcript.len();
+        let last = self.session.transcript().len();
         self.places.told = self.places.told.filter(|told| *told < last);
         let Some(entry) = self.places.citing.newest().filter(|entry| self.places.told.is_none_or(|told| told < *entry))
         else {

@@ -1,16 +1,14 @@
 //! The transcript as lines: what is new in it is printed once, in order, an answer as it grows.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-
 use super::answer::AnswerLines;
 use super::phrases::{in_words, page};
-use crate::session::{Answer, AnswerState, Entry, Level, Session, TurnStatus};
+use crate::session::{Answer, AnswerState, Entry, Level, Session, Transcript, TurnStatus};
 
 /// How far the transcript has been printed.
 #[derive(Default)]
 pub(super) struct Told {
-    /// The entries that were printed, as far as they can be told apart.
-    marks: Vec<u64>,
+    /// The ids of the entries that were printed.
+    printed: Vec<u64>,
     /// The answer that is being printed, and its place.
     open: Option<(usize, AnswerLines)>,
     /// Bytes of what the model thinks aloud that were printed.
@@ -30,18 +28,18 @@ pub(super) struct Told {
 impl Told {
     /// What is new since the last time.
     pub(super) fn news(&mut self, session: &Session) -> Vec<String> {
-        let entries = &session.transcript;
+        let entries = session.transcript();
         let mut lines = Vec::new();
         self.forget_what_changed(entries);
         self.reopen(entries);
         self.go_on(entries, &mut lines);
-        while let Some(entry) = entries.get(self.marks.len()) {
+        while let Some(entry) = entries.get(self.printed.len()) {
             if is_silent(entry) {
                 self.think(entry, false, &mut lines);
                 break;
             }
             self.entry(entry, &mut lines);
-            self.marks.push(mark(entry));
+            self.printed.extend(id(entries, self.printed.len()));
         }
         self.tell_status(session, &mut lines);
         lines
@@ -49,20 +47,20 @@ impl Told {
 
     /// Another conversation is there: of what was said before, the last message and all after it is printed.
     pub(super) fn begin_at_last_message(&mut self, session: &Session) {
-        let entries = &session.transcript;
+        let entries = session.transcript();
         let last = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. })).unwrap_or(0);
         *self = Self { thoughts: self.thoughts, ..Self::default() };
-        self.marks = entries.iter().take(last).map(mark).collect();
+        self.printed = entries.versions().iter().take(last).map(|version| version.id).collect();
     }
 
     /// Entries were taken away, or put between others: all from there on is new.
-    fn forget_what_changed(&mut self, entries: &[Entry]) {
-        let last = self.marks.len().checked_sub(1);
-        if last.is_none_or(|last| entries.get(last).map(mark) == self.marks.get(last).copied()) {
+    fn forget_what_changed(&mut self, entries: &Transcript) {
+        let last = self.printed.len().checked_sub(1);
+        if last.is_none_or(|last| id(entries, last) == self.printed.get(last).copied()) {
             return;
         }
-        let same = self.marks.iter().zip(entries).take_while(|(known, entry)| **known == mark(entry)).count();
-        self.marks.truncate(same);
+        let same = self.printed.iter().zip(entries.versions()).take_while(|(id, version)| **id == version.id).count();
+        self.printed.truncate(same);
         self.open.take_if(|(at, _)| *at >= same);
     }
 
@@ -71,7 +69,7 @@ impl Told {
         if self.open.is_some() {
             return;
         }
-        let printed = entries.get(..self.marks.len()).unwrap_or_default();
+        let printed = entries.get(..self.printed.len()).unwrap_or_default();
         if let Some((at, answer)) = printed.iter().enumerate().rev().find_map(|(at, entry)| Some((at, growing(entry)?)))
         {
             self.open = Some((at, AnswerLines::after(&answer.text)));
@@ -109,7 +107,7 @@ impl Told {
                 let mut view = AnswerLines::default();
                 lines.extend(view.update(&answer.text, answer.state != AnswerState::Streaming));
                 match &answer.state {
-                    AnswerState::Streaming => self.open = Some((self.marks.len(), view)),
+                    AnswerState::Streaming => self.open = Some((self.printed.len(), view)),
                     state => lines.extend(ended(state)),
                 }
             }
@@ -170,6 +168,11 @@ impl Told {
     }
 }
 
+/// The id of the entry at index `at`.
+fn id(entries: &Transcript, at: usize) -> Option<u64> {
+    entries.versions().get(at).map(|version| version.id)
+}
+
 /// The answer, if more of it is to come.
 fn growing(entry: &Entry) -> Option<&Answer> {
     match entry {
@@ -188,21 +191,6 @@ fn ended(state: &AnswerState) -> Option<String> {
         AnswerState::Incomplete(reason) => Some(format!("The answer ended early: {reason}.")),
         AnswerState::Streaming | AnswerState::Complete => None,
     }
-}
-
-/// What an entry is known again by, whatever becomes of it.
-fn mark(entry: &Entry) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    match entry {
-        Entry::User { text, .. } => (0, text).hash(&mut hasher),
-        Entry::Again { text, .. } => (1, text).hash(&mut hasher),
-        Entry::Answer(_) => 2.hash(&mut hasher),
-        Entry::Notice(notice) => (3, &notice.text).hash(&mut hasher),
-        Entry::Shared { title, .. } => (4, title).hash(&mut hasher),
-        Entry::Ran(ran) => (5, ran.run).hash(&mut hasher),
-        Entry::Cleared => 6.hash(&mut hasher),
-    }
-    hasher.finish()
 }
 
 #[cfg(test)]

@@ -124,7 +124,7 @@ impl Host {
     ) -> Result<ContextView, Failure> {
         let composed = tokio::task::spawn_blocking(move || {
             caught(|| {
-                if order.map_refresh == Refresh::Always && limit.is_none() {
+                if order.map.refresh == Refresh::Always && limit.is_none() {
                     lock(&self.shared.changed).listing = true;
                     self.survey(&AtomicBool::new(false));
                 }

@@ -62,11 +62,11 @@ impl MapCache {
     ) -> Arc<RepoMap> {
         let occasion = Occasion {
             budget: request.budget,
-            refreshes: order.map_refreshes,
-            chosen: [order.pinned.clone(), order.banned.clone()],
-            chat_files: (order.map_refresh != Refresh::Manual).then(|| request.chat_files.clone()),
+            refreshes: order.map.refreshes,
+            chosen: [order.map.pinned.iter().cloned().collect(), order.map.banned.iter().cloned().collect()],
+            chat_files: (order.map.refresh != Refresh::Manual).then(|| request.chat_files.clone()),
             // A survey is another graph; the old one is kept by the map, so that its place is not used again.
-            rest: order.map_refresh.follows_disk().then(|| (request.message.clone(), Arc::as_ptr(graph).addr())),
+            rest: order.map.refresh.follows_disk().then(|| (request.message.clone(), Arc::as_ptr(graph).addr())),
             provisional,
             exact: counter.exact(),
         };

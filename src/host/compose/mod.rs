@@ -58,7 +58,7 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, order: &RequestSpec, 
     // A plan says all there is to know, and so does the manual.
     let is_mapless = matches!(order.mode, Mode::Editor | Mode::Help);
     let source = source.filter(|_| !is_mapless);
-    let map_tokens = if is_mapless { Some(0) } else { order.map_tokens.or(settings.map_tokens) };
+    let map_tokens = if is_mapless { Some(0) } else { order.map.tokens.or(settings.map_tokens) };
     let in_chat = |path: &str| files.iter().any(|file| file.path == path);
     let passages = source.map(|source| passages_now(root, source.graph, &order.passages, &in_chat)).unwrap_or_default();
     let draft = draft_for(order, passages.is_empty(), prompts);
@@ -83,7 +83,7 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, order: &RequestSpec, 
     };
     // What a server keeps of a conversation begins with the map.
     let cached = settings.cache_prompts && means.model.capabilities.caching != Caching::None;
-    let steady = cached && order.map_refresh == Refresh::Auto && !order.history.is_empty();
+    let steady = cached && order.map.refresh == Refresh::Auto && !order.history.is_empty();
     let mut map = None;
     let prompt = fit(&inputs, means.counter, &mut |budget| {
         let Some(source) = source else { return String::new() };
@@ -167,8 +167,8 @@ fn map_request(order: &RequestSpec, source: &MapSource<'_>, files: &[ContextFile
         chat_files: files.iter().map(|file| file.path.clone()).collect(),
         message: order.draft.clone(),
         edited: source.edited.to_vec(),
-        pinned: order.pinned.clone(),
-        banned: order.banned.clone(),
+        pinned: order.map.pinned.iter().cloned().collect(),
+        banned: order.map.banned.iter().cloned().collect(),
         budget,
         style: MapStyle::Tree,
         ..MapRequest::default()

@@ -157,7 +157,7 @@ impl Session {
         match &mut self.turn {
             Some(turn) if !names.is_empty() => {
                 turn.status = TurnStatus::LookingUpNames;
-                vec![Effect::Mention(MentionEffect::MentionLookup { turn: turn.number, names, chat, reads_pages })]
+                vec![Effect::Mention(MentionEffect::LookUp { turn: turn.number, names, chat, reads_pages })]
             }
             Some(_) => self.ask_turn(&[]),
             None => Vec::new(),

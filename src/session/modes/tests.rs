@@ -323,7 +323,7 @@ fn happen(session: &mut Session, happening: Happening, owed: &mut Vec<MentionEff
                 let tokens = paths.into_iter().map(|path| (path, None)).collect();
                 session.handle(Response::Mention(MentionResponse::Weighed { number, tokens }))
             }
-            Some(MentionEffect::MentionLookup { turn, names, .. }) => {
+            Some(MentionEffect::LookUp { turn, names, .. }) => {
                 let found = LookedUp { turn, files: names, ..LookedUp::default() };
                 session.handle(Response::Mention(MentionResponse::LookedUp(found)))
             }

@@ -114,7 +114,7 @@ impl Session {
             self.set_checks_apart();
             // The review no longer holds back what waits, and it may be about what is left out.
             self.hold_queue();
-            self.unfold();
+            self.forget_summary();
             self.rounds = EditRetries::closed();
         }
         // What is under review belongs to a turn that is left out. It can be found where it is kept, and only there.

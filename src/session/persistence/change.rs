@@ -1,14 +1,12 @@
 //! What has changed in a session since it was last kept. Asked a few times a second at most, and answered by comparing lengths and
 //! small values: a long transcript is not read for it.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-
 use serde::{Deserialize, Serialize};
 
 use super::super::request::chat_files::ChatFile;
 use super::super::request::history_summary::HistorySummary;
 use super::super::state::{Connection, Session};
-use super::super::transcript::{Entry, Notice};
+use super::super::transcript::{Entry, EntryVersion};
 use super::PersistenceEffect;
 use crate::context::{Mode, PassagePlace, Said};
 use rhumb_edit::review::Review;
@@ -91,8 +89,8 @@ pub struct UnsavedChanges {
 /// What is kept already.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    /// A mark of each entry.
-    marks: Vec<u64>,
+    /// The version of each entry.
+    versions: Vec<EntryVersion>,
     is_worth: bool,
     name: String,
     opening: String,
@@ -151,14 +149,14 @@ impl Session {
 
     /// Notes in `change` what is another than what is kept, and takes it as kept. Whether there is anything.
     fn compare(&mut self, change: &mut UnsavedChanges) -> bool {
-        let marks: Vec<u64> = self.transcript.iter().map(mark).collect();
+        let versions = self.transcript.versions();
         let kept = &mut self.keeping.kept;
-        let is_new = |at: &usize| kept.marks.get(*at) != marks.get(*at);
-        change.entries = (0..marks.len()).filter(is_new).map(|at| (at, self.transcript[at].clone())).collect();
-        change.length = marks.len();
+        let is_new = |at: &usize| kept.versions.get(*at) != versions.get(*at);
+        change.entries = (0..versions.len()).filter(is_new).map(|at| (at, self.transcript[at].clone())).collect();
+        change.length = versions.len();
         change.messages = self.transcript.iter().filter(|entry| matches!(entry, Entry::User { .. })).count();
-        let mut anything = !change.entries.is_empty() || kept.marks.len() != marks.len() || !kept.is_worth;
-        (kept.marks, kept.is_worth) = (marks, true);
+        let mut anything = !change.entries.is_empty() || kept.versions.len() != versions.len() || !kept.is_worth;
+        (kept.versions, kept.is_worth) = (versions.to_vec(), true);
         let choices = self.choices();
         let opening = self.opening();
         let unsent = self.in_composer().to_owned();
@@ -168,7 +166,7 @@ impl Session {
         change.files = newer(&mut kept.files, &self.files);
         change.choices = newer(&mut kept.choices, &choices);
         change.ledger = newer(&mut kept.ledger, &self.ledger);
-        change.folded = newer(&mut kept.folded, &self.folded);
+        change.folded = newer(&mut kept.folded, self.history.summary());
         change.passages = newer(&mut kept.passages, &self.codebase.places);
         change.draft = newer(&mut kept.draft, &unsent);
         change.said = newer(&mut kept.said, &self.said);
@@ -192,9 +190,9 @@ impl Session {
         Choices {
             mode: self.mode,
             model,
-            map_tokens: self.map_tokens,
-            pinned: self.pinned.iter().cloned().collect(),
-            banned: self.banned.iter().cloned().collect(),
+            map_tokens: self.map.settings().tokens,
+            pinned: self.map.settings().pinned.iter().cloned().collect(),
+            banned: self.map.settings().banned.iter().cloned().collect(),
             turns: self.turns(),
         }
     }
@@ -216,37 +214,4 @@ fn newer<T: Clone + PartialEq>(kept: &mut T, now: &T) -> Option<T> {
     }
     kept.clone_from(now);
     Some(now.clone())
-}
-
-/// Bytes at the end of a text that its mark is made from, besides its length. A text only ever grows.
-const TAIL: usize = 48;
-
-/// A number that is another one when an entry has changed. Long texts are not read for it.
-fn mark(entry: &Entry) -> u64 {
-    let mut state = DefaultHasher::new();
-    std::mem::discriminant(entry).hash(&mut state);
-    let text = |text: &str, state: &mut DefaultHasher| {
-        let tail = text.as_bytes().get(text.len().saturating_sub(TAIL)..).unwrap_or_default();
-        (text.len(), tail).hash(state);
-    };
-    match entry {
-        Entry::User { text: said, mode, answered } => {
-            text(said, &mut state);
-            (mode, answered).hash(&mut state);
-        }
-        Entry::Answer(answer) => {
-            text(&answer.text, &mut state);
-            text(&answer.reasoning, &mut state);
-            format!("{:?}", answer.state).hash(&mut state);
-            answer.edits.hash(&mut state);
-        }
-        Entry::Shared { title, text: shared, .. } => {
-            text(shared, &mut state);
-            title.hash(&mut state);
-        }
-        Entry::Notice(Notice { text, hint, .. }) => (text, hint).hash(&mut state),
-        // What is short is read whole.
-        other => format!("{other:?}").hash(&mut state),
-    }
-    state.finish()
 }

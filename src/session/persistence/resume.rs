@@ -51,7 +51,7 @@ impl Session {
         // A session in which nothing was said yet has only the files that the program was started with, and notices.
         let is_fresh = !self.was_spoken_in();
         let mut effects = self.keep_the_rest();
-        let notices = std::mem::replace(&mut self.transcript, session.transcript);
+        let notices = self.transcript.replace(session.transcript);
         let files = std::mem::replace(&mut self.files, session.files);
         if is_fresh {
             let added = |file: &_| !self.files.contains(file);
@@ -61,8 +61,8 @@ impl Session {
         }
         self.take_choices(&session.choices);
         (self.keeping.name, self.ledger, self.last_spent) = (session.name, session.ledger, None);
-        self.unfold();
-        (self.folded, self.draft) = (session.folded, session.draft);
+        self.history.restore(session.folded);
+        self.draft = session.draft;
         self.codebase.resume(session.passages);
         self.command_draft.clear();
         (self.review, self.request, self.rounds) = (session.review, session.request, EditRetries::default());
@@ -74,9 +74,8 @@ impl Session {
         if is_fresh {
             // What was told at an earlier start is not told once more.
             let unfinished = self.keeping.unfinished.take();
-            let is_new = |notice: &Entry| !self.transcript.contains(notice) && Some(notice) != unfinished.as_ref();
-            let new = notices.into_iter().filter(is_new);
-            let new: Vec<Entry> = new.collect();
+            let is_new = |notice: &&Entry| !self.transcript.contains(notice) && Some(*notice) != unfinished.as_ref();
+            let new: Vec<Entry> = notices.iter().filter(is_new).cloned().collect();
             self.transcript.extend(new);
         }
         self.tell_resumed(session.number, fork, &session.choices.model, session.lost);
@@ -112,21 +111,17 @@ impl Session {
     }
 
     fn take_choices(&mut self, choices: &Choices) {
-        (self.mode, self.map_tokens) = (choices.mode, choices.map_tokens);
-        self.pinned = choices.pinned.iter().cloned().collect();
-        self.banned = choices.banned.iter().cloned().collect();
+        self.mode = choices.mode;
+        self.map.restore(choices.map_tokens, &choices.pinned, &choices.banned);
         self.skip_turns(choices.turns);
     }
 
     /// An answer that was arriving when the program was killed has ended there. A message of which no answer was kept is a draft
     /// again, if there is no other. What to tell of it, and what can be done.
     fn close_broken_answer(&mut self) -> Option<(&'static str, &'static str)> {
-        for entry in &mut self.transcript {
-            if let Entry::Ran(ran) = entry
-                && ran.state == RunState::Running
-            {
-                ran.state = RunState::Failed(STOPPED.into());
-            }
+        let is_running = |entry: &Entry| matches!(entry, Entry::Ran(ran) if ran.state == RunState::Running);
+        while let Some(Entry::Ran(ran)) = self.transcript.rfind_mut(is_running) {
+            ran.state = RunState::Failed(STOPPED.into());
         }
         let at = self.transcript.iter().rposition(is_streaming)?;
         let Some(Entry::Answer(Answer { text, state, .. })) = self.transcript.get_mut(at) else { return None };
@@ -159,7 +154,9 @@ impl Session {
             (format!("Back in session {number}{title}."), "")
         };
         let notice = Entry::notice(Level::Info, text, hint);
-        self.transcript.retain(|entry| *entry != notice);
+        while let Some(at) = self.transcript.iter().position(|entry| *entry == notice) {
+            self.transcript.remove(at);
+        }
         self.transcript.push(notice);
         if let Connection::Remote { model: now, .. } = &self.connection
             && !model.is_empty()

@@ -88,7 +88,7 @@ impl UnsavedChanges {
         part(FILES, self.files.as_ref().map(|files| if files.is_empty() { String::new() } else { safe(files) }));
         part(CHOICES, self.choices.as_ref().map(|choices| safe(choices)));
         part(LEDGER, self.ledger.as_ref().map(|ledger| safe(ledger)));
-        part(FOLDED, self.folded.as_ref().map(|folded| if folded.is_none() { String::new() } else { safe(folded) }));
+        part(FOLDED, self.folded.as_ref().map(|folded| if folded.is_empty() { String::new() } else { safe(folded) }));
         let list = |places: &Vec<PassagePlace>| if places.is_empty() { String::new() } else { safe(places) };
         part(PASSAGES, self.passages.as_ref().map(list));
         part(SAID, self.said.as_ref().map(|said| if said.is_empty() { String::new() } else { safe(said) }));

@@ -399,12 +399,10 @@ impl Session {
     fn update_card(&mut self, run: u64) {
         let Some(log) = self.processes.logs.iter().find(|log| log.run == run) else { return };
         // A session that was gone on with holds cards of other runs with the same numbers; none of them runs.
-        let card = self.transcript.iter_mut().rev().find_map(|entry| match entry {
-            Entry::Ran(ran) if ran.run == run && ran.state == RunState::Running => Some(ran),
-            _ => None,
-        });
-        if let Some(card) = card {
-            *card = log.card();
+        let is_card =
+            |entry: &Entry| matches!(entry, Entry::Ran(ran) if ran.run == run && ran.state == RunState::Running);
+        if let Some(card) = self.transcript.rfind_mut(is_card) {
+            *card = Entry::Ran(log.card());
         }
     }
 

@@ -74,7 +74,7 @@ fn a_command_has_a_card_and_a_log_that_follow_it_and_its_output_is_offered() {
     assert!(!session.processes.is_running() && title(&session).contains("(3 tokens)"), "{}", title(&session));
     session.answer('y');
     assert!(matches!(session.transcript.last(), Some(Entry::Shared { text, .. }) if text == "the output"));
-    assert_eq!(session.history().last().unwrap().content, "the output");
+    assert_eq!(session.history_messages().last().unwrap().content, "the output");
 }
 
 #[test]

@@ -25,14 +25,26 @@ impl Session {
         self.answer_number(self.transcript.len()).saturating_sub(1)
     }
 
-    fn answers_mut(&mut self) -> impl Iterator<Item = &mut Answer> {
-        self.transcript
-            .iter_mut()
-            .filter_map(|entry| if let Entry::Answer(answer) = entry { Some(answer) } else { None })
+    /// The answer with that number, 0-based, to be changed.
+    fn answer_mut(&mut self, number: usize) -> Option<&mut Answer> {
+        let is_answer = |at: &usize| matches!(self.transcript.get(*at), Some(Entry::Answer(_)));
+        let at = (0..self.transcript.len()).filter(is_answer).nth(number)?;
+        match self.transcript.get_mut(at) {
+            Some(Entry::Answer(answer)) => Some(answer),
+            _ => None,
+        }
     }
 
-    fn edit_records_mut(&mut self) -> impl Iterator<Item = &mut EditRecord> {
-        self.answers_mut().flat_map(|answer| &mut answer.edits)
+    fn edit_records(&self) -> impl Iterator<Item = &EditRecord> {
+        let edits = self.transcript.iter().filter_map(|entry| match entry {
+            Entry::Answer(answer) => Some(&answer.edits),
+            _ => None,
+        });
+        edits.flatten()
+    }
+
+    fn change_edit_records(&mut self, mut change: impl FnMut(&mut EditRecord)) {
+        self.transcript.change_edits(|edits| edits.iter_mut().for_each(&mut change));
     }
 
     /// Records the edits of a proposal that has come under review; `repeated` are those that ask again for what an earlier one
@@ -49,7 +61,7 @@ impl Session {
             if is_repeated {
                 record.placement = Placement::Repeated;
             }
-            let Some(answer) = self.answers_mut().nth(record.id.answer) else { continue };
+            let Some(answer) = self.answer_mut(record.id.answer) else { continue };
             match answer.edits.iter_mut().find(|known| known.id == record.id) {
                 Some(known) => {
                     (record.written, record.rejected) = (known.written, known.rejected);
@@ -61,9 +73,9 @@ impl Session {
             answer.edits.sort_by_key(|record| record.id);
         }
         let now = self.review.edits();
-        for record in self.edit_records_mut() {
+        self.change_edit_records(|record| {
             record.is_replaced = !now.contains(&record.id) && (record.is_replaced || before.contains(&record.id));
-        }
+        });
     }
 
     /// Records what becomes of the hunks of a review that was written, before they leave it.
@@ -84,8 +96,8 @@ impl Session {
                 }
             }
         }
-        let write = self.edit_records_mut().map(|record| record.write).max().unwrap_or_default() + 1;
-        for record in self.edit_records_mut() {
+        let write = self.edit_records().map(|record| record.write).max().unwrap_or_default() + 1;
+        self.change_edit_records(|record| {
             if let Some((written, rejected)) = left.get(&record.id) {
                 record.rejected += rejected;
                 if *written > 0 {
@@ -93,17 +105,20 @@ impl Session {
                     (record.written, record.write, record.is_undone) = (before + written, write, false);
                 }
             }
-        }
+        });
     }
 
     /// The last write of these files was undone, or done again.
     pub(super) fn write_undone(&mut self, direction: Direction, paths: &[String]) {
         let undo = matches!(direction, Direction::Undo);
-        let concerned =
-            |record: &&mut EditRecord| record.written > 0 && record.is_undone != undo && paths.contains(&record.path);
-        let writes = self.edit_records_mut().filter(concerned).map(|record| record.write);
+        let is_affected =
+            |record: &EditRecord| record.written > 0 && record.is_undone != undo && paths.contains(&record.path);
+        let writes = self.edit_records().filter(|record| is_affected(record)).map(|record| record.write);
         let Some(write) = (if undo { writes.max() } else { writes.min() }) else { return };
-        let of_write = self.edit_records_mut().filter(concerned).filter(|record| record.write == write);
-        of_write.for_each(|record| record.is_undone = undo);
+        self.change_edit_records(|record| {
+            if is_affected(record) && record.write == write {
+                record.is_undone = undo;
+            }
+        });
     }
 }

@@ -50,7 +50,7 @@ impl Session {
                 waited => format!(" {} that waited for the model will not be sent.", count(waited, "message")),
             };
             self.tell(Level::Info, format!("Comments in files are not followed any more.{left_out}"), "");
-            return vec![Effect::WatchComments(false), Effect::Follow(self.map_refresh.follows_disk())];
+            return vec![Effect::WatchComments(false), Effect::Follow(self.map.settings().refresh.follows_disk())];
         }
         vec![Effect::WatchComments(true)]
     }

@@ -244,7 +244,7 @@ mod tests {
 
     fn session() -> Session {
         let mut session = Session::start(Connection::None).0;
-        session.transcript.clear();
+        session.transcript.truncate(0);
         session
     }
 

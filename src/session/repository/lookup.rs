@@ -307,10 +307,10 @@ impl Session {
         if let Some(name) = &self.editor_model {
             chosen.push(("editor_model".into(), format!("\"{name}\"")));
         }
-        if let Some(tokens) = self.map_tokens {
+        if let Some(tokens) = self.map.settings().tokens {
             chosen.push(("map_tokens".into(), tokens.to_string()));
         }
-        chosen.push(("map_refresh".into(), format!("\"{}\"", self.map_refresh.as_str())));
+        chosen.push(("map_refresh".into(), format!("\"{}\"", self.map.settings().refresh.as_str())));
         vec![Effect::Lookup(LookupEffect::Settings { only, chosen })]
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::session::effect::{Effect, Response};
 use crate::session::repository::lookup::{LookupEffect, LookupResponse};
-use crate::session::transcript::{AnswerState, Entry};
+use crate::session::transcript::{AnswerState, Entry, EntryVersion, Transcript};
 use rhumb_index::retrieval::{Citation, CitationTarget, FileNames, citations};
 use rhumb_text::lines;
 
@@ -33,8 +33,8 @@ enum Count {
 /// The citations of an answer.
 #[derive(Debug)]
 struct Cited {
-    /// Tells whether the answer is still the same.
-    key: (usize, usize),
+    /// The id of the answer's entry, and the bytes of its text.
+    key: (u64, usize),
     all: Vec<Citation>,
     /// The files that they lead to, as they were when it came: what is written later makes no answer wrong.
     counts: BTreeMap<String, Count>,
@@ -51,15 +51,15 @@ pub struct Citations {
 }
 
 impl Citations {
-    /// Takes in the transcript and the list of files; the files that must be read for what is new.
-    pub fn update(&mut self, entries: &[Entry], paths: &Arc<Vec<String>>) -> Vec<Effect> {
-        let complete = |entry: &Entry| match entry {
-            Entry::Answer(answer) if answer.state != AnswerState::Streaming => {
-                Some((answer.text.as_ptr() as usize, answer.text.len()))
-            }
+    /// Takes in the transcript and the list of files. Returns effects that read the files which new answers cite.
+    pub fn update(&mut self, entries: &Transcript, paths: &Arc<Vec<String>>) -> Vec<Effect> {
+        // The text of an answer only grows, so its length tells whether it is the same.
+        let complete = |(entry, version): (&Entry, &EntryVersion)| match entry {
+            Entry::Answer(answer) if answer.state != AnswerState::Streaming => Some((version.id, answer.text.len())),
             _ => None,
         };
-        let known = |at: &usize, cited: &mut Cited| entries.get(*at).and_then(complete) == Some(cited.key);
+        let key = |at: usize| entries.get(at).zip(entries.versions().get(at)).and_then(complete);
+        let known = |at: &usize, cited: &mut Cited| key(*at) == Some(cited.key);
         let before = self.answers.len();
         self.answers.retain(known);
         self.stale |= before != self.answers.len();
@@ -68,7 +68,7 @@ impl Citations {
             self.refresh();
             return effects;
         }
-        let newest = entries.iter().enumerate().rev().filter_map(|(at, entry)| Some((at, complete(entry)?, entry)));
+        let newest = entries.iter().enumerate().rev().filter_map(|(at, entry)| Some((at, key(at)?, entry)));
         let new: Vec<_> = newest.take(MOST_ANSWERS).filter(|(at, ..)| !self.answers.contains_key(at)).collect();
         if !new.is_empty() && !self.names.is_of(paths) {
             self.names = FileNames::new(paths);
@@ -199,8 +199,11 @@ mod tests {
         let paths = Arc::new(vec!["a.rs".to_owned(), "b.rs".to_owned(), "c.bin".to_owned()]);
         let text = "See `a.rs:3`, a.rs:9-12, gone.rs:1 and c.bin:4.";
         let mut citing = Citations::default();
-        assert!(citing.update(&[answer(text, AnswerState::Streaming)], &paths).is_empty(), "more may come");
-        let entries = [answer(text, AnswerState::Complete)];
+        assert!(
+            citing.update(&[answer(text, AnswerState::Streaming)].into_iter().collect(), &paths).is_empty(),
+            "more may come"
+        );
+        let entries: Transcript = [answer(text, AnswerState::Complete)].into_iter().collect();
         let wanted = citing.update(&entries, &paths);
         let of = |path: &str| Effect::Lookup(LookupEffect::File(path.into()));
         assert_eq!(wanted, [of("a.rs"), of("c.bin")], "each once, and none that is not cited");
@@ -216,7 +219,7 @@ mod tests {
         assert_eq!(citing.aim(0, &citing.of(0)[0]), CitationTarget::Lines(vec!["a.rs".into()]));
         assert!(citing.any());
         assert!(
-            citing.update(&[], &paths).is_empty()
+            citing.update(&Transcript::default(), &paths).is_empty()
                 && !citing.any()
                 && citing.remarks().is_empty()
                 && citing.of(0).is_empty()
@@ -227,7 +230,10 @@ mod tests {
     fn what_is_right_is_not_remarked_on() {
         let paths = Arc::new(vec!["a.rs".to_owned()]);
         let mut citing = Citations::default();
-        citing.update(&[answer("a.rs:1, at 12:30, on localhost:80", AnswerState::Complete)], &paths);
+        citing.update(
+            &[answer("a.rs:1, at 12:30, on localhost:80", AnswerState::Complete)].into_iter().collect(),
+            &paths,
+        );
         citing.note(&read("a.rs", 1));
         assert!(citing.remarks().is_empty() && citing.of(0).len() == 1);
     }

@@ -26,8 +26,8 @@ pub(crate) struct HistorySummary {
 }
 
 impl HistorySummary {
-    /// Whether it stands for nothing.
-    pub(crate) fn is_none(&self) -> bool {
+    /// Whether there is no summary.
+    pub(crate) fn is_empty(&self) -> bool {
         self.covers == 0
     }
 }
@@ -43,74 +43,102 @@ pub(crate) struct SummaryRun {
     is_asked: bool,
 }
 
-/// The history as it was carried last. A long conversation is megabytes and is asked for at every key, and keys change nothing of it:
-/// so it is compared, and copied only where it is not the same any more.
+/// The history of the next request as it was computed last. A long conversation is megabytes, and the history is needed after each
+/// key: it is computed again only when the transcript or the summary has changed.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct HistoryCache(RefCell<Arc<Vec<Message>>>);
+struct HistoryCache {
+    /// The revision of the transcript, and the messages that the summary covers.
+    key: (u64, usize),
+    history: Arc<Vec<Message>>,
+    shared: Vec<Message>,
+}
 
-impl HistoryCache {
-    /// The history that consists of these.
-    fn of<'a>(&self, said: impl Iterator<Item = (Role, &'a str)> + Clone) -> Arc<Vec<Message>> {
-        let mut known = self.0.borrow_mut();
-        let mut before = known.iter();
-        let is_next =
-            |(role, text)| before.next().is_some_and(|message| message.role == role && message.content == text);
-        let is_same = said.clone().all(is_next) && before.next().is_none();
-        if !is_same {
-            *known = Arc::new(said.map(|(role, text)| Message::new(role, text)).collect());
-        }
-        Arc::clone(&known)
+/// The summary of the beginning of the conversation, and what follows from it for requests.
+#[derive(Debug, Default)]
+pub struct History {
+    summary: HistorySummary,
+    /// The summary that is being made.
+    running: Option<SummaryRun>,
+    /// The last summary of this many messages failed. It is not tried again before there are more.
+    failed_at: usize,
+    cache: RefCell<Option<HistoryCache>>,
+}
+
+impl History {
+    /// The summary that takes the place of the first messages.
+    pub(crate) fn summary(&self) -> &HistorySummary {
+        &self.summary
+    }
+
+    /// Whether a summary is being made.
+    pub(crate) fn is_summarizing(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// Replaces the summary by that of a saved session, or with the default by none, and forgets the one that is being made.
+    pub(crate) fn restore(&mut self, summary: HistorySummary) {
+        *self = Self { summary, ..Self::default() };
     }
 }
 
 impl Session {
     /// ModelRole spoke in the turns that the next request carries as history, and what was said.
-    fn carried(&self) -> impl Iterator<Item = (Role, &str)> + Clone {
-        let covers = self.folded.covers;
+    fn sent_messages(&self) -> impl Iterator<Item = (Role, &str)> + Clone {
+        let covers = self.history.summary.covers;
         // A message that is asked again may have been in the summary.
         let is_folded = covers > 0 && transcript::said(&self.transcript).count() >= covers;
-        let (summary, from) = if is_folded { (self.folded.messages.as_slice(), covers) } else { (&[][..], 0) };
+        let (summary, from) = if is_folded { (self.history.summary.messages.as_slice(), covers) } else { (&[][..], 0) };
         let summary = summary.iter().map(|message| (message.role, message.content.as_str()));
         summary.chain(transcript::said(&self.transcript).skip(from))
     }
 
     /// The turns that the next request carries as history.
-    pub(crate) fn history(&self) -> Vec<Message> {
-        self.carried().map(|(role, text)| Message::new(role, text)).collect()
+    pub(crate) fn history_messages(&self) -> Vec<Message> {
+        self.sent_messages().map(|(role, text)| Message::new(role, text)).collect()
     }
 
-    /// The same in two parts: what was said, and what was shared since. The latter belongs to the message that comes, and is not
-    /// summed up before the model has seen it.
+    /// The history in two parts: what was said, and what was shared since the last answer. The latter belongs to the next message,
+    /// and is not summarised before the model has seen it.
     pub(crate) fn history_and_shared(&self) -> (Arc<Vec<Message>>, Vec<Message>) {
-        let past = self.carried().count() - self.fresh();
-        let shared = self.carried().skip(past).map(|(role, text)| Message::new(role, text)).collect();
-        (self.carried.of(self.carried().take(past)), shared)
+        let key = (self.transcript.revision(), self.history.summary.covers);
+        let mut cache = self.history.cache.borrow_mut();
+        let known = cache.take().filter(|known| known.key == key).unwrap_or_else(|| {
+            let mut history = self.history_messages();
+            let shared = history.split_off(history.len() - self.fresh());
+            HistoryCache { key, history: Arc::new(history), shared }
+        });
+        let parts = (Arc::clone(&known.history), known.shared.clone());
+        *cache = Some(known);
+        parts
     }
 
     /// How many messages were shared since the last one that was answered, and are in no summary.
     fn fresh(&self) -> usize {
         let said = transcript::said(&self.transcript).count();
-        transcript::fresh(&self.transcript).min(said.saturating_sub(self.folded.covers))
+        transcript::fresh(&self.transcript).min(said.saturating_sub(self.history.summary.covers))
     }
 
     /// How many messages of the conversation may be summed up.
-    fn foldable(&self) -> usize {
+    fn summarizable(&self) -> usize {
         transcript::said(&self.transcript).count() - self.fresh()
     }
 
     /// Asks for a summary if the history in the measured request has more than its share.
-    pub(crate) fn fold_if_long(&mut self, prompt: &Prompt) -> Vec<Effect> {
+    pub(crate) fn summarize_if_long(&mut self, prompt: &Prompt) -> Vec<Effect> {
         let tokens = tokens_of_history(prompt);
-        if tokens <= prompt.plan.history || self.folding.is_some() || self.foldable() <= self.unfoldable {
+        if tokens <= prompt.plan.history
+            || self.history.running.is_some()
+            || self.summarizable() <= self.history.failed_at
+        {
             return Vec::new();
         }
-        self.fold(prompt.plan.history, None)
+        self.summarize(prompt.plan.history, None)
     }
 
     /// Has the history summarised. `compact` is set where the user asked for it, to what the summary must keep.
-    fn fold(&mut self, limit: usize, compact: Option<String>) -> Vec<Effect> {
-        let (covers, (history, _)) = (self.foldable(), self.history_and_shared());
-        self.folding = Some(SummaryRun { covers, history: Arc::clone(&history), is_asked: compact.is_some() });
+    fn summarize(&mut self, limit: usize, compact: Option<String>) -> Vec<Effect> {
+        let (covers, (history, _)) = (self.summarizable(), self.history_and_shared());
+        self.history.running = Some(SummaryRun { covers, history: Arc::clone(&history), is_asked: compact.is_some() });
         let (allowance, weak_model) = (self.allowance(), self.choices.weak_model.clone());
         vec![Effect::Summarize { history, limit, allowance, weak_model, compact }]
     }
@@ -118,9 +146,9 @@ impl Session {
     /// Summarises the history now, because the user asks for it. `keep` says what the summary must keep; it may be empty.
     pub(crate) fn compact(&mut self, keep: String) -> Vec<Effect> {
         // The request as it was measured last may not have the newest answer.
-        let tokens: usize = self.carried().map(|(_, text)| estimate(text)).sum();
+        let tokens: usize = self.sent_messages().map(|(_, text)| estimate(text)).sum();
         let limit = self.view.as_ref().map_or(usize::MAX, |view| view.prompt.plan.history);
-        let covers = self.foldable();
+        let covers = self.summarizable();
         let (text, hint) = match &self.connection {
             _ if self.turn.is_some() => {
                 ("The model is still answering.".to_owned(), "Esc cancels the turn; then try again.")
@@ -128,17 +156,17 @@ impl Session {
             _ if covers == 0 => {
                 ("There is nothing to summarise: the next request carries no earlier messages.".into(), "")
             }
-            _ if covers == self.folded.covers => {
+            _ if covers == self.history.summary.covers => {
                 ("There is nothing to summarise: the summary contains all earlier messages already.".into(), "")
             }
             Connection::Remote { model, .. } if !model.is_empty() => match tokens {
-                _ if self.folding.is_some() => ("The conversation is being summarised already.".into(), ""),
+                _ if self.history.running.is_some() => ("The conversation is being summarised already.".into(), ""),
                 0..MIN_COMPACTED => {
                     let text =
                         format!("The conversation has only about {tokens} tokens: a summary would save nothing.");
                     (text, "/clear leaves it out of later requests.")
                 }
-                _ => return self.fold(limit, Some(keep)),
+                _ => return self.summarize(limit, Some(keep)),
             },
             _ => {
                 let text = "No model is connected, so the conversation was not summarised.".into();
@@ -151,21 +179,21 @@ impl Session {
 
     /// Whether the user waits for a summary of the history.
     pub fn is_compacting(&self) -> bool {
-        self.folding.as_ref().is_some_and(|folding| folding.is_asked)
+        self.history.running.as_ref().is_some_and(|folding| folding.is_asked)
     }
 
     /// Stops the summary that the user waits for; the history stays as it is.
     pub fn stop_compacting(&mut self) -> Option<Vec<Effect>> {
-        self.folding.take_if(|folding| folding.is_asked)?;
+        self.history.running.take_if(|folding| folding.is_asked)?;
         self.hold_queue();
         self.tell(Level::Info, "The summary was cancelled. The conversation is sent as it was.", "");
         Some(vec![Effect::CancelSummary])
     }
 
     /// A summary of `history` is there, or is not. It is taken if the conversation still begins like that.
-    pub(crate) fn folded(&mut self, history: &[Message], result: Result<Summarized, Failure>) -> Vec<Effect> {
-        let said = self.foldable();
-        let folding = self.folding.take_if(|folding| folding.history.as_slice() == history);
+    pub(crate) fn summary_ended(&mut self, history: &[Message], result: Result<Summarized, Failure>) -> Vec<Effect> {
+        let said = self.summarizable();
+        let folding = self.history.running.take_if(|folding| folding.history.as_slice() == history);
         let is_asked = folding.as_ref().is_some_and(|folding| folding.is_asked);
         let covers = match folding {
             Some(folding) => folding.covers,
@@ -178,7 +206,7 @@ impl Session {
         }
         match result {
             Ok(Summarized { messages, before, after }) => {
-                self.folded = HistorySummary { covers, messages };
+                self.history.restore(HistorySummary { covers, messages });
                 let (before, after) = (thousands(before), thousands(after));
                 let (text, hint) = if is_asked {
                     (format!("The conversation is summarised: {before} tokens became {after}."), "")
@@ -191,7 +219,7 @@ impl Session {
             }
             Err(failure) => {
                 // Not again before there is more to sum up.
-                self.unfoldable = covers;
+                self.history.failed_at = covers;
                 let text =
                     format!("The conversation could not be summarised, so all of it is sent: {}", failure.message);
                 self.tell(Level::Warning, text, failure.hint);
@@ -200,11 +228,9 @@ impl Session {
         }
     }
 
-    /// Forgets summaries, and whatever is made of them.
-    pub(crate) fn unfold(&mut self) {
-        self.folded = HistorySummary::default();
-        self.folding = None;
-        self.unfoldable = 0;
+    /// Forgets the summary, and the one that is being made.
+    pub(crate) fn forget_summary(&mut self) {
+        self.history.restore(HistorySummary::default());
     }
 }
 
@@ -264,7 +290,7 @@ mod tests {
     }
 
     fn measured(session: &mut Session, tokens: usize) -> Vec<Effect> {
-        session.fold_if_long(&prompt(tokens))
+        session.summarize_if_long(&prompt(tokens))
     }
 
     /// What a summary is asked of.
@@ -364,7 +390,7 @@ mod tests {
     }
 
     fn said(session: &Session) -> Vec<String> {
-        session.history().into_iter().map(|message| message.content).collect()
+        session.history_messages().into_iter().map(|message| message.content).collect()
     }
 
     #[test]
@@ -386,11 +412,11 @@ mod tests {
         let first = session.order(1).history;
         session.draft.push_str("a key");
         assert!(Arc::ptr_eq(&session.order(2).history, &first));
-        let Some(Entry::User { text, .. }) = session.transcript.first_mut() else { panic!() };
+        let Some(Entry::User { text, .. }) = session.transcript.get_mut(0) else { panic!() };
         *text = "eno".into();
         assert_eq!(session.order(3).history[0].content, "eno");
         answered(&mut session, 3, "three", "third answer");
-        assert_eq!(*session.order(4).history, session.history());
+        assert_eq!(*session.order(4).history, session.history_messages());
         session.clear_history();
         assert!(session.order(5).history.is_empty() && first.len() == 4);
     }

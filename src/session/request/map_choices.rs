@@ -1,4 +1,4 @@
-//! What the user chooses about the map: its budget, when it moves, which files come first and which never.
+//! The user's choices about the repo map: its budget, when it is recomputed, pinned and banned files.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use rhumb_index::repo_map::{Refresh, RepoMap, symbol_readings};
 /// The budget of the map is changed by this many tokens at once.
 pub const MAP_BUDGET_STEP: usize = 512;
 
-/// Choices that can be taken back.
-const MOST_TAKEN_BACK: usize = 100;
+/// Number of changes that can be undone.
+const MAX_UNDO_STEPS: usize = 100;
 
-/// A map, the very same and not only an equal one.
+/// A map, compared by identity: two values are equal if they are the same allocation.
 #[derive(Debug, Clone)]
 pub struct MapIdentity(pub Arc<RepoMap>);
 
@@ -26,94 +26,140 @@ impl PartialEq for MapIdentity {
 
 impl Eq for MapIdentity {}
 
-/// What was chosen of the map: what comes first, what never, its budget.
+/// What the user chose about the repo map, as it goes into a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct MapOverrides {
+pub struct MapSettings {
+    /// The budget in tokens; `None` derives it from the context window.
+    pub tokens: Option<usize>,
+    /// When the map is recomputed.
+    pub refresh: Refresh,
+    /// Number of times the user requested a recomputation.
+    pub refreshes: u64,
+    /// Files, and symbols as `path#name`, that come first in the map.
+    pub pinned: BTreeSet<String>,
+    /// Files, and symbols as `path#name`, that the map never shows.
+    pub banned: BTreeSet<String>,
+}
+
+/// The choices that can be undone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct MapChoices {
     pinned: BTreeSet<String>,
     banned: BTreeSet<String>,
     tokens: Option<usize>,
 }
 
-/// Choices before each change, and those that were taken back.
+/// The settings of the repo map in this session, with their undo history.
 #[derive(Debug, Default)]
-pub(crate) struct MapChoiceHistory {
-    before: Vec<MapOverrides>,
-    after: Vec<MapOverrides>,
+pub struct MapState {
+    settings: MapSettings,
+    undo: Vec<MapChoices>,
+    redo: Vec<MapChoices>,
+}
+
+impl MapState {
+    /// The settings in force.
+    pub fn settings(&self) -> &MapSettings {
+        &self.settings
+    }
+
+    /// Replaces the choices, without a step to undo: they come from a saved session.
+    pub(crate) fn restore(&mut self, tokens: Option<usize>, pinned: &[String], banned: &[String]) {
+        self.settings.tokens = tokens;
+        self.settings.pinned = pinned.iter().cloned().collect();
+        self.settings.banned = banned.iter().cloned().collect();
+    }
+
+    fn choices(&self) -> MapChoices {
+        let MapSettings { tokens, pinned, banned, .. } = self.settings.clone();
+        MapChoices { pinned, banned, tokens }
+    }
+
+    /// Makes a change that can be undone.
+    fn change(&mut self, change: impl FnOnce(&mut MapSettings)) {
+        let before = self.choices();
+        change(&mut self.settings);
+        if before != self.choices() {
+            self.redo.clear();
+            self.undo.push(before);
+            let excess = self.undo.len().saturating_sub(MAX_UNDO_STEPS);
+            self.undo.drain(..excess);
+        }
+    }
+
+    /// Undoes the last change, or redoes the last undone one. Returns `false` if there is none.
+    fn step(&mut self, redo: bool) -> bool {
+        let now = self.choices();
+        let (from, to) = if redo { (&mut self.redo, &mut self.undo) } else { (&mut self.undo, &mut self.redo) };
+        let Some(choices) = from.pop() else { return false };
+        to.push(now);
+        let MapChoices { pinned, banned, tokens } = choices;
+        self.settings = MapSettings { pinned, banned, tokens, ..self.settings };
+        true
+    }
 }
 
 impl Session {
-    fn map_choices(&self) -> MapOverrides {
-        MapOverrides { pinned: self.pinned.clone(), banned: self.banned.clone(), tokens: self.map_tokens }
+    /// The settings of the repo map.
+    pub fn map(&self) -> &MapSettings {
+        &self.map.settings
     }
 
-    /// Makes a change that can be taken back, and measures.
-    fn change_map(&mut self, change: impl FnOnce(&mut Self)) -> Vec<Effect> {
-        let before = self.map_choices();
-        change(self);
-        if before != self.map_choices() {
-            self.map_past.after.clear();
-            self.map_past.before.push(before);
-            let excess = self.map_past.before.len().saturating_sub(MOST_TAKEN_BACK);
-            self.map_past.before.drain(..excess);
-        }
+    /// Makes a change that can be undone, and measures.
+    fn change_map(&mut self, change: impl FnOnce(&mut MapSettings)) -> Vec<Effect> {
+        self.map.change(change);
         self.measure()
     }
 
-    /// Takes the last choice about the map back, or with `again` makes it again; `None` if there is none.
-    pub fn take_back_map(&mut self, again: bool) -> Option<Vec<Effect>> {
-        let now = self.map_choices();
-        let past = &mut self.map_past;
-        let (from, to) = if again { (&mut past.after, &mut past.before) } else { (&mut past.before, &mut past.after) };
-        let choices = from.pop()?;
-        to.push(now);
-        (self.pinned, self.banned, self.map_tokens) = (choices.pinned, choices.banned, choices.tokens);
-        Some(self.measure())
+    /// Undoes the last choice about the map, or with `redo` redoes it; `None` if there is none.
+    pub fn undo_map_change(&mut self, redo: bool) -> Option<Vec<Effect>> {
+        self.map.step(redo).then(|| self.measure())
     }
 
-    /// Whether there is a choice to take back, or with `again` to make again.
-    pub fn can_take_back_map(&self, again: bool) -> bool {
-        !(if again { &self.map_past.after } else { &self.map_past.before }).is_empty()
+    /// Whether there is a choice to undo, or with `redo` to redo.
+    pub fn can_undo_map_change(&self, redo: bool) -> bool {
+        !(if redo { &self.map.redo } else { &self.map.undo }).is_empty()
     }
 
-    /// Sets the budget of the map in tokens; `None` leaves it to the window.
+    /// Sets the budget of the map in tokens; `None` derives it from the window.
     pub fn set_map_tokens(&mut self, tokens: Option<usize>) -> Vec<Effect> {
-        self.change_map(|session| session.map_tokens = tokens)
+        self.change_map(|map| map.tokens = tokens)
     }
 
-    /// Reads the repository again and makes the map anew; from now on in the mode, if one is given.
+    /// Reads the repository again and recomputes the map. A given mode also becomes the mode from now on.
     pub fn refresh_map(&mut self, mode: Option<Refresh>) -> Vec<Effect> {
-        self.map_refreshes += 1;
+        self.map.settings.refreshes += 1;
         let follow = mode.map_or_else(Vec::new, |mode| self.set_map_refresh(mode));
         [follow, self.read_on().unwrap_or_else(|| vec![Effect::Survey])].concat()
     }
 
-    /// Puts a file, or a symbol as `path#name`, first in the map, or no more.
+    /// Pins a file, or a symbol as `path#name`, or unpins it.
     pub fn toggle_pin(&mut self, choice: &str) -> Vec<Effect> {
-        self.change_map(|session| toggle(&mut session.pinned, &mut session.banned, choice))
+        self.change_map(|map| toggle(&mut map.pinned, &mut map.banned, choice))
     }
 
-    /// Keeps a file, or a symbol as `path#name`, out of the map, or no more.
+    /// Bans a file, or a symbol as `path#name`, from the map, or allows it again.
     pub fn toggle_ban(&mut self, choice: &str) -> Vec<Effect> {
-        self.change_map(|session| toggle(&mut session.banned, &mut session.pinned, choice))
+        self.change_map(|map| toggle(&mut map.banned, &mut map.pinned, choice))
     }
 
-    /// Keeps files out of the map, or no more; without names all are let back in.
+    /// Bans each of the files from the map, or allows it again. Without names, allows all.
     pub fn ban(&mut self, names: &[String]) -> Vec<Effect> {
         if names.is_empty() {
-            return self.change_map(|session| session.banned.clear());
+            return self.change_map(|map| map.banned.clear());
         }
-        let names = self.listed(names);
-        self.change_map(|session| names.iter().for_each(|name| toggle(&mut session.banned, &mut session.pinned, name)))
+        let names = self.known_names(names);
+        self.change_map(|map| names.iter().for_each(|name| toggle(&mut map.banned, &mut map.pinned, name)))
     }
 
-    /// Puts files first in the map, or no more.
+    /// Pins each of the files, or unpins it.
     pub fn pin(&mut self, names: &[String]) -> Vec<Effect> {
-        let names = self.listed(names);
-        self.change_map(|session| names.iter().for_each(|name| toggle(&mut session.pinned, &mut session.banned, name)))
+        let names = self.known_names(names);
+        self.change_map(|map| names.iter().for_each(|name| toggle(&mut map.pinned, &mut map.banned, name)))
     }
 
-    /// Those of the names that are files of the repository, or symbols of such; the others are told.
-    fn listed(&mut self, names: &[String]) -> Vec<String> {
+    /// Returns the names that are files of the repository or symbols in such files, and reports the others.
+    fn known_names(&mut self, names: &[String]) -> Vec<String> {
         let is_file = |path: &str| self.paths.binary_search_by(|other| other.as_str().cmp(path)).is_ok();
         let is_known = |name: &String| is_file(name) || symbol_readings(name).any(|(path, _)| is_file(path));
         let (known, unknown): (Vec<String>, Vec<String>) = names.iter().cloned().partition(is_known);
@@ -123,14 +169,14 @@ impl Session {
         known
     }
 
-    /// Sets when the map is made anew, and follows the disk accordingly.
+    /// Sets when the map is recomputed, and watches the disk accordingly.
     pub fn set_map_refresh(&mut self, mode: Refresh) -> Vec<Effect> {
-        self.map_refresh = mode;
+        self.map.settings.refresh = mode;
         vec![Effect::Follow(mode.follows_disk() || self.watching.is_on())]
     }
 }
 
-/// Puts a choice into a set, and takes it out of its opposite; or out of both, if it was in the set.
+/// Adds a choice to a set and removes it from the opposite one. If the set contains it, removes it from both.
 fn toggle(set: &mut BTreeSet<String>, opposite: &mut BTreeSet<String>, choice: &str) {
     opposite.remove(choice);
     if !set.remove(choice) {
@@ -146,20 +192,23 @@ mod tests {
     #[test]
     fn choices_are_taken_back_one_by_one_and_made_again() {
         let (mut session, _) = Session::start(Connection::None);
-        assert!(session.take_back_map(false).is_none());
+        assert!(session.undo_map_change(false).is_none());
         session.toggle_pin("a.rs");
         session.toggle_ban("a.rs#moor");
         session.toggle_ban("a.rs");
-        assert!(session.pinned.is_empty() && session.banned.len() == 2, "a banned file is pinned no more");
-        session.take_back_map(false).unwrap();
-        assert!(session.pinned.contains("a.rs") && session.banned.contains("a.rs#moor"));
-        session.take_back_map(false).unwrap();
-        session.take_back_map(true).unwrap();
-        assert!(session.banned.contains("a.rs#moor") && session.can_take_back_map(true));
+        assert!(
+            session.map.settings.pinned.is_empty() && session.map.settings.banned.len() == 2,
+            "a banned file is pinned no more"
+        );
+        session.undo_map_change(false).unwrap();
+        assert!(session.map.settings.pinned.contains("a.rs") && session.map.settings.banned.contains("a.rs#moor"));
+        session.undo_map_change(false).unwrap();
+        session.undo_map_change(true).unwrap();
+        assert!(session.map.settings.banned.contains("a.rs#moor") && session.can_undo_map_change(true));
         session.set_map_tokens(Some(7));
-        assert!(!session.can_take_back_map(true), "another choice ends what could be made again");
-        session.take_back_map(false).unwrap();
-        assert_eq!(session.map_tokens, None);
+        assert!(!session.can_undo_map_change(true), "another choice ends what could be made again");
+        session.undo_map_change(false).unwrap();
+        assert_eq!(session.map.settings.tokens, None);
     }
 
     #[test]
@@ -167,6 +216,6 @@ mod tests {
         let (mut session, _) = Session::start(Connection::None);
         session.set_map_tokens(None);
         session.ban(&[]);
-        assert!(!session.can_take_back_map(false));
+        assert!(!session.can_undo_map_change(false));
     }
 }

@@ -30,11 +30,11 @@ impl Session {
             self.tell(Level::Warning, "There is no answer to go on with.", "");
             return Vec::new();
         };
-        let Entry::Answer(answer) = &mut self.transcript[at] else { return Vec::new() };
-        if answer.state == AnswerState::Complete {
+        if matches!(&self.transcript[at], Entry::Answer(answer) if answer.state == AnswerState::Complete) {
             self.tell(Level::Warning, "The last answer is complete.", "Say what you want next.");
             return Vec::new();
         }
+        let Some(Entry::Answer(answer)) = self.transcript.get_mut(at) else { return Vec::new() };
         answer.state = AnswerState::Streaming;
         let partial = answer.text.clone();
         let message = self.reopen(asked);
@@ -80,8 +80,8 @@ impl Session {
 
     /// Leaves a message, and with it its answer, out of the history; its text.
     fn reopen(&mut self, at: usize) -> String {
-        match &mut self.transcript[at] {
-            Entry::User { text, answered, .. } | Entry::Again { text, answered, .. } => {
+        match self.transcript.get_mut(at) {
+            Some(Entry::User { text, answered, .. } | Entry::Again { text, answered, .. }) => {
                 *answered = false;
                 text.clone()
             }
@@ -148,7 +148,7 @@ mod tests {
         let before = session.transcript.clone();
         assert!(session.go_on().is_empty() && session.retry().is_empty());
         assert!(session.turn.is_none());
-        assert_eq!(session.transcript[..before.len()], before, "nothing is left out of later requests");
+        assert_eq!(session.transcript[..before.len()], before[..], "nothing is left out of later requests");
         let told =
             |entry: &Entry| matches!(entry, Entry::Notice(notice) if notice.text.contains("No model is connected"));
         assert_eq!(session.transcript[before.len()..].iter().filter(|entry| told(entry)).count(), 2);

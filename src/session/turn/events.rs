@@ -7,6 +7,7 @@ use super::{Turn, TurnStatus};
 use crate::context::{Prompt, Trimmed};
 use crate::session::effect::{Effect, Failure};
 use crate::session::state::Session;
+use crate::session::state::is_silent;
 use crate::session::transcript::{AnswerState, Entry, Level};
 use rhumb_llm::models::{Model, Prices, Tokens};
 use rhumb_llm::{Completion, LlmError, StreamEvent};
@@ -163,7 +164,7 @@ impl Session {
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) else {
             return;
         };
-        let Some(Entry::Answer(answer)) = self.transcript.iter_mut().rev().find(|entry| is_streaming(entry)) else {
+        let Some(Entry::Answer(answer)) = self.transcript.rfind_mut(is_streaming) else {
             return;
         };
         match event {
@@ -260,22 +261,22 @@ impl Session {
     /// transcript.
     pub(crate) fn end_answer(&mut self, cut: Option<String>) -> Option<String> {
         let at = self.transcript.iter().rposition(is_streaming)?;
-        let Entry::Answer(answer) = &mut self.transcript[at] else { return None };
-        if answer.text.is_empty() {
+        if is_silent(&self.transcript[at]) {
             self.transcript.remove(at);
             return None;
         }
+        let Some(Entry::Answer(answer)) = self.transcript.get_mut(at) else { return None };
         answer.state = cut.map_or(AnswerState::Complete, AnswerState::Incomplete);
         Some(answer.text.clone())
     }
 
     /// The newest message was answered: it is history now.
     pub(crate) fn answered(&mut self) {
-        let mut newest = self.transcript.iter_mut().rev().filter_map(|entry| match entry {
-            Entry::User { answered, .. } | Entry::Again { answered, .. } => Some(answered),
-            _ => None,
-        });
-        newest.next().into_iter().for_each(|answered| *answered = true);
+        if let Some(Entry::User { answered, .. } | Entry::Again { answered, .. }) =
+            self.transcript.rfind_mut(Entry::is_asked)
+        {
+            *answered = true;
+        }
     }
 }
 

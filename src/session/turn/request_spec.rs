@@ -24,11 +24,7 @@ impl Session {
             partial: String::new(),
             allowance: self.allowance(),
             may_forget: false,
-            map_tokens: self.map_tokens,
-            map_refresh: self.map_refresh,
-            map_refreshes: self.map_refreshes,
-            pinned: self.pinned.iter().cloned().collect(),
-            banned: self.banned.iter().cloned().collect(),
+            map: self.map.settings().clone(),
             choices: self.choices.clone(),
         }
     }

@@ -46,7 +46,7 @@ impl App {
         if self.chat.reading.on {
             return;
         }
-        let Some(last) = self.session.transcript.len().checked_sub(1) else {
+        let Some(last) = self.session.transcript().len().checked_sub(1) else {
             self.hint.set("there are no messages yet".into());
             return;
         };
@@ -72,15 +72,15 @@ impl App {
 
     /// The spot, or the nearest one before it that there is.
     fn sound(&self, stop_id: StopId) -> StopId {
-        let entry = stop_id.entry.min(self.session.transcript.len().saturating_sub(1));
-        let most = self.session.transcript.get(entry).map_or(0, |entry| stops(entry).len().saturating_sub(1));
+        let entry = stop_id.entry.min(self.session.transcript().len().saturating_sub(1));
+        let most = self.session.transcript().get(entry).map_or(0, |entry| stops(entry).len().saturating_sub(1));
         StopId { entry, stop: if entry < stop_id.entry { most } else { stop_id.stop.min(most) } }
     }
 
     /// What the cursor stands on.
     fn stop_at_cursor(&self) -> Option<Stop> {
         let stop_id = self.sound(self.chat.reading.stop_id);
-        stops(self.session.transcript.get(stop_id.entry)?).into_iter().nth(stop_id.stop)
+        stops(self.session.transcript().get(stop_id.entry)?).into_iter().nth(stop_id.stop)
     }
 
     /// The actions of the transcript; `None` for those that it does not know.
@@ -149,10 +149,10 @@ impl App {
             self.chat.from_bottom += above.min(half);
             return;
         }
-        let count = self.session.transcript.get(stop_id.entry).map_or(0, |entry| stops(entry).len());
+        let count = self.session.transcript().get(stop_id.entry).map_or(0, |entry| stops(entry).len());
         self.go_to_stop(match (down, stop_id.stop) {
             (true, stop) if stop + 1 < count => StopId { stop: stop + 1, ..stop_id },
-            (true, _) if stop_id.entry + 1 >= self.session.transcript.len() => stop_id,
+            (true, _) if stop_id.entry + 1 >= self.session.transcript().len() => stop_id,
             (true, _) => StopId { entry: stop_id.entry + 1, stop: 0 },
             (false, 0) if stop_id.entry == 0 => stop_id,
             (false, 0) => StopId { entry: stop_id.entry - 1, stop: usize::MAX },
@@ -161,16 +161,16 @@ impl App {
     }
 
     fn is_message(&self, at: usize) -> bool {
-        let entry = self.session.transcript.get(at);
+        let entry = self.session.transcript().get(at);
         entry.is_some_and(|entry| !matches!(entry, Entry::Notice(_) | Entry::Cleared))
     }
 
     fn message_before(&self, entry: usize) -> Option<usize> {
-        (0..entry.min(self.session.transcript.len())).rev().find(|at| self.is_message(*at))
+        (0..entry.min(self.session.transcript().len())).rev().find(|at| self.is_message(*at))
     }
 
     fn message_after(&self, entry: usize) -> Option<usize> {
-        (entry.saturating_add(1)..self.session.transcript.len()).find(|at| self.is_message(*at))
+        (entry.saturating_add(1)..self.session.transcript().len()).find(|at| self.is_message(*at))
     }
 
     fn go_to_message(&mut self, entry: Option<usize>) {
@@ -210,7 +210,7 @@ impl App {
     fn toggle_thoughts_here(&mut self) -> bool {
         let entry = self.chat.reading.stop_id.entry;
         let has =
-            matches!(self.session.transcript.get(entry), Some(Entry::Answer(answer)) if !answer.reasoning.is_empty());
+            matches!(self.session.transcript().get(entry), Some(Entry::Answer(answer)) if !answer.reasoning.is_empty());
         if has {
             self.toggle_thoughts_of(entry);
         }
@@ -229,7 +229,7 @@ impl App {
     }
 
     fn copy_message(&mut self) -> Vec<Task> {
-        let entry = self.session.transcript.get(self.chat.reading.stop_id.entry);
+        let entry = self.session.transcript().get(self.chat.reading.stop_id.entry);
         let Some(text) = entry.map(crate::tui::chat_pane::stops::text_of) else { return Vec::new() };
         self.copy("The message", text)
     }
@@ -265,12 +265,12 @@ impl App {
     }
 
     fn follow_message(&mut self, entry: usize) -> Vec<Task> {
-        match self.session.transcript.get(entry) {
+        match self.session.transcript().get(entry) {
             Some(Entry::Ran(_)) => self.open_log_of(entry),
             Some(Entry::Shared { text, .. } | Entry::Again { text, .. } | Entry::User { text, .. })
                 if text.lines().count() > 1 =>
             {
-                let title = if let Some(Entry::Shared { title, .. }) = self.session.transcript.get(entry) {
+                let title = if let Some(Entry::Shared { title, .. }) = self.session.transcript().get(entry) {
                     title
                 } else {
                     "the message"
@@ -285,11 +285,11 @@ impl App {
     /// Opens the log of the command under the cursor, else the newest.
     pub(crate) fn open_log(&mut self) {
         let logs = &self.session.processes.logs;
-        let is_run = |entry: &usize| matches!(self.session.transcript.get(*entry), Some(Entry::Ran(_)));
+        let is_run = |entry: &usize| matches!(self.session.transcript().get(*entry), Some(Entry::Ran(_)));
         let under_cursor =
             Some(self.chat.reading.stop_id.entry).filter(|_| self.chat.reading.on && self.focus == Pane::Chat);
         let last_of_earlier_start =
-            || (0..self.session.transcript.len()).rev().find(is_run).filter(|_| logs.is_empty());
+            || (0..self.session.transcript().len()).rev().find(is_run).filter(|_| logs.is_empty());
         match under_cursor.filter(is_run).or_else(last_of_earlier_start) {
             Some(entry) => self.open_log_of(entry),
             None => self.overlays.show(Overlay::logs(logs)),
@@ -298,7 +298,7 @@ impl App {
 
     /// Opens the log of a command of the transcript. Of a command of an earlier start, the lines of its card are all that is kept.
     fn open_log_of(&mut self, entry: usize) {
-        let Some(Entry::Ran(ran)) = self.session.transcript.get(entry) else { return };
+        let Some(Entry::Ran(ran)) = self.session.transcript().get(entry) else { return };
         let logs = &self.session.processes.logs;
         let is_held = logs.iter().any(|log| log.run == ran.run && log.line == ran.line);
         self.overlays.show(match is_held {
@@ -335,7 +335,7 @@ impl App {
 
     /// The record of an edit.
     fn edit_record(&self, id: EditId) -> Option<&EditRecord> {
-        let answers = self.session.transcript.iter().filter_map(|entry| match entry {
+        let answers = self.session.transcript().iter().filter_map(|entry| match entry {
             Entry::Answer(answer) => Some(answer),
             _ => None,
         });
@@ -407,11 +407,11 @@ impl App {
     }
 
     fn search_for(&mut self, query: &str) {
-        self.chat.reading.search = Search::new(query, &self.session.transcript);
+        self.chat.reading.search = Search::new(query, self.session.transcript());
         let from = self.chat.reading.stop_id;
         let Some(search) = &mut self.chat.reading.search else { return };
         let here = StopId { stop: from.stop, ..from };
-        match search.next(&self.session.transcript, here, false, true) {
+        match search.next(self.session.transcript(), here, false, true) {
             Some(stop_id) => self.show_match(stop_id),
             None => self.hint.set(format!("\"{}\" is nowhere", search.query)),
         }
@@ -422,8 +422,8 @@ impl App {
             self.hint.set("no search is active".into());
             return;
         };
-        search.refresh(&self.session.transcript);
-        match search.next(&self.session.transcript, self.chat.reading.stop_id, forward, false) {
+        search.refresh(self.session.transcript());
+        match search.next(self.session.transcript(), self.chat.reading.stop_id, forward, false) {
             Some(stop_id) => self.show_match(stop_id),
             None => self.hint.set(format!("\"{}\" is nowhere", search.query)),
         }
@@ -431,7 +431,7 @@ impl App {
 
     fn show_match(&mut self, stop_id: StopId) {
         (self.chat.reading.stop_id, self.chat.reading.follow) = (stop_id, true);
-        let entry = self.session.transcript.get(stop_id.entry);
+        let entry = self.session.transcript().get(stop_id.entry);
         let is_open = self.chat.thoughts != self.chat.reading.toggled.contains(&stop_id.entry);
         let is_thought = entry.is_some_and(|entry| matches!(stops(entry).get(stop_id.stop), Some(Stop::Thoughts(_))));
         if is_thought && !is_open {
@@ -448,7 +448,7 @@ impl App {
             return Vec::new();
         }
         let stop_id = self.sound(StopId::of_row(row));
-        let entry = self.session.transcript.get(stop_id.entry);
+        let entry = self.session.transcript().get(stop_id.entry);
         match entry.and_then(|entry| stops(entry).into_iter().nth(stop_id.stop)) {
             Some(Stop::Card(card)) => self.go_to_card(&card),
             Some(Stop::Thoughts(_)) => self.toggle_thoughts_of(stop_id.entry),
@@ -467,7 +467,7 @@ impl App {
 
     /// Keeps the cursor inside the transcript, which may have become shorter.
     pub(crate) fn settle_reading(&mut self) {
-        let count = self.session.transcript.len();
+        let count = self.session.transcript().len();
         if count == 0 || self.focus != Pane::Chat {
             self.stop_reading();
         }
@@ -500,12 +500,12 @@ fn named_place(text: &str, paths: &[String]) -> Option<(String, usize)> {
 impl App {
     /// Checks what new answers cite.
     pub(crate) fn update_citations(&mut self) -> Vec<Task> {
-        run(self.chat.citing.update(&self.session.transcript, &self.session.paths))
+        run(self.chat.citing.update(self.session.transcript(), &self.session.paths))
     }
 
     /// The citations in the text of a stop.
     fn cited_at(&self, stop_id: StopId) -> Vec<Citation> {
-        let Some(entry) = self.session.transcript.get(stop_id.entry) else { return Vec::new() };
+        let Some(entry) = self.session.transcript().get(stop_id.entry) else { return Vec::new() };
         if self.chat.citing.of(stop_id.entry).is_empty() {
             return Vec::new();
         }
@@ -541,13 +541,13 @@ impl App {
     /// The next stop in that direction that cites something.
     fn stops_with_links(&self, from: StopId, forward: bool) -> Option<(StopId, Vec<Citation>)> {
         let cites = |entry: &usize| !self.chat.citing.of(*entry).is_empty();
-        let count = self.session.transcript.len();
+        let count = self.session.transcript().len();
         let entries: Vec<usize> = match forward {
             true => (from.entry..count).filter(cites).collect(),
             false => (0..count.min(from.entry + 1)).rev().filter(cites).collect(),
         };
         entries.into_iter().find_map(|entry| {
-            let all = self.session.transcript.get(entry).map_or(0, |entry| stops(entry).len());
+            let all = self.session.transcript().get(entry).map_or(0, |entry| stops(entry).len());
             let mut spots: Vec<StopId> = (0..all).map(|stop| StopId { entry, stop }).collect();
             spots.retain(|stop_id| if forward { *stop_id > from } else { *stop_id < from });
             if !forward {
@@ -644,8 +644,8 @@ impl App {
     /// Puts a message of the developer into the composer. Nothing is left out before it is sent.
     pub(super) fn edit_and_rerun(&mut self, entry: usize) -> Vec<Task> {
         // In an answer the message is meant that it answers.
-        let at = (0..=entry.min(self.session.transcript.len().saturating_sub(1))).rev();
-        let is_user = |at: &usize| matches!(self.session.transcript.get(*at), Some(Entry::User { .. }));
+        let at = (0..=entry.min(self.session.transcript().len().saturating_sub(1))).rev();
+        let is_user = |at: &usize| matches!(self.session.transcript().get(*at), Some(Entry::User { .. }));
         let Some(entry) = at.into_iter().find(is_user) else {
             self.hint.set("this is not a message of yours".into());
             return Vec::new();
@@ -667,7 +667,7 @@ impl App {
     /// What sending will leave out, while a message is to be asked again.
     pub(crate) fn rerun_title(&self) -> Option<String> {
         let rerun = self.chat.reading.rerun.as_ref()?;
-        let after = self.session.transcript.iter().skip(rerun.entry + 1);
+        let after = self.session.transcript().iter().skip(rerun.entry + 1);
         let lost = after.filter(|entry| !matches!(entry, Entry::Notice(_) | Entry::Cleared)).count();
         let turn = rerun.turn;
         Some(match lost {
@@ -688,7 +688,7 @@ impl App {
             return None;
         }
         let effects = self.session.rewind(Some(rerun.turn));
-        if self.session.transcript.iter().skip(rerun.entry).any(|entry| matches!(entry, Entry::User { .. })) {
+        if self.session.transcript().iter().skip(rerun.entry).any(|entry| matches!(entry, Entry::User { .. })) {
             // The session has said why not.
             return None;
         }

@@ -59,7 +59,7 @@ pub(super) fn lay_citations(lines: &mut [Line<'static>], app: &App, cache: &Chat
 
 /// What an answer cites, the longest first: one may be the beginning of another.
 fn marks(app: &App, entry: usize) -> Vec<Mark<'_>> {
-    let Some(Entry::Answer(answer)) = app.session.transcript.get(entry) else { return Vec::new() };
+    let Some(Entry::Answer(answer)) = app.session.transcript().get(entry) else { return Vec::new() };
     let link = app.theme().style(Role::MarkdownLink).add_modifier(Modifier::UNDERLINED);
     let broken = app.theme().style(Role::Warning).add_modifier(Modifier::CROSSED_OUT);
     let current = app.chat.reading.link_in(entry);
@@ -182,7 +182,7 @@ pub(super) fn lay_reading_marks(lines: &mut [Line<'static>], app: &App, cache: &
 /// Puts the state of each edit behind its card.
 fn lay_states(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: usize) {
     for (row, at, message) in cache.in_view() {
-        let Some(Entry::Answer(answer)) = at.checked_sub(1).and_then(|at| app.session.transcript.get(at)) else {
+        let Some(Entry::Answer(answer)) = at.checked_sub(1).and_then(|at| app.session.transcript().get(at)) else {
             continue;
         };
         for card in &message.cards {

@@ -1,19 +1,17 @@
 //! One message of the transcript, rendered as lines.
 
 use std::cell::RefCell;
-use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::ops::Range;
 use std::path::Path;
 
 use ratatui::text::{Line, Span};
-use rhumb_edit::review::EditRecord;
 use rhumb_text::{count, sanitize, wrap};
 use rhumb_workspace::process::End;
 
 use super::answer::{AnswerView, CardLine};
 use super::transcript::Scene;
 use crate::context::Mode;
-use crate::session::{Answer, AnswerState, CommandRun, Entry, Level, Notice, RunState};
+use crate::session::{Answer, AnswerState, CommandRun, Entry, EntryVersion, Level, Notice, RunState};
 use crate::tui::coloring::{CodeBlocks, Coloring};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::no_highlight;
@@ -44,69 +42,35 @@ pub(super) struct Message {
     pub(super) missing: Vec<u64>,
 }
 
-/// Distinguishes two states of an entry without reading its text: its kind, the address of its text, and its length.
+/// What the lines of a message were rendered from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Key {
-    kind: u8,
-    address: usize,
+    /// The version of the entry. `None` for lines that are no entry.
+    version: Option<EntryVersion>,
+    /// Bytes of its text.
     bytes: usize,
-    /// Bytes of the thoughts or of the hint.
-    more: usize,
+    /// Whether it is an answer that is still arriving.
+    is_streaming: bool,
     /// Whether its thoughts are shown in full.
     open: bool,
-    /// Tells what is said below it.
-    remark: u64,
-    /// Tells the edits that its cards show.
-    edits: usize,
 }
-
-/// The kind of an answer that is still arriving.
-const STREAMING: u8 = 2;
 
 impl Key {
-    fn of(entry: &Entry, open: bool, remark: &str) -> Self {
-        let (kind, text, more) = match entry {
-            Entry::Cleared => (8, "", 0),
-            Entry::User { text, .. } => (1, text.as_str(), 0),
-            Entry::Ran(ran) => {
-                let more = (ran.seconds as usize).wrapping_add(ran.omitted << 20);
-                (11 + u8::from(ran.state == RunState::Running), ran.tail.as_str(), more)
-            }
-            Entry::Shared { title, text, .. } => (10, text.as_str(), title.len()),
-            Entry::Again { text, round, .. } => (9, text.as_str(), *round),
-            Entry::Answer(answer) => {
-                let kind = match answer.state {
-                    AnswerState::Streaming => STREAMING,
-                    AnswerState::Complete => 3,
-                    AnswerState::Incomplete(_) => 4,
-                };
-                (kind, answer.text.as_str(), answer.reasoning.len())
-            }
-            Entry::Notice(notice) => {
-                let kind = match notice.level {
-                    Level::Info => 5,
-                    Level::Warning => 6,
-                    Level::Error => 7,
-                };
-                (kind, notice.text.as_str(), notice.hint.len())
-            }
+    fn new(entry: &Entry, version: EntryVersion, open: bool) -> Self {
+        let is_streaming = matches!(entry, Entry::Answer(answer) if answer.state == AnswerState::Streaming);
+        let bytes = match entry {
+            Entry::Cleared => 0,
+            Entry::User { text, .. } | Entry::Again { text, .. } | Entry::Shared { text, .. } => text.len(),
+            Entry::Ran(ran) => ran.tail.len(),
+            Entry::Answer(answer) => answer.text.len(),
+            Entry::Notice(notice) => notice.text.len() + notice.hint.len(),
         };
-        let remark =
-            if remark.is_empty() { 0 } else { BuildHasherDefault::<DefaultHasher>::default().hash_one(remark) };
-        let edits = if let Entry::Answer(answer) = entry { shape(&answer.edits) } else { 0 };
-        Self { kind, address: text.as_ptr() as usize, bytes: text.len(), more, open, remark, edits }
+        Self { version: Some(version), bytes, is_streaming, open }
     }
-}
 
-/// A number that differs where the cards of these edits do.
-fn shape(edits: &[EditRecord]) -> usize {
-    let one = |edit: &EditRecord| {
-        let (first, last) = edit.id.lines;
-        [last, edit.path.len(), edit.added, edit.removed]
-            .iter()
-            .fold(first, |sum, part| sum.wrapping_mul(31).wrapping_add(*part))
-    };
-    edits.iter().fold(edits.len(), |sum, edit| sum.wrapping_mul(31).wrapping_add(one(edit)))
+    fn id(&self) -> Option<u64> {
+        self.version.map(|version| version.id)
+    }
 }
 
 impl Message {
@@ -115,18 +79,18 @@ impl Message {
         Self { height: lines.len(), lines, exact: true, ..Self::default() }
     }
 
-    /// Notes whether the entry has changed. Reads none of its text; a height that is not known is guessed from its length.
-    pub(super) fn compare(&mut self, entry: &Entry, width: u16, open: bool, remark: &str) {
-        let key = Key::of(entry, open, remark);
-        if key == self.key {
+    /// Notes whether the entry has changed, by its version. An unknown height is estimated from the length of the text.
+    pub(super) fn compare(&mut self, entry: &Entry, version: EntryVersion, width: u16, open: bool, remark: &str) {
+        let key = Key::new(entry, version, open);
+        if key == self.key && remark == self.remark {
             return;
         }
-        // Only an answer that has grown may go on from what was taken in.
-        if self.key.kind != STREAMING || key.bytes < self.key.bytes {
+        // The rendered part of an answer is reused only if the answer has grown.
+        if !self.key.is_streaming || key.id() != self.key.id() || key.bytes < self.key.bytes {
             self.answer = None;
         }
         if self.height == 0 {
-            self.height = (key.bytes + key.more) / usize::from(width.max(1)) + 2;
+            self.height = key.bytes / usize::from(width.max(1)) + 2;
         }
         remark.clone_into(&mut self.remark);
         (self.key, self.exact) = (key, false);

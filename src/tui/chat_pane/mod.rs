@@ -201,7 +201,7 @@ fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area:
 /// Draws what is in view; how many lines are below it.
 fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let ViewCache { chat, coloring, .. } = cache;
-    let talked = app.session.transcript.iter().any(|entry| !matches!(entry, Entry::Notice(_)));
+    let talked = app.session.transcript().iter().any(|entry| !matches!(entry, Entry::Notice(_)));
     let mut head = Vec::new();
     if !talked {
         // Notices of the start must not push out how to begin.
@@ -210,7 +210,7 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
     }
     let theme = app.theme();
     let scene = Scene {
-        entries: &app.session.transcript,
+        entries: app.session.transcript(),
         theme,
         width: area.width,
         height: area.height,

@@ -11,7 +11,7 @@ use ratatui::text::Line;
 
 use super::message::Message;
 use super::reading::{Focus, StopId};
-use crate::session::Entry;
+use crate::session::Transcript;
 use crate::tui::coloring::Coloring;
 use crate::tui::theme::Theme;
 
@@ -20,7 +20,7 @@ const MAX_MEASURED_BYTES: usize = 32 * 1024;
 
 /// What the transcript is drawn from.
 pub(super) struct Scene<'a> {
-    pub(super) entries: &'a [Entry],
+    pub(super) entries: &'a Transcript,
     pub(super) theme: &'a Theme,
     /// Columns.
     pub(super) width: u16,
@@ -137,9 +137,10 @@ impl ChatCache {
         self.messages.resize_with(scene.entries.len() + 1, Message::default);
         if let Some((first, messages)) = self.messages.split_first_mut() {
             *first = Message::of_lines(head);
-            for (at, (message, entry)) in messages.iter_mut().zip(scene.entries).enumerate() {
+            let entries = scene.entries.iter().zip(scene.entries.versions());
+            for (at, (message, (entry, version))) in messages.iter_mut().zip(entries).enumerate() {
                 let remark = scene.remarks.get(&at).map_or("", String::as_str);
-                message.compare(entry, scene.width, scene.thoughts != scene.toggled.contains(&at), remark);
+                message.compare(entry, *version, scene.width, scene.thoughts != scene.toggled.contains(&at), remark);
             }
         }
         self.first.message = self.first.message.min(scene.entries.len());
@@ -324,7 +325,7 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::session::{Answer, AnswerState, Connection, Level, Session};
+    use crate::session::{Answer, AnswerState, Connection, Entry, Level, Session};
     use crate::tui::app::App;
     use crate::tui::theme::ColorDepth;
     use crate::tui::view::{self, ViewCache};
@@ -338,7 +339,7 @@ mod tests {
     impl TestScreen {
         fn new(entries: impl IntoIterator<Item = Entry>) -> Self {
             let (mut session, effects) = Session::start(Connection::Demo);
-            session.transcript.extend(entries);
+            session.extend_transcript(entries);
             let app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
             let screen = Terminal::new(TestBackend::new(80, 24)).unwrap();
             Self { app, cache: ViewCache::default(), screen }
@@ -462,7 +463,7 @@ mod tests {
         test.scroll(50);
         let seen = test.seen();
         for line in 60..90 {
-            if let Some(Entry::Answer(answer)) = test.app.session.transcript.last_mut() {
+            if let Some(Entry::Answer(answer)) = test.app.session.transcript_mut().rfind_mut(|_| true) {
                 answer.text.push_str(&format!("line {line}\n\n"));
             }
             test.frame();
@@ -502,7 +503,7 @@ mod tests {
         let stop_id = StopId { entry: 1, stop: 1 };
         (test.app.chat.reading.on, test.app.chat.reading.stop_id, test.app.chat.reading.follow) = (true, stop_id, true);
         for lines in 4..60 {
-            *test.app.session.transcript.last_mut().unwrap() = streaming(lines);
+            *test.app.session.transcript_mut().rfind_mut(|_| true).unwrap() = streaming(lines);
             test.frame();
             assert_eq!(test.app.chat.reading.stop_id, stop_id, "nobody moved it");
             assert!(test.seen().contains("Paragraph 1."), "{lines}: {}", test.seen());
@@ -567,7 +568,7 @@ mod tests {
     fn a_message_that_goes_takes_its_lines_with_it() {
         let mut test = TestScreen::new([user("one"), user("two"), user("six")]);
         test.frame();
-        test.app.session.transcript.remove(1);
+        test.app.session.transcript_mut().remove(1);
         test.frame();
         assert_eq!(test.seen().trim_end(), "❯ one\n\n❯ six");
     }

@@ -316,7 +316,7 @@ mod tests {
         typed(&mut app, "/cle");
         press(&mut app, "Enter");
         assert_eq!(app.composer.text(), "", "nothing can follow /clear");
-        assert!(app.session.transcript.contains(&crate::session::Entry::Cleared));
+        assert!(app.session.transcript().contains(&crate::session::Entry::Cleared));
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod tests {
         let mut app = app(&[]);
         typed(&mut app, "/re");
         press(&mut app, "Enter");
-        assert!(app.composer.text().starts_with("/re") && app.session.transcript.is_empty());
+        assert!(app.composer.text().starts_with("/re") && app.session.transcript().is_empty());
     }
 
     #[test]

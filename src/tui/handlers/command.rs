@@ -35,7 +35,7 @@ impl App {
             }
             Command::MapRefresh(_) => {
                 let effects = self.session.command(command);
-                self.hint.set(format!("the map is recomputed (from now on: {})", self.session.map_refresh.as_str()));
+                self.hint.set(format!("the map is recomputed (from now on: {})", self.session.map().refresh.as_str()));
                 return run(effects);
             }
             Command::Copy => self.copy_answer(),
@@ -176,7 +176,7 @@ mod tests {
 
     fn pasted(app: &mut App) -> String {
         press(app, "Ctrl-d");
-        let mut answers = app.session.transcript.iter().rev().filter_map(|entry| match entry {
+        let mut answers = app.session.transcript().iter().rev().filter_map(|entry| match entry {
             crate::session::Entry::Answer(answer) => Some(answer.text.clone()),
             _ => None,
         });

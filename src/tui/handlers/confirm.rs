@@ -197,7 +197,7 @@ impl App {
                     "Sessions are not kept here, so there is no way back."
                 };
                 let text = vec![
-                    format!("Back to before: {}", excerpt(session.transcript.get(at)?)),
+                    format!("Back to before: {}", excerpt(session.transcript().get(at)?)),
                     format!(
                         "{} and all that came after leave the conversation. Files on disk stay as they are.",
                         count(out, "message")
@@ -212,12 +212,12 @@ impl App {
 
     /// Where the messages of the user stand.
     fn messages(&self) -> Vec<usize> {
-        let entries = self.session.transcript.iter().enumerate();
+        let entries = self.session.transcript().iter().enumerate();
         entries.filter_map(|(at, entry)| matches!(entry, Entry::User { .. }).then_some(at)).collect()
     }
 
     fn messages_since_clear(&self) -> usize {
-        let since = self.session.transcript.iter().rev().take_while(|entry| **entry != Entry::Cleared);
+        let since = self.session.transcript().iter().rev().take_while(|entry| **entry != Entry::Cleared);
         since.filter(|entry| matches!(entry, Entry::User { .. } | Entry::Shared { .. })).count()
     }
 }

@@ -124,7 +124,7 @@ impl App {
             Action::NextLink | Action::PreviousLink if !self.chat.has_citations() => {
                 Some("no answer names a place in the code")
             }
-            Action::ReadTranscript | Action::SearchTranscript if session.transcript.is_empty() => {
+            Action::ReadTranscript | Action::SearchTranscript if session.transcript().is_empty() => {
                 Some("there are no messages yet")
             }
             Action::StopReading if !matches!(session.survey, SurveyState::Reading(..)) => Some("nothing is being read"),
@@ -141,7 +141,7 @@ impl App {
             _ => match info.scope {
                 Scope::Pane(Pane::Review) if !self.reviewing() => self.review_why_not(Action::Accept),
                 Scope::Pane(Pane::Map) => self.why_not_map(info.action),
-                Scope::Reading if session.transcript.is_empty() => Some("there are no messages yet"),
+                Scope::Reading if session.transcript().is_empty() => Some("there are no messages yet"),
                 Scope::Lists if self.focus == Pane::Chat && !self.chat.is_reading() => {
                     Some("works in map, context and review only")
                 }
@@ -262,7 +262,7 @@ mod tests {
         typed(&mut app, "Esc");
         assert!(matches!(app.overlays.top(), Some(Overlay::Menu(_))));
         typed(&mut app, "Enter 2 0 4 8 Enter");
-        assert_eq!((app.session.map_tokens, app.overlays.is_empty()), (Some(2_048), true));
+        assert_eq!((app.session.map().tokens, app.overlays.is_empty()), (Some(2_048), true));
         typed(&mut app, "Alt-x e d i t - f o r m a t Enter w h o l e Enter");
         assert!(app.overlays.is_empty() && app.session.choices.lines()[0].1 == "\"whole\"");
     }

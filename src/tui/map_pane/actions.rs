@@ -36,7 +36,7 @@ impl App {
         let map = self.session.view.as_ref().and_then(|view| view.map.as_ref());
         // While a message is typed, the top of the map is what is wanted; in the pane, what the cursor is on.
         let follow = self.focus == crate::tui::action::Pane::Map;
-        self.map.settle(map, self.session.banned.len(), follow);
+        self.map.settle(map, self.session.map().banned.len(), follow);
     }
 
     /// What the cursor is on; nothing on a line that only divides.
@@ -48,7 +48,7 @@ impl App {
             MapRow::File(place) => Some(MapTarget::There(place, None)),
             MapRow::Symbol(place, symbol) => Some(MapTarget::There(place, Some(symbol))),
             MapRow::Rule(_) => None,
-            MapRow::Banned(at) => self.session.banned.iter().nth(at).cloned().map(MapTarget::Out),
+            MapRow::Banned(at) => self.session.map().banned.iter().nth(at).cloned().map(MapTarget::Out),
         }
     }
 
@@ -75,8 +75,8 @@ impl App {
     pub(crate) fn why_not_map(&self, action: Action) -> Option<&'static str> {
         let target = self.map_target();
         match action {
-            Action::MapUndo if !self.session.can_take_back_map(false) => Some("nothing was chosen"),
-            Action::MapRedo if !self.session.can_take_back_map(true) => Some("there is nothing to redo"),
+            Action::MapUndo if !self.session.can_undo_map_change(false) => Some("nothing was chosen"),
+            Action::MapRedo if !self.session.can_undo_map_change(true) => Some("there is nothing to redo"),
             Action::MapUndo | Action::MapRedo | Action::MapMore | Action::MapLess => {
                 self.session.view.is_none().then_some("nothing is measured yet")
             }
@@ -223,7 +223,7 @@ impl App {
     fn pin_under_cursor(&mut self) -> Vec<Task> {
         let Some(choice) = self.choice_under_cursor() else { return Vec::new() };
         let effects = self.session.toggle_pin(&choice);
-        let pinned = self.session.pinned.contains(&choice);
+        let pinned = self.session.map().pinned.contains(&choice);
         self.hint
             .set(format!("{choice} {}", if pinned { "comes first in the map" } else { "is ranked as the others" }));
         run(effects)
@@ -232,7 +232,7 @@ impl App {
     fn ban_under_cursor(&mut self) -> Vec<Task> {
         let Some(choice) = self.choice_under_cursor() else { return Vec::new() };
         let effects = self.session.toggle_ban(&choice);
-        let banned = self.session.banned.contains(&choice);
+        let banned = self.session.map().banned.contains(&choice);
         self.hint.set(if banned {
             format!("{choice} stays out of the map; {} takes that back", self.keys.first(Action::MapUndo))
         } else {
@@ -243,10 +243,10 @@ impl App {
 
     /// Takes the last choice about the map back, or makes it again.
     fn take_choice_back(&mut self, again: bool) -> Vec<Task> {
-        let effects = self.session.take_back_map(again).unwrap_or_default();
+        let effects = self.session.undo_map_change(again).unwrap_or_default();
         let budget =
-            self.session.map_tokens.map_or_else(|| "automatic".to_owned(), |tokens| format!("{tokens} tokens"));
-        let (pinned, banned) = (self.session.pinned.len(), self.session.banned.len());
+            self.session.map().tokens.map_or_else(|| "automatic".to_owned(), |tokens| format!("{tokens} tokens"));
+        let (pinned, banned) = (self.session.map().pinned.len(), self.session.map().banned.len());
         self.hint.set(format!("{pinned} pinned, {banned} kept out, map budget {budget}"));
         run(effects)
     }
@@ -260,7 +260,7 @@ impl App {
         let window = view.prompt.window;
         let most = if window.known { window.max_input() } else { MAX_BUDGET_TOKENS };
         // More than a request can hold was typed; the first key comes back to what there is.
-        let budget = change(self.session.map_tokens.unwrap_or(automatic).min(most)).min(most);
+        let budget = change(self.session.map().tokens.unwrap_or(automatic).min(most)).min(most);
         self.hint.set(format!("map budget: {budget} tokens (/map-tokens auto goes back)"));
         run(self.session.set_map_tokens(Some(budget)))
     }
@@ -406,9 +406,9 @@ mod tests {
         let mut app = app(window);
         app.session.set_map_tokens(Some(usize::MAX));
         app.act_on_map(Action::MapMore);
-        assert_eq!(app.session.map_tokens, Some(window.max_input()));
+        assert_eq!(app.session.map().tokens, Some(window.max_input()));
         app.act_on_map(Action::MapLess);
-        assert_eq!(app.session.map_tokens, Some(window.max_input() - MAP_BUDGET_STEP));
+        assert_eq!(app.session.map().tokens, Some(window.max_input() - MAP_BUDGET_STEP));
     }
 
     #[test]
@@ -416,9 +416,9 @@ mod tests {
         let mut app = app(Window { tokens: 4_096, known: false });
         app.session.set_map_tokens(Some(50_000));
         app.act_on_map(Action::MapMore);
-        assert_eq!(app.session.map_tokens, Some(50_000 + MAP_BUDGET_STEP));
+        assert_eq!(app.session.map().tokens, Some(50_000 + MAP_BUDGET_STEP));
         app.session.set_map_tokens(Some(usize::MAX));
         app.act_on_map(Action::MapMore);
-        assert_eq!(app.session.map_tokens, Some(MAX_BUDGET_TOKENS));
+        assert_eq!(app.session.map().tokens, Some(MAX_BUDGET_TOKENS));
     }
 }

@@ -41,7 +41,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     let [top, list] = Layout::vertical([Constraint::Length(search), Constraint::Fill(1)]).areas(inner);
     draw_filter(app, frame, top);
     cache.heights[0] = usize::from(list.height);
-    let Some(map) = map.filter(|map| !map.files.is_empty() || !app.session.banned.is_empty()) else {
+    let Some(map) = map.filter(|map| !map.files.is_empty() || !app.session.map().banned.is_empty()) else {
         let text = Line::styled(why_empty(app), app.theme().style(Role::Muted));
         return frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), list);
     };
@@ -202,8 +202,12 @@ impl<'a> Drawing<'a> {
     /// Starts drawing the rows of a frame.
     pub fn new(app: &'a App, map: &'a RepoMap, columns: u16) -> Self {
         // A pinned file stands first whatever its rank.
-        let best =
-            map.files.iter().take(app.session.pinned.len() + 1).map(|file| file.rank).fold(f64::MIN_POSITIVE, f64::max);
+        let best = map
+            .files
+            .iter()
+            .take(app.session.map().pinned.len() + 1)
+            .map(|file| file.rank)
+            .fold(f64::MIN_POSITIVE, f64::max);
         Self { app, map, columns: usize::from(columns), best, colors: HashMap::new(), filter: None }
     }
 
@@ -216,7 +220,7 @@ impl<'a> Drawing<'a> {
                 symbol.map(|symbol| self.symbol(place, at, symbol, coloring))
             }
             MapRow::Rule(rule) => Some(self.rule(rule)),
-            MapRow::Banned(at) => self.app.session.banned.iter().nth(at).map(|choice| self.banned(choice)),
+            MapRow::Banned(at) => self.app.session.map().banned.iter().nth(at).map(|choice| self.banned(choice)),
         }
         .unwrap_or_default()
     }
@@ -230,7 +234,7 @@ impl<'a> Drawing<'a> {
         };
         let filled = ((file.rank / self.best) * GAUGE as f64).ceil().clamp(0.0, GAUGE as f64) as usize;
         let count = if file.definitions > 0 { format!(" {}", file.definitions) } else { String::new() };
-        let pinned = if self.app.session.pinned.contains(&*file.path) { " ★ pinned" } else { "" };
+        let pinned = if self.app.session.map().pinned.contains(&*file.path) { " ★ pinned" } else { "" };
         let right = Some(self.weight(file)).filter(|right| !right.is_empty());
         let right = right.map_or_else(String::new, |right| format!(" {right}"));
         let fixed = GAUGE + 3 + width::columns(&count) + width::columns(pinned) + width::columns(&right);
@@ -274,8 +278,8 @@ impl<'a> Drawing<'a> {
         let path = self.map.files.get(place).map_or("", |file| &*file.path);
         let choice = symbol_choice(path, &symbol.name);
         let (mark, role) = match () {
-            () if self.app.session.pinned.contains(&choice) => ("★ ", Role::Badge),
-            () if self.app.session.banned.contains(&choice) => ("✗ ", Role::Warning),
+            () if self.app.session.map().pinned.contains(&choice) => ("★ ", Role::Badge),
+            () if self.app.session.map().banned.contains(&choice) => ("✗ ", Role::Warning),
             () if symbol.shown => ("│ ", Role::Muted),
             () => ("· ", Role::Muted),
         };

@@ -498,10 +498,10 @@ mod tests {
         assert_eq!(what, Editing::File { path: "src/a.rs".into(), line: 3 });
         let tasks = app.edited(&what, "");
         assert_eq!(tasks, [Task::Run(Effect::Reread(vec!["src/a.rs".into()]))]);
-        let notices = app.session.transcript.len();
+        let notices = app.session.transcript().len();
         app.report(Response::Reread { path: "src/a.rs".into(), text: Some("a\nb\nc\n".into()) });
         assert_eq!(
-            (app.session.transcript.len(), app.session.review.counts().pending),
+            (app.session.transcript().len(), app.session.review.counts().pending),
             (notices, 2),
             "it is as it was"
         );

@@ -23,7 +23,7 @@ const MAX_ADDED: usize = 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MentionEffect {
     /// What the names behind an `@` mean.
-    MentionLookup {
+    LookUp {
         /// The turn that waits for it.
         turn: u64,
         /// The names.
@@ -163,13 +163,13 @@ impl Session {
         found.files.retain(|path| !self.is_in_chat(path));
         let mut effects = if found.files.is_empty() { Vec::new() } else { self.add_named(&found.files, false) };
         // What the conversation holds already is not sent twice.
-        let said = self.history();
+        let said = self.history_messages();
         let is_new = |attachment: &Attachment| said.iter().all(|message| message.content != attachment.text);
         let fresh: Vec<Attachment> = found.attached.into_iter().filter(is_new).collect();
         effects.extend(self.ask_turn(&fresh));
         let at = self.transcript.iter().rposition(is_streaming).unwrap_or(self.transcript.len());
         let shared = fresh.into_iter().map(|Attachment { title, text, whole }| Entry::Shared { title, text, whole });
-        self.transcript.splice(at..at, shared);
+        self.transcript.insert_all(at, shared);
         if let Some(turn) = &mut self.turn {
             turn.status = TurnStatus::Waiting;
         }

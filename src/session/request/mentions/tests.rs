@@ -218,7 +218,7 @@ fn names_behind_an_at_are_looked_up_before_the_message_goes() {
     let mut session = session();
     let (sent, effects) = session.send("compare @a.py with @diff, says mira@lib.org @nobody");
     assert!(sent && session.questions.is_empty(), "what is named with @ is not offered");
-    let [Effect::Mention(MentionEffect::MentionLookup { turn, names, .. })] = effects.as_slice() else {
+    let [Effect::Mention(MentionEffect::LookUp { turn, names, .. })] = effects.as_slice() else {
         panic!("{effects:?}")
     };
     assert_eq!(names, &["a.py", "diff"]);

@@ -23,7 +23,7 @@ fn answer(text: &str, reasoning: &str) -> Entry {
 
 fn app(entries: impl IntoIterator<Item = Entry>) -> App {
     let (mut session, effects) = Session::start(Connection::None);
-    session.transcript = entries.into_iter().collect();
+    session.extend_transcript(entries);
     session.paths = std::sync::Arc::new(vec!["src/tide.rs".into(), "ebb.py".into()]);
     App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
 }
@@ -136,9 +136,10 @@ fn an_earlier_message_is_changed_and_the_conversation_goes_on_from_there() {
     assert_eq!(app.composer.text(), "first");
     assert_eq!(app.session.keeping.inputs.last().map(String::as_str), Some("draft"), "nothing is lost");
     assert!(app.rerun_title().is_some_and(|words| words.contains("the 2 messages")), "{:?}", app.rerun_title());
-    assert_eq!(app.session.transcript.len(), 4, "nothing is left out yet");
+    assert_eq!(app.session.transcript().len(), 4, "nothing is left out yet");
     press(&mut app, "! Enter");
-    let said: Vec<&Entry> = app.session.transcript.iter().filter(|entry| matches!(entry, Entry::User { .. })).collect();
+    let said: Vec<&Entry> =
+        app.session.transcript().iter().filter(|entry| matches!(entry, Entry::User { .. })).collect();
     assert!(matches!(said.as_slice(), [Entry::User { text, .. }] if text == "first!"), "{said:?}");
     assert!(app.composer.is_empty() && app.chat.reading.rerun.is_none());
 }
@@ -148,7 +149,7 @@ fn a_message_that_is_not_sent_again_after_all_leaves_everything_as_it_was() {
     let mut app = talk();
     press(&mut app, "Alt-r g g e Ctrl-c");
     assert!(app.chat.reading.rerun.is_none() && app.composer.is_empty());
-    assert_eq!(app.session.transcript.len(), 4);
+    assert_eq!(app.session.transcript().len(), 4);
 }
 
 #[test]

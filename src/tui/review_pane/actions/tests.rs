@@ -128,7 +128,7 @@ fn what_is_sent_is_shown_first_and_what_was_accepted_stays() {
     let text = asked.expect("a request");
     assert!(text.contains("- a.rs: 1 accepted, not written yet; 1 rejected; 1 not decided"), "{text}");
     assert!(text.contains("a.rs, line 5 (not decided):") && text.contains("\nhm\n"), "{text}");
-    assert!(matches!(app.session.transcript[0], Entry::User { .. }));
+    assert!(matches!(app.session.transcript()[0], Entry::User { .. }));
     assert_eq!(app.session.review.counts().accepted, 1);
 }
 
