@@ -477,7 +477,7 @@ fn suggesting(commands: &[&str], width: u16, height: u16) -> Harness {
     let mut harness = Scene::harbour().replying(&blocks).open(width, height);
     harness.app.session.processes.suggestions = true;
     harness.keys("type \"go\" <Enter>").settle();
-    assert_eq!(harness.app.session.questions.len(), commands.len());
+    assert_eq!(harness.app.session.questions().len(), commands.len());
     harness
 }
 
@@ -489,21 +489,21 @@ fn a_key_runs_no_command_that_is_not_on_the_screen() {
         assert!(!harness.screen().contains("Run it?"), "{}", harness.screen());
         harness.keys("<Alt-y>");
         assert!(harness.screen().contains("a question"), "{}", harness.screen());
-        assert_eq!(harness.app.session.questions.len(), 2, "{hides}: it is shown first");
+        assert_eq!(harness.app.session.questions().len(), 2, "{hides}: it is shown first");
         // Esc and a letter in one piece mean to leave.
         harness.keys("<Alt-y>");
-        assert_eq!(harness.app.session.questions.len(), 2);
+        assert_eq!(harness.app.session.questions().len(), 2);
         harness.keys("y");
-        assert_eq!(harness.app.session.questions.len(), 1);
+        assert_eq!(harness.app.session.questions().len(), 1);
     }
     // A key that is held down is many keys before the next frame.
     let mut harness = suggesting(&["make first", "make second", "make third"], 120, 35);
     for key in ["Alt-y", "Alt-y", "y", "y", "Alt-y"] {
         harness.take_event(crossterm::event::Event::Key(rhumb::tui::key::parse(key).unwrap()));
     }
-    assert_eq!(harness.app.session.questions.len(), 2);
+    assert_eq!(harness.app.session.questions().len(), 2);
     harness.keys("n");
-    assert_eq!(harness.app.session.questions.len(), 1, "the box is on the screen now");
+    assert_eq!(harness.app.session.questions().len(), 1, "the box is on the screen now");
 }
 
 #[test]
@@ -513,7 +513,7 @@ fn a_command_with_hidden_characters_is_read_in_full_first() {
     assert!(harness.screen().contains("'<U+202E><U+202E>"), "{}", harness.screen());
     harness.keys("<Alt-y>");
     let screen = harness.screen();
-    assert!(screen.contains("a question") && harness.app.session.questions.len() == 1, "{screen}");
+    assert!(screen.contains("a question") && harness.app.session.questions().len() == 1, "{screen}");
 }
 
 #[test]
@@ -526,12 +526,12 @@ fn a_long_command_is_read_to_its_end_before_it_is_approved() {
     harness.keys("<Alt-y> y");
     let screen = harness.screen();
     assert!(screen.contains("a question") && screen.contains("PageDown shows the rest"), "{screen}");
-    assert!(harness.app.session.questions.len() == 1 && !screen.contains("the end"), "{screen}");
+    assert!(harness.app.session.questions().len() == 1 && !screen.contains("the end"), "{screen}");
     for _ in 0..8 {
         harness.keys("<PageDown>");
     }
     let screen = harness.screen();
     assert!(screen.contains("<U+202E>the end") && screen.contains("Esc leaves"), "{screen}");
     harness.keys("n");
-    assert!(harness.app.session.questions.is_empty() && !harness.app.session.processes.is_running());
+    assert!(harness.app.session.questions().is_empty() && !harness.app.session.processes.is_running());
 }

@@ -1,5 +1,6 @@
 //! Connecting a model from within: what was looked for, a key that the user enters, and when the front end is to ask for one.
 
+use crate::session::notice::Notice;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::effect::{Effect, Failure};
@@ -81,8 +82,6 @@ pub struct ConnectRequest {
 /// Where connecting a model stands.
 #[derive(Debug, Default)]
 pub struct Connecting {
-    /// A request that the front end has not taken yet.
-    pub request: Option<ConnectRequest>,
     /// The model that was named at the start and whose provider has no key, for later requests.
     pub(super) at_start: ConnectRequest,
     /// Where keys were looked for, once they were.
@@ -105,7 +104,7 @@ pub(super) const DEMO_HAS_NO_MODEL: &str = "The demo replays recorded answers an
 impl Session {
     /// Asks the front end to help with connecting a model: with the key of a provider, or with all that there is.
     pub fn ask_to_connect(&mut self, request: ConnectRequest) {
-        self.connecting.request = Some(request);
+        self.notices.push(Notice::Connect(request));
         self.connecting.refused = None;
     }
 
@@ -194,13 +193,20 @@ mod tests {
         assert!(told.contains("stored in /c.toml, entry api.anthropic.com") && told.contains("To remove"), "{told}");
     }
 
+    fn connect_request(session: &Session) -> Option<&ConnectRequest> {
+        session.notices().find_map(|notice| match notice {
+            Notice::Connect(request) => Some(request),
+            _ => None,
+        })
+    }
+
     #[test]
     fn a_model_without_a_key_asks_for_the_key_of_its_provider() {
         let (mut session, _) = Session::start(Connection::None);
         assert_eq!(session.use_model("sonnet".into()), [Effect::UseModel("sonnet".into())]);
         let missing = ConnectResponse::KeyMissing { provider: Some("anthropic".into()), model: "sonnet".into() };
         session.connect_reported(missing);
-        let request = session.connecting.request.unwrap();
+        let request = connect_request(&session).unwrap();
         assert_eq!((request.provider.as_deref(), request.model.as_str()), (Some("anthropic"), "sonnet"));
     }
 
@@ -209,6 +215,6 @@ mod tests {
         let (mut session, _) = Session::start(Connection::None);
         let (sent, effects) = session.send("hello");
         assert!(!sent && effects.is_empty(), "{effects:?}");
-        assert!(session.connecting.request.unwrap().reason.contains("so the message was not sent"));
+        assert!(connect_request(&session).unwrap().reason.contains("so the message was not sent"));
     }
 }

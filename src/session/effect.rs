@@ -240,7 +240,7 @@ pub struct Written {
 
 /// A text for the clipboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Clip {
+pub struct ClipboardText {
     /// What it is, as the subject of a sentence: `The last answer`.
     pub what: String,
     /// The text.

@@ -26,6 +26,7 @@ mod command;
 mod connect;
 mod effect;
 mod modes;
+mod notice;
 mod persistence;
 mod processes;
 mod proposal;
@@ -55,10 +56,13 @@ pub use command::{
     find_command, folder_of, parse_command, place,
 };
 pub use connect::{ConnectEffect, ConnectRequest, ConnectResponse, Connecting, NewKey};
-pub use effect::{Clip, ContextView, Effect, Failure, PendingWrite, RequestSpec, Response, Summarized, Written};
+pub use effect::{
+    ClipboardText, ContextView, Effect, Failure, PendingWrite, RequestSpec, Response, Summarized, Written,
+};
 pub use modes::ModeRules;
 pub use modes::architect::Plan;
 pub use modes::who::ModelRole;
+pub use notice::Notice;
 pub use persistence::{
     ExportFormat, Exported, Persistence, PersistenceEffect, PersistenceQuestion, PersistenceResponse, SavedSession,
     SessionSelector, Speaker, TextFile, UnfinishedWork, UnsavedChanges, export, last_said,
@@ -76,7 +80,7 @@ pub use proposal::syntax::SHOW_FAULT;
 pub use proposal::undo::{CommitPlan, UndoPreview, commit_change};
 pub(crate) use proposal::write::few;
 pub use proposal::write::write_orders;
-pub use question::{Choice, Question, Subject};
+pub use question::{Choice, Question, Questions, Subject};
 pub use repository::comment_watch::CommentWatch;
 pub use repository::embedding_index::{IndexEffect, IndexEstimate, IndexResponse, IndexState, consent_text};
 pub use repository::lookup::{Known, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, SettingRow};
@@ -88,7 +92,7 @@ pub use request::overrides::{Choices, Chosen};
 pub use request::spending::uncounted;
 pub use start::SessionStart;
 pub use state::{Connection, Session, SurveyState};
-pub use transcript::{Answer, AnswerState, Entry, EntryVersion, Level, Notice, Transcript};
+pub use transcript::{Answer, AnswerState, Entry, EntryVersion, Level, StatusMessage, Transcript};
 pub use turn::events::{AskError, AskEvent, Spent};
 pub use turn::queue::{Queue, Queued};
 pub use turn::{StreamedEdit, Turn, TurnStatus};

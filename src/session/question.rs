@@ -3,9 +3,12 @@
 //! A question never takes the focus by itself: somebody may be typing. It shows above the composer, and each of its choices is
 //! taken with Alt and its letter, or after Enter on an empty composer with the letter alone.
 
+use std::collections::VecDeque;
+
 use super::codebase::MoreContextRequest;
 use super::effect::Effect;
 use super::modes::architect::Plan;
+use super::notice::Notice;
 use super::persistence::PersistenceQuestion;
 use super::processes::verify::ProcessSubject;
 use super::request::mentions::{NamedFile, RequestedFiles};
@@ -153,12 +156,69 @@ impl Question {
     }
 }
 
+/// The questions that wait for an answer. The first is asked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Questions(VecDeque<Question>);
+
+impl Questions {
+    /// The question that is asked.
+    pub fn first(&self) -> Option<&Question> {
+        self.0.front()
+    }
+
+    /// All questions, the one that is asked first.
+    pub fn iter(&self) -> impl Iterator<Item = &Question> {
+        self.0.iter()
+    }
+
+    /// The number of questions.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no question.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a question waits.
+    pub fn contains(&self, question: &Question) -> bool {
+        self.0.contains(question)
+    }
+
+    /// Withdraws the questions about the subjects for which `is_obsolete` holds.
+    pub(super) fn withdraw(&mut self, is_obsolete: impl Fn(&Subject) -> bool) {
+        self.0.retain(|question| !is_obsolete(&question.subject));
+    }
+
+    /// Puts a question before the others.
+    pub(super) fn push_front(&mut self, question: Question) {
+        self.0.push_front(question);
+    }
+}
+
 impl Session {
+    /// The questions that wait for an answer.
+    pub fn questions(&self) -> &Questions {
+        &self.questions
+    }
+
+    /// Asks a question without any effect of its answer, for tests of front ends.
+    #[cfg(test)]
+    pub(crate) fn questions_mut(&mut self) -> &mut VecDeque<Question> {
+        &mut self.questions.0
+    }
+
+    /// Withdraws all questions: the front end ends and nobody will answer.
+    pub fn withdraw_questions(&mut self) {
+        self.questions.withdraw(|_| true);
+    }
+
     /// Asks before everything else, in a box of its own: for what the user has just set off and waits for.
     pub(super) fn ask_now(&mut self, question: Question) {
-        self.questions.retain(|other| other.subject != question.subject);
+        self.questions.withdraw(|subject| *subject == question.subject);
         self.questions.push_front(question);
-        self.asks_now = true;
+        self.notices.push(Notice::AskNow);
     }
 
     /// Asks: the most urgent question comes first, and of equally urgent ones the oldest.
@@ -166,7 +226,7 @@ impl Session {
         if !self.questions.contains(&question) {
             let urgency = question.subject.urgency();
             let at = self.questions.iter().position(|other| other.subject.urgency() > urgency);
-            self.questions.insert(at.unwrap_or(self.questions.len()), question);
+            self.questions.0.insert(at.unwrap_or(self.questions.len()), question);
         }
     }
 
@@ -180,7 +240,7 @@ impl Session {
     /// Puts a question that somebody reads before the others, so that an answer is one to it. False if it is not asked any more.
     pub fn put_first(&mut self, read: &Question) -> bool {
         let Some(at) = self.questions.iter().position(|question| question == read) else { return false };
-        if let Some(question) = self.questions.remove(at) {
+        if let Some(question) = self.questions.0.remove(at) {
             self.questions.push_front(question);
         }
         true
@@ -188,7 +248,7 @@ impl Session {
 
     /// Whether the first question has a choice with that letter.
     pub fn is_choice(&self, key: char) -> bool {
-        self.questions.front().is_some_and(|question| question.choices.iter().any(|choice| choice.key == key))
+        self.questions.first().is_some_and(|question| question.choices.iter().any(|choice| choice.key == key))
     }
 
     /// Takes the choice with that letter for the first question; nothing if it has no such choice.
@@ -196,7 +256,7 @@ impl Session {
         if !self.is_choice(key) {
             return Vec::new();
         }
-        let Some(question) = self.questions.pop_front() else { return Vec::new() };
+        let Some(question) = self.questions.0.pop_front() else { return Vec::new() };
         match question.subject.clone() {
             Subject::NearPage { url, allowed } => self.answer_near_page(&url, allowed, key),
             Subject::Process(subject) => self.answer_process(subject, key),

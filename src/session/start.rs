@@ -123,7 +123,7 @@ mod tests {
         assert!(first.contains("The theme is gone."), "{first}");
         let names: Vec<String> = effects.iter().map(|effect| format!("{effect:?}")).collect();
         let at = |what: &str| names.iter().position(|name| name.starts_with(what));
-        assert!(at("Survey") < at("Keep(Open(Some(Newest)))"), "{names:?}");
+        assert!(at("Survey") < at("Persist(Open(Some(Newest)))"), "{names:?}");
         assert!(session.commits.off, "nothing is committed unless the start says so");
     }
 }

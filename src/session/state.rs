@@ -1,18 +1,19 @@
 //! The session: everything that is known between two frames, and how reports change it. No I/O.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::attachments::Attachments;
 use super::codebase::Codebase;
 use super::connect::{Connecting, DEMO_HAS_NO_MODEL};
-use super::effect::{Clip, ContextView, Effect, Failure, Response};
+use super::effect::{ContextView, Effect, Failure, Response};
 use super::modes::{ModeRules, Waiting};
+use super::notice::{Notice, Notices};
 use super::persistence::Persistence;
 use super::processes::Processes;
 use super::proposal::commits::Commits;
 use super::proposal::edit_retries::EditRetries;
-use super::question::Question;
+use super::question::Questions;
 use super::repository::comment_watch::CommentWatch;
 use super::repository::embedding_index::IndexState;
 use super::repository::lookup::Known;
@@ -85,17 +86,13 @@ pub struct Session {
     /// What the repository defines, where; none before it is read.
     pub symbols: Option<Arc<TagGraph>>,
     /// What the program wants to know, the first of them first.
-    pub questions: VecDeque<Question>,
+    pub(super) questions: Questions,
     /// Messages that wait until the model is free.
     pub queue: Queue,
     /// Comments for the model in files.
     pub watching: CommentWatch,
     /// Replies whose edits are being looked for.
     pub(super) proposing: usize,
-    /// Whether the first question was set off by the user's last key and may open at once.
-    pub asks_now: bool,
-    /// A diff to be read, which the face has not shown yet: its title and itself.
-    pub to_read: Option<(String, String)>,
     /// Commits under way, and how they are made.
     pub commits: Commits,
     /// What was found of the repository for this conversation.
@@ -134,12 +131,8 @@ pub struct Session {
     pub(super) map: MapState,
     /// Where connecting a model stands.
     pub connecting: Connecting,
-    /// Servers that were found and can be chosen from.
-    pub servers: Vec<LocalServer>,
-    /// A text for the clipboard that the face has not taken yet.
-    pub clipboard: Option<Clip>,
-    /// A message that was not answered and belongs back into the composer.
-    pub returned_draft: Option<String>,
+    /// What the front end has to be told.
+    pub(super) notices: Notices,
     /// Whether a write is under way.
     pub writing: bool,
     /// Keys in requests that were told: where, in which line, what.
@@ -237,7 +230,7 @@ impl Session {
     pub fn tell(&mut self, level: Level, text: impl Into<String>, hint: impl Into<String>) {
         // A word about a request that is on its way stands above its answer.
         let at = self.told();
-        self.transcript.insert(at, Entry::notice(level, text, hint));
+        self.transcript.insert(at, Entry::status(level, text, hint));
     }
 
     /// The number of entries at the start of the transcript before which nothing is inserted any more.
@@ -381,7 +374,10 @@ impl Session {
             Response::NotRecorded(cause) => return self.ask_about_record(&cause),
             Response::NotWritten { failure, stale } => return self.not_written(failure, stale),
             Response::Reread { path, text } => self.reread(&path, text.as_deref()),
-            Response::PromptText(text) => self.clipboard = Some(self.prompt_clip(text)),
+            Response::PromptText(text) => {
+                let clip = self.prompt_clip(text);
+                self.copy(clip);
+            }
             Response::Symbols(graph) => self.symbols = Some(graph),
             Response::Codebase(report) => return self.sought(report),
             Response::Mention(report) => return self.mention_found(report),
@@ -398,7 +394,7 @@ impl Session {
                 self.connection = Connection::Remote { model, host };
                 self.facts = Some(facts);
                 self.lacking = None;
-                self.connecting.request = None;
+                self.notices.push(Notice::Connected);
                 self.undoubted = 0;
                 notes.into_iter().for_each(|note| self.tell_failure(Level::Warning, note));
                 return self.measure();
@@ -440,6 +436,8 @@ impl Session {
                 "Start one and look again with /servers, or start rhumb with --base-url and --model.",
             );
         }
-        self.servers = servers;
+        if !servers.is_empty() {
+            self.notices.push(Notice::ChooseServer(servers));
+        }
     }
 }

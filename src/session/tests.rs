@@ -68,9 +68,9 @@ fn proposal(base: &str, proposed: &str) -> Proposal {
     Proposal { files: vec![file], ..Proposal::default() }
 }
 
-fn last_notice(session: &Session) -> &Notice {
+fn last_notice(session: &Session) -> &StatusMessage {
     let notice = session.transcript.iter().rev().find_map(|entry| match entry {
-        Entry::Notice(notice) => Some(notice),
+        Entry::Status(notice) => Some(notice),
         _ => None,
     });
     notice.expect("a notice")
@@ -125,7 +125,7 @@ fn a_failure_before_the_first_word_gives_the_message_back() {
     let mut session = connected();
     let turn = send(&mut session, "precious words");
     session.handle(Response::Ended { turn, result: Err(interrupted()) });
-    assert_eq!(session.returned_draft.as_deref(), Some("precious words"));
+    assert_eq!(session.returned_draft(), Some("precious words"));
     assert!(!session.transcript.iter().any(|entry| matches!(entry, Entry::Answer(_))));
     assert_eq!(last_notice(&session).text, "the answer ended before it was complete: no network.");
 }
@@ -145,7 +145,7 @@ fn an_answer_that_broke_off_is_asked_for_again_and_not_sent_as_history() {
     let turn = send(&mut session, "first");
     stream(&mut session, turn, "half");
     session.handle(Response::Ended { turn, result: Err(interrupted()) });
-    assert!(format!("{:?}", session.transcript).contains("half"), "it stays to be read");
+    assert!(format!("{:?}", &session.transcript[..]).contains("half"), "it stays to be read");
     let (_, effects) = session.send("first");
     assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.history.is_empty()));
 }
@@ -159,7 +159,7 @@ fn what_arrives_for_an_earlier_turn_is_dropped() {
     stream(&mut session, old, "late");
     session.handle(Response::Ended { turn: old, result: Err(interrupted()) });
     assert_eq!(session.turn.as_ref().map(|turn| turn.number), Some(new));
-    assert!(!format!("{:?}", session.transcript).contains("late"));
+    assert!(!format!("{:?}", &session.transcript[..]).contains("late"));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_cancelled_answer_keeps_what_arrived() {
     let kept = session.transcript.iter().any(|entry| {
         matches!(entry, Entry::Answer(answer) if answer.text == "so far" && answer.state == AnswerState::Incomplete("cancelled".into()))
     });
-    assert!(kept && session.returned_draft.is_none());
+    assert!(kept && session.returned_draft().is_none());
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn an_empty_answer_gives_the_message_back() {
     let mut session = connected();
     let turn = send(&mut session, "go");
     finish(&mut session, turn, Finish::Stop);
-    assert_eq!(session.returned_draft.as_deref(), Some("go"));
+    assert_eq!(session.returned_draft(), Some("go"));
     assert!(last_notice(&session).text.contains("empty answer"));
 }
 
@@ -434,7 +434,7 @@ fn edits_without_a_place_go_back_as_often_as_they_may() {
     let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed_anew("no such line 3"));
     assert_eq!(proposed, []);
     assert_eq!((session.review.counts().total(), session.review.refused.len()), (1, 1));
-    assert!(session.turn.is_none() && session.returned_draft.is_none());
+    assert!(session.turn.is_none() && session.returned_draft().is_none());
     assert!(!last_notice(&session).text.contains("not asked again"), "{:?}", last_notice(&session));
 }
 
@@ -511,7 +511,7 @@ fn a_round_that_is_cancelled_leaves_the_composer_alone() {
     answer(&mut session, turn, AN_EDIT, half_placed());
     session.draft_changed("my own words");
     session.cancel();
-    assert!(session.returned_draft.is_none() && session.turn.is_none());
+    assert!(session.returned_draft().is_none() && session.turn.is_none());
     assert_eq!(session.review.counts().total(), 1);
 }
 

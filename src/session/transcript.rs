@@ -48,7 +48,7 @@ pub enum Level {
 
 /// A word of the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Notice {
+pub struct StatusMessage {
     /// How much it matters.
     pub level: Level,
     /// What happened, and to what.
@@ -84,7 +84,8 @@ pub enum Entry {
     /// An answer.
     Answer(Answer),
     /// A word of the program; never sent.
-    Notice(Notice),
+    #[serde(rename = "notice")]
+    Status(StatusMessage),
     /// What the developer shared with the model: the output of a command, a page. It goes with every later request.
     Shared {
         /// What it is, in a line.
@@ -106,9 +107,9 @@ impl Entry {
         matches!(self, Self::User { .. } | Self::Again { .. })
     }
 
-    /// A notice.
-    pub fn notice(level: Level, text: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::Notice(Notice { level, text: text.into(), hint: hint.into() })
+    /// A message of the program.
+    pub fn status(level: Level, text: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Status(StatusMessage { level, text: text.into(), hint: hint.into() })
     }
 }
 
@@ -322,7 +323,7 @@ mod tests {
             user("old", true),
             Entry::Cleared,
             user("lost", false),
-            Entry::notice(Level::Error, "no network", ""),
+            Entry::status(Level::Error, "no network", ""),
             user("q", true),
             Entry::Answer(answer),
         ];

@@ -1,6 +1,6 @@
 //! The state of the app between two frames: the session, the components, the focus and the overlays.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
 use ratatui::layout::Rect;
@@ -23,7 +23,7 @@ use super::theme::{Theme, Themes};
 use super::view::ViewCache;
 use super::{layout, terminal};
 use crate::config::{DisplaySettings, Notify};
-use crate::session::{Clip, Connection, Effect, Entry, Session, SessionStart, SurveyState};
+use crate::session::{ClipboardText, Connection, Effect, Entry, Notice, Session, SessionStart, SurveyState};
 use crate::store::LayoutFile;
 
 pub use super::review_pane::edit::{DraftPart, ReviewDraft};
@@ -34,7 +34,7 @@ pub enum Task {
     /// Run an effect of the session.
     Run(Effect),
     /// Copy this to the clipboard.
-    Copy(Clip),
+    Copy(ClipboardText),
     /// Notify a user whose terminal does not have the focus.
     Notify(String),
     /// Suspend the process until the shell continues it.
@@ -93,6 +93,8 @@ pub struct App {
     pub focus: Pane,
     /// The overlays above the panes. The top one receives the keys.
     pub overlays: OverlayStack,
+    /// Notices of the session that are shown when no overlay is open.
+    pub(super) waiting_notices: VecDeque<Notice>,
     /// The chat pane.
     pub chat: ChatPane,
     /// The map pane.
@@ -150,6 +152,7 @@ impl App {
             history: InputHistory::default(),
             focus: Pane::Chat,
             overlays: OverlayStack::default(),
+            waiting_notices: VecDeque::new(),
             chat: ChatPane::default(),
             map: MapPane::default(),
             context: ContextPane::default(),
@@ -182,7 +185,6 @@ impl App {
 
     /// Clamps the cursors after any change.
     pub(super) fn settle(&mut self) {
-        self.open_pending_question();
         self.settle_reading();
         // A new proposal does not move the focus: a letter that was typed for the chat must not decide a hunk.
         let has_ended = self.review.follow_session(!self.session.review.is_empty(), self.session.proposals);
@@ -192,7 +194,6 @@ impl App {
         self.lay_out_review(None);
         self.settle_context();
         self.settle_map();
-        self.restore_returned_draft();
         self.note_command();
     }
 }

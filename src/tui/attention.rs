@@ -38,7 +38,7 @@ impl App {
             return;
         }
         let warns = |entry: &Entry| match entry {
-            Entry::Notice(notice) if notice.level != Level::Info => Some(notice.text.clone()),
+            Entry::Status(notice) if notice.level != Level::Info => Some(notice.text.clone()),
             _ => None,
         };
         if let Some(text) = new.iter().rev().find_map(warns) {
@@ -60,7 +60,7 @@ impl App {
         }
         self.attention.unseen = true;
         let pending = self.session.review.counts().pending;
-        let asks = self.session.questions.front().is_some_and(|question| !question.subject.is_offer());
+        let asks = self.session.questions().first().is_some_and(|question| !question.subject.is_offer());
         Some(match (asks, pending) {
             (true, _) => "rhumb has a question".to_owned(),
             (false, 0) => "rhumb is done".to_owned(),
@@ -75,7 +75,7 @@ impl App {
     /// The title of the terminal window: the state of the app.
     pub(crate) fn window_title(&self) -> String {
         let pending = self.session.review.counts().pending;
-        let asks = self.session.questions.front().is_some_and(|question| !question.subject.is_offer());
+        let asks = self.session.questions().first().is_some_and(|question| !question.subject.is_offer());
         let state = match (asks, self.session.is_busy(), pending) {
             (true, ..) => "? ".to_owned(),
             (false, true, _) => "… ".to_owned(),

@@ -22,7 +22,7 @@ use super::widget::picker::Ranked;
 use super::{attention, status_line, terminal, theme, view};
 use crate::config::Notify;
 use crate::host::Host;
-use crate::session::{Clip, Effect, GitEffect, Response};
+use crate::session::{ClipboardText, Effect, GitEffect, Response};
 use crate::store::LayoutFile;
 
 /// Reports that are handled before the keyboard is polled again.
@@ -201,7 +201,7 @@ struct EventLoop {
     colored: Channel<Colored>,
     ranked: Channel<Ranked>,
     /// Whether the system's clipboard took a text, and the text.
-    copied: Channel<(bool, Clip)>,
+    copied: Channel<(bool, ClipboardText)>,
     /// The themes after a change in the user's folder.
     themes: Channel<Themes>,
     themes_folder: Option<PathBuf>,

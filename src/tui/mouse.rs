@@ -11,7 +11,7 @@ use rhumb_text::{count, width};
 use super::action::Pane;
 use super::app::{App, Task};
 use super::view::ViewCache;
-use crate::session::Clip;
+use crate::session::ClipboardText;
 
 /// What a cell of the screen belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -291,7 +291,7 @@ impl App {
             return Vec::new();
         }
         self.hint.set(format!("copied {}", count(text.lines().count(), "line")));
-        vec![Task::Copy(Clip { what: "The selected text".into(), text, hint: String::new() })]
+        vec![Task::Copy(ClipboardText { what: "The selected text".into(), text, hint: String::new() })]
     }
 
     /// The wheel scrolls what is under the pointer, whatever has the focus.
@@ -397,7 +397,7 @@ mod mouse_tests {
         fn new(width: u16, height: u16) -> Self {
             let (mut session, effects) = Session::start(Connection::None);
             session.extend_transcript((0..200).map(|number| {
-                Entry::Notice(crate::session::Notice {
+                Entry::Status(crate::session::StatusMessage {
                     level: Level::Info,
                     text: format!("notice {number}"),
                     hint: String::new(),

@@ -6,7 +6,9 @@ use super::action::{Action, Binding, Pane};
 use super::app::{App, Editing, Task, run};
 use super::key;
 use super::overlay::{Overlay, Reply};
-use crate::session::{Clip, Command, Effect, Level, PassageCommand, Question, Response, as_command, is_command};
+use crate::session::{
+    ClipboardText, Command, Effect, Level, PassageCommand, Question, Response, as_command, is_command,
+};
 
 /// Hint after a key that closed a question, since the user went on typing.
 const QUESTION_CLOSED: &str = "the question was closed unanswered; what you type goes to the message";
@@ -58,7 +60,6 @@ impl App {
         let mut tasks = run(effects);
         tasks.extend(asked);
         tasks.extend(self.update_citations());
-        tasks.extend(self.run_loaded());
         tasks.extend(self.handle_session_output());
         under.into_iter().for_each(|item| self.restore_cursor(&item));
         tasks.extend(self.update_map_filter());
@@ -75,13 +76,10 @@ impl App {
     /// Handles the output of the session after a change: effects, hints and requests for the screen.
     fn handle_session_output(&mut self) -> Vec<Task> {
         let mut tasks = run(self.session.next_queued());
-        tasks.extend(self.take_external_input());
-        tasks.extend(self.session.clipboard.take().map(Task::Copy));
+        self.show_voice();
         tasks.extend(self.news().map(Task::Notify));
-        tasks.extend(self.offer_connection());
-        self.offer_servers();
-        self.open_pending_page();
-        self.offer_sessions();
+        self.close_settled_question();
+        tasks.extend(self.show_notices());
         self.settle();
         self.hint_unseen_warning();
         tasks
@@ -95,29 +93,13 @@ impl App {
     }
 
     /// Reports that a text was copied. `native` tells whether the system's clipboard took it.
-    pub fn copied(&mut self, native: bool, clip: &Clip) {
+    pub fn copied(&mut self, native: bool, clip: &ClipboardText) {
         self.history.note_copied(&clip.text);
         self.session.tell(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
         if !native {
             let text = format!("It was copied through the terminal (OSC 52, {} kB).", clip.text.len().div_ceil(1_000));
             self.session.tell(Level::Info, text, "If pasting gives another text, the terminal does not allow it.");
         }
-    }
-
-    /// Opens the list of servers that were found. Another overlay may hold unsaved input (a pasted reply, picked
-    /// files), so the list waits until that closes.
-    fn offer_servers(&mut self) {
-        if self.session.servers.is_empty() {
-            return;
-        }
-        if !self.overlays.is_empty() {
-            self.hint.set("Model servers were found; the list opens when this closes.".into());
-            return;
-        }
-        if self.sequence.clear() {
-            self.hint.clear();
-        }
-        self.overlays.show(Overlay::servers(std::mem::take(&mut self.session.servers)));
     }
 
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
@@ -182,7 +164,7 @@ impl App {
     /// opened instead: a repeated key must not answer a question that the user has not seen. The harmless answer is
     /// accepted immediately.
     fn choose(&mut self, choice: char) -> Vec<Task> {
-        let Some(question) = self.session.questions.front() else { return Vec::new() };
+        let Some(question) = self.session.questions().first() else { return Vec::new() };
         let is_seen = self.chat.has_shown(question) && !question.must_be_read();
         if is_seen || question.is_harmless(choice) {
             return self.answer(choice);
@@ -446,7 +428,7 @@ impl App {
 
     /// The question that Enter in an empty composer opens. A review takes precedence over offers.
     pub(crate) fn question_on_enter(&self) -> Option<&Question> {
-        self.session.questions.front().filter(|question| !question.subject.is_offer() || !self.reviewing())
+        self.session.questions().first().filter(|question| !question.subject.is_offer() || !self.reviewing())
     }
 
     fn neighbour(&self, by: usize) -> Pane {
@@ -561,7 +543,7 @@ mod tests {
         press(&mut app, "Esc");
         assert!(matches!(app.overlays.top(), Some(Overlay::Servers(..))));
         press(&mut app, "Esc");
-        assert!(app.overlays.is_empty() && app.session.servers.is_empty(), "they are offered once");
+        assert!(app.overlays.is_empty() && app.waiting_notices.is_empty(), "they are offered once");
     }
 
     #[test]

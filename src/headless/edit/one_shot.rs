@@ -157,7 +157,7 @@ impl<'a> OneShot<'a> {
         let (sent, effects) = self.session.send_in(message, mode);
         if !sent {
             let notice = self.session.transcript().iter().rev().find_map(|entry| match entry {
-                Entry::Notice(notice) => Some((notice.text.clone(), notice.hint.clone())),
+                Entry::Status(notice) => Some((notice.text.clone(), notice.hint.clone())),
                 _ => None,
             });
             let (text, hint) = notice.unwrap_or_default();
@@ -185,7 +185,7 @@ impl<'a> OneShot<'a> {
             if self.outcome.leaving.is_some() {
                 return Ok(());
             }
-            if !self.session.questions.is_empty() {
+            if !self.session.questions().is_empty() {
                 self.answer_question()?;
             } else if let Some(proposal) = self.proposal.take() {
                 self.decide(proposal).await?;
@@ -360,8 +360,8 @@ impl<'a> OneShot<'a> {
         let mut again = Vec::new();
         for entry in entries {
             match entry {
-                Entry::Notice(notice) if without_notices || notice.level == Level::Info && self.out.json => {}
-                Entry::Notice(notice) => complain(&notice.text),
+                Entry::Status(notice) if without_notices || notice.level == Level::Info && self.out.json => {}
+                Entry::Status(notice) => complain(&notice.text),
                 Entry::Again { text, round, of, .. } => again.push((text.clone(), *round, *of)),
                 _ => {}
             }
@@ -379,7 +379,7 @@ impl<'a> OneShot<'a> {
 
     /// Answers the first question of the session.
     fn answer_question(&mut self) -> Result<(), UserError> {
-        let Some(question) = self.session.questions.front() else { return Ok(()) };
+        let Some(question) = self.session.questions().first() else { return Ok(()) };
         let last = question.choices.last().map_or('n', |choice| choice.key);
         let key = match &question.subject {
             Subject::UncommittedChanges if !self.asks() => Some('n'),
@@ -398,7 +398,7 @@ impl<'a> OneShot<'a> {
                 self.perform(effects)
             }
             None => {
-                self.session.questions.clear();
+                self.session.withdraw_questions();
                 self.quit();
                 Ok(())
             }

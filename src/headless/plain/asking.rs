@@ -4,6 +4,8 @@ use super::desk::Desk;
 use super::phrases::{detail, in_words};
 use crate::context::Mode;
 use crate::session::{Effect, ModelUse, ProcessSubject, Question, SHOW_FAULT, Subject};
+use crate::store::sessions::SessionLine;
+use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
 use rhumb_text::count;
 
@@ -84,7 +86,7 @@ impl Desk {
             Expect::Pick
         } else if self.session.outside.recording.is_some() {
             Expect::Recording
-        } else if self.asked().is_some_and(|_| !self.is_reviewing() || self.session.asks_now) {
+        } else if self.asked().is_some_and(|_| !self.is_reviewing() || self.asks_now) {
             Expect::Question
         } else if self.is_reviewing() {
             Expect::Review
@@ -100,12 +102,12 @@ impl Desk {
 
     /// The question that waits for an answer.
     pub(super) fn asked(&self) -> Option<&Question> {
-        self.session.questions.iter().find(|question| !self.put_off.contains(question))
+        self.session.questions().iter().find(|question| !self.put_off.contains(question))
     }
 
     /// A question that is settled may be asked anew one day.
     pub(super) fn forget_questions(&mut self) {
-        let questions = &self.session.questions;
+        let questions = self.session.questions();
         self.put_off.retain(|question| questions.contains(question));
         self.read_out.take_if(|question| !questions.contains(question));
     }
@@ -153,7 +155,7 @@ impl Desk {
             return false;
         }
         if word.is_empty() {
-            self.session.asks_now = false;
+            self.asks_now = false;
             self.put_off.push(question);
             self.voice.line("The question waits: /questions asks it again.");
             return true;
@@ -172,7 +174,7 @@ impl Desk {
         self.session.put_first(&question);
         match said.filter(|key| self.session.is_choice(*key)) {
             Some(key) => {
-                (self.session.asks_now, self.read_out) = (false, None);
+                (self.asks_now, self.read_out) = (false, None);
                 let hunk = self.session.hunk_at_fault().filter(|_| key == SHOW_FAULT);
                 let effects = self.session.answer(key);
                 self.perform(effects);
@@ -240,18 +242,8 @@ impl Desk {
         true
     }
 
-    /// Reads out what the session has found to choose from.
-    pub(super) fn take_lists(&mut self) {
-        self.take_servers();
-        self.take_models();
-        self.take_sessions();
-    }
-
-    fn take_servers(&mut self) {
-        let servers = std::mem::take(&mut self.session.servers);
-        if servers.is_empty() {
-            return;
-        }
+    /// Lists the model servers that were found.
+    pub(super) fn offer_servers(&mut self, servers: Vec<LocalServer>) {
         let mut rows = Vec::new();
         for server in servers {
             for model in &server.models {
@@ -265,8 +257,8 @@ impl Desk {
         self.offer("model servers on this machine", numbered(rows));
     }
 
-    fn take_models(&mut self) {
-        let Some((part, query)) = self.session.known.choosing.take() else { return };
+    /// Lists the models whose names contain the words of `query`.
+    pub(super) fn offer_models(&mut self, part: ModelUse, query: &str) {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         let rows = self.session.known.models.iter().filter(|row| {
             let name = row.name.to_lowercase();
@@ -284,8 +276,8 @@ impl Desk {
         self.offer(&format!("models; the one that you choose {}", part.work()), numbered(rows));
     }
 
-    fn take_sessions(&mut self) {
-        let Some((query, lines)) = self.session.keeping.listed.take() else { return };
+    /// Lists the earlier sessions that contain the words of `query`.
+    pub(super) fn offer_sessions(&mut self, query: &str, lines: Vec<SessionLine>) {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         let mut rows = Vec::new();
         for line in lines {

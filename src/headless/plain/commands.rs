@@ -88,7 +88,7 @@ impl Desk {
             return self.send(text);
         }
         // As Enter alone does in the app: to what waits.
-        if !self.session.questions.is_empty() {
+        if !self.session.questions().is_empty() {
             self.ask_again();
         } else if !self.session.review.is_empty() {
             self.back_to_review();
@@ -104,7 +104,7 @@ impl Desk {
             self.session.remember_input(text);
         } else {
             self.told.typed = None;
-            self.session.returned_draft = Some(text.to_owned());
+            self.session.return_draft(text.to_owned());
             self.failed = Some(ErrorKind::Usage);
         }
         self.perform(effects);
@@ -142,13 +142,13 @@ impl Desk {
             Ok(ParsedLine::Show(message)) => {
                 self.tell();
                 self.read("The message", &message);
-                self.session.returned_draft = Some(message);
+                self.session.return_draft(message);
             }
             Ok(ParsedLine::Switch { model, message }) => {
                 // The connection may take its time: the message waits for it.
                 let effects = self.session.use_model(model);
                 self.perform(effects);
-                self.session.returned_draft = Some(message);
+                self.session.return_draft(message);
             }
             Ok(ParsedLine::Send(message)) => self.send(&message),
             Err(error) => {
@@ -280,10 +280,10 @@ impl Desk {
     fn ask_again(&mut self) {
         self.put_off.clear();
         self.read_out = None;
-        if self.session.questions.is_empty() {
+        if self.session.questions().is_empty() {
             self.voice.line("There is no question.");
         } else {
-            self.session.asks_now = true;
+            self.asks_now = true;
         }
     }
 

@@ -8,11 +8,11 @@ use crate::session::ConnectRequest;
 use rhumb_llm::{KNOWN_SERVERS, LocalServer};
 
 impl Desk {
-    /// Looks for keys and servers where the session asks for that. A message that was not sent has said enough by itself.
-    pub(super) fn take_connect_request(&mut self) {
-        let Some(request) = self.session.connecting.request.take().filter(|request| !request.is_for_message) else {
+    /// Looks for keys and servers, unless a message was not sent: the session has said so.
+    pub(super) fn search_connections(&mut self, request: ConnectRequest) {
+        if request.is_for_message {
             return;
-        };
+        }
         let effects = self.session.search_connections();
         self.connect_request = Some(request);
         self.perform(effects);

@@ -17,8 +17,8 @@ use crate::error::ErrorKind;
 use crate::headless::error_kind;
 use crate::host::Host;
 use crate::session::{
-    AskEvent, Command, ConnectRequest, Effect, PersistenceResponse, Question, Response, RunResponse, Session, Stage,
-    SurveyState,
+    AskEvent, Command, ConnectRequest, Effect, Notice, PersistenceResponse, Question, Response, RunResponse, Session,
+    Stage, SurveyState,
 };
 use rhumb_edit::review::HunkId;
 use rhumb_text::thousands;
@@ -64,6 +64,10 @@ pub(super) struct Desk {
     pub(super) told_passages: usize,
     /// The text that is gathered is a reply from elsewhere.
     pub(super) takes_reply: bool,
+    /// The first question is asked before anything else.
+    pub(super) asks_now: bool,
+    /// Commands that were loaded from a file and have not run yet.
+    commands: VecDeque<Command>,
     /// The review is left for later.
     pub(super) later: bool,
     /// The proposals that were read out.
@@ -121,6 +125,8 @@ impl Desk {
             put_off: Vec::new(),
             told_passages: 0,
             takes_reply: false,
+            asks_now: false,
+            commands: VecDeque::new(),
             later: false,
             seen_proposals: 0,
             places: Places::default(),
@@ -218,11 +224,8 @@ impl Desk {
     fn step(&mut self) -> bool {
         let effects = self.session.next_queued();
         self.perform(effects);
-        self.take_drafts();
-        self.tell();
-        self.take_pages();
+        self.show_notices();
         self.forget_questions();
-        self.take_connect_request();
         if self.is_busy() {
             return false;
         }
@@ -237,7 +240,7 @@ impl Desk {
             self.command(command);
             return true;
         }
-        if let Some(command) = self.session.keeping.commands.pop_front() {
+        if let Some(command) = self.commands.pop_front() {
             self.command(command);
             return true;
         }
@@ -293,26 +296,47 @@ impl Desk {
         self.expects = expects;
     }
 
-    /// What the session has for somebody to read.
-    fn take_pages(&mut self) {
-        if let Some((rows, query)) = self.session.known.settings.take() {
-            self.voice.line("settings:");
-            self.voice.lines(setting_lines(&rows, &query));
+    /// Shows the notices of the session: those about the draft first, and the others after the transcript.
+    fn show_notices(&mut self) {
+        let is_about_draft =
+            |notice: &Notice| matches!(notice, Notice::ReturnDraft(_) | Notice::Insert(_) | Notice::InsertDictated(_));
+        let (drafts, others): (Vec<_>, Vec<_>) = self.session.take_notices().into_iter().partition(is_about_draft);
+        drafts.into_iter().for_each(|notice| self.show_notice(notice));
+        self.tell();
+        others.into_iter().for_each(|notice| self.show_notice(notice));
+    }
+
+    fn show_notice(&mut self, notice: Notice) {
+        match notice {
+            Notice::ReturnDraft(draft) => {
+                self.draft = Some(draft);
+                self.voice
+                    .line("The message is kept as the draft: /send sends it, /draft reads it, /editor changes it.");
+            }
+            Notice::Insert(text) | Notice::InsertDictated(text) => self.insert_into_draft(&text),
+            Notice::Settings(rows, query) => {
+                self.voice.line("settings:");
+                self.voice.lines(setting_lines(&rows, &query));
+            }
+            Notice::Page(found) => {
+                self.voice.line(&format!("{}:", found.title));
+                self.voice.line(&page(&found.text));
+            }
+            Notice::Diff(diff) => self.read(&diff.title, &diff.text),
+            // The terminal is where the text is copied from.
+            Notice::Copy(clip) => {
+                self.read(&clip.what, &clip.text);
+                let hint = super::phrases::in_words(&clip.hint);
+                self.voice.lines((!hint.is_empty()).then(|| format!("hint: {hint}")));
+            }
+            Notice::ChooseServer(servers) => self.offer_servers(servers),
+            Notice::ChooseModel(part, query) => self.offer_models(part, &query),
+            Notice::ChooseSession(query, lines) => self.offer_sessions(&query, lines),
+            Notice::Connect(request) => self.search_connections(request),
+            Notice::AskNow => self.asks_now = true,
+            Notice::Run(command) => self.commands.push_back(command),
+            Notice::Connected | Notice::PastedText(_) | Notice::PastedImage => {}
         }
-        if let Some(found) = self.session.known.page.take() {
-            self.voice.line(&format!("{}:", found.title));
-            self.voice.line(&page(&found.text));
-        }
-        if let Some((title, text)) = self.session.to_read.take() {
-            self.read(&title, &text);
-        }
-        // Printed where it can be copied from, it is no text for the clipboard as well.
-        if let Some(clip) = self.session.clipboard.take() {
-            self.read(&clip.what, &clip.text);
-            let hint = super::phrases::in_words(&clip.hint);
-            self.voice.lines((!hint.is_empty()).then(|| format!("hint: {hint}")));
-        }
-        self.take_lists();
     }
 
     /// Prints a text as it is, with a word before and after it.
@@ -322,25 +346,15 @@ impl Desk {
         self.voice.line("end of text");
     }
 
-    /// Messages that were not sent become the draft, and what was spoken or belongs into one is added to it.
-    fn take_drafts(&mut self) {
-        if let Some(draft) = self.session.returned_draft.take() {
-            self.draft = Some(draft);
-            self.voice.line("The message is kept as the draft: /send sends it, /draft reads it, /editor changes it.");
-        }
-        let outside = &mut self.session.outside;
-        let added = std::mem::take(&mut outside.inserts).into_iter().chain(outside.spoken.take());
-        let added: Vec<String> = added.collect();
-        outside.pasted = None;
-        for text in added {
-            let draft = match self.draft.take() {
-                Some(draft) => format!("{draft} {text}"),
-                None => text,
-            };
-            self.voice.line(&format!("draft: {draft}"));
-            self.voice.line("hint: /send sends it, /editor changes it, /discard drops it.");
-            self.draft = Some(draft);
-        }
+    /// Appends a text to the draft.
+    pub(super) fn insert_into_draft(&mut self, text: &str) {
+        let draft = match self.draft.take() {
+            Some(draft) => format!("{draft} {text}"),
+            None => text.to_owned(),
+        };
+        self.voice.line(&format!("draft: {draft}"));
+        self.voice.line("hint: /send sends it, /editor changes it, /discard drops it.");
+        self.draft = Some(draft);
     }
 }
 

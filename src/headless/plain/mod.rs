@@ -127,7 +127,9 @@ fn begin(start: &LineUiStart, runner: Host) -> Desk {
     desk.commits = start.commits;
     greet(&mut desk.voice, start);
     let draft = &start.session.draft;
-    desk.session.outside.inserts.extend((!draft.is_empty()).then(|| draft.clone()));
+    if !draft.is_empty() {
+        desk.insert_into_draft(draft);
+    }
     desk.perform(effects);
     desk
 }
@@ -238,7 +240,7 @@ impl Desk {
             (Editing::Hunk(id), Ok(text)) => self.hunk_edited(id, &text),
             (Editing::Draft(_), Ok(text)) if text.trim().is_empty() => self.voice.line("There is no text."),
             (Editing::Draft(_), Ok(text)) => {
-                self.session.returned_draft = Some(text.trim_end_matches(['\n', '\r']).to_owned());
+                self.session.return_draft(text.trim_end_matches(['\n', '\r']).to_owned());
             }
         }
         later.into_iter().for_each(|report| self.report(report));

@@ -79,7 +79,8 @@ mod tests {
 
     /// The texts in the sources of the session, tests and comments aside.
     fn said() -> Vec<String> {
-        let mut files = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/session")];
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut files = vec![root.join("src/session"), root.join("src/host")];
         let mut said = Vec::new();
         while let Some(path) = files.pop() {
             if let Ok(folder) = path.read_dir() {

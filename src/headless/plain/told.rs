@@ -111,7 +111,7 @@ impl Told {
                     state => lines.extend(ended(state)),
                 }
             }
-            Entry::Notice(notice) => {
+            Entry::Status(notice) => {
                 let level = match notice.level {
                     Level::Info => "note",
                     Level::Warning => "warning",

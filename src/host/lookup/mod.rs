@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use super::{Host, Line, RequestEnv, connect_model, undo_preview};
 use crate::config::{Entry, Kind, SETTINGS, Settings, command_files, keep_setting, written};
-use crate::session::{Clip, CustomCommands, Level, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, Response};
+use crate::session::{
+    ClipboardText, CustomCommands, Level, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, Response,
+};
 use doctor::{checks_text, checkup, server_check, version};
 use rhumb_llm::models::{Catalog, Model};
 use setting_rows::setting_rows;
@@ -73,7 +75,7 @@ impl Host {
                 let hint =
                     "Look it over before you send it: it holds no code and no key, but names of files in errors."
                         .into();
-                LookupResponse::Copied(Clip { what: "The report".into(), text, hint })
+                LookupResponse::Copied(ClipboardText { what: "The report".into(), text, hint })
             }),
             LookupEffect::Folder(folder) => self.looking(move |runner| {
                 let names = runner.names_in(&folder);

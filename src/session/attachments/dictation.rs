@@ -1,5 +1,6 @@
 //! Speaking a message: recorded, written down, and put into the composer.
 
+use crate::session::notice::Notice;
 use std::collections::VecDeque;
 
 use super::FetchEffect;
@@ -94,7 +95,7 @@ impl Session {
                     "Check the microphone, and speak a little longer.",
                 );
             }
-            Ok(words) => self.outside.spoken = Some(words.trim().to_owned()),
+            Ok(words) => self.notices.push(Notice::InsertDictated(words.trim().to_owned())),
             Err(failure) => self.tell_failure(Level::Error, failure),
         }
     }
@@ -125,7 +126,7 @@ mod tests {
         report(&mut session, FetchResponse::RecordingProgress { number: 1, level: Some(0.7), seconds: 0.2 });
         assert_eq!(session.outside.recording.as_ref().unwrap().stage, Stage::Writing);
         report(&mut session, FetchResponse::Spoken { number: 1, result: Ok(" make it green \n".into()) });
-        assert_eq!(session.outside.spoken.as_deref(), Some("make it green"));
+        assert_eq!(session.take_notices(), [Notice::InsertDictated("make it green".into())]);
         assert!(session.outside.recording.is_none());
     }
 
@@ -135,7 +136,7 @@ mod tests {
         session.record();
         assert_eq!(session.end_recording(false), [Effect::Fetch(FetchEffect::EndRecording { keep: false })]);
         report(&mut session, FetchResponse::Spoken { number: 1, result: Ok("late".into()) });
-        assert_eq!(session.outside.spoken, None);
+        assert!(session.take_notices().is_empty());
         assert!(session.end_recording(true).is_empty());
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Clipboard, FetchEffect};
 use crate::session::effect::{Effect, Failure};
+use crate::session::notice::Notice;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
 use rhumb_llm::Image;
@@ -55,14 +56,14 @@ impl Session {
     pub(super) fn clipboard_read(&mut self, only_picture: bool, found: Clipboard) -> Vec<Effect> {
         match found {
             Clipboard::Picture(result) => {
-                self.outside.pasted_picture = true;
+                self.notices.push(Notice::PastedImage);
                 return self.picture_came(result);
             }
             Clipboard::Text(_) if only_picture => {
                 let text = "There is no picture on the clipboard, but a text.";
                 self.tell(Level::Warning, text, "/paste without a name takes it.");
             }
-            Clipboard::Text(text) => self.outside.pasted = Some(text),
+            Clipboard::Text(text) => self.notices.push(Notice::PastedText(text)),
             Clipboard::Nothing(failure) if only_picture => self.tell_failure(Level::Warning, failure),
             Clipboard::Nothing(_) => {}
         }
@@ -174,7 +175,7 @@ mod tests {
         assert!(session.take_pasted("hello").is_none());
         session.take_pasted("/tmp/a.png").unwrap();
         session.handle(Response::Fetched(FetchResponse::NotAnImage("/tmp/a.png".into())));
-        assert_eq!(session.outside.inserts, ["/tmp/a.png"], "what is none is text");
+        assert_eq!(session.take_notices(), [Notice::Insert("/tmp/a.png".into())], "a path that is no image is text");
     }
 
     #[test]
@@ -185,9 +186,9 @@ mod tests {
             Response::Fetched(FetchResponse::Clipboard { name: name.map(str::to_owned), found })
         };
         session.handle(text(Some("x.png")));
-        assert_eq!(session.outside.pasted, None);
-        assert!(matches!(session.transcript.last(), Some(Entry::Notice(notice)) if notice.text.contains("no picture")));
+        assert!(session.take_notices().is_empty());
+        assert!(matches!(session.transcript.last(), Some(Entry::Status(notice)) if notice.text.contains("no picture")));
         session.handle(text(None));
-        assert_eq!(session.outside.pasted.as_deref(), Some("a reply"));
+        assert_eq!(session.take_notices(), [Notice::PastedText("a reply".into())]);
     }
 }

@@ -6,6 +6,7 @@ mod page;
 
 use super::effect::{Effect, Failure};
 use super::state::Session;
+use crate::session::notice::Notice;
 use crate::web::NearHost;
 use rhumb_llm::Image;
 
@@ -140,14 +141,6 @@ pub struct Attachments {
     pub page: Option<PageFetch>,
     /// What is being recorded or written down.
     pub recording: Option<Recording>,
-    /// A text of the clipboard for the place where replies are pasted; the face takes it.
-    pub pasted: Option<String>,
-    /// A picture came from the clipboard: a place for a reply that was opened for it can close; the face takes it.
-    pub pasted_picture: bool,
-    /// Texts for the composer, at its cursor; the face takes them.
-    pub inserts: Vec<String>,
-    /// Words that were spoken, for the same place.
-    pub spoken: Option<String>,
     /// Orders so far.
     orders: u64,
 }
@@ -180,7 +173,7 @@ impl Session {
             FetchResponse::Near { number, url, host } => self.ask_about_near_page(number, &url, host),
             FetchResponse::Clipboard { name, found } => return self.clipboard_read(name.is_some(), found),
             FetchResponse::Picture(result) => return self.picture_came(result),
-            FetchResponse::NotAnImage(text) => self.outside.inserts.push(text),
+            FetchResponse::NotAnImage(text) => self.notices.push(Notice::Insert(text)),
             FetchResponse::RecordingProgress { number, level, seconds } => self.heard(number, level, seconds),
             FetchResponse::Recorded { number, limit } => self.recorded(number, limit.as_deref()),
             FetchResponse::Spoken { number, result } => self.spoken(number, result),

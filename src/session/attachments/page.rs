@@ -180,7 +180,7 @@ mod tests {
             Response::Fetched(FetchResponse::Near { number, url: "http://box/".into(), host: host(ip) })
         };
         session.handle(near(number, "10.0.0.1"));
-        assert!(session.questions[0].title.contains("10.0.0.1") && session.outside.page.is_none());
+        assert!(session.questions.first().unwrap().title.contains("10.0.0.1") && session.outside.page.is_none());
         let (number, allowed) = order(&session.answer('y'));
         assert_eq!(allowed, [host("10.0.0.1")]);
         session.handle(near(number, "10.0.0.2"));

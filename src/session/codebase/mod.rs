@@ -139,7 +139,7 @@ impl Session {
         let message = format!("@{CODEBASE} {question}");
         let (sent, effects) = self.send_in(&message, self.mode);
         if !sent {
-            self.returned_draft = Some(message);
+            self.return_draft(message);
         }
         effects
     }

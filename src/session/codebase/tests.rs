@@ -59,7 +59,7 @@ fn out() -> Session {
 
 fn notices(session: &Session) -> Vec<&str> {
     let told = session.transcript.iter().filter_map(|entry| match entry {
-        Entry::Notice(notice) => Some(notice.text.as_str()),
+        Entry::Status(notice) => Some(notice.text.as_str()),
         _ => None,
     });
     told.collect()
@@ -118,7 +118,7 @@ fn a_search_that_is_stopped_gives_the_message_back_and_comes_too_late() {
     let mut session = session();
     let order = searched(&session.send("@codebase how do ships moor?").1);
     assert!(session.cancel().contains(&Effect::Cancel));
-    assert_eq!(session.returned_draft.as_deref(), Some("@codebase how do ships moor?"));
+    assert_eq!(session.returned_draft(), Some("@codebase how do ships moor?"));
     assert!(found(&mut session, order.turn, vec![place("a.py", 1, 1)]).is_empty());
     assert!(session.codebase.places.is_empty());
 }
@@ -141,7 +141,7 @@ fn a_search_that_waits_for_the_repository_says_how_far_that_is() {
 fn the_model_may_ask_for_more_as_often_as_the_settings_say() {
     let mut session = out();
     assert!(answer(&mut session, BLOCK).is_empty());
-    let question = session.questions.front().expect("a question");
+    let question = session.questions.first().expect("a question");
     assert_eq!(question.text, "search: tides\nread: b.py:1-9");
     let order = searched(&session.answer('a'));
     let wants = vec![
@@ -183,7 +183,7 @@ fn a_round_that_is_stopped_while_it_searches_leaves_the_answer_as_it_is() {
     let order = searched(&session.answer('y'));
     session.cancel();
     assert!(found(&mut session, order.turn, vec![place("b.py", 1, 2)]).is_empty());
-    assert_eq!(session.returned_draft, None, "nobody typed the message of a round");
+    assert_eq!(session.returned_draft(), None, "nobody typed the message of a round");
     assert!(matches!(session.transcript.last(), Some(Entry::Answer(_))));
 }
 

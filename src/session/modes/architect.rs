@@ -75,7 +75,7 @@ impl Session {
             'e' => {
                 // What a model writes is shown before it is typed.
                 let text = sanitize::visible(&plan.text).into_owned();
-                self.returned_draft = Some(text.clone());
+                self.return_draft(text.clone());
                 self.draft.clone_from(&text);
                 self.waiting.plan = Some(Plan { text, ..plan });
                 self.tell(Level::Info, "The plan is in the composer.", "Enter sends it to the editor model.");

@@ -64,7 +64,7 @@ impl Session {
         }
         let (sent, effects) = self.send_in(message, mode);
         if !sent {
-            self.returned_draft = Some(self.as_typed(message, mode));
+            self.return_draft(self.as_typed(message, mode));
         }
         effects
     }
@@ -124,7 +124,7 @@ impl Session {
     pub(super) fn withdraw_offers(&mut self) {
         self.waiting.plan = None;
         self.waiting.weighing.retain(|(_, subject)| !subject.is_of_an_answer());
-        self.questions.retain(|question| !question.subject.is_of_an_answer());
+        self.questions.withdraw(Subject::is_of_an_answer);
     }
 
     /// Sends a message that nothing stands in the way of.

@@ -50,7 +50,7 @@ fn weighed(session: &mut Session, effects: &[Effect]) -> Vec<String> {
 }
 
 fn title(session: &Session) -> &str {
-    session.questions.front().map_or("", |question| &question.title)
+    session.questions.first().map_or("", |question| &question.title)
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_mode_without_a_message_is_meant_for_good() {
     let turn = session.turn.as_ref().unwrap().number;
     let result = Err(AskError::Provider(LlmError::Interrupted { cause: "no network".into() }));
     session.handle(Response::Ended { turn, result });
-    assert_eq!(session.returned_draft.as_deref(), Some("/code do it"), "it comes back as it was meant");
+    assert_eq!(session.returned_draft(), Some("/code do it"), "it comes back as it was meant");
     assert_eq!(asked(&session.retry()).mode, Mode::Code);
 }
 
@@ -118,10 +118,8 @@ fn a_plan_can_be_changed_left_or_carried_out_without_a_look() {
     command(&mut session, "/architect make it new");
     answer(&mut session, "Turn old into new.");
     session.answer('e');
-    assert_eq!(
-        (session.returned_draft.take().as_deref(), session.composing()),
-        (Some("Turn old into new."), Mode::Editor)
-    );
+    assert_eq!((session.returned_draft(), session.composing()), (Some("Turn old into new."), Mode::Editor));
+    session.forget_returned_draft();
     session.draft_changed("Turn old into newer.");
     let order = asked(&session.send("Turn old into newer.").1);
     assert_eq!((order.mode, order.draft.as_str()), (Mode::Editor, "Turn old into newer."));
@@ -156,7 +154,7 @@ fn a_plan_that_was_not_carried_out_is_asked_about_again() {
     answer(&mut session, "Plan.");
     session.answer('y');
     session.cancel();
-    assert!(title(&session).contains("plan is ready") && session.returned_draft.is_none());
+    assert!(title(&session).contains("plan is ready") && session.returned_draft().is_none());
     let order = asked(&session.retry());
     assert_eq!((order.mode, order.draft.as_str()), (Mode::Editor, "Plan."));
 }
@@ -345,7 +343,7 @@ proptest! {
         let mut owed = Vec::new();
         for happening in happenings {
             let effects = happen(&mut session, happening.clone(), &mut owed);
-            session.returned_draft = None;
+            session.forget_returned_draft();
             let is_streaming = |entry: &&Entry| matches!(entry, Entry::Answer(answer) if answer.state == AnswerState::Streaming);
             let streaming = session.transcript.iter().filter(is_streaming).count();
             prop_assert_eq!(streaming, usize::from(session.turn.is_some()), "{:?}", happening);

@@ -62,7 +62,7 @@ impl Session {
         let text = format!("Turn {number} is in the composer again; it and what came after it are left out.");
         self.tell(Level::Info, text, self.way_back(from));
         self.draft.clone_from(&message);
-        self.returned_draft = Some(message);
+        self.return_draft(message);
         effects.extend(self.measure());
         effects
     }

@@ -144,7 +144,7 @@ impl Session {
 
     /// Whether there is more in the transcript than words of the program.
     pub(super) fn was_spoken_in(&self) -> bool {
-        self.transcript.iter().any(|entry| !matches!(entry, Entry::Notice(_) | Entry::Cleared))
+        self.transcript.iter().any(|entry| !matches!(entry, Entry::Status(_) | Entry::Cleared))
     }
 
     /// Notes in `change` what is another than what is kept, and takes it as kept. Whether there is anything.

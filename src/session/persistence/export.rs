@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::request::chat_files::ChatFile;
 use super::super::state::Session;
-use super::super::transcript::{Answer, AnswerState, Entry, Level, Notice};
+use super::super::transcript::{Answer, AnswerState, Entry, Level, StatusMessage};
 use super::{Effect, PersistenceEffect, SavedSession, TextFile};
 
 /// How a session is written.
@@ -131,7 +131,7 @@ fn push(into: &mut String, entry: &Entry) {
             };
             write!(into, "\n## Model\n\n{}\n{cut}", text.trim_end())
         }
-        Entry::Notice(Notice { text, hint, .. }) => {
+        Entry::Status(StatusMessage { text, hint, .. }) => {
             let said = if hint.is_empty() { text.clone() } else { format!("{text} {hint}") };
             write!(into, "\n{}\n", said.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n"))
         }
@@ -176,7 +176,7 @@ mod tests {
                 state: AnswerState::Incomplete("cancelled".into()),
                 edits: Vec::new(),
             }),
-            Entry::notice(Level::Info, "a\nb", "c"),
+            Entry::status(Level::Info, "a\nb", "c"),
             Entry::Shared { title: "ls".into(), text: "```\n".into(), whole: None },
             Entry::Cleared,
         ];

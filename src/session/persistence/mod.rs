@@ -15,11 +15,10 @@ mod scripts;
 mod tests;
 mod unfinished;
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
 
-use super::command::Command;
 use super::effect::{Effect, Failure};
+use super::notice::Notice;
 use super::question::{Choice, Question, Subject};
 use super::state::Session;
 use super::transcript::{Entry, Level};
@@ -167,10 +166,6 @@ pub struct Persistence {
     pub inputs: Vec<String>,
     /// Earlier sessions as last looked up, the newest first.
     pub earlier: Vec<SessionLine>,
-    /// Earlier sessions to choose from that the face has not taken yet, and the query.
-    pub listed: Option<(String, Vec<SessionLine>)>,
-    /// Commands from a file that the face has not run yet.
-    pub commands: VecDeque<Command>,
     /// What was told of something that waits in the last session.
     unfinished: Option<Entry>,
     /// Whether changes are kept.
@@ -265,7 +260,7 @@ impl Session {
             self.tell(Level::Info, "There is no other session in this repository.", "");
             return;
         }
-        self.keeping.listed = Some((query, lines));
+        self.notices.push(Notice::ChooseSession(query, lines));
     }
 
     fn ask_to_fork(&mut self, number: i64, title: &str) {

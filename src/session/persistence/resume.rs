@@ -84,7 +84,9 @@ impl Session {
         if let Some((text, hint)) = broken {
             self.tell(Level::Warning, text, hint);
         }
-        self.returned_draft = Some(self.draft.clone()).filter(|draft| !draft.is_empty());
+        if !self.draft.is_empty() {
+            self.return_draft(self.draft.clone());
+        }
         effects.extend(self.measure());
         effects
     }
@@ -95,7 +97,7 @@ impl Session {
         self.forget_mentioned();
         self.waiting.search = None;
         self.set_checks_apart();
-        self.questions.clear();
+        self.withdraw_questions();
         self.hold_queue();
     }
 
@@ -153,7 +155,7 @@ impl Session {
         } else {
             (format!("Back in session {number}{title}."), "")
         };
-        let notice = Entry::notice(Level::Info, text, hint);
+        let notice = Entry::status(Level::Info, text, hint);
         while let Some(at) = self.transcript.iter().position(|entry| *entry == notice) {
             self.transcript.remove(at);
         }

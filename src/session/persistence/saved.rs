@@ -120,7 +120,7 @@ impl UnsavedChanges {
 impl From<StoredSession> for SavedSession {
     fn from(stored: StoredSession) -> Self {
         let mut lost = Vec::new();
-        let unreadable = || Entry::notice(Level::Warning, "An entry of the session could not be read.", "");
+        let unreadable = || Entry::status(Level::Warning, "An entry of the session could not be read.", "");
         let entry = |body: &String| serde_json::from_str(body).unwrap_or_else(|_| unreadable());
         let mut session = Self {
             number: stored.number,

@@ -5,6 +5,7 @@ use super::super::effect::Effect;
 use super::super::state::Session;
 use super::super::transcript::Level;
 use super::{PersistenceEffect, TextFile};
+use crate::session::notice::Notice;
 
 impl Session {
     /// Writes the files of the chat as commands to a file.
@@ -46,7 +47,7 @@ impl Session {
             }
             match parse_command(line) {
                 Ok(command) if is_harmless(&command) => {
-                    self.keeping.commands.push_back(command);
+                    self.notices.push(Notice::Run(command));
                     count += 1;
                 }
                 Ok(_) => {

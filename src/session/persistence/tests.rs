@@ -90,9 +90,9 @@ fn texts(session: &Session) -> Vec<String> {
     said.collect()
 }
 
-fn last_notice(session: &Session) -> &Notice {
+fn last_notice(session: &Session) -> &StatusMessage {
     let notice = session.transcript.iter().rev().find_map(|entry| match entry {
-        Entry::Notice(notice) => Some(notice),
+        Entry::Status(notice) => Some(notice),
         _ => None,
     });
     notice.expect("a notice")
@@ -177,7 +177,7 @@ fn a_message_without_a_word_of_answer_is_a_draft_again() {
     first.send("write a poem");
     disk.keep(&mut first);
     let session = disk.resumed();
-    assert_eq!(session.returned_draft.as_deref(), Some("write a poem"));
+    assert_eq!(session.returned_draft(), Some("write a poem"));
     assert_eq!(texts(&session), ["write a poem"], "the empty answer is gone");
 }
 
@@ -198,7 +198,7 @@ fn what_was_chosen_and_decided_comes_back() {
     assert_eq!((&session.files, session.mode, session.map().tokens), (&first.files, Mode::Ask, Some(512)));
     assert_eq!((&session.map().pinned, &session.keeping.name), (&first.map().pinned, &first.keeping.name));
     assert_eq!((&session.review.files, &session.request), (&first.review.files, &first.request));
-    assert_eq!(session.returned_draft.as_deref(), Some("and then"));
+    assert_eq!(session.returned_draft(), Some("and then"));
     assert_eq!(session.proposals, 1, "the review pane turns to it");
     assert!(matches!(session.write_accepted().as_slice(), [Effect::Write { .. }]));
 }
@@ -376,7 +376,7 @@ fn the_files_of_the_start_stay_when_a_session_is_gone_on_with() {
     let paths: Vec<&str> = session.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["a", "b"]);
     assert!(
-        session.transcript.iter().any(|entry| matches!(entry, Entry::Notice(notice) if notice.text == "no git here"))
+        session.transcript.iter().any(|entry| matches!(entry, Entry::Status(notice) if notice.text == "no git here"))
     );
 }
 
@@ -408,10 +408,10 @@ fn a_message_that_is_taken_back_leaves_what_came_after_it_out() {
         talk(&mut session, text);
     }
     session.rewind(Some(2));
-    assert_eq!(session.returned_draft.as_deref(), Some("two"));
+    assert_eq!(session.returned_draft(), Some("two"));
     assert_eq!(texts(&session), ["one", "about one"]);
     session.rewind(None);
-    assert_eq!(session.returned_draft.as_deref(), Some("one"));
+    assert_eq!(session.returned_draft(), Some("one"));
     assert!(session.rewind(None).is_empty());
 }
 
@@ -461,9 +461,9 @@ fn a_file_of_commands_may_not_run_programs() {
     assert_eq!(order.text, "/add 'a b.rs'\n/read-only docs.md\n");
     let text = format!("# mine\n{}\n/run rm -rf x\n!ls\n/git push\n/zebra\n/load chat.rhumb\n", order.text);
     session.handle(Response::Persisted(PersistenceResponse::Commands { path: "chat.rhumb".into(), text }));
-    assert_eq!(session.keeping.commands.len(), 2);
+    assert_eq!(session.notices().filter(|notice| matches!(notice, Notice::Run(_))).count(), 2);
     let said = |word: &str| {
-        let notice = |entry: &&Entry| matches!(entry, Entry::Notice(notice) if notice.text.contains(word));
+        let notice = |entry: &&Entry| matches!(entry, Entry::Status(notice) if notice.text.contains(word));
         session.transcript.iter().filter(notice).count()
     };
     assert_eq!((said("Skipped line"), said("/git"), said("Running 2 commands of chat.rhumb")), (5, 1, 1));
@@ -625,10 +625,10 @@ fn a_message_that_comes_back_is_meant_as_it_was() {
     let (mut first, mut disk) = (session(), Disk::default());
     first.command(Command::Mode { mode: Mode::Ask, message: "why?".into() });
     disk.keep(&mut first);
-    assert_eq!(disk.resumed().returned_draft.as_deref(), Some("/ask why?"), "after a crash");
+    assert_eq!(disk.resumed().returned_draft(), Some("/ask why?"), "after a crash");
     first.cancel();
     first.rewind(None);
-    assert_eq!(first.returned_draft.as_deref(), Some("/ask why?"), "when it is taken back");
+    assert_eq!(first.returned_draft(), Some("/ask why?"), "when it is taken back");
 }
 
 #[test]

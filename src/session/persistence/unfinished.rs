@@ -68,7 +68,7 @@ impl Session {
     /// Tells of an earlier session in which something waits.
     pub(super) fn tell_unfinished(&mut self, number: i64, unfinished: UnfinishedWork) {
         let text = format!("The last session ({number}) has {}.", unfinished.words());
-        let notice = Entry::notice(Level::Info, text, "/resume opens it, and so does rhumb --continue at the start.");
+        let notice = Entry::status(Level::Info, text, "/resume opens it, and so does rhumb --continue at the start.");
         self.transcript.push(notice.clone());
         self.keeping.unfinished = Some(notice);
     }

@@ -55,7 +55,7 @@ fn asked(effects: &[Effect]) -> Option<&crate::session::RequestSpec> {
 }
 
 fn title(session: &Session) -> &str {
-    session.questions.front().map_or("", |question: &Question| question.title.as_str())
+    session.questions.first().map_or("", |question: &Question| question.title.as_str())
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_long_command_must_be_read_before_it_can_be_approved() {
         let mut session = session();
         session.send("do it");
         answer(&mut session, 1, &format!("```sh\n{line}\n```\n"));
-        let question = session.questions.front().unwrap();
+        let question = session.questions.first().unwrap();
         assert_eq!(question.must_be_read(), must);
         assert!(question.text.starts_with(line) && question.title.len() < 200);
     }
@@ -245,7 +245,7 @@ fn a_check_that_finds_nothing_to_look_over_says_so() {
     let job = job_of(&session.lint(&[]));
     report(&mut session, RunResponse::Done { job, outcome: Outcome::default() });
     assert!(
-        matches!(session.transcript.last(), Some(Entry::Notice(notice)) if notice.text.contains("nothing to check"))
+        matches!(session.transcript.last(), Some(Entry::Status(notice)) if notice.text.contains("nothing to check"))
     );
 }
 
@@ -293,7 +293,7 @@ fn runs_again(effects: &[Effect]) -> Option<String> {
 
 fn last_notice(session: &Session) -> &str {
     let notice = session.transcript.iter().rev().find_map(|entry| match entry {
-        Entry::Notice(notice) => Some(notice.text.as_str()),
+        Entry::Status(notice) => Some(notice.text.as_str()),
         _ => None,
     });
     notice.unwrap_or_default()

@@ -75,8 +75,7 @@ impl Session {
     pub(crate) fn check_written(&mut self, paths: &[String]) -> Vec<Effect> {
         let bases = self.processes.bases.clone();
         // What was found before is not known of the files as they are now.
-        let is_stale = |question: &Question| matches!(question.subject, Subject::Process(ProcessSubject::Mend { .. }));
-        self.questions.retain(|question| !is_stale(question));
+        self.questions.withdraw(|subject| matches!(subject, Subject::Process(ProcessSubject::Mend { .. })));
         let base = |path: &String| bases.iter().find(|(known, _)| known == path).and_then(|(_, base)| base.clone());
         let mut files: Vec<_> = paths.iter().map(|path| (path.clone(), base(path))).collect();
         if self.rounds.verified > 0 {

@@ -4,7 +4,9 @@
 //! write or commit after that waits for it, and hurries it on.
 
 use crate::session::effect::{Effect, Failure};
+use crate::session::notice::Notice;
 use crate::session::question::{Choice, Question, Subject};
+use crate::session::repository::lookup::Page;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
 use rhumb_edit::SyntaxFault;
@@ -112,7 +114,7 @@ impl Session {
                 self.tell(Level::Info, "Nothing was written since the last message.", "");
             }
             GitResponse::Diff(Ok(text)) => {
-                self.to_read = Some(("written since the last message".to_owned(), text));
+                self.notices.push(Notice::Diff(Page { title: "written since the last message".to_owned(), text }));
             }
             GitResponse::Diff(Err(failure)) => self.tell_failure(Level::Error, failure),
         }
@@ -176,10 +178,9 @@ impl Session {
 
     /// Withdraws the questions about a write: it is done, or the review that they are about is gone.
     pub(super) fn forget_questions_of_write(&mut self) {
-        let is_of_write = |subject: &Subject| {
+        self.questions.withdraw(|subject| {
             matches!(subject, Subject::UncommittedChanges | Subject::BreaksSyntax(_) | Subject::NotRecorded)
-        };
-        self.questions.retain(|question| !is_of_write(&question.subject));
+        });
         self.commits.consent = Consent::default();
     }
 }
@@ -214,7 +215,7 @@ mod tests {
 
     fn last_text(session: &Session) -> &str {
         let notice = session.transcript.iter().rev().find_map(|entry| match entry {
-            Entry::Notice(notice) => Some(notice.text.as_str()),
+            Entry::Status(notice) => Some(notice.text.as_str()),
             _ => None,
         });
         notice.unwrap_or_default()
@@ -236,8 +237,8 @@ mod tests {
             let mut session = session();
             session.write_accepted();
             session.handle(Response::Git(GitResponse::UncommittedChanges(vec!["a".into()])));
-            assert!(session.asks_now && !session.writing);
-            assert!(session.questions[0].text.contains("a has uncommitted changes of your own"));
+            assert!(session.notices().any(|notice| *notice == Notice::AskNow) && !session.writing);
+            assert!(session.questions.first().unwrap().text.contains("a has uncommitted changes of your own"));
             let effects = session.answer(key);
             assert_eq!(order(&effects).own_changes, Some(now), "{key}");
             assert!(session.questions.is_empty());
@@ -283,6 +284,6 @@ mod tests {
         session.handle(Response::Git(GitResponse::Diff(Ok(String::new()))));
         assert_eq!(last_text(&session), "Nothing was written since the last message.");
         session.handle(Response::Git(GitResponse::Diff(Ok("--- a".into()))));
-        assert_eq!(session.to_read.take().map(|(_, text)| text).as_deref(), Some("--- a"));
+        assert!(matches!(session.take_notices().pop_front(), Some(Notice::Diff(page)) if page.text == "--- a"));
     }
 }

@@ -16,7 +16,7 @@ impl Session {
     /// Asks whether hunks that break the syntax of their files are to be written.
     pub(crate) fn ask_about_syntax(&mut self, faults: Vec<SyntaxFault>) {
         self.writing = false;
-        self.questions.retain(|question| !matches!(question.subject, Subject::BreaksSyntax(_)));
+        self.questions.withdraw(|subject| matches!(subject, Subject::BreaksSyntax(_)));
         let numbered = |fault: &SyntaxFault| {
             let at = self.review.hunk_at_fault(fault).and_then(|id| self.review.ids().position(|other| other == id));
             at.map_or_else(String::new, |at| format!(" (hunk {})", at + 1))
@@ -61,7 +61,7 @@ impl Session {
 
     /// The hunk that the question about syntax errors is about, while it is the first question; the first hunk of several.
     pub fn hunk_at_fault(&self) -> Option<HunkId> {
-        let Subject::BreaksSyntax(faults) = &self.questions.front()?.subject else { return None };
+        let Subject::BreaksSyntax(faults) = &self.questions.first()?.subject else { return None };
         faults.iter().find_map(|fault| self.review.hunk_at_fault(fault))
     }
 }
@@ -100,8 +100,8 @@ mod tests {
     #[test]
     fn the_question_names_the_file_the_hunk_and_the_line() {
         let (session, _) = asked();
-        assert!(session.asks_now && !session.writing);
-        let text = &session.questions[0].text;
+        assert!(session.notices().any(|notice| *notice == crate::session::Notice::AskNow) && !session.writing);
+        let text = &session.questions.first().unwrap().text;
         assert!(text.starts_with("a.py does not parse at line 6 (hunk 2): return (2\n"), "{text}");
         assert_eq!(session.hunk_at_fault(), Some(HunkId { file: 0, hunk: 1 }));
     }

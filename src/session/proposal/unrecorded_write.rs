@@ -90,9 +90,9 @@ mod tests {
     #[test]
     fn nothing_is_written_before_the_question_is_answered() {
         let mut session = asked();
-        assert!(session.asks_now && !session.writing);
-        assert!(session.questions[0].text.contains("/state/journal: No space left on device."));
-        assert!(session.questions[0].is_harmless('n'));
+        assert!(session.notices().any(|notice| *notice == crate::session::Notice::AskNow) && !session.writing);
+        assert!(session.questions.first().unwrap().text.contains("/state/journal: No space left on device."));
+        assert!(session.questions.first().unwrap().is_harmless('n'));
         assert!(session.answer('n').is_empty() && session.questions.is_empty());
         assert_eq!(session.review.counts().accepted, 1);
         assert!(!is_unrecorded(&session.write_accepted()), "the next write tries the journal again");

@@ -163,7 +163,7 @@ impl Session {
             },
             IndexResponse::Asks { host, estimate, price } => {
                 self.index = IndexState::Asking;
-                self.questions.retain(|question| question.subject != Subject::Index);
+                self.questions.withdraw(|subject| *subject == Subject::Index);
                 self.question(consent(&host, estimate, price));
             }
             IndexResponse::Ready { texts, embedded, note } => {
@@ -257,7 +257,7 @@ mod tests {
     fn nothing_is_sent_before_the_user_has_agreed_and_the_question_says_what_would_be() {
         let mut session = session();
         session.indexed(asks());
-        let question = session.questions.front().unwrap();
+        let question = session.questions.first().unwrap();
         for part in ["12 files", "3,400 passages", "560,000 tokens", "$0.0112", "api.example.com"] {
             assert!(question.text.contains(part), "{part}: {}", question.text);
         }

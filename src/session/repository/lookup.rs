@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use crate::session::command::custom::CustomCommands;
-use crate::session::effect::{Clip, Effect, Failure, RequestSpec};
+use crate::session::effect::{ClipboardText, Effect, Failure, RequestSpec};
+use crate::session::notice::Notice;
 use crate::session::proposal::undo::UndoPreview;
 use crate::session::request::map_choices::MapIdentity;
 use crate::session::state::Session;
@@ -181,7 +182,7 @@ pub enum LookupResponse {
         result: Result<String, String>,
     },
     /// A text for the clipboard, to be read too.
-    Copied(Clip),
+    Copied(ClipboardText),
     /// What lies in a folder: names, those of folders with a slash at the end.
     Folder {
         /// The folder, as in the order.
@@ -232,12 +233,6 @@ pub enum LookupResponse {
 pub struct Known {
     /// The models; empty until somebody asked.
     pub models: Arc<Vec<ModelRow>>,
-    /// Models to be chosen from, for which part, and what to search for at first; the face takes it.
-    pub choosing: Option<(ModelUse, String)>,
-    /// A text that the face shall show and take.
-    pub page: Option<Page>,
-    /// Settings that the face shall show and take, and a word to search for at first.
-    pub settings: Option<(Vec<SettingRow>, String)>,
     /// The themes that there are; the face says.
     pub themes: Vec<String>,
     /// The folder that was looked into last, and what lies in it.
@@ -255,12 +250,14 @@ impl Session {
         match report {
             LookupResponse::Models { rows, choose } => {
                 self.known.models = Arc::new(rows);
-                self.known.choosing = choose.or(self.known.choosing.take());
+                if let Some((part, query)) = choose {
+                    self.notices.push(Notice::ChooseModel(part, query));
+                }
             }
             LookupResponse::Told { level, text, hint } => self.tell(level, text, hint),
             LookupResponse::AgentsFile(text) => return self.propose_agents_file(text),
-            LookupResponse::Page(page) => self.known.page = Some(page),
-            LookupResponse::Settings(rows, query) => self.known.settings = Some((rows, query)),
+            LookupResponse::Page(page) => self.notices.push(Notice::Page(page)),
+            LookupResponse::Settings(rows, query) => self.notices.push(Notice::Settings(rows, query)),
             LookupResponse::Kept { name, result: Ok(at) } => {
                 self.tell(
                     Level::Info,
@@ -272,8 +269,8 @@ impl Session {
                 self.tell(Level::Error, format!("{name} was not kept: {why}."), "The file is as it was.");
             }
             LookupResponse::Copied(clip) => {
-                self.known.page = Some(Page { title: clip.what.clone(), text: clip.text.clone() });
-                self.clipboard = Some(clip);
+                self.notices.push(Notice::Page(Page { title: clip.what.clone(), text: clip.text.clone() }));
+                self.copy(clip);
             }
             LookupResponse::Folder { folder, names } => self.known.folder = Some((folder, names)),
             LookupResponse::Commands(commands) => self.take_commands(commands),
@@ -289,7 +286,7 @@ impl Session {
     /// Asks for what a report of a fault should tell.
     pub fn report_fault(&self, title: String, terminal: Vec<(String, String)>) -> Vec<Effect> {
         let notices = self.transcript.iter().rev().filter_map(|entry| match entry {
-            crate::session::Entry::Notice(notice) if notice.level == Level::Error => Some(notice.text.clone()),
+            crate::session::Entry::Status(notice) if notice.level == Level::Error => Some(notice.text.clone()),
             _ => None,
         });
         let mut errors: Vec<String> = notices.take(MOST_ERRORS).collect();

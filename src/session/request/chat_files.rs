@@ -202,7 +202,7 @@ mod tests {
         let mut session = session(&["a/mod.rs", "b/mod.rs"]);
         assert!(add(&mut session, "mod.rs").is_empty());
         assert!(
-            matches!(session.transcript.last(), Some(Entry::Notice(notice)) if notice.text.contains("a/mod.rs, b/mod.rs"))
+            matches!(session.transcript.last(), Some(Entry::Status(notice)) if notice.text.contains("a/mod.rs, b/mod.rs"))
         );
     }
 
@@ -237,7 +237,7 @@ mod tests {
     fn a_glob_stays_in_its_folder_and_leaves_secrets_out() {
         let mut session = session(&[".env", "a.rs", "src/b.rs"]);
         assert_eq!(add(&mut session, "*"), ["a.rs"]);
-        assert!(matches!(session.transcript.last(), Some(Entry::Notice(notice)) if notice.text.contains(".env")));
+        assert!(matches!(session.transcript.last(), Some(Entry::Status(notice)) if notice.text.contains(".env")));
         assert!(add(&mut session, ".env").contains(&".env".to_owned()), "who names it gets it");
     }
 

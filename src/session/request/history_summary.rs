@@ -331,7 +331,7 @@ mod tests {
 
     fn last_text(session: &Session) -> &str {
         let notice = session.transcript.iter().rev().find_map(|entry| match entry {
-            Entry::Notice(notice) => Some(notice.text.as_str()),
+            Entry::Status(notice) => Some(notice.text.as_str()),
             _ => None,
         });
         notice.unwrap_or_default()

@@ -50,7 +50,7 @@ mod tests {
 
     fn warnings(session: &Session) -> Vec<&str> {
         let told = session.transcript.iter().filter_map(|entry| match entry {
-            Entry::Notice(notice) if notice.level == Level::Warning => Some(notice.text.as_str()),
+            Entry::Status(notice) if notice.level == Level::Warning => Some(notice.text.as_str()),
             _ => None,
         });
         told.collect()

@@ -105,9 +105,9 @@ mod tests {
         Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0
     }
 
-    fn last_notice(session: &Session) -> &Notice {
+    fn last_notice(session: &Session) -> &StatusMessage {
         let notice = session.transcript.iter().rev().find_map(|entry| match entry {
-            Entry::Notice(notice) => Some(notice),
+            Entry::Status(notice) => Some(notice),
             _ => None,
         });
         notice.expect("a notice")
@@ -150,7 +150,7 @@ mod tests {
         let told = session
             .transcript
             .iter()
-            .filter(|entry| matches!(entry, Entry::Notice(notice) if notice.text.contains("not known")));
+            .filter(|entry| matches!(entry, Entry::Status(notice) if notice.text.contains("not known")));
         assert_eq!(told.count(), 1);
     }
 }

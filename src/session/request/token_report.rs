@@ -72,10 +72,10 @@ mod tests {
     use rhumb_llm::Role;
     use rhumb_llm::models::{Model, Prices};
 
-    fn last(session: &Session) -> &Notice {
+    fn last(session: &Session) -> &StatusMessage {
         let notices = session.transcript.iter().rev();
         let mut told = notices.filter_map(|entry| match entry {
-            Entry::Notice(notice) => Some(notice),
+            Entry::Status(notice) => Some(notice),
             _ => None,
         });
         told.next().expect("a notice")

@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn an_answer_that_broke_off_is_gone_on_with_in_its_place() {
         let mut session = broken("one ");
-        assert_eq!(session.returned_draft, None, "there is something to go on with");
+        assert_eq!(session.returned_draft(), None, "there is something to go on with");
         let effects = session.go_on();
         let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };
         assert_eq!((order.draft.as_str(), order.partial.as_str()), ("do it", "one "));
@@ -150,7 +150,7 @@ mod tests {
         assert!(session.turn.is_none());
         assert_eq!(session.transcript[..before.len()], before[..], "nothing is left out of later requests");
         let told =
-            |entry: &Entry| matches!(entry, Entry::Notice(notice) if notice.text.contains("No model is connected"));
+            |entry: &Entry| matches!(entry, Entry::Status(notice) if notice.text.contains("No model is connected"));
         assert_eq!(session.transcript[before.len()..].iter().filter(|entry| told(entry)).count(), 2);
     }
 

@@ -251,7 +251,7 @@ impl Session {
             // Nobody typed it.
             return;
         }
-        self.returned_draft = Some(self.as_typed(&turn.message, turn.mode));
+        self.return_draft(self.as_typed(&turn.message, turn.mode));
         if self.draft.is_empty() && turn.mode == self.mode {
             self.draft.clone_from(&turn.message);
         }

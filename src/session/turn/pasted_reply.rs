@@ -1,7 +1,7 @@
 //! Working with a chat elsewhere: the prompt goes out by the clipboard, a reply comes in by a paste.
 
 use crate::context::Mode;
-use crate::session::effect::{Clip, Effect};
+use crate::session::effect::{ClipboardText, Effect};
 use crate::session::proposal::edit_retries::EditRetries;
 use crate::session::state::Session;
 use crate::session::transcript::{Answer, AnswerState, Entry, Level};
@@ -58,12 +58,12 @@ impl Session {
     }
 
     /// The text of the last answer, for the clipboard.
-    pub fn last_answer(&self) -> Option<Clip> {
+    pub fn last_answer(&self) -> Option<ClipboardText> {
         let last = self.transcript.iter().rev().find_map(|entry| match entry {
             Entry::Answer(answer) if !answer.text.is_empty() => Some(answer.text.clone()),
             _ => None,
         });
-        last.map(|text| Clip { what: "The last answer".into(), text, hint: String::new() })
+        last.map(|text| ClipboardText { what: "The last answer".into(), text, hint: String::new() })
     }
 
     /// Asks for the next request as one text.
@@ -72,9 +72,9 @@ impl Session {
     }
 
     /// The prompt for the clipboard.
-    pub(crate) fn prompt_clip(&self, text: String) -> Clip {
+    pub(crate) fn prompt_clip(&self, text: String) -> ClipboardText {
         let tokens = self.view.as_ref().map_or(0, |view| view.prompt.tokens);
         let what = format!("The prompt (about {tokens} tokens)");
-        Clip { what, text, hint: "Paste it into any chat, copy the whole reply, then /paste here.".into() }
+        ClipboardText { what, text, hint: "Paste it into any chat, copy the whole reply, then /paste here.".into() }
     }
 }

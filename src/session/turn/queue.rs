@@ -77,9 +77,10 @@ impl Session {
     /// Sends the oldest message that waits, unless a turn runs, a hunk waits for a decision, a question other than an offer of
     /// files is open, or a plan is in the composer. The face calls this after everything that happens.
     pub fn next_queued(&mut self) -> Vec<Effect> {
-        let open = self.questions.iter().map(|question| &question.subject);
-        let mut subjects = open.chain(self.waiting.weighing.iter().map(|(_, subject)| subject));
+        let waiting = self.waiting.weighing.iter().map(|(_, subject)| subject);
+        let mut subjects = self.questions.iter().map(|question| &question.subject).chain(waiting);
         let is_asked = subjects.any(|subject| !subject.is_offer()) || self.waiting.plan.is_some();
+        drop(subjects);
         let is_free = !self.is_busy() && !is_asked && self.review.is_empty();
         if self.queue.waiting.is_empty() || self.queue.held || !is_free {
             return Vec::new();

@@ -7,7 +7,7 @@ use rhumb_index::retrieval::{Citation, CitationTarget};
 
 use super::reading::{NEW_LINES_ROW, Rerun, Search, StopId, is_path};
 use super::stops::{EditCard, Stop, stops};
-use crate::session::{Clip, Command, Connection, Effect, Entry, is_command, parse_command};
+use crate::session::{ClipboardText, Command, Connection, Effect, Entry, is_command, parse_command};
 use crate::tui::action::{Action, Binding, Pane};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::{Overlay, Place};
@@ -162,7 +162,7 @@ impl App {
 
     fn is_message(&self, at: usize) -> bool {
         let entry = self.session.transcript().get(at);
-        entry.is_some_and(|entry| !matches!(entry, Entry::Notice(_) | Entry::Cleared))
+        entry.is_some_and(|entry| !matches!(entry, Entry::Status(_) | Entry::Cleared))
     }
 
     fn message_before(&self, entry: usize) -> Option<usize> {
@@ -241,7 +241,7 @@ impl App {
         }
         let lines = text.lines().count();
         self.hint.set(format!("copied: {lines} {}", if lines == 1 { "line" } else { "lines" }));
-        vec![Task::Copy(Clip { what: what.to_owned(), text, hint: String::new() })]
+        vec![Task::Copy(ClipboardText { what: what.to_owned(), text, hint: String::new() })]
     }
 
     /// Does what is nearest with what the cursor stands on.
@@ -668,7 +668,7 @@ impl App {
     pub(crate) fn rerun_title(&self) -> Option<String> {
         let rerun = self.chat.reading.rerun.as_ref()?;
         let after = self.session.transcript().iter().skip(rerun.entry + 1);
-        let lost = after.filter(|entry| !matches!(entry, Entry::Notice(_) | Entry::Cleared)).count();
+        let lost = after.filter(|entry| !matches!(entry, Entry::Status(_) | Entry::Cleared)).count();
         let turn = rerun.turn;
         Some(match lost {
             0 => format!("turn {turn} again"),
@@ -693,7 +693,7 @@ impl App {
             return None;
         }
         // The message is in the composer, as it was changed.
-        self.session.returned_draft = None;
+        self.session.forget_returned_draft();
         self.chat.reading.rerun = None;
         Some(effects)
     }

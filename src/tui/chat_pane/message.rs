@@ -11,7 +11,7 @@ use rhumb_workspace::process::End;
 use super::answer::{AnswerView, CardLine};
 use super::transcript::Scene;
 use crate::context::Mode;
-use crate::session::{Answer, AnswerState, CommandRun, Entry, EntryVersion, Level, Notice, RunState};
+use crate::session::{Answer, AnswerState, CommandRun, Entry, EntryVersion, Level, RunState, StatusMessage};
 use crate::tui::coloring::{CodeBlocks, Coloring};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::no_highlight;
@@ -63,7 +63,7 @@ impl Key {
             Entry::User { text, .. } | Entry::Again { text, .. } | Entry::Shared { text, .. } => text.len(),
             Entry::Ran(ran) => ran.tail.len(),
             Entry::Answer(answer) => answer.text.len(),
-            Entry::Notice(notice) => notice.text.len() + notice.hint.len(),
+            Entry::Status(notice) => notice.text.len() + notice.hint.len(),
         };
         Self { version: Some(version), bytes, is_streaming, open }
     }
@@ -130,7 +130,7 @@ impl Message {
                 [head, beginning(text, AGAIN_LINES, "", columns, scene)].concat()
             }
             Entry::Ran(ran) => command_lines(ran, columns, scene),
-            Entry::Notice(notice) => notice_lines(notice, columns, theme),
+            Entry::Status(notice) => notice_lines(notice, columns, theme),
             Entry::Cleared => vec![Line::styled("── not sent from here up ──", theme.style(Role::Muted))],
             Entry::Answer(answer) => {
                 let mut lines = thought_lines(answer, self.key.open, columns, scene);
@@ -272,7 +272,7 @@ pub(super) fn marked(text: &str, mark: &'static str, role: Role, columns: usize,
     lines
 }
 
-fn notice_lines(notice: &Notice, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn notice_lines(notice: &StatusMessage, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let (mark, role) = match notice.level {
         Level::Info => ("• ", Role::Muted),
         Level::Warning => ("⚠ ", Role::Warning),

@@ -80,7 +80,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     }
     status.extend(command_line(app, inner.width));
     let spare = usize::from(inner.height.saturating_sub(rows + 1)).saturating_sub(status.len());
-    let question = app.session.questions.front().map(|question| (question, question_lines(question, app, inner.width)));
+    let question =
+        app.session.questions().first().map(|question| (question, question_lines(question, app, inner.width)));
     let mut whole = None;
     if let Some((question, lines)) = question {
         if lines.len() == 1 || (!app.chat.reading.on && spare >= lines.len() + MIN_TRANSCRIPT_LINES) {
@@ -201,7 +202,7 @@ fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area:
 /// Draws what is in view; how many lines are below it.
 fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let ViewCache { chat, coloring, .. } = cache;
-    let talked = app.session.transcript().iter().any(|entry| !matches!(entry, Entry::Notice(_)));
+    let talked = app.session.transcript().iter().any(|entry| !matches!(entry, Entry::Status(_)));
     let mut head = Vec::new();
     if !talked {
         // Notices of the start must not push out how to begin.
@@ -370,7 +371,7 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
         format!("waits for the summary · {takes} takes it back")
     } else if queue.is_held() {
         format!("waits for you · {sends} sends it · {takes} takes it back")
-    } else if app.session.questions.front().is_some_and(|question| !question.subject.is_offer()) {
+    } else if app.session.questions().first().is_some_and(|question| !question.subject.is_offer()) {
         format!("waits for your answer · {sends} sends it now · {takes} takes it back")
     } else {
         format!("waits for the review · {sends} sends it now · {takes} takes it back")

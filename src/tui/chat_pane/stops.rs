@@ -97,7 +97,7 @@ pub(crate) fn text_of(entry: &Entry) -> String {
     match entry {
         Entry::User { text, .. } | Entry::Again { text, .. } | Entry::Shared { text, .. } => text.clone(),
         Entry::Answer(answer) => answer.text.clone(),
-        Entry::Notice(notice) => with(&notice.text, &notice.hint),
+        Entry::Status(notice) => with(&notice.text, &notice.hint),
         Entry::Ran(ran) => with(&format!("$ {}", ran.line), &ran.excerpt("")),
         Entry::Cleared => "not sent from here up".to_owned(),
     }

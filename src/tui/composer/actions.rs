@@ -97,10 +97,12 @@ impl App {
 const MAX_UNFOLDED_LINES: usize = 200;
 
 impl App {
-    /// Takes what the session gives back to be sent again. What is being written meanwhile is not swept away: then the other text
-    /// goes to the earlier inputs, where one key brings it back.
-    pub(crate) fn restore_returned_draft(&mut self) {
-        let Some(draft) = self.session.returned_draft.take().filter(|draft| !draft.trim().is_empty()) else { return };
+    /// Makes a message that was not answered the draft again. A newer draft stays; the message then goes to the earlier inputs, where
+    /// one key recalls it.
+    pub(crate) fn restore_draft(&mut self, draft: String) {
+        if draft.trim().is_empty() {
+            return;
+        }
         if self.composer.is_empty() {
             match self.session.composing() {
                 // A plan is there to be changed.
@@ -231,32 +233,6 @@ impl App {
             return;
         }
         self.overlays.show(Overlay::inputs(&self.session.keeping));
-    }
-
-    /// Opens the list of earlier sessions if it was requested. It waits while another overlay is open, which may hold
-    /// unsaved input.
-    pub(crate) fn offer_sessions(&mut self) {
-        if let (Some(Overlay::Sessions(open)), Some((_, lines))) =
-            (self.overlays.top_mut(), &self.session.keeping.listed)
-        {
-            open.refresh(lines);
-            self.session.keeping.listed = None;
-        }
-        if !self.overlays.is_empty() {
-            return;
-        }
-        if let Some((query, lines)) = self.session.keeping.listed.take() {
-            self.overlays.show(Overlay::sessions(&query, &lines));
-        }
-    }
-
-    /// Runs commands that came from a file.
-    pub(crate) fn run_loaded(&mut self) -> Vec<Task> {
-        let mut tasks = Vec::new();
-        while let Some(command) = self.session.keeping.commands.pop_front() {
-            tasks.extend(self.command(command));
-        }
-        tasks
     }
 }
 

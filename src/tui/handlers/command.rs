@@ -47,7 +47,7 @@ impl App {
     /// Copies the last answer to the clipboard.
     fn copy_answer(&mut self) {
         match self.session.last_answer() {
-            Some(clip) => self.session.clipboard = Some(clip),
+            Some(clip) => self.session.copy(clip),
             None => self.session.tell(Level::Warning, "There is no answer to copy yet.", ""),
         }
     }
@@ -109,32 +109,8 @@ impl App {
         run(self.session.command(Command::Paste(name)))
     }
 
-    /// Handles input that the session received from outside: the clipboard, dictation, images.
-    pub(crate) fn take_external_input(&mut self) -> Vec<Task> {
-        let outside = &mut self.session.outside;
-        let (inserts, spoken) = (std::mem::take(&mut outside.inserts), outside.spoken.take());
-        let (text, picture) = (outside.pasted.take(), std::mem::take(&mut outside.pasted_picture));
-        if let Some(Overlay::Paste(place)) = self.overlays.top_mut() {
-            // A text that was copied in the app is not a reply.
-            if let Some(text) = text.filter(|text| !self.history.has_copied(text)) {
-                place.fill(&text);
-            }
-            if picture && place.is_untouched() {
-                self.overlays.close();
-            }
-        }
-        self.show_voice();
-        if inserts.is_empty() && spoken.is_none() {
-            return Vec::new();
-        }
-        self.typed(|app| {
-            inserts.iter().for_each(|text| app.composer.paste(text));
-            spoken.iter().for_each(|words| app.composer.insert_words(words));
-        })
-    }
-
     /// Opens, updates or closes the meter of a recording.
-    fn show_voice(&mut self) {
+    pub(crate) fn show_voice(&mut self) {
         match (&self.session.outside.recording, self.overlays.top()) {
             (Some(recording), None | Some(Overlay::Voice(_))) => self.overlays.show(Overlay::voice(recording)),
             (None, Some(Overlay::Voice(_))) => self.overlays.close(),
@@ -156,7 +132,7 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{Clip, Clipboard, Connection, FetchEffect, FetchResponse, Response, Session};
+    use crate::session::{Clipboard, ClipboardText, Connection, FetchEffect, FetchResponse, Response, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
 
@@ -208,7 +184,7 @@ mod tests {
     #[test]
     fn the_prompt_that_was_copied_here_is_no_reply() {
         let mut app = app();
-        app.copied(true, &Clip { what: "The prompt".into(), text: "prompt".into(), hint: String::new() });
+        app.copied(true, &ClipboardText { what: "The prompt".into(), text: "prompt".into(), hint: String::new() });
         press(&mut app, "F4");
         clipboard(&mut app, "prompt");
         app.event(Event::Paste("reply".into()));

@@ -116,7 +116,7 @@ impl App {
                     key(Action::Escape, "/cancel")
                 )
             }
-            Pane::Chat if !self.session.questions.is_empty() => {
+            Pane::Chat if !self.session.questions().is_empty() => {
                 "A question waits above the composer. Alt and the letter of a choice answer it.".into()
             }
             Pane::Chat if self.session.connection == Connection::None => format!(

@@ -3,6 +3,7 @@
 mod command;
 mod confirm;
 mod help;
+mod notices;
 mod overlays;
 mod palette;
 mod settings;

@@ -1,8 +1,8 @@
 //! Handlers of overlays: previews, inputs, rankings, and choices in lists.
 
 use crate::session::{
-    Command, Connection, Effect, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse, NewKey,
-    PersistenceResponse, Response,
+    Command, ConnectRequest, Connection, Effect, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse,
+    NewKey, PersistenceResponse, Response,
 };
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task, run};
@@ -138,43 +138,36 @@ impl App {
 }
 
 impl App {
-    /// Opens a question that the user's last key caused, or a requested text. A question opens in the review only,
-    /// where that key was pressed: a user who has begun to type must not answer it with a letter, so elsewhere it stays
-    /// above the composer.
-    pub(crate) fn open_pending_question(&mut self) {
-        let asks = std::mem::take(&mut self.session.asks_now);
+    /// Closes the open question if it is settled.
+    pub(crate) fn close_settled_question(&mut self) {
         // A letter must answer the visible question: the next question may be whether to run a command.
         if let Some(Overlay::Ask(open)) = self.overlays.top()
             && !self.session.put_first(open.asked())
         {
             self.overlays.close();
             self.hint.set("the open question is answered".into());
-            return;
         }
-        if !self.overlays.is_empty() {
-            return;
-        }
-        if asks && self.focus == Pane::Review && self.sequence.is_empty() {
-            let question = self.session.questions.front().map(Overlay::question);
+    }
+
+    /// Opens a question that the user's last key caused. It opens in the review only, where that key was pressed: a user
+    /// who has begun to type must not answer it with a letter, so elsewhere it stays above the composer.
+    pub(crate) fn open_question(&mut self) {
+        if self.overlays.is_empty() && self.focus == Pane::Review && self.sequence.is_empty() {
+            let question = self.session.questions().first().map(Overlay::question);
             question.into_iter().for_each(|question| self.overlays.show(question));
-        } else if let Some((title, text)) = self.session.to_read.take() {
-            self.overlays.show(Overlay::changes(&title, &text));
         }
     }
 }
 
 impl App {
-    /// Opens the connection overlay at the session's request. Another overlay may hold unsaved input, so it waits until
-    /// that closes.
-    pub(crate) fn offer_connection(&mut self) -> Vec<Task> {
-        let is_free = matches!(self.overlays.top(), None | Some(Overlay::Connect(_)));
-        let Some(request) = self.session.connecting.request.take_if(|_| is_free) else { return Vec::new() };
+    /// Opens the connection overlay.
+    pub(crate) fn open_connection(&mut self, request: &ConnectRequest) -> Vec<Task> {
         let connected = match &self.session.connection {
             Connection::Remote { model, .. } => Some(model.as_str()).filter(|model| !model.is_empty()),
             Connection::Demo | Connection::None => None,
         };
         self.sequence.clear();
-        self.overlays.show(Overlay::Connect(Box::new(ConnectBox::new(&request, connected))));
+        self.overlays.show(Overlay::Connect(Box::new(ConnectBox::new(request, connected))));
         run(self.session.search_connections())
     }
 
@@ -324,24 +317,24 @@ mod tests {
     fn on_a_low_screen_a_question_takes_a_line_and_is_opened_before_it_is_answered() {
         let mut app = app();
         let names = "The answer mentions one.go, two.go and 2 more files (12k tokens), which is a long line.";
-        app.session.questions.push_back(share(names));
+        app.session.questions_mut().push_back(share(names));
         let low = shown(&mut app, 40, 12);
         assert_eq!(low.matches("opens it").count(), 1, "{low}");
         assert!(!low.contains("Alt-y"), "{low}");
         press(&mut app, "Alt-y");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Ask(_))) && app.session.questions.len() == 1);
+        assert!(matches!(app.overlays.top(), Some(Overlay::Ask(_))) && app.session.questions().len() == 1);
         app.overlays.close();
         let high = shown(&mut app, 40, 30);
         assert!(high.contains("Alt-y yes") && !high.contains("opens it"), "{high}");
         press(&mut app, "Alt-y");
-        assert!(app.session.questions.is_empty());
+        assert!(app.session.questions().is_empty());
     }
 
     #[test]
     fn the_questions_that_follow_are_named_at_any_width() {
         let mut app = app();
         let run = question(ProcessSubject::Run("cargo test".into()), "Run cargo test?");
-        app.session.questions.extend([share("git diff"), run, share("notes")]);
+        app.session.questions_mut().extend([share("git diff"), run, share("notes")]);
         for (width, height, follow) in [
             (80, 24, "  then: run cargo test?  share the output of notes?"),
             (120, 35, "  then: run cargo test?  share the output of notes?"),
@@ -359,7 +352,7 @@ mod tests {
         let subject = Subject::Mentioned { files: vec![file] };
         let choices = vec![Choice::new('y', "add it"), Choice::new('n', "no")];
         let title = "Your message mentions a.py (7 tokens).".to_owned();
-        app.session.questions.push_back(Question { subject, title, text: String::new(), choices });
+        app.session.questions_mut().push_back(Question { subject, title, text: String::new(), choices });
         press(&mut app, "Enter");
         assert!(matches!(app.overlays.top(), Some(Overlay::Ask(_))));
         press(&mut app, "Esc");
@@ -378,7 +371,7 @@ mod tests {
     #[test]
     fn a_question_takes_a_line_while_the_transcript_is_read() {
         let mut app = app();
-        app.session.questions.push_back(share("Share it?"));
+        app.session.questions_mut().push_back(share("Share it?"));
         assert!(shown(&mut app, 80, 24).contains("Alt-y yes"));
         app.session.send("what is it?");
         app.session.cancel();
@@ -391,20 +384,20 @@ mod tests {
     fn a_letter_answers_the_question_that_is_open_and_no_other() {
         let mut app = app();
         let run = question(ProcessSubject::Run("rm -r build".into()), "Run it?");
-        app.session.questions.extend([share("old"), run.clone()]);
+        app.session.questions_mut().extend([share("old"), run.clone()]);
         press(&mut app, "Enter");
         // A newer question is queued before it: the visible one is still the one that is answered.
-        app.session.questions.push_front(share("newer"));
+        app.session.questions_mut().push_front(share("newer"));
         app.report(crate::session::Response::Head("main".into()));
         press(&mut app, "n");
-        assert_eq!(app.session.questions, [share("newer"), run.clone()]);
+        assert_eq!(*app.session.questions_mut(), [share("newer"), run.clone()]);
         // The visible question goes away: the next one is not answered instead.
         press(&mut app, "Enter");
-        app.session.questions.pop_front();
+        app.session.questions_mut().pop_front();
         app.report(crate::session::Response::Head("main".into()));
         assert!(app.overlays.is_empty());
         let tasks = press(&mut app, "y");
         assert!(!tasks.iter().any(|task| matches!(task, crate::tui::app::Task::Run(crate::session::Effect::Run(_)))));
-        assert_eq!(app.session.questions, [run]);
+        assert_eq!(*app.session.questions_mut(), [run]);
     }
 }

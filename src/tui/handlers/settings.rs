@@ -4,7 +4,7 @@ use toml::Value;
 
 use crate::config::{ComposerKeys, DiffView, Kind, LayoutChoice, typed_value};
 use crate::host::KEYS;
-use crate::session::{Level, SettingRow, parse_command};
+use crate::session::{Level, ModelUse, SettingRow, parse_command};
 use crate::tui::action::KeyMap;
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, ConfirmedAction, LineBox, LineFor, Overlay};
@@ -216,30 +216,15 @@ impl App {
         self.overlays.show(Overlay::text(&title, &map.text));
     }
 
-    /// Opens what was looked up. Another overlay may hold work, so it waits until that closes.
-    pub(crate) fn open_pending_page(&mut self) {
-        let known = &mut self.session.known;
-        if !self.overlays.is_empty() || (known.page.is_none() && known.choosing.is_none() && known.settings.is_none()) {
-            return;
+    /// Opens the list of models to choose one from.
+    pub(crate) fn open_models(&mut self, part: ModelUse, query: &str) {
+        let models = &self.session.known.models;
+        if models.is_empty() {
+            let hint = "rhumb models lists those that are known; /model NAME asks one by its name.";
+            self.session.tell(Level::Info, "The server has no list of its models.", hint);
+        } else {
+            self.overlays.show(Overlay::models(models, part, query));
         }
-        if let Some((rows, query)) = known.settings.take() {
-            self.show_settings(rows, &query);
-            self.hint.clear();
-            self.sequence.clear();
-            return;
-        }
-        if let Some(page) = known.page.take() {
-            self.overlays.show(Overlay::table(&page.title, &page.text));
-        } else if let Some((part, query)) = known.choosing.take() {
-            if known.models.is_empty() {
-                let hint = "rhumb models lists those that are known; /model NAME asks one by its name.";
-                self.session.tell(Level::Info, "The server has no list of its models.", hint);
-                return;
-            }
-            self.overlays.show(Overlay::models(&known.models, part, &query));
-        }
-        self.hint.clear();
-        self.sequence.clear();
     }
 
     /// What is known of the terminal, for doctor and reports.

@@ -13,7 +13,7 @@ use ratatui::widgets::Paragraph;
 use rhumb_text::{sanitize, width, wrap};
 
 use super::{Reply, centred, line_prompt, window};
-use crate::session::{Clip, RunLog, RunState};
+use crate::session::{ClipboardText, RunLog, RunState};
 use crate::tui::chat_pane::run_state_mark;
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
@@ -176,7 +176,7 @@ impl LogView {
         let text: String = lines.map(|line| format!("{}\n", line.trim_end_matches(['\n', '\r']))).collect();
         let hint = if log.cut { "Its beginning is no longer kept." } else { "" };
         let what = format!("The log of {}", log.line.trim());
-        Reply::Copy(Clip { what, text, hint: hint.to_owned() })
+        Reply::Copy(ClipboardText { what, text, hint: hint.to_owned() })
     }
 
     /// Whether a query is being typed.

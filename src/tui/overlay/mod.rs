@@ -41,7 +41,7 @@ use super::previews::Previews;
 use super::theme::{Role, Theme};
 use super::widget::picker::Picker;
 use crate::context::Prompt;
-use crate::session::{Clip, MapIdentity, ModelRow, ModelUse, NewKey, Question, Recording, RunLog, SettingRow};
+use crate::session::{ClipboardText, MapIdentity, ModelRow, ModelUse, NewKey, Question, Recording, RunLog, SettingRow};
 
 pub use self::connect::ConnectBox;
 pub use self::file_peek::{LocationView, Place, PreviewTarget};
@@ -469,7 +469,7 @@ pub enum Reply {
     /// The recording ends: true to transcribe it, false to discard it.
     Spoken(bool),
     /// Copy this to the clipboard. The overlay stays open.
-    Copy(Clip),
+    Copy(ClipboardText),
     /// Stop this run.
     StopRun(u64),
     /// Use this model for that purpose.

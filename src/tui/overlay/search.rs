@@ -13,7 +13,7 @@ use rhumb_index::retrieval::{Hit, Hit as Passage, Question};
 use rhumb_text::{sanitize, width, wrap};
 
 use super::{Place, PreviewTarget, Reply, file_peek, line_prompt};
-use crate::session::{Clip, SurveyState};
+use crate::session::{ClipboardText, SurveyState};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::file_preview::Marked;
@@ -223,7 +223,7 @@ impl CodeSearch {
                 // What is pasted into a shell must not act there by what a file is called.
                 let text = sanitize::visible_line(&format!("{path}:{}", hit.line)).into_owned();
                 self.note = format!("copied: {text}");
-                Reply::Copy(Clip { what: "The place".into(), text, hint: String::new() })
+                Reply::Copy(ClipboardText { what: "The place".into(), text, hint: String::new() })
             }
             _ => Reply::Show(self.places()),
         }

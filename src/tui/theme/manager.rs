@@ -215,7 +215,7 @@ mod tests {
     }
 
     fn notices(app: &App) -> usize {
-        app.session.transcript().iter().filter(|entry| matches!(entry, Entry::Notice(_))).count()
+        app.session.transcript().iter().filter(|entry| matches!(entry, Entry::Status(_))).count()
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Session {
         if is_asked {
             return Vec::new();
         }
-        self.questions.retain(|question| !matches!(question.subject, Subject::Mentioned { .. }));
+        self.questions.withdraw(|subject| matches!(subject, Subject::Mentioned { .. }));
         self.waiting.weighing.retain(|(_, waiting)| !matches!(waiting, Subject::Mentioned { .. }));
         if subject == (Subject::Mentioned { files: Vec::new() }) { Vec::new() } else { self.weigh(subject) }
     }
@@ -65,7 +65,7 @@ impl Session {
     /// The files that the conversation before named are not offered any more.
     pub(crate) fn forget_mentioned(&mut self) {
         self.waiting.mentioned.clear();
-        self.questions.retain(|question| !matches!(question.subject, Subject::Mentioned { .. }));
+        self.questions.withdraw(|subject| matches!(subject, Subject::Mentioned { .. }));
         self.waiting.weighing.retain(|(_, waiting)| !matches!(waiting, Subject::Mentioned { .. }));
     }
 

@@ -189,7 +189,7 @@ fn files_that_an_answer_names_are_offered_and_its_edits_are_kept() {
     session.send("do it");
     let effects = answer(&mut session, &format!("lib/c.py calls it, and so does lib/d.py.\n\n{edit}"));
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Propose { .. })));
-    let question = session.questions.front().unwrap();
+    let question = session.questions.first().unwrap();
     assert!(question.title.contains("lib/c.py and lib/d.py") && question.text.contains("lib/c.py  7 tokens"));
     let proposals = session.proposals;
     let effects = session.answer('s');
@@ -232,7 +232,7 @@ fn names_behind_an_at_are_looked_up_before_the_message_goes() {
     let order = order.unwrap();
     assert!(order.draft.ends_with("@nobody\n\n-old\n+new") && order.files.len() == 1, "{order:?}");
     assert!(order.history.is_empty());
-    let said = session.transcript.iter().filter(|entry| !matches!(entry, Entry::Notice(_)));
+    let said = session.transcript.iter().filter(|entry| !matches!(entry, Entry::Status(_)));
     let kinds: Vec<bool> = said.map(|entry| matches!(entry, Entry::Shared { .. })).collect();
     assert_eq!(kinds, [false, true, false], "below the message, above its answer");
     answer(&mut session, "yes");
@@ -252,7 +252,7 @@ fn a_turn_cancelled_while_names_are_looked_up_stays_so() {
     session.cancel();
     let report = MentionResponse::LookedUp(LookedUp { turn, ..LookedUp::default() });
     assert!(session.handle(Response::Mention(report)).is_empty());
-    assert_eq!(session.returned_draft.as_deref(), Some("see @diff"));
+    assert_eq!(session.returned_draft(), Some("see @diff"));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn talk() -> App {
         user("first"),
         answer("One.\n\n```sh\ncargo test\n```\n\nSee [the log](https://a.example), src/tide.rs:12.", "hm"),
         user("second"),
-        Entry::notice(Level::Info, "noted", ""),
+        Entry::status(Level::Info, "noted", ""),
     ])
 }
 
@@ -156,7 +156,7 @@ fn a_message_that_is_not_sent_again_after_all_leaves_everything_as_it_was() {
 fn a_draft_that_comes_back_does_not_sweep_away_what_is_written() {
     let mut app = talk();
     press(&mut app, "n e w");
-    app.session.returned_draft = Some("old".into());
+    app.session.return_draft("old".into());
     press(&mut app, "!");
     assert_eq!(app.composer.text(), "new!");
     assert!(app.hint.text().contains("Alt-Up"), "{}", app.hint.text());
