@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rhumb::context::Mode;
-use rhumb::session::{
+use rhumb::tui::action::{ACTIONS, Pane, Scope};
+use rhumb_session::context::Mode;
+use rhumb_session::{
     Argument, COMMANDS, Candidates, ChatFile, CommandInfo, Connection, Entry, Group, ModelRow, Session, Word,
     find_command, parse_command, place,
 };
-use rhumb::tui::action::{ACTIONS, Pane, Scope};
 
 fn docs(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name)

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use rhumb::config::{PRESETS, settings_table};
-use rhumb::context::{PLACEHOLDERS, Prompts};
-use rhumb::session::{COMMANDS, Group};
 use rhumb::tui::action::{ACTIONS, Pane, Scope};
+use rhumb_session::context::{PLACEHOLDERS, Prompts};
+use rhumb_session::{COMMANDS, Group};
 use rhumb_syntax::{Language, tags};
 
 /// The text between `<!-- name -->` and `<!-- /name -->`, with its place.

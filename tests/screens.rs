@@ -56,7 +56,7 @@ mod themes;
 use harness::{Harness, Scene};
 use std::sync::Arc;
 
-use rhumb::session::{Level, Response, RunResponse};
+use rhumb_session::{Level, Response, RunResponse};
 use rhumb_workspace::process::{End, LiveOutput};
 
 /// All panes, a pane with company, a pane alone.

@@ -11,7 +11,6 @@ use crate::demo;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{complain, path_under, print};
 use crate::host::{Host, Line, RequestEnv, connect, recovered};
-use crate::session::{ConnectRequest, Connection, ModeRules, SessionStart};
 use crate::store::LayoutFile;
 use crate::tui::action::key_notes;
 use crate::tui::theme::manager::ThemeChoice;
@@ -19,6 +18,7 @@ use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::{self, AppExit, Start};
 use rhumb_llm::KeySource;
 use rhumb_llm::{Provider, ScriptedProvider, ScriptedReply};
+use rhumb_session::{ConnectRequest, Connection, ModeRules, SessionStart};
 use rhumb_workspace::{Journal, Root, RootKind};
 
 /// Opens the app on `root`.
@@ -213,7 +213,7 @@ fn draw(
     start: Start,
     picture: &PictureArgs,
     file: &Path,
-    make_runner: impl FnOnce(tokio::sync::mpsc::Sender<crate::session::Response>) -> Host,
+    make_runner: impl FnOnce(tokio::sync::mpsc::Sender<rhumb_session::Response>) -> Host,
 ) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
         let message = format!("the picture cannot be written to {}: {error}", file.display());

@@ -8,9 +8,9 @@ use crate::headless::{
     ApplyArgs, AskArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, IndexArgs, ManArgs, MapArgs, ModelsArgs,
     SearchArgs, SessionsArgs, TrustArgs, VersionArgs,
 };
-use crate::session::SessionSelector;
 use crate::tui::Scene;
 use crate::version;
+use rhumb_session::SessionSelector;
 
 /// A full-screen terminal pair programmer: ranked repo map, metered context, and a review of every hunk before a byte is
 /// written.

@@ -1,12 +1,13 @@
 //! `.aider.conf.yml`: settings of aider that have a counterpart here. They have a lower precedence than `rhumb.toml` in the
 //! same folder, and the same trust.
 
+use rhumb_session::SettingKind;
 use std::borrow::Cow;
 
 use saphyr_parser::{Event, Parser, Span};
 use toml::Value;
 
-use super::setting::{Kind, setting};
+use super::setting::setting;
 use super::settings_file::{Entry, Level, Origin};
 use super::value::read;
 
@@ -82,7 +83,7 @@ fn translated(line: &Line) -> Option<Translated> {
         }
         "dark-mode" | "light-mode" => {
             let theme = if line.name == "dark-mode" { "rhumb-dark" } else { "rhumb-light" };
-            let is_on = read(Kind::Switch, first) == Ok(Value::Boolean(true));
+            let is_on = read(SettingKind::Switch, first) == Ok(Value::Boolean(true));
             Some(Ok(if is_on { vec![("theme".into(), theme.into())] } else { Vec::new() }))
         }
         "alias" => {
@@ -105,7 +106,7 @@ fn counterpart(name: &str) -> Option<&'static super::Setting> {
 
 fn value(setting: &super::Setting, line: &Line) -> Translated {
     let value = match (setting.kind, line.values.as_slice()) {
-        (Kind::List, values) => Value::Array(values.iter().cloned().map(Value::String).collect()),
+        (SettingKind::List, values) => Value::Array(values.iter().cloned().map(Value::String).collect()),
         (_, [only]) => read(setting.kind, &in_tokens(only, setting.name))?,
         _ => return Err("there can be only one here".into()),
     };

@@ -5,8 +5,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::Level;
-use crate::context::Mode;
+use rhumb_session::{CommandFile, CommandSource};
 
 /// The folder of commands in a repository, relative to the root.
 pub const REPOSITORY_COMMANDS: &str = ".rhumb/commands";
@@ -20,37 +19,16 @@ const MAX_DEPTH: usize = 4;
 /// Maximum number of files of one folder.
 const MAX_FILES: usize = 500;
 
-/// A custom command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandFile {
-    /// The name without the slash: `git:commit` for `git/commit.md`.
-    pub name: String,
-    /// The owner.
-    pub level: Level,
-    /// The file, for display.
-    pub path: String,
-    /// The description for lists; the first line of the text if the file has none.
-    pub description: String,
-    /// The arguments for the help; empty if the file does not describe them.
-    pub arguments: String,
-    /// The mode of the message, if the file sets one.
-    pub mode: Option<Mode>,
-    /// The model, if the file names one.
-    pub model: Option<String>,
-    /// The message with placeholders.
-    pub body: String,
-}
-
 /// The commands of both folders, sorted by name; the user's takes precedence. Also returns problems, each with a hint.
 pub fn command_files(user: Option<&Path>, root: &Path) -> (Vec<CommandFile>, Vec<(String, String)>) {
     let (mut commands, mut problems) = (Vec::new(), Vec::new());
     let repository = root.join(REPOSITORY_COMMANDS);
-    let folders = [(user.map(Path::to_owned), Level::User), (Some(repository), Level::Repository)];
-    for (folder, level) in folders {
-        let Some(folder) = folder.filter(|folder| is_plain_folder(folder, root, level)) else { continue };
+    let folders = [(user.map(Path::to_owned), CommandSource::User), (Some(repository), CommandSource::Repository)];
+    for (folder, source) in folders {
+        let Some(folder) = folder.filter(|folder| is_plain_folder(folder, root, source)) else { continue };
         for path in files(&folder) {
             let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-            match read(&path).and_then(|text| command(&folder, &path, &shown, level, &text)) {
+            match read(&path).and_then(|text| command(&folder, &path, &shown, source, &text)) {
                 Ok((command, notes)) => {
                     let known: Option<&CommandFile> =
                         commands.iter().find(|known: &&CommandFile| known.name == command.name);
@@ -74,10 +52,10 @@ pub fn command_files(user: Option<&Path>, root: &Path) -> (Vec<CommandFile>, Vec
 }
 
 /// Whether the folder can be used: that of a repository must not be a symbolic link.
-fn is_plain_folder(folder: &Path, root: &Path, level: Level) -> bool {
-    match level {
-        Level::User => folder.is_dir(),
-        Level::Repository => {
+fn is_plain_folder(folder: &Path, root: &Path, source: CommandSource) -> bool {
+    match source {
+        CommandSource::User => folder.is_dir(),
+        CommandSource::Repository => {
             let inside = folder.canonicalize().ok().zip(root.canonicalize().ok());
             inside.is_some_and(|(folder, root)| folder.is_dir() && folder.starts_with(root))
         }
@@ -119,7 +97,7 @@ fn read(path: &Path) -> Result<String, String> {
 /// Parses a command. Also returns notes about the file.
 type Checked = (CommandFile, Vec<(String, String)>);
 
-fn command(folder: &Path, path: &Path, shown: &str, level: Level, text: &str) -> Result<Checked, String> {
+fn command(folder: &Path, path: &Path, shown: &str, source: CommandSource, text: &str) -> Result<Checked, String> {
     let name = name(folder, path)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let (fields, body) = front_matter(&text)?;
@@ -129,7 +107,7 @@ fn command(folder: &Path, path: &Path, shown: &str, level: Level, text: &str) ->
     }
     let first = body.lines().next().unwrap_or_default().trim_start_matches('#').trim().to_owned();
     let (path, arguments, mode, model) = (shown.to_owned(), String::new(), None, None);
-    let mut command = CommandFile { name, level, path, description: first, arguments, mode, model, body };
+    let mut command = CommandFile { name, source, path, description: first, arguments, mode, model, body };
     let mut notes = Vec::new();
     for (key, value) in fields {
         match key.as_str() {
@@ -137,7 +115,7 @@ fn command(folder: &Path, path: &Path, shown: &str, level: Level, text: &str) ->
             "arguments" | "argument-hint" => command.arguments = value,
             "mode" => command.mode = Some(value.parse().map_err(|error| format!("mode: {error}"))?),
             // Only the user chooses which model receives code.
-            "model" if level == Level::Repository => {
+            "model" if source == CommandSource::Repository => {
                 let what = format!("{shown} names a model, which a repository's command may not.");
                 notes.push((what, "The model that you chose is asked.".to_owned()));
             }
@@ -196,6 +174,7 @@ fn clipped(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rhumb_session::context::Mode;
 
     fn put(folder: &Path, path: &str, text: &[u8]) {
         let path = folder.join(path);

@@ -3,6 +3,7 @@
 //! `toml_edit` is not used here: it would also remove the comment above a removed setting, and cannot place a new one below its
 //! commented default.
 
+use rhumb_session::SettingKind;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::layers::plain_text;
-use super::setting::{Kind, setting};
+use super::setting::setting;
 use super::settings_file::{Level, line_of, parse};
 use super::trust::private_folder;
 use super::value::{read, written};
@@ -21,7 +22,7 @@ use super::value::{read, written};
 /// What the setting expects, and what was typed, in words.
 pub fn typed_value(name: &str, text: &str) -> Result<String, String> {
     let kind = setting(name).ok_or_else(|| format!("there is no setting {name}"))?.kind;
-    if kind == Kind::Tables {
+    if kind == SettingKind::Tables {
         return Err("it is a table, to be written in the file".into());
     }
     // As TOML, or else without quotes.

@@ -25,18 +25,18 @@ mod settings_file;
 mod trust;
 mod value;
 
-pub use custom_commands::{CommandFile, REPOSITORY_COMMANDS, command_files};
+pub use custom_commands::{REPOSITORY_COMMANDS, command_files};
 pub use edit_file::{changed, keep_setting, setting_line, typed_value};
 pub use embeddings::{Consent, Embeddings, EmbeddingsSource};
-pub use key::{KeySearch, KeyedProvider, Keyring, Keys, SearchedPlace, keyring_of_system};
+pub use key::{Keyring, Keys, keyring_of_system};
 pub use layers::{Layers, Sources, WorkingDirs, plain_text};
 pub use paths::Paths;
 pub use provider::{PRESETS, Preset, ProviderEntry, Providers, preset};
 pub use render::{default_file, settings_table, settings_text};
-pub use setting::{EFFORTS, Kind, PROVIDER_FIELDS, SETTINGS, Setting, Trust, setting};
+pub use setting::{PROVIDER_FIELDS, SETTINGS, Setting, Trust, setting};
 pub use settings::{
-    Attribution, CodebaseSettings, ComposerKeys, DiffView, DisplaySettings, LayoutChoice, More, Notify, Overrides,
-    Settings, UndoCommit,
+    Attribution, CodebaseSettings, ComposerKeys, DiffView, DisplaySettings, LayoutChoice, Notify, Overrides, Settings,
+    UndoCommit,
 };
 pub use settings_file::{Entry, Level, Origin, Problem};
 pub use trust::{Approvals, Proposed};

@@ -1,8 +1,9 @@
 //! Settings as text: the default file, the table of the README, and the effective values with their origins.
 
+use rhumb_session::SettingKind;
 use std::fmt::Write as _;
 
-use super::setting::{Kind, SETTINGS, Setting, Trust};
+use super::setting::{SETTINGS, Setting, Trust};
 use super::value::dotted;
 use super::{Entry, Settings, written};
 use rhumb_llm::{Endpoint, redacted_url};
@@ -25,8 +26,8 @@ fn described(setting: &Setting) -> String {
     let unset = if default.is_empty() { "; an example, unset by default" } else { "" };
     let mut text = format!("\n# {help}\n");
     match (kind, *name) {
-        (Kind::Tables, name @ ("aliases" | "linters" | "keys")) => _ = writeln!(text, "#[{name}]\n#{example}"),
-        (Kind::Tables, _) => {
+        (SettingKind::Tables, name @ ("aliases" | "linters" | "keys")) => _ = writeln!(text, "#[{name}]\n#{example}"),
+        (SettingKind::Tables, _) => {
             let lines: String = example.lines().map(|line| format!("#{line}\n")).collect();
             _ = write!(text, "#[{name}.{}]\n{lines}", if *name == "models" { "\"my-model\"" } else { "box" });
         }
@@ -72,7 +73,7 @@ pub fn settings_text(settings: &Settings, endpoint: Option<&Endpoint>, only: Opt
                 let _ = writeln!(text, "{} = {}  # {}", dotted(&entry.name), written(&entry.shown()), entry.origin);
             }
         }
-        if !is_said && setting.kind != Kind::Tables && is_meant(setting.name) {
+        if !is_said && setting.kind != SettingKind::Tables && is_meant(setting.name) {
             let value = if setting.default.is_empty() { "(unset)" } else { setting.default };
             let _ = writeln!(text, "{} = {value}  # default", setting.name);
         }

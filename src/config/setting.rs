@@ -1,9 +1,9 @@
 //! The table of settings: names, types, defaults, and who may set each. Checks of files and variables, `rhumb config`, the default
 //! file and the table of the README are made from it.
 
-use self::Kind::{Command, List, Number, OneOf, Switch, Tables, Text, Thinking, Url, Whole};
 use self::Trust::{Asks, Inert, User};
-use super::settings::More;
+use rhumb_session::SettingKind::{Command, List, Number, OneOf, Switch, Tables, Text, Thinking, Url, Whole};
+use rhumb_session::{ContextRequestPolicy, SettingKind};
 
 /// One setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Setting {
     /// The name in `rhumb.toml`.
     pub name: &'static str,
     /// The type of its values.
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// What a settings file in a repository may do with it.
     pub trust: Trust,
     /// The default as TOML; empty without one.
@@ -27,7 +27,7 @@ pub struct Setting {
 impl Setting {
     /// The environment variable that sets it; `None` for tables.
     pub fn variable(&self) -> Option<String> {
-        (self.kind != Kind::Tables).then(|| format!("RHUMB_{}", self.name.to_ascii_uppercase()))
+        (self.kind != SettingKind::Tables).then(|| format!("RHUMB_{}", self.name.to_ascii_uppercase()))
     }
 
     const fn flag(self, flag: &'static str) -> Self {
@@ -36,12 +36,24 @@ impl Setting {
 }
 
 /// A setting with a default.
-const fn set(name: &'static str, kind: Kind, trust: Trust, default: &'static str, help: &'static str) -> Setting {
+const fn set(
+    name: &'static str,
+    kind: SettingKind,
+    trust: Trust,
+    default: &'static str,
+    help: &'static str,
+) -> Setting {
     Setting { name, kind, trust, default, example: "", flag: None, help }
 }
 
 /// A setting without a default.
-const fn unset(name: &'static str, kind: Kind, trust: Trust, example: &'static str, help: &'static str) -> Setting {
+const fn unset(
+    name: &'static str,
+    kind: SettingKind,
+    trust: Trust,
+    example: &'static str,
+    help: &'static str,
+) -> Setting {
     Setting { name, kind, trust, default: "", example, flag: None, help }
 }
 
@@ -67,7 +79,7 @@ pub const SETTINGS: &[Setting] = &[
     set("edit_rounds", Whole(0, 20), Asks, "3", "How often edits without a place are sent back to the model automatically."),
     unset("history_tokens", Whole(0, ANY), Inert, "4096", "Tokens of history before it is summarized; a share of the context window if unset."),
     unset("codebase_tokens", Whole(0, ANY), Inert, "8192", "Budget of the passages that @codebase finds, in tokens; a share of the context window if unset."),
-    set("codebase_more", OneOf(More::WORDS), Asks, "\"ask\"", "What happens when the model requests more of the repository after @codebase."),
+    set("codebase_more", OneOf(ContextRequestPolicy::WORDS), Asks, "\"ask\"", "What happens when the model requests more of the repository after @codebase."),
     set("codebase_rounds", Whole(0, 20), Asks, "2", "How often the model may request more for one question."),
     set("codebase_planning", Switch, Asks, "false", "Let the weak model choose search terms before @codebase searches."),
     set("codebase_hyde", Switch, Asks, "false", "Let the weak model write two guesses at the code that answers, and search for them too."),
@@ -132,53 +144,6 @@ pub const SETTINGS: &[Setting] = &[
     unset("models", Tables, Asks, "window = 65536", "Properties of a model that is missing or wrong in the built-in table."),
 ];
 
-/// The type of the values of a setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Any text.
-    Text,
-    /// An address.
-    Url,
-    /// A whole number in this range, inclusive.
-    Whole(u32, u32),
-    /// A number that is not negative.
-    Number,
-    /// true or false.
-    Switch,
-    /// One of these words.
-    OneOf(&'static [&'static str]),
-    /// A word for a reasoning effort, or a number of tokens.
-    Thinking,
-    /// A list of texts. Lists of several files are concatenated.
-    List,
-    /// A command line, run without a shell.
-    Command,
-    /// Named tables: `[providers.NAME]`.
-    Tables,
-}
-
-impl Kind {
-    /// The type in words.
-    pub fn expected(self) -> String {
-        match self {
-            Self::Text => "a text in quotes".into(),
-            Self::Url => "an address in quotes, https://… or http://…".into(),
-            Self::Whole(least, u32::MAX) => format!("a whole number from {least}"),
-            Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
-            Self::Number => "a number from 0".into(),
-            Self::Switch => "true or false".into(),
-            Self::OneOf(words) => format!("one of {}", words.join(", ")),
-            Self::Thinking => format!("one of {}, or a number of tokens", EFFORTS.join(", ")),
-            Self::List => "a list of texts: [\"…\", \"…\"]".into(),
-            Self::Command => "a command line in quotes".into(),
-            Self::Tables => "a table".into(),
-        }
-    }
-}
-
-/// Words for reasoning efforts.
-pub const EFFORTS: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh"];
-
 /// What a settings file in a repository may do with a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
@@ -193,13 +158,13 @@ pub enum Trust {
 }
 
 /// The fields of `[providers.NAME]`.
-pub const PROVIDER_FIELDS: &[(&str, Kind)] = &[
-    ("base_url", Kind::Url),
-    ("api", Kind::OneOf(&["chat", "responses", "anthropic", "gemini", "ollama"])),
-    ("key_env", Kind::Text),
-    ("key_command", Kind::Command),
-    ("headers", Kind::Tables),
-    ("params", Kind::Tables),
+pub const PROVIDER_FIELDS: &[(&str, SettingKind)] = &[
+    ("base_url", SettingKind::Url),
+    ("api", SettingKind::OneOf(&["chat", "responses", "anthropic", "gemini", "ollama"])),
+    ("key_env", SettingKind::Text),
+    ("key_command", SettingKind::Command),
+    ("headers", SettingKind::Tables),
+    ("params", SettingKind::Tables),
 ];
 
 /// The setting with a name.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rhumb_session::ContextRequestPolicy;
+
 use super::layers::{Layers, Sources};
 use super::paths::owner_if_another;
 use super::provider::entries;
@@ -521,31 +523,6 @@ fn keys(layers: &Layers) -> BTreeMap<String, Vec<String>> {
     layers.tables("keys").map(|(action, entry)| (action.to_owned(), texts(&entry.value))).collect()
 }
 
-/// What happens when a model requests more of the repository.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum More {
-    /// The user is asked.
-    #[default]
-    Ask,
-    /// The request is answered.
-    Always,
-    /// The model is not offered to request more.
-    Never,
-}
-
-impl More {
-    /// The values of the setting.
-    pub const WORDS: &'static [&'static str] = &["ask", "always", "never"];
-
-    fn named(name: &str) -> Self {
-        match name {
-            "always" => Self::Always,
-            "never" => Self::Never,
-            _ => Self::Ask,
-        }
-    }
-}
-
 /// The settings of `@codebase`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodebaseSettings {
@@ -560,7 +537,7 @@ pub struct CodebaseSettings {
     /// How often the model may request more for one question.
     pub rounds: usize,
     /// What happens when it does.
-    pub more: More,
+    pub more: ContextRequestPolicy,
 }
 
 impl Default for CodebaseSettings {
@@ -577,7 +554,7 @@ impl CodebaseSettings {
             hyde: layers.switch("codebase_hyde"),
             rerank: layers.switch("codebase_rerank"),
             rounds: layers.whole("codebase_rounds").unwrap_or_default(),
-            more: layers.text("codebase_more").map(|name| More::named(&name)).unwrap_or_default(),
+            more: layers.text("codebase_more").map(|name| ContextRequestPolicy::named(&name)).unwrap_or_default(),
         }
     }
 }

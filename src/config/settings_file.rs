@@ -1,11 +1,12 @@
 //! Parses one settings file and checks its entries, each with its line.
 
+use rhumb_session::SettingKind;
 use std::fmt;
 
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
-use super::setting::{Kind, PROVIDER_FIELDS, SETTINGS, setting};
+use super::setting::{PROVIDER_FIELDS, SETTINGS, setting};
 use super::value::checked;
 use rhumb_llm::models::ModelOverride;
 use rhumb_llm::redacted_url;
@@ -192,9 +193,9 @@ impl Reading<'_> {
     fn table(&mut self, kind: &str, name: &Name<'_>, span: &Spanned<DeValue<'_>>, value: &Value) {
         let (at, full) = (name.span().start, format!("{kind}.{}", name.get_ref()));
         let takes = match kind {
-            "aliases" | "linters" => Kind::Text,
-            "keys" => Kind::List,
-            _ => Kind::Tables,
+            "aliases" | "linters" => SettingKind::Text,
+            "keys" => SettingKind::List,
+            _ => SettingKind::Tables,
         };
         if let Err(message) = checked(takes, value) {
             return self.problem(at, format!("{full}: {message}"));

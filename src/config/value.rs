@@ -5,28 +5,31 @@ use std::fmt::Write as _;
 use toml::Value;
 use url::Url;
 
-use super::setting::{EFFORTS, Kind};
+use rhumb_llm::Thinking;
+use rhumb_session::SettingKind;
 use rhumb_text::sanitize;
 
 /// Checks a value from a file and converts it to the type of the setting, such as an integer to a float.
 ///
 /// # Errors
 /// What was expected and what was found, in words.
-pub(super) fn checked(kind: Kind, value: &Value) -> Result<Value, String> {
+pub(super) fn checked(kind: SettingKind, value: &Value) -> Result<Value, String> {
     let wrong = || format!("expected {}, found {}", kind.expected(), described(value));
     let fits = match (kind, value) {
-        (Kind::Text | Kind::Command, Value::String(text)) => !text.trim().is_empty(),
-        (Kind::Url, Value::String(text)) => is_address(text),
-        (Kind::Whole(least, most), Value::Integer(number)) => (i64::from(least)..=i64::from(most)).contains(number),
-        (Kind::Number, Value::Float(number)) => number.is_finite() && *number >= 0.0,
-        (Kind::Number, Value::Integer(number)) if *number >= 0 => return Ok(Value::Float(*number as f64)),
-        (Kind::Switch, Value::Boolean(_)) | (Kind::Tables, Value::Table(_)) => true,
-        (Kind::OneOf(words), Value::String(word)) => words.contains(&word.as_str()),
-        (Kind::Thinking, Value::String(word)) => EFFORTS.contains(&word.as_str()),
-        (Kind::Thinking, Value::Integer(tokens)) => u32::try_from(*tokens).is_ok(),
-        (Kind::List, Value::Array(items)) => items.iter().all(Value::is_str),
+        (SettingKind::Text | SettingKind::Command, Value::String(text)) => !text.trim().is_empty(),
+        (SettingKind::Url, Value::String(text)) => is_address(text),
+        (SettingKind::Whole(least, most), Value::Integer(number)) => {
+            (i64::from(least)..=i64::from(most)).contains(number)
+        }
+        (SettingKind::Number, Value::Float(number)) => number.is_finite() && *number >= 0.0,
+        (SettingKind::Number, Value::Integer(number)) if *number >= 0 => return Ok(Value::Float(*number as f64)),
+        (SettingKind::Switch, Value::Boolean(_)) | (SettingKind::Tables, Value::Table(_)) => true,
+        (SettingKind::OneOf(words), Value::String(word)) => words.contains(&word.as_str()),
+        (SettingKind::Thinking, Value::String(word)) => Thinking::EFFORTS.contains(&word.as_str()),
+        (SettingKind::Thinking, Value::Integer(tokens)) => u32::try_from(*tokens).is_ok(),
+        (SettingKind::List, Value::Array(items)) => items.iter().all(Value::is_str),
         // A single text is a list, too.
-        (Kind::List, Value::String(_)) => return Ok(Value::Array(vec![value.clone()])),
+        (SettingKind::List, Value::String(_)) => return Ok(Value::Array(vec![value.clone()])),
         _ => false,
     };
     if fits { Ok(value.clone()) } else { Err(wrong()) }
@@ -36,18 +39,18 @@ pub(super) fn checked(kind: Kind, value: &Value) -> Result<Value, String> {
 ///
 /// # Errors
 /// As [`checked`].
-pub(super) fn read(kind: Kind, text: &str) -> Result<Value, String> {
+pub(super) fn read(kind: SettingKind, text: &str) -> Result<Value, String> {
     let text = text.trim();
     let as_text = || Value::String(text.to_owned());
     let value = match kind {
-        Kind::Whole(..) | Kind::Thinking => text.parse().map_or_else(|_| as_text(), Value::Integer),
-        Kind::Number => text.parse().map_or_else(|_| as_text(), Value::Float),
-        Kind::Switch => match text.to_ascii_lowercase().as_str() {
+        SettingKind::Whole(..) | SettingKind::Thinking => text.parse().map_or_else(|_| as_text(), Value::Integer),
+        SettingKind::Number => text.parse().map_or_else(|_| as_text(), Value::Float),
+        SettingKind::Switch => match text.to_ascii_lowercase().as_str() {
             "true" | "1" | "yes" | "on" => Value::Boolean(true),
             "false" | "0" | "no" | "off" => Value::Boolean(false),
             _ => as_text(),
         },
-        Kind::List => {
+        SettingKind::List => {
             let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
             Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
         }
@@ -130,11 +133,11 @@ mod tests {
     #[test]
     fn a_wrong_type_says_what_was_expected_and_found() {
         let said = |kind, text: &str| checked(kind, &Value::String(text.into())).unwrap_err();
-        assert_eq!(said(Kind::Whole(0, 9), "3"), "expected a whole number from 0 to 9, found `3`");
-        assert_eq!(said(Kind::OneOf(&["a", "b"]), "c"), "expected one of a, b, found `c`");
-        assert!(said(Kind::Url, "u:canary@h").ends_with("found a text"));
-        assert!(checked(Kind::Whole(1, 9), &Value::Integer(0)).is_err());
-        assert!(checked(Kind::Number, &Value::Float(f64::NAN)).is_err());
+        assert_eq!(said(SettingKind::Whole(0, 9), "3"), "expected a whole number from 0 to 9, found `3`");
+        assert_eq!(said(SettingKind::OneOf(&["a", "b"]), "c"), "expected one of a, b, found `c`");
+        assert!(said(SettingKind::Url, "u:canary@h").ends_with("found a text"));
+        assert!(checked(SettingKind::Whole(1, 9), &Value::Integer(0)).is_err());
+        assert!(checked(SettingKind::Number, &Value::Float(f64::NAN)).is_err());
     }
 
     proptest::proptest! {
@@ -151,11 +154,11 @@ mod tests {
 
     #[test]
     fn variables_are_read_as_what_the_setting_takes() {
-        assert_eq!(read(Kind::Whole(0, 9), " 7 "), Ok(Value::Integer(7)));
-        assert_eq!(read(Kind::Switch, "off"), Ok(Value::Boolean(false)));
-        assert_eq!(read(Kind::Number, "2"), Ok(Value::Float(2.0)));
-        assert_eq!(read(Kind::Thinking, "8000"), Ok(Value::Integer(8000)));
-        assert_eq!(read(Kind::List, "a.md, b.md,"), Ok(Value::Array(vec!["a.md".into(), "b.md".into()])));
-        assert!(read(Kind::Whole(0, 9), "lots").is_err() && read(Kind::Thinking, "lots").is_err());
+        assert_eq!(read(SettingKind::Whole(0, 9), " 7 "), Ok(Value::Integer(7)));
+        assert_eq!(read(SettingKind::Switch, "off"), Ok(Value::Boolean(false)));
+        assert_eq!(read(SettingKind::Number, "2"), Ok(Value::Float(2.0)));
+        assert_eq!(read(SettingKind::Thinking, "8000"), Ok(Value::Integer(8000)));
+        assert_eq!(read(SettingKind::List, "a.md, b.md,"), Ok(Value::Array(vec!["a.md".into(), "b.md".into()])));
+        assert!(read(SettingKind::Whole(0, 9), "lots").is_err() && read(SettingKind::Thinking, "lots").is_err());
     }
 }

@@ -8,10 +8,10 @@ use super::undo::{journal, may_go_unrecorded, tell_recovered};
 use super::{advise, complain, path_under, print_exactly, print_json, read_input};
 use crate::error::{ErrorKind, UserError};
 use crate::host::{WriteOutcome, propose_alone, write};
-use crate::session::{ChatFile, PendingWrite, WriteSummary, Written, write_orders};
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{FormatChoice, Outcome, Proposal, Status};
 use rhumb_llm::strip_thinking;
+use rhumb_session::{ChatFile, PendingWrite, WriteSummary, Written, write_orders};
 use rhumb_text::count;
 use rhumb_workspace::{Journal, ReadError, Root};
 

@@ -1,11 +1,12 @@
 //! `rhumb config`: all settings with their values and origins.
 
+use rhumb_session::SettingKind;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
 use super::{ConfigArgs, advise, complain, print, print_json};
-use crate::config::{Kind, Level, Origin, Paths, SETTINGS, Settings, default_file, settings_text};
+use crate::config::{Level, Origin, Paths, SETTINGS, Settings, default_file, settings_text};
 use crate::error::{ErrorKind, UserError};
 use crate::tui::action::key_notes;
 use rhumb_llm::{Endpoint, redacted_url};
@@ -71,7 +72,7 @@ fn as_json(settings: &Settings, endpoint: Option<&Endpoint>) -> Value {
         .map(|entry| json!({"name": entry.name, "value": entry.shown(), "source": source(&entry.origin)}))
         .collect();
     let said = |name: &str| settings.layers.effective().any(|entry| entry.name == name);
-    for setting in SETTINGS.iter().filter(|setting| setting.kind != Kind::Tables && !said(setting.name)) {
+    for setting in SETTINGS.iter().filter(|setting| setting.kind != SettingKind::Tables && !said(setting.name)) {
         let default = format!("value = {}", setting.default).parse::<toml::Table>().ok();
         let value = default.and_then(|table| table.get("value").map(|value| json!(value))).unwrap_or(Value::Null);
         rows.push(json!({"name": setting.name, "value": value, "source": source(&Origin::Default)}));

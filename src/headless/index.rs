@@ -15,11 +15,11 @@ use crate::host::{
     IndexControl, IndexError, IndexRequest, IndexStatus, IndexStep, Indexed, Survey, catalog, embedder,
     embedding_price, estimate, index, map_store, may_send, model_folder,
 };
-use crate::session::IndexEstimate;
-use crate::session::consent_text;
 use crate::store::vectors::{ModelVectors, VectorStore};
 use rhumb_llm::LlmError;
 use rhumb_llm::embed::{self, Embedder, HubModel};
+use rhumb_session::IndexEstimate;
+use rhumb_session::consent_text;
 use rhumb_text::{byte_size, sanitize, thousands};
 use rhumb_workspace::Root;
 

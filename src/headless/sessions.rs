@@ -1,5 +1,6 @@
 //! `rhumb sessions`: lists, exports and deletes the sessions of a repository.
 
+use rhumb_session::SessionLine;
 use std::path::Path;
 
 use serde_json::json;
@@ -8,8 +9,8 @@ use super::args::{SessionsArgs, SessionsCommand};
 use super::{complain, print, print_exactly, print_json};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
-use crate::session::{ExportFormat, Exported, SavedSession, export};
-use crate::store::sessions::{Found, SessionLine, SessionStore, SessionsError, sessions_folder};
+use crate::store::sessions::{Found, SessionStore, SessionsError, sessions_folder};
+use rhumb_session::{ExportFormat, Exported, SavedSession, export};
 use rhumb_text::{sanitize, width};
 use rhumb_workspace::Root;
 

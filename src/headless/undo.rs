@@ -5,7 +5,7 @@ use crate::config::{Paths, Settings};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::report::yes_or_no;
 use crate::host::{recovered, unwrite};
-use crate::session::commit_change;
+use rhumb_session::commit_change;
 use rhumb_text::sanitize;
 use rhumb_workspace::{Direction, Journal, Root};
 

@@ -7,11 +7,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::connect::unknown_note;
 use super::{Host, Line, RequestEnv, connect_model};
-use crate::context::{Folding, SummaryPlan, history_tokens, summary};
-use crate::session::{AskEvent, Failure, Response, Spent, Summarized};
 use rhumb_llm::Message;
 use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{Finish, LlmError, Request, StreamEvent, Usage};
+use rhumb_session::context::{Folding, SummaryPlan, history_tokens, summary};
+use rhumb_session::{AskEvent, Failure, Response, Spent, Summarized};
 use rhumb_tokens::TokenCounter;
 
 /// Tokens that a summary is expected to have at most, for the spending cap.

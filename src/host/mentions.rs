@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use super::{Host, RequestEnv, SURVEY_PATIENCE, Survey, caught, shared_output};
-use crate::context::{AtMeaning, at_meaning, fence_for};
-use crate::session::{Attachment, Failure, LookedUp, MentionEffect, MentionResponse, Response, SharedPage};
 use rhumb_index::repo_map::TagGraph;
+use rhumb_session::context::{AtMeaning, at_meaning, fence_for};
+use rhumb_session::{Attachment, Failure, LookedUp, MentionEffect, MentionResponse, Response, SharedPage};
 use rhumb_text::sanitize::visible_line;
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::git::Repo;

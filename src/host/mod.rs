@@ -56,8 +56,6 @@ pub use verify::{Bench, CommandEvent, check};
 pub use write::{NotWritten, WriteOutcome, faults_of, recovered, undo_preview, unwrite, write};
 
 use self::attachments::Fetching;
-use crate::context::Window;
-use crate::session::{ChatFile, ContextView, Effect, Failure, MAP_BUDGET_STEP, RequestSpec, Response};
 use commit::Commits;
 use history_summary::SummaryRequest;
 use rhumb_edit::PendingChanges;
@@ -65,6 +63,8 @@ use rhumb_index::repo_map::TagGraph;
 use rhumb_llm::Endpoint;
 use rhumb_llm::HttpProvider;
 use rhumb_llm::models::{Api, Model};
+use rhumb_session::context::Window;
+use rhumb_session::{ChatFile, ContextView, Effect, Failure, MAP_BUDGET_STEP, RequestSpec, Response};
 use rhumb_workspace::{DiskChanges, Journal, Root, Watch};
 
 /// A burst of keystrokes is measured once, this long after the last of them.

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use super::Host;
-use crate::session::{Failure, Response};
+use rhumb_session::{Failure, Response};
 
 /// The variable that carries the text.
 const VARIABLE: &str = "RHUMB_MESSAGE";

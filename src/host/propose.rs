@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
 
-use crate::session::ChatFile;
 use rhumb_edit::{Files, Flag, FormatChoice, ParsedReply, PendingChanges, Proposal};
+use rhumb_session::ChatFile;
 use rhumb_workspace::{ReadError, Root};
 
 /// The files of a root as the edit room wants to see them.

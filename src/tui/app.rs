@@ -22,9 +22,9 @@ use super::theme::manager::{ThemeChoice, ThemeManager};
 use super::theme::{Theme, Themes};
 use super::view::ViewCache;
 use super::{layout, terminal};
-use crate::config::{DisplaySettings, Notify};
-use crate::session::{ClipboardText, Connection, Effect, Entry, Notice, Session, SessionStart, SurveyState};
+use crate::config::{DisplaySettings, Notify, SETTINGS};
 use crate::store::LayoutFile;
+use rhumb_session::{ClipboardText, Connection, Effect, Entry, Notice, Session, SessionStart, SurveyState};
 
 pub use super::review_pane::edit::{DraftPart, ReviewDraft};
 
@@ -145,6 +145,8 @@ impl App {
     pub fn start(session: Session, effects: Vec<Effect>, theme: Theme, root: String) -> (Self, Vec<Task>) {
         let mut session = session;
         session.set_theme_names(Theme::builtin_names().map(str::to_owned).collect());
+        let settings = SETTINGS.iter().map(|setting| (setting.name.to_owned(), setting.help.to_owned()));
+        session.set_setting_names(settings.collect());
         let app = Self {
             session,
             composer: Composer::new(&theme),

@@ -8,7 +8,7 @@ use rhumb_text::sanitize;
 use super::action::Pane;
 use super::app::App;
 use crate::config::Notify;
-use crate::session::{Entry, Level};
+use rhumb_session::{Entry, Level};
 
 /// What is known of whether anybody looks, and whether there was work under way.
 #[derive(Debug, Clone, Copy, Default)]
@@ -102,9 +102,9 @@ pub(crate) fn by_terminal(notify: Notify, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Connection, Session};
     use crate::tui::theme::{ColorDepth, Theme};
     use crossterm::event::Event;
+    use rhumb_session::{Connection, Session};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });

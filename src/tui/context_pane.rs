@@ -20,8 +20,8 @@ use super::overlay::{Overlay, Place};
 use super::theme::Role;
 use super::view::{ViewCache, pane_block, under_cursor};
 use super::widget::meter;
-use crate::context::{Chunk, ChunkKind, Prompt, PromptSecret, SentPassage, Trimmed};
-use crate::session::{Command, PassageCommand};
+use rhumb_session::context::{Chunk, ChunkKind, Prompt, PromptSecret, SentPassage, Trimmed};
+use rhumb_session::{Command, PassageCommand};
 
 /// Columns of the gauge of one part.
 const PART_GAUGE: usize = 6;
@@ -701,8 +701,8 @@ fn title_of(prompt: &Prompt, row: ContextRow) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{Chunk, PassagePlace, SentPassage};
     use rhumb_llm::Role;
+    use rhumb_session::context::{Chunk, PassagePlace, SentPassage};
 
     fn prompt() -> Prompt {
         let chunk = |kind: ChunkKind, tokens: usize| Chunk {

@@ -22,8 +22,8 @@ use super::widget::picker::Ranked;
 use super::{attention, status_line, terminal, theme, view};
 use crate::config::Notify;
 use crate::host::Host;
-use crate::session::{ClipboardText, Effect, GitEffect, Response};
 use crate::store::LayoutFile;
+use rhumb_session::{ClipboardText, Effect, GitEffect, Response};
 
 /// Reports that are handled before the keyboard is polled again.
 const MAX_REPORTS_PER_TURN: usize = 64;

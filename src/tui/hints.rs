@@ -102,8 +102,8 @@ mod tests {
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
     use super::*;
-    use crate::session::{Connection, Session};
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_session::{Connection, Session};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::Demo);

@@ -231,10 +231,10 @@ mod tests {
     use ratatui::layout::Rect;
 
     use super::*;
-    use crate::session::{Connection, Session};
     use crate::tui::action::Pane;
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_session::{Connection, Session};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::None);

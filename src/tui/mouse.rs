@@ -11,7 +11,7 @@ use rhumb_text::{count, width};
 use super::action::Pane;
 use super::app::{App, Task};
 use super::view::ViewCache;
-use crate::session::ClipboardText;
+use rhumb_session::ClipboardText;
 
 /// What a cell of the screen belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -382,10 +382,10 @@ mod mouse_tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::session::{Connection, Entry, Level, Session};
     use crate::tui::overlay::Overlay;
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view::{self, ViewCache};
+    use rhumb_session::{Connection, Entry, Level, Session};
 
     struct TestScreen {
         app: App,
@@ -397,7 +397,7 @@ mod mouse_tests {
         fn new(width: u16, height: u16) -> Self {
             let (mut session, effects) = Session::start(Connection::None);
             session.extend_transcript((0..200).map(|number| {
-                Entry::Status(crate::session::StatusMessage {
+                Entry::Status(rhumb_session::StatusMessage {
                     level: Level::Info,
                     text: format!("notice {number}"),
                     hint: String::new(),
@@ -543,8 +543,8 @@ mod mouse_tests {
     #[test]
     fn a_drag_from_an_edit_selects_text_and_a_click_on_it_is_done_when_the_button_is_released() {
         let mut test = TestScreen::new(120, 35);
-        let (text, reasoning, state) = (CARD.to_owned(), "hm".to_owned(), crate::session::AnswerState::Complete);
-        let answer = crate::session::Answer { text, reasoning, state, edits: Vec::new() };
+        let (text, reasoning, state) = (CARD.to_owned(), "hm".to_owned(), rhumb_session::AnswerState::Complete);
+        let answer = rhumb_session::Answer { text, reasoning, state, edits: Vec::new() };
         test.app.session.extend_transcript([Entry::Answer(answer)]);
         test.draw();
         let row_of = |test: &TestScreen, text: &str| {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::app::Task;
-use crate::session::{Effect, LookupEffect, LookupResponse, Response};
+use rhumb_session::{Effect, LookupEffect, LookupResponse, Response};
 
 /// Files that are cached at most.
 const MAX_FILES: usize = 64;

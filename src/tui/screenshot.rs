@@ -13,7 +13,7 @@ use super::app::{App, Start, Task, begin};
 use super::view::ViewCache;
 use super::{key, svg, view};
 use crate::host::Host;
-use crate::session::{Response, SurveyState};
+use rhumb_session::{Response, SurveyState};
 
 /// The screen is complete when no report has arrived for this long.
 const QUIET_PERIOD: Duration = Duration::from_millis(400);

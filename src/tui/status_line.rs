@@ -14,8 +14,8 @@ use super::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use super::app::App;
 use super::theme::Role;
 use super::widget::meter;
-use crate::context::Mode;
-use crate::session::{Connection, IndexState, SurveyState, find_command, is_command};
+use rhumb_session::context::Mode;
+use rhumb_session::{Connection, IndexState, SurveyState, find_command, is_command};
 
 /// What turns while something is under way, a step with each tick.
 const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
@@ -345,9 +345,9 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::session::{Response, Session};
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view::{self, ViewCache};
+    use rhumb_session::{Response, Session};
 
     fn app() -> App {
         let (model, host) = ("anthropic/claude-sonnet-9.1".to_owned(), "openrouter.ai".to_owned());
@@ -385,7 +385,7 @@ mod tests {
         app.focus = crate::tui::action::Pane::Map;
         app.layout.set_zoomed();
         line(&mut app, 100);
-        app.session.tell(crate::session::Level::Warning, "Nothing was written.", "");
+        app.session.tell(rhumb_session::Level::Warning, "Nothing was written.", "");
         app.report(Response::Head("main".into()));
         assert!(line(&mut app, 100).contains("Nothing was written."));
         app.hint.clear();

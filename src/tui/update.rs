@@ -6,7 +6,7 @@ use super::action::{Action, Binding, Pane};
 use super::app::{App, Editing, Task, run};
 use super::key;
 use super::overlay::{Overlay, Reply};
-use crate::session::{
+use rhumb_session::{
     ClipboardText, Command, Effect, Level, PassageCommand, Question, Response, as_command, is_command,
 };
 
@@ -473,10 +473,10 @@ fn only_char(text: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Connection, PersistenceEffect, PersistenceResponse, Session};
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_llm::LocalServer;
     use rhumb_llm::models::Api;
+    use rhumb_session::{Connection, PersistenceEffect, PersistenceResponse, Session};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::None);
@@ -529,7 +529,7 @@ mod tests {
         let mut app = app();
         press(&mut app, "/ m o d Shift-Tab");
         let rows = app.completion.popup().map(|popup| (popup.candidates.len(), popup.selected)).unwrap();
-        assert_eq!((rows.0 - 1, app.session.mode), (rows.1, crate::context::Mode::Code));
+        assert_eq!((rows.0 - 1, app.session.mode), (rows.1, rhumb_session::context::Mode::Code));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::overlay::OverlayContext;
 use super::theme::{Role, Theme};
 use super::widget::styled::fill;
 use super::{chat_pane, context_pane, map_pane, review_pane, status_line};
-use crate::session::Question;
+use rhumb_session::Question;
 
 /// With fewer columns the tabs are abbreviated.
 const MIN_FULL_TABS_COLUMNS: u16 = 50;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rhumb::store::sessions::{SessionStore, StoredSession, sessions_folder};
+use rhumb::store::sessions::{SessionStore, sessions_folder};
+use rhumb_session::StoredSession;
 
 use super::{
     HARBOUR, KEY, REQUEST, SUBJECT, confirm, harbour_repo, harbour_with_first_hunk, quit, rhumb, search_replace, send,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rhumb::config::ComposerKeys;
-use rhumb::context::Mode;
-use rhumb::session::{Answer, AnswerState, Entry, Response, RunResponse};
+use rhumb_session::context::Mode;
+use rhumb_session::{Answer, AnswerState, Entry, Response, RunResponse};
 use rhumb_workspace::process::End;
 
 use super::harness::{Harness, Scene};

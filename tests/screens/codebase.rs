@@ -1,6 +1,6 @@
 //! `@codebase` in the app: passages are looked up, shown with what they take, kept, and dropped.
 
-use rhumb::context::ChunkKind;
+use rhumb_session::context::ChunkKind;
 
 use crate::harness::{Harness, Scene};
 

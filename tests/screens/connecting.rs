@@ -1,9 +1,9 @@
 //! Connecting a model from within: what was looked for, a field for a key, and what is typed meanwhile.
 
-use rhumb::config::{KeySearch, KeyedProvider, SearchedPlace};
-use rhumb::session::{ConnectEffect, ConnectResponse, Failure, NewKey, Response};
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::{Api, Model};
+use rhumb_session::{ConnectEffect, ConnectResponse, Failure, NewKey, Response};
+use rhumb_session::{KeySearch, KeyedProvider, SearchedPlace};
 use secrecy::SecretString;
 
 use super::harness::Harness;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use rhumb::session::{Level, LookupResponse, ModelRow, ModelUse, Response, RunResponse};
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
+use rhumb_session::{Level, LookupResponse, ModelRow, ModelUse, Response, RunResponse};
 use rhumb_workspace::process::{End, LiveOutput};
 
 use super::attacks::{self, ATTACKS, OVERWRITE};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::harness::{Harness, Scene};
 use super::snapshot;
-use rhumb::session::{IndexEffect, IndexResponse, Response};
+use rhumb_session::{IndexEffect, IndexResponse, Response};
 
 const PROGRESS: IndexResponse = IndexResponse::Progress { done: 34, total: 100 };
 

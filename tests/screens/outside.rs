@@ -1,8 +1,8 @@
 //! What comes from outside, on the screen: a page, pictures, the clipboard, speech.
 
-use rhumb::session::{Clipboard, FetchEffect, FetchResponse, NewImage, Response, SharedPage};
-use rhumb::web::NearHost;
 use rhumb_llm::Image;
+use rhumb_session::{Clipboard, FetchEffect, FetchResponse, NewImage, Response, SharedPage};
+use rhumb_web::NearHost;
 
 use super::harness::{Harness, Scene};
 use super::{snapshot, snapshots};

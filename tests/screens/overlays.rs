@@ -3,8 +3,8 @@
 use super::harness::{Harness, Scene};
 use super::{review, snapshot};
 use rhumb::config::setting;
-use rhumb::session::{LookupResponse, ModelRow, ModelUse, PersistenceResponse, Response, SettingRow, Speaker};
-use rhumb::store::sessions::SessionLine;
+use rhumb_session::SessionLine;
+use rhumb_session::{LookupResponse, ModelRow, ModelUse, PersistenceResponse, Response, SettingRow, Speaker};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (200, 60)];
 

@@ -1,7 +1,7 @@
 //! A repository that takes long to read.
 
 use super::harness::Harness;
-use rhumb::session::{Response, SurveyState};
+use rhumb_session::{Response, SurveyState};
 
 #[test]
 fn reading_is_stopped_by_esc_and_goes_on_when_asked() {

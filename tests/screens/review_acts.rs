@@ -1,6 +1,6 @@
 //! What the review opens: comments, the write, the message to the model, edits without a place, conflicts.
 
-use rhumb::session::Response;
+use rhumb_session::Response;
 
 use super::harness::scene::HARBOUR;
 use super::harness::{Harness, Scene};

@@ -2,9 +2,9 @@
 
 use super::harness::{Harness, Scene};
 use super::snapshot;
-use rhumb::session::{LookupResponse, Response, SurveyState};
 use rhumb::tui::theme::ColorDepth;
 use rhumb_index::retrieval::{Hit, Question};
+use rhumb_session::{LookupResponse, Response, SurveyState};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (200, 60)];
 

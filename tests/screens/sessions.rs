@@ -2,8 +2,8 @@
 
 use super::harness::{Harness, Scene};
 use super::snapshots;
-use rhumb::session::{PersistenceResponse, Response, TextFile};
-use rhumb::store::sessions::SessionLine;
+use rhumb_session::SessionLine;
+use rhumb_session::{PersistenceResponse, Response, TextFile};
 
 fn line(number: i64, name: &str, opening: &str) -> SessionLine {
     SessionLine {

@@ -4,9 +4,9 @@ use super::harness::{Harness, Scene};
 use super::{HALF_WRONG, review};
 use ratatui::layout::Rect;
 use rhumb::config::LayoutChoice;
-use rhumb::session::{Level, Response};
 use rhumb::tui::action::Pane;
 use rhumb::tui::theme::ColorDepth;
+use rhumb_session::{Level, Response};
 use rhumb_text::width;
 
 /// The smallest, both sides of each border of the layout, and the largest that anybody has.

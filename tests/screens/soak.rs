@@ -3,9 +3,9 @@
 
 use super::harness::{Harness, Scene, character};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use rhumb::session::Level;
 use rhumb::tui::action::ACTIONS;
 use rhumb::tui::key;
+use rhumb_session::Level;
 
 /// Events in all, over the runs.
 const EVENTS: usize = 100_000;

@@ -1,6 +1,6 @@
 //! What a runner behind a harness still owes: a test waits for exactly that.
 
-use rhumb::session::{CodebaseResponse, PersistenceEffect, PersistenceResponse};
+use rhumb_session::{CodebaseResponse, PersistenceEffect, PersistenceResponse};
 
 use super::*;
 

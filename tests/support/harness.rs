@@ -20,15 +20,15 @@ use ratatui::style::Style;
 use rhumb::config::Settings;
 use rhumb::demo;
 use rhumb::host::{Host, Line, RequestEnv};
-use rhumb::session::{
-    AskError, AskEvent, ConnectEffect, Connection, Effect, FetchEffect, IndexEffect, Level, Response, RunEffect,
-    RunResponse, Session,
-};
 use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
 use rhumb::tui::theme::{ColorDepth, Theme};
 use rhumb::tui::view::{self, ViewCache};
 use rhumb_llm::{LlmError, ScriptedProvider, ScriptedReply, StreamEvent};
+use rhumb_session::{
+    AskError, AskEvent, ConnectEffect, Connection, Effect, FetchEffect, IndexEffect, Level, Response, RunEffect,
+    RunResponse, Session,
+};
 use rhumb_text::width;
 use rhumb_workspace::Root;
 use tokio::runtime::Runtime;

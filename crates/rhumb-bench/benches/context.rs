@@ -6,14 +6,14 @@ mod report;
 
 use std::sync::Arc;
 
-use rhumb::context::{
-    BudgetPlan, ContextFile, ContextInputs, Prompt, Prompts, Shares, Surroundings, Task, Window, fit,
-};
 use rhumb::host::CachedCounter;
 use rhumb_bench::CpuWatch;
 use rhumb_edit::EditFormat;
 use rhumb_llm::models::Model;
 use rhumb_llm::{Message, Role};
+use rhumb_session::context::{
+    BudgetPlan, ContextFile, ContextInputs, Prompt, Prompts, Shares, Surroundings, Task, Window, fit,
+};
 use rhumb_tokens::{TokenCounter, counter_for_model};
 
 /// Number of files of the request.

@@ -17,10 +17,10 @@ mod report;
 use crossterm::event::Event;
 use harness::{Harness, Scene};
 use rhumb::clock::{Stopwatch, ThreadWatch};
-use rhumb::context::Mode;
-use rhumb::session::{Answer, AnswerState, AskEvent, Entry, Response};
 use rhumb::tui::key;
 use rhumb_llm::StreamEvent;
+use rhumb_session::context::Mode;
+use rhumb_session::{Answer, AnswerState, AskEvent, Entry, Response};
 
 /// Columns and rows of the screen.
 const SCREEN: (u16, u16) = (160, 50);

@@ -56,6 +56,11 @@ pub enum Thinking {
     Budget(u32),
 }
 
+impl Thinking {
+    /// The levels that providers know.
+    pub const EFFORTS: &'static [&'static str] = &["none", "minimal", "low", "medium", "high", "xhigh"];
+}
+
 /// A request to a model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Request {

@@ -20,7 +20,6 @@ use super::provider::PRESETS;
 use super::{ConfigError, Paths};
 pub use keyring::{Keyring, keyring_of_system};
 use rhumb_llm::KeySource;
-pub use search::{KeySearch, KeyedProvider, SearchedPlace};
 
 /// The variable with the key of the configured address.
 const OWN_KEY_VARIABLE: &str = "RHUMB_API_KEY";

@@ -3,47 +3,14 @@
 use secrecy::SecretString;
 use url::Url;
 
+use rhumb_session::{KeySearch, KeyedProvider, SearchedPlace};
+
 use super::{OWN_KEY_VARIABLE, host, secret_file};
 use crate::config::provider::PRESETS;
 use crate::config::route::Candidate;
 use crate::config::{ConfigError, Settings};
 use rhumb_llm::models::Api;
 use rhumb_llm::{Endpoint, KeySource};
-
-/// A provider with a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyedProvider {
-    /// The name before the `/` of `NAME/model`.
-    pub name: String,
-    /// The host to which the key is sent.
-    pub host: String,
-    /// The variables that were searched, in order.
-    pub variables: Vec<String>,
-    /// The source of the key, if one was found.
-    pub found: Option<KeySource>,
-    /// The default model; empty without one.
-    pub default_model: String,
-}
-
-/// A source of keys other than a variable.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SearchedPlace {
-    /// A file, or the keyring.
-    pub name: String,
-    /// What was found there, in a few words.
-    pub state: String,
-}
-
-/// The result of a search for keys.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct KeySearch {
-    /// The providers with a key, in order of preference.
-    pub providers: Vec<KeyedProvider>,
-    /// Files and the keyring.
-    pub places: Vec<SearchedPlace>,
-    /// Where an entered key is stored, in a few words.
-    pub storage: String,
-}
 
 impl Settings {
     /// Searches for keys without running a command or reading a key.

@@ -1,13 +1,14 @@
 //! The layers of settings, in ascending precedence: the file of the user, the files of the repository from the root down to the
 //! current folder, environment variables, and flags. Lists are concatenated.
 
+use rhumb_session::SettingKind;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use toml::Value;
 
-use super::setting::{Kind, SETTINGS, Trust};
+use super::setting::{SETTINGS, Trust};
 use super::settings_file::{Entry, Level, Origin, Problem, parse};
 use super::trust::{Approvals, Proposed, is_foreign};
 use super::value::{dotted, read, written};
@@ -161,7 +162,7 @@ impl Layers {
                 format!("{} at {}: your own settings have it on, and that counts", dotted(&entry.name), entry.origin);
             return self.remarks.push(note);
         }
-        if setting.kind == Kind::List {
+        if setting.kind == SettingKind::List {
             for why in settle(&mut entry.value, setting.name, below) {
                 self.notes.push((format!("{} at {}: {why}.", dotted(&entry.name), entry.origin), String::new()));
             }
@@ -223,9 +224,9 @@ impl Layers {
     /// Adds the value of a variable or flag. A malformed address is accepted here: the error is reported when it is used, and
     /// the app is useful without a provider.
     fn said(&mut self, name: &'static str, text: &str, origin: Origin) -> Result<(), ConfigError> {
-        let kind = super::setting(name).map_or(Kind::Text, |setting| setting.kind);
-        let kind = if kind == Kind::Url { Kind::Text } else { kind };
-        if text.trim().is_empty() && kind == Kind::Text {
+        let kind = super::setting(name).map_or(SettingKind::Text, |setting| setting.kind);
+        let kind = if kind == SettingKind::Url { SettingKind::Text } else { kind };
+        if text.trim().is_empty() && kind == SettingKind::Text {
             self.push(Entry { name: name.into(), value: Value::String(String::new()), origin });
             return Ok(());
         }

@@ -135,7 +135,8 @@ fn what_runs_sends_or_costs_waits_for_an_approval_of_exactly_that_value() {
 
 #[test]
 fn a_repository_turns_no_switch_that_the_user_has_set() {
-    let switches = SETTINGS.iter().filter(|setting| setting.kind == Kind::Switch && setting.trust != Trust::User);
+    let switches =
+        SETTINGS.iter().filter(|setting| setting.kind == SettingKind::Switch && setting.trust != Trust::User);
     for Setting { name, trust, .. } in switches {
         for own in [false, true] {
             let world = World::new(&[
@@ -242,7 +243,9 @@ fn a_link_a_pipe_and_a_huge_file_are_not_read() {
 
 #[test]
 fn every_setting_that_is_not_inert_is_kept_from_a_repository() {
-    for setting in SETTINGS.iter().filter(|setting| setting.trust != Trust::Inert && setting.kind != Kind::Tables) {
+    for setting in
+        SETTINGS.iter().filter(|setting| setting.trust != Trust::Inert && setting.kind != SettingKind::Tables)
+    {
         let value = if setting.default.is_empty() { setting.example } else { setting.default };
         let settings = World::new(&[("repo/rhumb.toml", &format!("{} = {value}\n", setting.name))]).load();
         assert!(settings.layers.effective().next().is_none(), "{}", setting.name);

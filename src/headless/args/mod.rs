@@ -1,12 +1,12 @@
 //! The flags of the commands without the app. Their help texts are the manual.
 
+use rhumb_session::ContextRequestPolicy;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use crate::config::More;
-use crate::context::Mode;
+use rhumb_session::context::Mode;
 
 mod papers;
 
@@ -312,7 +312,7 @@ pub enum MoreArg {
     Never,
 }
 
-impl From<MoreArg> for More {
+impl From<MoreArg> for ContextRequestPolicy {
     fn from(arg: MoreArg) -> Self {
         match arg {
             MoreArg::Always => Self::Always,

@@ -2,9 +2,9 @@
 
 use super::edit;
 use crate::config::Settings;
-use crate::context::Mode;
 use crate::error::UserError;
 use crate::headless::args::{AskArgs, EditArgs};
+use rhumb_session::context::Mode;
 use rhumb_workspace::Root;
 
 /// Asks, and prints the answer as it streams. The exit code is 0.

@@ -2,8 +2,8 @@
 
 use crate::error::{ErrorKind, UserError};
 use crate::headless::event::FailedFor;
-use crate::session::AskError;
 use rhumb_llm::{Completion, Finish, LlmError};
+use rhumb_session::AskError;
 
 /// What to do about a chat file that cannot be read.
 pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read (or read in rhumb.toml).";

@@ -11,17 +11,18 @@ mod request;
 mod show_prompt;
 mod with_output;
 
+use rhumb_session::ContextRequestPolicy;
 use tokio::sync::mpsc;
 
 use super::args::EditArgs;
 use super::plain::Signals;
 use super::undo::{journal_of, tell_recovered};
 use super::{advise, path_under, print, print_json};
-use crate::config::{EmbeddingsSource, More, Settings};
-use crate::context::Mode;
+use crate::config::{EmbeddingsSource, Settings};
 use crate::error::{ErrorKind, UserError};
 use crate::host::{Host, Line, RequestEnv, editor_line, unsendable};
-use crate::session::{ChatFile, Connection, Failure, ModeRules, Session, SessionStart, uncounted};
+use rhumb_session::context::Mode;
+use rhumb_session::{ChatFile, Connection, Failure, ModeRules, Session, SessionStart, uncounted};
 use rhumb_workspace::Root;
 
 use errors::UNREADABLE;
@@ -91,7 +92,7 @@ fn adjusted(mut settings: Settings, args: &EditArgs) -> Settings {
     settings.lint = choice(args.lint, args.no_lint, settings.lint);
     settings.test = choice(args.test, args.no_test, settings.test);
     if let Some(more) = args.codebase_more {
-        settings.codebase.more = More::from(more);
+        settings.codebase.more = ContextRequestPolicy::from(more);
     }
     if args.show_prompt {
         // Nothing is sent: no helping model is asked, and no server of embeddings.
@@ -131,7 +132,11 @@ fn session(root: &Root, outfit: &RequestEnv, line: &Line, args: &EditArgs) -> Se
             add_mentions: Some(false),
             accept_plan: !args.plan_only,
             // A question that only a person could answer is a no.
-            more: if settings.codebase.more == More::Always { More::Always } else { More::Never },
+            more: if settings.codebase.more == ContextRequestPolicy::Always {
+                ContextRequestPolicy::Always
+            } else {
+                ContextRequestPolicy::Never
+            },
             more_rounds: settings.codebase.rounds,
             reads_pages: false,
         },

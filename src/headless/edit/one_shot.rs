@@ -14,13 +14,13 @@ use crate::headless::report::{as_diff, ask_each, outcome_line, warn_of_faults, y
 use crate::headless::undo::may_go_unrecorded;
 use crate::headless::{advise, complain};
 use crate::host::{Host, Line};
-use crate::session::{
-    AskError, AskEvent, CodebaseResponse, Committed, Effect, Entry, GitEffect, GitResponse, Level, MentionEffect,
-    ProcessSubject, RequestSpec, Response, RunResponse, Session, Subject, SurveyState, WriteSummary, Written, few,
-};
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{Proposal, Status};
 use rhumb_llm::{Completion, StreamEvent};
+use rhumb_session::{
+    AskError, AskEvent, CodebaseResponse, Committed, Effect, Entry, GitEffect, GitResponse, Level, MentionEffect,
+    ProcessSubject, RequestSpec, Response, RunResponse, Session, Subject, SurveyState, WriteSummary, Written, few,
+};
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;

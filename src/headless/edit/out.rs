@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::show_prompt::{prompt_json, summary};
-use crate::context::{PassagePlace, Prompt, PromptSecret};
 use crate::error::UserError;
 use crate::headless::event::{FileEvent, NotWrittenEvent, PassageEvent, SecretEvent, TurnEvent};
 use crate::headless::{complain, print_exactly, print_json};
-use crate::session::{AskEvent, WriteSummary, Written};
 use rhumb_llm::StreamEvent;
 use rhumb_llm::models::{Dollars, Model};
+use rhumb_session::context::{PassagePlace, Prompt, PromptSecret};
+use rhumb_session::{AskEvent, WriteSummary, Written};
 use rhumb_text::{sanitize, width};
 use rhumb_workspace::process::End;
 

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::one_shot::OneShot;
 use super::out::secret_events;
 use super::{UNREADABLE, advise, print, print_json, unsendable};
-use crate::context::{Chunk, Prompt};
 use crate::error::{ErrorKind, UserError};
 use rhumb_llm::Message;
 use rhumb_llm::models::{Dollars, Model, Tokens};
+use rhumb_session::context::{Chunk, Prompt};
 use rhumb_text::thousands;
 
 impl OneShot<'_> {

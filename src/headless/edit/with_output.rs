@@ -4,7 +4,7 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, complain, read_bytes};
 use crate::host::{RequestEnv, facts, output_budget, shared_output};
-use crate::session::Entry;
+use rhumb_session::Entry;
 
 /// The output that the flag names, as an entry that is sent with the request; `None` without the flag. Of a long output the beginning
 /// and the end are sent, and the whole is kept in a file.
@@ -33,7 +33,7 @@ pub(super) fn with_output(args: &EditArgs, outfit: &RequestEnv) -> Result<Option
         advise(&note.message, &note.hint);
     }
     let said = shared.excerpt.text.trim_end_matches('\n');
-    let fence = crate::context::fence_for([said]);
+    let fence = rhumb_session::context::fence_for([said]);
     let text = format!("The output:\n{fence}\n{said}\n{fence}");
     Ok(Some(Entry::Shared { title: name, text, whole: shared.whole }))
 }

@@ -2,11 +2,11 @@
 
 use super::desk::Desk;
 use super::phrases::{detail, in_words};
-use crate::context::Mode;
-use crate::session::{Effect, ModelUse, ProcessSubject, Question, SHOW_FAULT, Subject};
-use crate::store::sessions::SessionLine;
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
+use rhumb_session::SessionLine;
+use rhumb_session::context::Mode;
+use rhumb_session::{Effect, ModelUse, ProcessSubject, Question, SHOW_FAULT, Subject};
 use rhumb_text::count;
 
 /// What the next line is.
@@ -264,7 +264,7 @@ impl Desk {
             let name = row.name.to_lowercase();
             words.iter().all(|word| name.contains(word.as_str()))
         });
-        let row = |row: &crate::session::ModelRow| {
+        let row = |row: &rhumb_session::ModelRow| {
             let key = if row.at_hand { "" } else { ", no key for it" };
             (format!("{}: {}{key}", row.name, detail(&row.detail)), Picked::Model(part, row.name.clone()))
         };

@@ -6,7 +6,7 @@ use super::hunks;
 use super::input::QUOTES;
 use super::words::is_no_message;
 use crate::error::ErrorKind;
-use crate::session::{Command, Effect, Level, LookupEffect, ParsedLine, as_command, is_command};
+use rhumb_session::{Command, Effect, Level, LookupEffect, ParsedLine, as_command, is_command};
 use rhumb_text::count;
 
 /// A command of this mode.
@@ -312,7 +312,7 @@ impl Desk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::COMMANDS;
+    use rhumb_session::COMMANDS;
 
     #[test]
     fn the_commands_of_this_mode_hide_none_of_the_program() {

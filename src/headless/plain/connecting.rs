@@ -3,9 +3,9 @@
 
 use super::desk::Desk;
 use super::phrases::in_words;
-use crate::config::{KeySearch, KeyedProvider};
-use crate::session::ConnectRequest;
 use rhumb_llm::{KNOWN_SERVERS, LocalServer};
+use rhumb_session::ConnectRequest;
+use rhumb_session::{KeySearch, KeyedProvider};
 
 impl Desk {
     /// Looks for keys and servers, unless a message was not sent: the session has said so.
@@ -70,7 +70,7 @@ fn connection_lines(request: &ConnectRequest, keys: &KeySearch, servers: &[Local
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::SearchedPlace;
+    use rhumb_session::SearchedPlace;
 
     #[test]
     fn what_was_looked_for_is_said_with_what_to_do_for_the_provider_that_was_asked_for() {

@@ -16,11 +16,11 @@ use super::voice::Voice;
 use crate::error::ErrorKind;
 use crate::headless::error_kind;
 use crate::host::Host;
-use crate::session::{
+use rhumb_edit::review::HunkId;
+use rhumb_session::{
     AskEvent, Command, ConnectRequest, Effect, Notice, PersistenceResponse, Question, Response, RunResponse, Session,
     Stage, SurveyState,
 };
-use rhumb_edit::review::HunkId;
 use rhumb_text::thousands;
 
 /// What is to be opened in the editor.

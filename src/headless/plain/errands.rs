@@ -1,7 +1,7 @@
 //! What is under way outside: the next line is taken when it is done, so that a script of lines does what it would do if somebody
 //! typed it and read each answer first.
 
-use crate::session::{
+use rhumb_session::{
     ConnectEffect, ConnectResponse, Effect, FetchEffect, FetchResponse, GitEffect, GitResponse, MentionEffect,
     MentionResponse, PersistenceEffect, PersistenceResponse, Response,
 };
@@ -139,7 +139,7 @@ fn ends(errand: Errand, report: &Response) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Failure;
+    use rhumb_session::Failure;
 
     #[test]
     fn what_was_asked_for_is_waited_for_until_it_comes_or_fails() {

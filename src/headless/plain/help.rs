@@ -4,7 +4,7 @@ use super::commands::OWN;
 use super::desk::Desk;
 use super::phrases::in_words;
 use super::words::WORDS;
-use crate::session::{COMMANDS, Group, origin};
+use rhumb_session::{COMMANDS, Group, origin};
 
 const MESSAGES: &str = "\
 A line is a message to the model. One that ends with a backslash goes on with the next line; after a line that begins with three \
@@ -26,7 +26,7 @@ impl Desk {
         }
         let own = self.session.known.commands.usable();
         let own = own.map(|own| {
-            let what = format!("{} ({}, {})", own.description, origin(own.level), own.path);
+            let what = format!("{} ({}, {})", own.description, origin(own.source), own.path);
             command_line(&own.name, &own.arguments, &what)
         });
         let own: Vec<String> = own.collect();

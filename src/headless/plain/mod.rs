@@ -29,11 +29,11 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::host::Host;
-use crate::session::{Connection, Effect, GitEffect, Level, Response, SessionStart};
 use desk::{Desk, Editing};
 use editor::open;
 pub(super) use editor::sheet_name;
 use input::Keyboard;
+use rhumb_session::{Connection, Effect, GitEffect, Level, Response, SessionStart};
 use rhumb_workspace::process::{EditorSession, named_editor};
 pub(super) use signals::{Signal, Signals};
 use voice::Voice;

@@ -1,6 +1,6 @@
 //! Words of the program that are made for the screen, as they are said where there is none: no keys, no panes, a word for each mark.
 
-use crate::session::SettingRow;
+use rhumb_session::SettingRow;
 
 /// What names a key or a place on the screen, and what is typed here instead. The longer ones come first.
 #[rustfmt::skip] // a table

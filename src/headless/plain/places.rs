@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::desk::Desk;
-use crate::session::{Citations, Effect, LookupEffect, LookupResponse, Response};
 use rhumb_index::retrieval::{CitationTarget, Hit, Question};
+use rhumb_session::{Citations, Effect, LookupEffect, LookupResponse, Response};
 use rhumb_text::lines;
 
 /// Passages that are listed.

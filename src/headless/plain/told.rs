@@ -2,7 +2,7 @@
 
 use super::answer::AnswerLines;
 use super::phrases::{in_words, page};
-use crate::session::{Answer, AnswerState, Entry, Level, Session, Transcript, TurnStatus};
+use rhumb_session::{Answer, AnswerState, Entry, Level, Session, Transcript, TurnStatus};
 
 /// How far the transcript has been printed.
 #[derive(Default)]
@@ -198,8 +198,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::session::{AskEvent, Connection, Response};
     use rhumb_llm::{Completion, Finish, StreamEvent};
+    use rhumb_session::{AskEvent, Connection, Response};
 
     fn session() -> Session {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;

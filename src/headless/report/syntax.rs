@@ -2,10 +2,10 @@
 
 use crate::headless::complain;
 use crate::host::faults_of;
-use crate::session::PendingWrite;
-use crate::session::write_orders;
 use rhumb_edit::SyntaxFault;
 use rhumb_edit::review::Review;
+use rhumb_session::PendingWrite;
+use rhumb_session::write_orders;
 
 /// The syntax errors that writing the accepted hunks would bring into files.
 pub(super) fn faults(review: &Review) -> Vec<SyntaxFault> {

@@ -5,9 +5,9 @@ mod commands;
 mod page;
 
 use super::{Host, SURVEY_PATIENCE};
-use crate::session::{Failure, Level, LookupResponse, RequestSpec, Response};
 use commands::commands;
 use page::{Facts, Folder, page};
+use rhumb_session::{Failure, Level, LookupResponse, RequestSpec, Response};
 use rhumb_syntax::Language;
 use rhumb_workspace::{Root, path_is_taken};
 

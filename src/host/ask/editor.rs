@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::host::{CachedCounter, Host, Line, RequestEnv, connect_model};
-use crate::session::{Failure, ModelRole, RequestSpec};
+use rhumb_session::{Failure, ModelRole, RequestSpec};
 
 /// ModelRole is asked, and what counts for them.
 #[derive(Clone)]

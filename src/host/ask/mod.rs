@@ -12,14 +12,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Line, RequestEnv, unsendable};
 use crate::config::Settings;
-use crate::context::{Joiner, Overflow, Prompt, continuation, shorter};
-use crate::session::{AskError, AskEvent, Choices, ContextView, Failure, Spent};
 use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{
     AttemptState, Completion, Finish, LlmError, MAX_CONTINUES, MAX_SHRINKS, NextStep, Request, StreamEvent, Thinking,
     Usage, next_step,
 };
 use rhumb_llm::{Message, Role};
+use rhumb_session::context::{Joiner, Overflow, Prompt, continuation, shorter};
+use rhumb_session::{AskError, AskEvent, Choices, ContextView, Failure, Spent};
 use rhumb_tokens::TokenCounter;
 
 /// An answer shorter than this many tokens is not worth its request: below it, a spending cap is reached.

@@ -7,12 +7,12 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::context::Prompt;
 use crate::host::Line;
-use crate::session::Spent;
 use rhumb_llm::models::Caching;
 use rhumb_llm::{Message, Role};
 use rhumb_llm::{Request, StreamEvent, Usage};
+use rhumb_session::Spent;
+use rhumb_session::context::Prompt;
 
 /// Anthropic keeps a prompt for five minutes after its last use; a little less is in time.
 pub(super) const PING_EVERY: Duration = Duration::from_secs(5 * 60 - 5);
@@ -75,9 +75,9 @@ mod tests {
     use futures::future::BoxFuture;
 
     use super::*;
-    use crate::context::Window;
     use rhumb_llm::models::{Capabilities, Model};
     use rhumb_llm::{Completion, Finish, LlmError, Provider};
+    use rhumb_session::context::Window;
 
     #[derive(Default)]
     struct Listening(Mutex<Vec<Request>>);

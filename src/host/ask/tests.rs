@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use futures::FutureExt as _;
 
 use super::*;
-use crate::context::{Overfull, Window};
 use crate::host::CachedCounter;
 use rhumb_llm::Provider;
 use rhumb_llm::models::{Capabilities, Model, Prices};
+use rhumb_session::context::{Overfull, Window};
 
 type Answer = (&'static str, Result<Finish, LlmError>);
 

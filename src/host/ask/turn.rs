@@ -8,11 +8,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::editor::TurnModel;
 use super::pings::{PING_EVERY, keep_warm};
-use crate::context::{ChunkKind, Prompt};
 use crate::host::history_summary::SummaryRequest;
 use crate::host::{Host, Line, Question, SURVEY_PATIENCE, ask, caught, lock};
-use crate::session::{AskEvent, ContextView, Failure, ModelRole, RequestSpec, Response};
 use rhumb_index::repo_map::Refresh;
+use rhumb_session::context::{ChunkKind, Prompt};
+use rhumb_session::{AskEvent, ContextView, Failure, ModelRole, RequestSpec, Response};
 
 /// A change of what the provider counts for one of our tokens that moves the meters.
 const WORTH_RECOUNTING: f64 = 0.005;

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::images::new_picture;
-use crate::session::{Clipboard, Failure};
 use rhumb_llm::models::Model;
+use rhumb_session::{Clipboard, Failure};
 use rhumb_tokens::image_type;
 
 /// How long a tool may take. The owner of a clipboard may be a program that hangs.

@@ -5,8 +5,8 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 use crate::host::{Host, lock};
-use crate::session::{Failure, FetchResponse, Response};
 use crate::speech::{self, Heard, SpeechError, recorder, transcribe};
+use rhumb_session::{Failure, FetchResponse, Response};
 
 /// How what is being spoken can be ended.
 #[derive(Default)]

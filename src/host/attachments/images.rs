@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::session::{Failure, NewImage};
 use rhumb_llm::Image;
 use rhumb_llm::models::{Catalog, Model};
+use rhumb_session::{Failure, NewImage};
 use rhumb_tokens::{ImageCost, image_size, image_type};
 
 /// No larger file is read.

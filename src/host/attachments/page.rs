@@ -3,11 +3,11 @@
 use tokio::sync::mpsc;
 
 use super::images::new_picture;
-use crate::context::fence_for;
 use crate::host::{Host, SharedOutput, shared_output};
-use crate::session::{Failure, FetchResponse, Response, SharedPage};
-use crate::web::{Fetched, Limits, NearHost, Page, Picture, WebError, fetch_page, page_url};
+use rhumb_session::context::fence_for;
+use rhumb_session::{Failure, FetchResponse, Response, SharedPage};
 use rhumb_text::width;
+use rhumb_web::{Fetched, Limits, NearHost, Page, Picture, WebError, fetch_page, page_url};
 
 /// A page gets at most this share of what a request may hold, …
 const SHARE: usize = 4;
@@ -49,7 +49,7 @@ impl Host {
                 Err(Failure { message, hint: format!("/web {} takes it into the chat.", picture.url) })
             }
             Err(error @ WebError::Near { .. }) => {
-                let hint = format!("/web {} asks and then reads it.", crate::web::shown_page_url(url));
+                let hint = format!("/web {} asks and then reads it.", rhumb_web::shown_page_url(url));
                 Err(Failure { message: format!("Not read: {error}."), hint })
             }
             Err(error) => Err(failure(&error)),

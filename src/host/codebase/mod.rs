@@ -15,13 +15,13 @@ use super::embedding_index::search::question_vector;
 use super::history_summary::weak_line;
 use super::{Host, IndexError, Survey, embedder, known_meaning, lock};
 use crate::config::EmbeddingsSource;
-use crate::session::{
-    AskEvent, CodebaseResponse, CodebaseSearch, Failure, FoundPassages, Response, SearchGoal, SearchStep, Spent,
-};
 pub(super) use passage_source::passages_now;
 pub use passage_source::{Ground, Known};
 use rhumb_index::retrieval::{ContextRequest, Hit, Question};
 use rhumb_llm::models::Model;
+use rhumb_session::{
+    AskEvent, CodebaseResponse, CodebaseSearch, Failure, FoundPassages, Response, SearchGoal, SearchStep, Spent,
+};
 pub use search_model::{Assistant, is_wanted};
 
 /// Passages that a search looks at before they are fitted to their budget.

@@ -12,11 +12,11 @@ use super::super::history_summary::answer;
 use super::super::{Line, RequestEnv};
 use super::{Gathering, Ground, apart, searched};
 use crate::config::CodebaseSettings;
-use crate::session::{Failure, SearchStep};
 use rhumb_index::retrieval::{Hit, Question, SearchPlan, hypothesis, rerank_list, reranked};
 use rhumb_llm::Request;
 use rhumb_llm::models::{Dollars, estimate};
 use rhumb_llm::{Message, Role};
+use rhumb_session::{Failure, SearchStep};
 use rhumb_tokens::TokenCounter as _;
 
 /// How long one step may take: somebody waits for the answer behind it.

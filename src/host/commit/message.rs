@@ -6,12 +6,12 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::pending::{Messages, Pending, Wish};
-use crate::context::{Committing, commit_message_in, commit_request};
 use crate::host::history_summary::{answer, own_weak_line};
 use crate::host::{Line, RequestEnv};
-use crate::session::Spent;
 use rhumb_llm::Request;
 use rhumb_llm::models::{Dollars, estimate};
+use rhumb_session::Spent;
+use rhumb_session::context::{Committing, commit_message_in, commit_request};
 use rhumb_tokens::TokenCounter as _;
 
 /// How long a commit waits for its message.

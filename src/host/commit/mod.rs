@@ -16,13 +16,13 @@ use tokio_util::sync::CancellationToken;
 use super::survey::surveying::head_line;
 use super::write::{WriteOutcome, faults_of, unwrite, write};
 use super::{Host, Line, caught, lock, message_line, messages};
-use crate::context::{ChangedFile, change_message};
-use crate::session::{
+use pending::{Messages, Pending, not_committed};
+use rhumb_llm::models::Dollars;
+use rhumb_session::context::{ChangedFile, change_message};
+use rhumb_session::{
     AskEvent, CommitRequest, Committed, Consent, Failure, GitEffect, GitResponse, PendingWrite, RequestSpec, Response,
     Written, few,
 };
-use pending::{Messages, Pending, not_committed};
-use rhumb_llm::models::Dollars;
 use rhumb_text::diff;
 use rhumb_workspace::git::{GitError, Repo};
 use rhumb_workspace::process::quoted;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::config::Settings;
-use crate::context::shortened;
-use crate::session::{Committed, Failure, few};
+use rhumb_session::context::shortened;
+use rhumb_session::{Committed, Failure, few};
 use rhumb_workspace::git::{Commit, CommitOptions, GitError, PreparedCommit, Repo};
 use rhumb_workspace::{Journal, PendingCommit, Root, is_secret_name};
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::session::RequestSpec;
 use rhumb_index::repo_map::{MapRequest, Ranking, Refresh, RepoMap, TagGraph, Weights};
+use rhumb_session::RequestSpec;
 use rhumb_tokens::TokenCounter;
 
 /// The last map, and what it was made for.

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use super::attachments::picture_refusal;
 use super::codebase::passages_now;
-use crate::context::{BudgetPlan, ContextFile, ContextInputs, Mode, Prompts, Shares, Window, fit, manual};
-use crate::session::{ChatFile, ContextView, RequestSpec};
 use map_cache::MapCache;
 use request_env::RequestEnv;
 use rhumb_index::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
 use rhumb_llm::Image;
 use rhumb_llm::models::{Caching, Model};
+use rhumb_session::context::{BudgetPlan, ContextFile, ContextInputs, Mode, Prompts, Shares, Window, fit, manual};
+use rhumb_session::{ChatFile, ContextView, RequestSpec};
 use rhumb_tokens::{TokenCounter, image_type};
 use rhumb_workspace::Root;
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::context::Prompts;
-use crate::session::Failure;
+use rhumb_session::Failure;
+use rhumb_session::context::Prompts;
 
 /// A prompt has at most this many bytes; a larger file is something else.
 const MOST_BYTES: u64 = 256 * 1024;

@@ -7,12 +7,12 @@ use std::sync::{Mutex, PoisonError};
 
 use super::prompts::prompts;
 use crate::config::{Paths, Settings};
-use crate::context::{BudgetPlan, Mode, Prompts, Shares, Surroundings, Task, Window};
 use crate::host::CachedCounter;
-use crate::session::{Failure, RequestSpec};
 use crate::store::{CalibrationFile, model_lists};
 use rhumb_edit::EditFormat;
 use rhumb_llm::models::{Catalog, Model};
+use rhumb_session::context::{BudgetPlan, Mode, Prompts, Shares, Surroundings, Task, Window};
+use rhumb_session::{Failure, RequestSpec};
 use rhumb_tokens::Calibration;
 
 /// What every request is made with.

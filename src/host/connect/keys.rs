@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::super::{Host, sentence};
 use super::connect_model;
 use crate::config::Settings;
-use crate::session::{ConnectEffect, ConnectResponse, Failure, NewKey, Response};
 use rhumb_llm::KeySource;
 use rhumb_llm::{HttpProvider, LlmError, Provider as _, local_servers};
+use rhumb_session::{ConnectEffect, ConnectResponse, Failure, NewKey, Response};
 
 /// How long the server may take to check a key.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::config::{Overrides, Paths, Sources};
     use crate::host::RequestEnv;
-    use crate::session::Effect;
+    use rhumb_session::Effect;
     use rhumb_workspace::Root;
 
     const GOOD: &str = "sk-good";

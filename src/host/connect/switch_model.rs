@@ -1,7 +1,7 @@
 //! Turning to another model, and whether its server has it.
 
 use crate::host::{Host, Line, connect_model};
-use crate::session::{ConnectResponse, Failure, Level, LookupResponse, Response};
+use rhumb_session::{ConnectResponse, Failure, Level, LookupResponse, Response};
 use rhumb_text::nearest;
 
 /// As many names are told of those that a server lists.

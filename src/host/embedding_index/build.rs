@@ -1,6 +1,6 @@
 //! Making the vectors of a surveyed repository: what is known is taken from the store, the rest is embedded batch by batch.
 
-use crate::session::IndexEstimate;
+use rhumb_session::IndexEstimate;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

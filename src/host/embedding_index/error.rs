@@ -1,9 +1,9 @@
 //! Why passages cannot be searched by meaning.
 
 use crate::config::ConfigError;
-use crate::session::Failure;
 use crate::store::vectors::VectorsError;
 use rhumb_llm::embed::EmbedError;
+use rhumb_session::Failure;
 
 /// Vectors cannot be made or found.
 #[derive(Debug, thiserror::Error)]

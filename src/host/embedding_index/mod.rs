@@ -26,10 +26,10 @@ pub use vectors::Meaning;
 
 use super::{Host, Survey, caught, lock, map_store};
 use crate::config::{EmbeddingsSource, Settings};
-use crate::session::{Failure, IndexEffect, IndexResponse, LookupResponse, Page, Response};
 use crate::store::vectors::VectorStore;
 use rhumb_llm::embed::Embedder;
 use rhumb_llm::models::{Catalog, Tokens};
+use rhumb_session::{Failure, IndexEffect, IndexResponse, LookupResponse, Page, Response};
 use rhumb_workspace::Root;
 
 /// What the runner knows of the index.

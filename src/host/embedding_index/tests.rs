@@ -1,6 +1,6 @@
 //! Indexes that are made, stopped, gone on with, and brought up to date.
 
-use crate::session::IndexEstimate;
+use rhumb_session::IndexEstimate;
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Mutex;

@@ -3,18 +3,19 @@
 pub(super) mod doctor;
 mod setting_rows;
 
+use rhumb_session::SettingKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::{Host, Line, RequestEnv, connect_model, undo_preview};
-use crate::config::{Entry, Kind, SETTINGS, Settings, command_files, keep_setting, written};
-use crate::session::{
-    ClipboardText, CustomCommands, Level, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, Response,
-};
+use crate::config::{Entry, SETTINGS, Settings, command_files, keep_setting, written};
 use doctor::{checks_text, checkup, server_check, version};
 use rhumb_llm::models::{Catalog, Model};
+use rhumb_session::{
+    ClipboardText, CustomCommands, Level, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, Response,
+};
 use setting_rows::setting_rows;
 
 /// How long the model's server may take to say which models it has.
@@ -280,8 +281,16 @@ fn fault_report(settings: &Settings, title: &str, terminal: &[(String, String)],
 /// A setting with its value, where that can hold nothing of the user's own.
 fn set_line(entry: &Entry) -> String {
     let setting = SETTINGS.iter().find(|setting| setting.name == entry.name);
-    let is_plain =
-        |kind| matches!(kind, Kind::Whole(..) | Kind::Number | Kind::Switch | Kind::OneOf(_) | Kind::Thinking);
+    let is_plain = |kind| {
+        matches!(
+            kind,
+            SettingKind::Whole(..)
+                | SettingKind::Number
+                | SettingKind::Switch
+                | SettingKind::OneOf(_)
+                | SettingKind::Thinking
+        )
+    };
     let is_named = ["model", "weak_model", "editor_model", "theme"].contains(&entry.name.as_str());
     if is_named || setting.is_some_and(|setting| is_plain(setting.kind)) {
         return format!("- {} = {}", entry.name, written(&entry.shown()));

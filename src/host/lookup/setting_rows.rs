@@ -1,9 +1,10 @@
 //! Every setting with what is in force, for a list to look at and choose from.
 
+use rhumb_session::SettingKind;
 use std::path::Path;
 
-use crate::config::{Entry, Kind, Level, Origin, SETTINGS, Setting, Settings, plain_text, setting_line, written};
-use crate::session::SettingRow;
+use crate::config::{Entry, Level, Origin, SETTINGS, Setting, Settings, plain_text, setting_line, written};
+use rhumb_session::SettingRow;
 
 /// The settings in their order, entries of tables below the name of the table. `chosen` is what was chosen in this session; `file`
 /// is the user's own, if it may be written.
@@ -31,7 +32,7 @@ pub(super) fn setting_rows(settings: &Settings, file: Option<&Path>, chosen: &[(
             });
         } else if said.is_empty() {
             rows.push(SettingRow { place: place(), ..row(setting) });
-        } else if setting.kind == Kind::List {
+        } else if setting.kind == SettingKind::List {
             // What several files say of a list adds up.
             let values: Vec<String> = said.iter().map(|entry| written(&entry.shown())).collect();
             let origins: Vec<String> = said.iter().map(|entry| entry.origin.to_string()).collect();

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::oneshot;
 
 use super::{Host, caught, lock};
-use crate::session::{Failure, PersistenceEffect, PersistenceResponse, Response};
+use rhumb_session::{Failure, PersistenceEffect, PersistenceResponse, Response};
 use session_writer::Desk;
 
 /// The way to the thread that keeps sessions; it begins with the first order.

@@ -7,13 +7,13 @@ use tokio::sync::mpsc;
 
 use super::super::Shared;
 use super::kept;
-use crate::session::{
-    Failure, PersistenceEffect, PersistenceResponse, Response, SavedSession, SessionSelector, UnfinishedWork,
-    UnsavedChanges, last_said,
-};
 use crate::store::sessions::{Found, Live, SessionStore, SessionsError, sessions_folder};
 use rhumb_edit::FileChange;
 use rhumb_edit::review::FileReview;
+use rhumb_session::{
+    Failure, PersistenceEffect, PersistenceResponse, Response, SavedSession, SessionSelector, UnfinishedWork,
+    UnsavedChanges, last_said,
+};
 use rhumb_workspace::Root;
 
 /// How often a change is tried while other processes hold the database; each time waits for seconds.

@@ -4,7 +4,7 @@
 use super::super::Host;
 use super::{failed, kept};
 use crate::clock;
-use crate::session::{Failure, PersistenceResponse, Response, TextFile};
+use rhumb_session::{Failure, PersistenceResponse, Response, TextFile};
 use rhumb_workspace::{FileWrite, ReadError};
 
 /// Longest file of commands, in bytes.

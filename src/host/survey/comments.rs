@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
-use crate::context::found_comments;
 use crate::host::Host;
-use crate::session::Response;
+use rhumb_session::Response;
+use rhumb_session::context::found_comments;
 
 /// Largest file that is looked through, in bytes: nobody writes comments into larger ones.
 const MAX_BYTES: u64 = 1 << 20;

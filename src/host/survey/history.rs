@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::SurveyStart;
-use crate::session::Failure;
 use rhumb_index::repo_map::{History, PastCommit};
+use rhumb_session::Failure;
 use rhumb_workspace::git::{self, DiskFile, GitError, Repo};
 use rhumb_workspace::{FileEntry, Root, RootKind};
 

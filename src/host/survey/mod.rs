@@ -25,10 +25,10 @@ use self::sketch::Sketch;
 use self::stored::Known;
 use self::times::Spent;
 use crate::clock::Stopwatch;
-use crate::session::Failure;
 use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{History, TagGraph, Weights};
+use rhumb_session::Failure;
 use rhumb_workspace::{DiskChanges, FileEntry, Root, RootKind};
 
 /// Files that are read by one thread in a row, and whose records share a segment until all are joined.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{Survey, SurveyStart, SurveyStep, survey};
 use crate::host::persistence::store::map_store;
 use crate::host::{Host, caught, lock};
-use crate::session::{Failure, Response};
+use rhumb_session::{Failure, Response};
 use rhumb_workspace::git::{Head, Repo};
 use rhumb_workspace::{DiskChanges, Root, RootKind, Watch};
 

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::{RequestEnv, lock};
-use crate::context::{Finding, findings, marked_outline, places_named};
-use crate::session::{Failure, Origin, Outcome, SharedText, VerifyRequest, When};
 use processes::{notes_of, run, shared_text};
+use rhumb_session::context::{Finding, findings, marked_outline, places_named};
+use rhumb_session::{Failure, Origin, Outcome, SharedText, VerifyRequest, When};
 use rhumb_syntax::Language;
 use rhumb_text::diff;
 use rhumb_tokens::TokenCounter;

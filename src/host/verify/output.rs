@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::context::{Excerpt, excerpt};
 use crate::host::RequestEnv;
-use crate::session::Failure;
 use crate::store::keep_output;
+use rhumb_session::Failure;
+use rhumb_session::context::{Excerpt, excerpt};
 use rhumb_tokens::TokenCounter;
 
 /// An output as it is shared, and where the whole of it is.

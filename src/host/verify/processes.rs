@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use secrecy::ExposeSecret as _;
 
 use super::{Bench, CommandEvent, check};
-use crate::context::excerpt;
 use crate::host::{Host, RequestEnv, caught, lock, shared_output};
-use crate::session::{Failure, Origin, Outcome, Response, RunEffect, RunResponse, SharedText, VerifyRequest};
 use crate::store::output_file;
 use rhumb_llm::models::Model;
+use rhumb_session::context::excerpt;
+use rhumb_session::{Failure, Origin, Outcome, Response, RunEffect, RunResponse, SharedText, VerifyRequest};
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::{
@@ -263,7 +263,7 @@ fn in_short(command: &str) -> String {
 /// An output as the model reads it: which command, how it ended, what it printed.
 fn as_message(line: &str, ended: &CommandOutcome, said: &str) -> String {
     let said = said.trim_end_matches('\n');
-    let fence = crate::context::fence_for([said, line]);
+    let fence = rhumb_session::context::fence_for([said, line]);
     let how = super::how(ended.end, ended.took);
     format!(
         "The developer ran this command, which {how}:\n{fence}sh\n{line}\n{fence}\nIt printed:\n{fence}\n{said}\n{fence}"

@@ -1,6 +1,6 @@
 //! What is told of the writes and commits that an earlier process did not live to finish.
 
-use crate::session::Failure;
+use rhumb_session::Failure;
 use rhumb_workspace::git::{InterruptedCommit, Repo, has_interrupted_commits};
 use rhumb_workspace::{Journal, Recovered, Recovery, Root};
 

@@ -3,12 +3,12 @@
 mod interrupted;
 mod undo;
 
-use crate::context::{ChangedFile, change_message};
 use crate::host::commit::pending::{Pending, not_committed};
-use crate::session::{CommitRequest, Failure, PendingWrite, Written};
 pub use interrupted::recovered;
 use interrupted::{doubts, told};
 use rhumb_edit::{SyntaxFault, syntax_faults};
+use rhumb_session::context::{ChangedFile, change_message};
+use rhumb_session::{CommitRequest, Failure, PendingWrite, Written};
 use rhumb_workspace::git::{GitError, Repo, UncommittedChanges};
 use rhumb_workspace::{ContentHash, FileWrite, Journal, Root, WriteError, WrittenFile, editor_trace, resolve_links};
 pub use undo::{undo_preview, unwrite};

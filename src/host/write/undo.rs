@@ -3,7 +3,7 @@
 use super::{Stored, doubts, left_out, not_written, told};
 use crate::config::{Settings, UndoCommit};
 use crate::host::commit::pending::{manner, not_committed, told as told_of_commit, trailer};
-use crate::session::{CommitPlan, Failure, UndoPreview, Written};
+use rhumb_session::{CommitPlan, Failure, UndoPreview, Written};
 use rhumb_workspace::git::{GitError, Repo};
 use rhumb_workspace::{Direction, Journal, Root, RootKind, UndoOutcome, last_write};
 

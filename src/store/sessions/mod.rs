@@ -19,9 +19,8 @@ use rusqlite::Connection;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use error::SessionsError;
-pub use list::{Found, SessionLine};
+pub use list::Found;
 pub use live::Live;
-pub use rows::{SessionChange, StoredSession};
 
 /// The sessions of one root.
 #[derive(Debug)]

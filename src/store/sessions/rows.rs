@@ -4,44 +4,14 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
+use rhumb_session::{SessionChange, StoredSession};
+
 use super::error::SessionsError;
 use super::live::Live;
 use super::{SessionStore, now};
 
 /// Maximum number of inputs in the history; the oldest are removed.
 const MAX_INPUTS: i64 = 2_000;
-
-/// The changes of a session since it was last written.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SessionChange {
-    /// The name, if it changed.
-    pub name: Option<String>,
-    /// The first message, if it changed.
-    pub opening: Option<String>,
-    /// The number of messages of the user.
-    pub messages: usize,
-    /// New or changed entries, by their position in the transcript.
-    pub entries: Vec<(usize, String)>,
-    /// The number of entries. Later entries are deleted.
-    pub length: usize,
-    /// Changed parts. An empty part is deleted.
-    pub parts: Vec<(&'static str, String)>,
-}
-
-/// A saved session.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct StoredSession {
-    /// The number.
-    pub number: i64,
-    /// The session from which it was branched.
-    pub parent: Option<i64>,
-    /// The name; empty without one.
-    pub name: String,
-    /// The transcript.
-    pub entries: Vec<String>,
-    /// Everything else.
-    pub parts: BTreeMap<String, String>,
-}
 
 impl SessionStore {
     /// Creates a session and locks it. Returns its number and the lock.

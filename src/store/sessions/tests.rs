@@ -1,3 +1,4 @@
+use rhumb_session::SessionChange;
 use std::collections::BTreeMap;
 use std::fs;
 

@@ -7,12 +7,12 @@ use rhumb_index::retrieval::{Citation, CitationTarget};
 
 use super::reading::{NEW_LINES_ROW, Rerun, Search, StopId, is_path};
 use super::stops::{EditCard, Stop, stops};
-use crate::session::{ClipboardText, Command, Connection, Effect, Entry, is_command, parse_command};
 use crate::tui::action::{Action, Binding, Pane};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::{Overlay, Place};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::markdown::links_of;
+use rhumb_session::{ClipboardText, Command, Connection, Effect, Entry, is_command, parse_command};
 
 impl App {
     /// Takes a key while the transcript is read or searched; `None` if it is for the composer.

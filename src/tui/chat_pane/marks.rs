@@ -8,11 +8,11 @@ use ratatui::text::{Line, Span};
 use rhumb_text::width;
 
 use super::transcript::ChatCache;
-use crate::session::Entry;
 use crate::tui::app::App;
 use crate::tui::theme::Role;
 use crate::tui::view::under_cursor;
 use crate::tui::widget::edit_state;
+use rhumb_session::Entry;
 
 /// What stands behind a citation that leads nowhere.
 const SIGN: &str = "⚠";

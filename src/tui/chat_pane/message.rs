@@ -10,12 +10,12 @@ use rhumb_workspace::process::End;
 
 use super::answer::{AnswerView, CardLine};
 use super::transcript::Scene;
-use crate::context::Mode;
-use crate::session::{Answer, AnswerState, CommandRun, Entry, EntryVersion, Level, RunState, StatusMessage};
 use crate::tui::coloring::{CodeBlocks, Coloring};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::no_highlight;
 use crate::tui::widget::meter;
+use rhumb_session::context::Mode;
+use rhumb_session::{Answer, AnswerState, CommandRun, Entry, EntryVersion, Level, RunState, StatusMessage};
 
 /// A message, rendered or not yet.
 #[derive(Debug, Default)]

@@ -25,8 +25,8 @@ use super::previews::Preview;
 use super::theme::Role;
 use super::view::{ViewCache, pane_block};
 use super::widget::{completion, file_preview, meter};
-use crate::context::Mode;
-use crate::session::{Connection, Entry, Question};
+use rhumb_session::context::Mode;
+use rhumb_session::{Connection, Entry, Question};
 
 pub(super) use self::message::run_state_mark;
 pub use self::reading::ChatPane;
@@ -559,9 +559,9 @@ fn model_line(app: &App) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Session;
     use crate::tui::action::KeyMap;
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_session::Session;
 
     #[test]
     fn the_card_names_panes_and_keys_in_force_and_fits_any_width() {

@@ -8,9 +8,9 @@ use regex::{Regex, RegexBuilder};
 use rhumb_index::retrieval::Citation;
 
 use super::stops::{Stop, stops, text_of};
-use crate::session::{Citations, Entry, Question, Response};
 use crate::tui::view::ViewCache;
 use crate::tui::widget::input::LineInput;
+use rhumb_session::{Citations, Entry, Question, Response};
 
 /// A place in the transcript where the cursor can stand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -325,7 +325,7 @@ impl Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::Mode;
+    use rhumb_session::context::Mode;
 
     fn user(text: &str) -> Entry {
         Entry::User { text: text.into(), mode: Mode::Code, answered: true }

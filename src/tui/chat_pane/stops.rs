@@ -4,8 +4,8 @@
 use rhumb_edit::{EditId, LineKind};
 
 use super::answer::AnswerView;
-use crate::session::{AnswerState, Entry};
 use crate::tui::widget::markdown::Code;
+use rhumb_session::{AnswerState, Entry};
 
 /// One place to stand on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +106,7 @@ pub(crate) fn text_of(entry: &Entry) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Answer;
+    use rhumb_session::Answer;
 
     const ANSWER: &str = "First **this**.\n\n- one\n- two\n\n```sh\ncargo test\n```\n\na.py\n```python\n<<<<<<< SEARCH\nkept\nold = 1\n=======\nkept\nnew = 2\n>>>>>>> REPLACE\n```\n";
 

@@ -11,9 +11,9 @@ use ratatui::text::Line;
 
 use super::message::Message;
 use super::reading::{Focus, StopId};
-use crate::session::Transcript;
 use crate::tui::coloring::Coloring;
 use crate::tui::theme::Theme;
+use rhumb_session::Transcript;
 
 /// Bytes of messages out of view that a frame renders to learn their heights. The last message may exceed it.
 const MAX_MEASURED_BYTES: usize = 32 * 1024;
@@ -325,10 +325,10 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::session::{Answer, AnswerState, Connection, Entry, Level, Session};
     use crate::tui::app::App;
     use crate::tui::theme::ColorDepth;
     use crate::tui::view::{self, ViewCache};
+    use rhumb_session::{Answer, AnswerState, Connection, Entry, Level, Session};
 
     struct TestScreen {
         app: App,
@@ -378,7 +378,7 @@ mod tests {
     }
 
     fn user(text: impl Into<String>) -> Entry {
-        Entry::User { text: text.into(), mode: crate::context::Mode::Code, answered: true }
+        Entry::User { text: text.into(), mode: rhumb_session::context::Mode::Code, answered: true }
     }
 
     fn answer(text: String) -> Entry {

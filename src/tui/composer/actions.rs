@@ -7,12 +7,12 @@ use super::dropped_paths::{Dropped, dropped, named};
 use super::vi;
 use super::vi::Outcome;
 use crate::config::ComposerKeys;
-use crate::context::Mode;
-use crate::session::{Effect, FetchEffect, Level, is_command};
 use crate::tui::action::Action;
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::handlers::is_long_command;
 use crate::tui::overlay::Overlay;
+use rhumb_session::context::Mode;
+use rhumb_session::{Effect, FetchEffect, Level, is_command};
 
 impl App {
     /// Takes a key that means something to vi; `None` where the composer has other keys, or the key means nothing to it.
@@ -241,10 +241,10 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{Connection, Session};
     use crate::tui::action::Pane;
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_session::{Connection, Session};
 
     fn app() -> App {
         let (mut session, effects) = Session::start(Connection::None);
@@ -332,9 +332,9 @@ mod past_tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{Connection, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_session::{Connection, Session};
 
     fn app(inputs: &[&str]) -> App {
         let (mut session, effects) = Session::start(Connection::None);

@@ -4,13 +4,13 @@
 //! and Tab goes to the next pane when there is no list.
 
 use super::vi::Mode;
-use crate::session::{
-    Argument, COMMANDS, Candidate, Candidates, Effect, LookupEffect, PersistenceEffect, PersistenceResponse, Place,
-    Response, Slot, Word, folder_of, place,
-};
 use crate::tui::action::ACTIONS;
 use crate::tui::app::{App, Task, run};
 use crate::tui::widget::completion;
+use rhumb_session::{
+    Argument, COMMANDS, Candidate, Candidates, Effect, LookupEffect, PersistenceEffect, PersistenceResponse, Place,
+    Response, Slot, Word, folder_of, place,
+};
 
 /// The fewest letters after `@` with which Enter takes what is offered: fewer may well be meant as they are.
 const MIN_MENTION_LETTERS: usize = 2;
@@ -269,10 +269,10 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{Connection, Session};
     use crate::tui::action::Pane;
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_session::{Connection, Session};
 
     fn app(paths: &[&str]) -> App {
         let (mut session, effects) = Session::start(Connection::None);
@@ -316,7 +316,7 @@ mod tests {
         typed(&mut app, "/cle");
         press(&mut app, "Enter");
         assert_eq!(app.composer.text(), "", "nothing can follow /clear");
-        assert!(app.session.transcript().contains(&crate::session::Entry::Cleared));
+        assert!(app.session.transcript().contains(&rhumb_session::Entry::Cleared));
     }
 
     #[test]

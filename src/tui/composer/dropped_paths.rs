@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::session::is_picture_path;
+use rhumb_session::is_picture_path;
 
 /// Longer text is not a list of dropped paths, in bytes.
 const MAX_BYTES: usize = 65_536;

@@ -1,10 +1,10 @@
 //! Slash commands of the app. Commands for the conversation, its files, the network or processes are passed to the
 //! session.
 
-use crate::session::{Command, Effect, Level, LookupEffect, ParsedLine, is_command};
 use crate::tui::action::{ACTIONS, Action};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::Overlay;
+use rhumb_session::{Command, Effect, Level, LookupEffect, ParsedLine, is_command};
 
 /// Whether a text is a command with arguments, which the user may not want to lose.
 pub(crate) fn is_long_command(text: &str) -> bool {
@@ -132,9 +132,9 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{Clipboard, ClipboardText, Connection, FetchEffect, FetchResponse, Response, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_session::{Clipboard, ClipboardText, Connection, FetchEffect, FetchResponse, Response, Session};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::None);
@@ -153,7 +153,7 @@ mod tests {
     fn pasted(app: &mut App) -> String {
         press(app, "Ctrl-d");
         let mut answers = app.session.transcript().iter().rev().filter_map(|entry| match entry {
-            crate::session::Entry::Answer(answer) => Some(answer.text.clone()),
+            rhumb_session::Entry::Answer(answer) => Some(answer.text.clone()),
             _ => None,
         });
         answers.next().unwrap_or_default()

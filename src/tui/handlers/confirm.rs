@@ -4,11 +4,11 @@
 use rhumb_text::count;
 use rhumb_workspace::Direction;
 
-use crate::context::Mode;
-use crate::session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, few};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, ConfirmedAction, Overlay};
+use rhumb_session::context::Mode;
+use rhumb_session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, few};
 
 impl App {
     /// Carries a command out, after a question if it loses much.
@@ -134,7 +134,7 @@ impl App {
             let kept = if is_kept { "what has arrived is kept" } else { "what has arrived is lost" };
             lines.push(format!("The model is still answering: that stops, and {kept}."));
         }
-        let running = session.processes.logs.iter().filter(|log| log.state == crate::session::RunState::Running);
+        let running = session.processes.logs.iter().filter(|log| log.state == rhumb_session::RunState::Running);
         lines.extend(running.map(|log| format!("Still running, and stopped by leaving: {}", log.line.trim())));
         let counts = session.review.counts();
         let open = counts.pending + counts.accepted;
@@ -237,10 +237,10 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{CommitPlan, UndoPreview};
-    use crate::session::{Connection, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_session::{CommitPlan, UndoPreview};
+    use rhumb_session::{Connection, Session};
 
     /// An app in which `/undo` has been given and asks.
     fn asked(write: Option<UndoPreview>) -> (App, Vec<Task>) {

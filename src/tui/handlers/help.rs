@@ -2,10 +2,10 @@
 
 use rhumb_edit::review::EditState;
 
-use crate::session::{COMMANDS, Connection, Group, origin};
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::App;
 use crate::tui::overlay::{HelpRow, HelpSection, Overlay};
+use rhumb_session::{COMMANDS, Connection, Group, origin};
 
 impl App {
     /// Opens the help: what can be done here, the keys that work now, commands unless only keys are wanted, and then all other keys.
@@ -196,7 +196,7 @@ impl App {
             .commands
             .usable()
             .map(|own| {
-                let text = format!("{} ({}, {})", own.description, origin(own.level), own.path);
+                let text = format!("{} ({}, {})", own.description, origin(own.source), own.path);
                 row(format!("/{} {}", own.name, own.arguments), text)
             })
             .collect();

@@ -1,8 +1,8 @@
 //! Shows the notices of the session.
 
-use crate::session::Notice;
 use crate::tui::app::{App, Task};
 use crate::tui::overlay::Overlay;
+use rhumb_session::Notice;
 
 impl App {
     /// Takes the notices of the session and shows those that can be shown now. The others wait: an open overlay may hold

@@ -1,13 +1,13 @@
 //! Handlers of overlays: previews, inputs, rankings, and choices in lists.
 
-use crate::session::{
-    Command, ConnectRequest, Connection, Effect, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse,
-    NewKey, PersistenceResponse, Response,
-};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::{CodeSearch, ConnectBox, LineBox, LineFor, Overlay, PreviewTarget, Reply};
 use crate::tui::widget::picker::{RankJob, Ranked};
+use rhumb_session::{
+    Command, ConnectRequest, Connection, Effect, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse,
+    NewKey, PersistenceResponse, Response,
+};
 
 impl App {
     /// Opens the list of the repository's definitions.
@@ -281,11 +281,11 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::session::{Choice, Connection, NamedFile, ProcessSubject, Question, Session, SharedText, Subject};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view::{self, ViewCache};
     use rhumb_edit::{FileChange, FileProposal, Proposal};
+    use rhumb_session::{Choice, Connection, NamedFile, ProcessSubject, Question, Session, SharedText, Subject};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
@@ -363,7 +363,7 @@ mod tests {
             proposed: Some("2\n".into()),
         };
         let proposal = Proposal { files: vec![file], ..Proposal::default() };
-        app.report(crate::session::Response::Proposed { request: "do it".into(), proposal });
+        app.report(rhumb_session::Response::Proposed { request: "do it".into(), proposal });
         press(&mut app, "Alt-1 Enter");
         assert!(app.overlays.is_empty() && app.focus == Pane::Review);
     }
@@ -388,16 +388,16 @@ mod tests {
         press(&mut app, "Enter");
         // A newer question is queued before it: the visible one is still the one that is answered.
         app.session.questions_mut().push_front(share("newer"));
-        app.report(crate::session::Response::Head("main".into()));
+        app.report(rhumb_session::Response::Head("main".into()));
         press(&mut app, "n");
         assert_eq!(*app.session.questions_mut(), [share("newer"), run.clone()]);
         // The visible question goes away: the next one is not answered instead.
         press(&mut app, "Enter");
         app.session.questions_mut().pop_front();
-        app.report(crate::session::Response::Head("main".into()));
+        app.report(rhumb_session::Response::Head("main".into()));
         assert!(app.overlays.is_empty());
         let tasks = press(&mut app, "y");
-        assert!(!tasks.iter().any(|task| matches!(task, crate::tui::app::Task::Run(crate::session::Effect::Run(_)))));
+        assert!(!tasks.iter().any(|task| matches!(task, crate::tui::app::Task::Run(rhumb_session::Effect::Run(_)))));
         assert_eq!(*app.session.questions_mut(), [run]);
     }
 }

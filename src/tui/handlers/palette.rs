@@ -1,10 +1,10 @@
 //! The palette: every action and command in one list, with description, keys, and the reason when it is unavailable. A
 //! slash and the name of an action runs it, too.
 
-use crate::session::{Argument, COMMANDS, Candidate, Candidates, CommandInfo, Connection, SurveyState, origin, place};
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::{App, Task};
 use crate::tui::overlay::{LineBox, LineFor, Overlay};
+use rhumb_session::{Argument, COMMANDS, Candidate, Candidates, CommandInfo, Connection, SurveyState, origin, place};
 
 /// Columns of the names; the description of each row follows.
 const NAME_COLUMNS: usize = 24;
@@ -32,7 +32,7 @@ impl App {
             rows.push(row(&format!("/{}", info.name), info.arguments, info.help, String::new(), true));
         }
         for own in self.session.known.commands.usable() {
-            let detail = origin(own.level).to_owned();
+            let detail = origin(own.source).to_owned();
             rows.push(row(&format!("/{}", own.name), &own.arguments, &own.description, detail, true));
         }
         let mut actions: Vec<(&ActionInfo, Option<&str>)> = self.palette_actions();
@@ -210,9 +210,9 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{Connection, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_session::{Connection, Session};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::None);

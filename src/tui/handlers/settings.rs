@@ -1,13 +1,14 @@
 //! Changes of settings while the app runs: for this session, or in the user's file for later sessions.
 
+use rhumb_session::SettingKind;
 use toml::Value;
 
-use crate::config::{ComposerKeys, DiffView, Kind, LayoutChoice, typed_value};
+use crate::config::{ComposerKeys, DiffView, LayoutChoice, typed_value};
 use crate::host::KEYS;
-use crate::session::{Level, ModelUse, SettingRow, parse_command};
 use crate::tui::action::KeyMap;
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, ConfirmedAction, LineBox, LineFor, Overlay};
+use rhumb_session::{Level, ModelUse, SettingRow, parse_command};
 
 /// Origin that is shown for settings that were changed in the app.
 const THIS_SESSION: &str = "this session";
@@ -27,13 +28,13 @@ impl App {
     /// Handles Enter on a setting: a switch is toggled, a choice takes its next value, other settings open an input.
     pub(crate) fn change_setting(&mut self, row: &SettingRow) -> Vec<Task> {
         let next = match row.kind {
-            Kind::Switch => Some((row.value != "true").to_string()),
-            Kind::OneOf(words) => next_word(words, &row.value).map(|word| format!("\"{word}\"")),
+            SettingKind::Switch => Some((row.value != "true").to_string()),
+            SettingKind::OneOf(words) => next_word(words, &row.value).map(|word| format!("\"{word}\"")),
             _ => None,
         };
         match next {
             Some(value) => self.set(row, &value),
-            None if row.kind == Kind::Tables => {
+            None if row.kind == SettingKind::Tables => {
                 self.hint.set(format!("{} is a table: it is written in the file", row.name));
                 Vec::new()
             }
@@ -79,7 +80,7 @@ impl App {
 
     /// Asks whether the value that a setting has now shall be kept in the user's file.
     pub(crate) fn confirm_keeping_current(&mut self, row: &SettingRow) {
-        if row.kind == Kind::Tables || row.value.is_empty() || row.kind == Kind::List {
+        if row.kind == SettingKind::Tables || row.value.is_empty() || row.kind == SettingKind::List {
             self.hint.set(format!("{}: nothing to keep here; it is written in the file", row.name));
             return;
         }
@@ -109,7 +110,7 @@ impl App {
 
     /// Asks whether a setting shall be taken out of the user's file.
     pub(crate) fn confirm_forgetting(&mut self, row: &SettingRow) {
-        if !row.is_kept || row.place.is_empty() || row.kind == Kind::Tables {
+        if !row.is_kept || row.place.is_empty() || row.kind == SettingKind::Tables {
             self.hint.set(format!("{} is not in a file of yours that can be changed here", row.name));
             return;
         }
@@ -244,9 +245,9 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{Connection, Effect, LookupEffect, LookupResponse, Response, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_session::{Connection, Effect, LookupEffect, LookupResponse, Response, Session};
 
     fn row(name: &str, value: &str) -> SettingRow {
         let setting = crate::config::setting(name).unwrap();
@@ -316,9 +317,9 @@ mod showing_tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{Connection, LookupResponse, ModelRow, ModelUse, Page, Response, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_session::{Connection, LookupResponse, ModelRow, ModelUse, Page, Response, Session};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::None);

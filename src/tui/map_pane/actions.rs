@@ -6,12 +6,12 @@ use crossterm::event::{KeyCode, KeyEvent};
 use rhumb_index::repo_map::{RankedFile, RepoMap, symbol_choice};
 
 use super::{MapRow, MapText};
-use crate::context::map_budget;
-use crate::session::{Effect, LookupEffect, LookupResponse, MAP_BUDGET_STEP, MapIdentity, Response};
 use crate::tui::action::{Action, Binding, Scope};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::key;
 use crate::tui::overlay::{LocationView, Overlay, Place};
+use rhumb_session::context::map_budget;
+use rhumb_session::{Effect, LookupEffect, LookupResponse, MAP_BUDGET_STEP, MapIdentity, Response};
 
 /// Largest budget of the map while the context window of the model is unknown, in tokens.
 const MAX_BUDGET_TOKENS: usize = 1 << 20;
@@ -388,9 +388,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::context::{Prompt, Window};
-    use crate::session::{Connection, ContextView, Session};
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_session::context::{Prompt, Window};
+    use rhumb_session::{Connection, ContextView, Session};
 
     fn app(window: Window) -> App {
         let (mut session, effects) = Session::start(Connection::None);

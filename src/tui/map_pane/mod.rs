@@ -27,7 +27,7 @@ use super::view::{ViewCache, pane_block, under_cursor};
 use super::widget::list_window::ListWindow;
 use super::widget::meter;
 use super::widget::styled::StyledText;
-use crate::session::SurveyState;
+use rhumb_session::SurveyState;
 
 pub use self::outline::MapText;
 pub use self::rows::{MapRow, Rule};

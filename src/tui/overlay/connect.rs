@@ -15,13 +15,13 @@ use rhumb_llm::models::Api;
 use rhumb_text::{sanitize, width, wrap};
 
 use super::{Reply, centred, window};
-use crate::config::{KeySearch, KeyedProvider};
-use crate::session::{ConnectRequest, Connecting, Failure, ModelUse, NewKey};
 use crate::tui::mouse::{Hit, Hits};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::SecretInput;
 use crate::tui::widget::list_window::ListWindow;
 use crate::tui::widget::styled::fill;
+use rhumb_session::{ConnectRequest, Connecting, Failure, ModelUse, NewKey};
+use rhumb_session::{KeySearch, KeyedProvider};
 
 /// The widest that it gets, borders included.
 const MAX_WIDTH: u16 = 84;

@@ -13,11 +13,11 @@ use rhumb_index::repo_map::{Contribution, Explanation, LocatedReference};
 use rhumb_text::{sanitize, width};
 
 use super::{Place, Reply, centred, window};
-use crate::session::MapIdentity;
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::view::under_cursor;
 use crate::tui::widget::list_window::ListWindow;
+use rhumb_session::MapIdentity;
 
 /// Cells of a gauge.
 const GAUGE: usize = 8;

@@ -11,12 +11,12 @@ use ratatui::widgets::Paragraph;
 use rhumb_text::{lines, sanitize, width, wrap};
 
 use super::{Reply, centred, window};
-use crate::session::Speaker;
 use crate::tui::key;
 use crate::tui::previews::Preview;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::file_preview;
 use crate::tui::widget::file_preview::Marked;
+use rhumb_session::Speaker;
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

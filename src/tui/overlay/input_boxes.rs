@@ -11,9 +11,9 @@ use ratatui::widgets::Paragraph;
 use rhumb_text::{sanitize, width, wrap};
 
 use super::{Reply, centred, window};
-use crate::session::{Recording, Stage};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
+use rhumb_session::{Recording, Stage};
 
 /// The reply as pasted so far.
 #[derive(Debug, Default)]

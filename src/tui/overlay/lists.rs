@@ -2,6 +2,7 @@
 
 use crate::tui::overlay::{OverlayComponent, OverlayContext};
 use crate::tui::previews::Previews;
+use rhumb_session::SettingKind;
 
 use crate::tui::overlay::file_peek::{draw_file_peek, draw_session_peek};
 use rhumb_llm::LocalServer;
@@ -20,13 +21,12 @@ use rhumb_text::{sanitize, width, wrap};
 use super::file_peek::PreviewTarget;
 use super::line_prompt::LineFor;
 use super::{Confirm, ConfirmedAction, Overlay, Reply};
-use crate::config::Kind;
-use crate::session::{ModelRow, ModelUse, Persistence, SettingRow, Speaker};
-use crate::store::sessions::SessionLine;
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::file_preview::Marked;
 use crate::tui::widget::picker::{Items, Outcome, Picker, Symbols};
+use rhumb_session::SessionLine;
+use rhumb_session::{ModelRow, ModelUse, Persistence, SettingRow, Speaker};
 
 /// What is chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -420,7 +420,7 @@ impl OverlayComponent for SettingsList {
 }
 
 /// What a setting takes, in words.
-pub fn takes(kind: Kind) -> String {
+pub fn takes(kind: SettingKind) -> String {
     kind.expected()
 }
 

@@ -13,11 +13,11 @@ use ratatui::widgets::Paragraph;
 use rhumb_text::{sanitize, width, wrap};
 
 use super::{Reply, centred, line_prompt, window};
-use crate::session::{ClipboardText, RunLog, RunState};
 use crate::tui::chat_pane::run_state_mark;
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
+use rhumb_session::{ClipboardText, RunLog, RunState};
 
 /// Which lines are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -40,8 +40,8 @@ use super::mouse::Hits;
 use super::previews::Previews;
 use super::theme::{Role, Theme};
 use super::widget::picker::Picker;
-use crate::context::Prompt;
-use crate::session::{ClipboardText, MapIdentity, ModelRow, ModelUse, NewKey, Question, Recording, RunLog, SettingRow};
+use rhumb_session::context::Prompt;
+use rhumb_session::{ClipboardText, MapIdentity, ModelRow, ModelUse, NewKey, Question, Recording, RunLog, SettingRow};
 
 pub use self::connect::ConnectBox;
 pub use self::file_peek::{LocationView, Place, PreviewTarget};

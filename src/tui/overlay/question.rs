@@ -11,9 +11,9 @@ use ratatui::widgets::Paragraph;
 use rhumb_text::{sanitize, width, wrap};
 
 use super::{Reply, centred, window};
-use crate::session::{Choice, Command, Question};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
+use rhumb_session::{Choice, Command, Question};
 
 /// A question with its choices.
 #[derive(Debug)]

@@ -13,7 +13,6 @@ use rhumb_index::retrieval::{Hit, Hit as Passage, Question};
 use rhumb_text::{sanitize, width, wrap};
 
 use super::{Place, PreviewTarget, Reply, file_peek, line_prompt};
-use crate::session::{ClipboardText, SurveyState};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::file_preview::Marked;
@@ -22,6 +21,7 @@ use crate::tui::widget::list_window::ListWindow;
 use crate::tui::widget::meter::grouped;
 use crate::tui::widget::picker::{list_and_look, rule, wide_area};
 use crate::tui::widget::styled::fill;
+use rhumb_session::{ClipboardText, SurveyState};
 
 /// Number of passages that are requested: more than a user reads.
 const MAX_HITS: usize = 40;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::sections::{LanguageName, Section, SectionView};
-use crate::context::{ChunkKind, Prompt};
+use rhumb_session::context::{ChunkKind, Prompt};
 
 /// How the part of a file begins in a unified diff of several. No line of a file does: those have a mark before them.
 const FILE: &str = "diff --git ";
@@ -54,7 +54,7 @@ fn request_sections(prompt: &Prompt, place: Option<usize>) -> (Vec<Section>, Opt
     let (mut sections, mut begin) = (vec![summary(prompt)], None);
     for (at, message) in prompt.messages.iter().enumerate() {
         let mut head = vec![String::new(), format!("── {}", message.role.as_str())];
-        let chunks: Vec<(usize, &crate::context::Chunk)> =
+        let chunks: Vec<(usize, &rhumb_session::context::Chunk)> =
             prompt.chunks.iter().enumerate().filter(|(_, chunk)| chunk.message == at).collect();
         for (number, chunk) in &chunks {
             head.push(format!("━━ {}", chunk.heading()));
@@ -133,8 +133,8 @@ mod tests {
 #[cfg(test)]
 mod prompt_tests {
     use super::*;
-    use crate::context::Chunk;
     use rhumb_llm::{Message, Role as Speaker};
+    use rhumb_session::context::Chunk;
 
     fn prompt() -> Prompt {
         let file = "harbour/berth.py\n```\ndef moor():\n    return ship\n```\n\n";

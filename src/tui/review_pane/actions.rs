@@ -6,10 +6,10 @@ use rhumb_edit::FileChange;
 use rhumb_edit::review::{Decision, HunkId, ReviewHunk};
 use rhumb_text::sanitize;
 
-use crate::session::{Level, SHOW_FAULT, WritePlan};
 use crate::tui::action::{Action, Pane, Scope};
 use crate::tui::app::{App, ReviewItem, Task, run};
 use crate::tui::overlay::{Overlay, ReviewBox, ReviewReply, SendBox, WriteBox};
+use rhumb_session::{Level, SHOW_FAULT, WritePlan};
 
 impl App {
     pub(crate) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {

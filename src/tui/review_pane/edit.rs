@@ -9,10 +9,10 @@ use rhumb_edit::review::{CommentTarget, HunkId};
 use rhumb_text::lines;
 
 use super::refused::{MARKS, with_markers};
-use crate::session::{Effect, Level};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, ReviewItem, Task};
 use crate::tui::overlay::{CommentBox, CommentContext, Overlay, ReviewBox};
+use rhumb_session::{Effect, Level};
 
 /// A text of the review that is changed in the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -415,11 +415,11 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::session::{Connection, Response, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_edit::review::Counts;
     use rhumb_edit::{FileChange, FileProposal, Proposal};
+    use rhumb_session::{Connection, Response, Session};
 
     fn proposal(base: &str, proposed: &str) -> Response {
         let (base, proposed) = (Some(Arc::from(base)), Some(Arc::from(proposed)));

@@ -30,7 +30,7 @@ use super::theme::Role;
 use super::view::{ViewCache, pane_block};
 use super::widget::styled::StyledText;
 use crate::config::DiffView;
-use crate::session::StreamedEdit;
+use rhumb_session::StreamedEdit;
 
 pub(crate) use self::file_list::stops;
 pub use self::rows::Row;

@@ -8,11 +8,11 @@ use rhumb_edit::review::PlaceError;
 use rhumb_text::lines;
 
 use super::Row;
-use crate::session::Effect;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Overlay, Placement, PlacementAction, PlacementBox, ReviewBox};
 use crate::tui::previews::Preview;
+use rhumb_session::Effect;
 
 impl App {
     /// Shows where a refused edit may belong.

@@ -9,10 +9,10 @@ use rhumb_edit::FileChange;
 use rhumb_edit::review::{CommentTarget, Decision, FileReview, HunkId};
 
 use super::*;
-use crate::session::{Connection, Session};
 use crate::tui::app::ReviewItem;
 use crate::tui::theme::{ColorDepth, Theme};
 use crate::tui::{key, view};
+use rhumb_session::{Connection, Session};
 
 /// An app on a screen, with a review.
 struct TestScreen {

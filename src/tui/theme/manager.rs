@@ -2,9 +2,9 @@
 //! files.
 
 use super::{ColorDepth, Theme, Themes};
-use crate::session::Level;
 use crate::tui::app::{App, Task};
 use crate::tui::overlay::Overlay;
+use rhumb_session::Level;
 
 /// What the settings say of colours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -199,9 +199,9 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::session::{Connection, Entry, Session};
     use crate::tui::app::Task;
     use crate::tui::theme::Role;
+    use rhumb_session::{Connection, Entry, Session};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::None);

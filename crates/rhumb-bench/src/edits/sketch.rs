@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use rhumb::context::fence_for;
 use rhumb_edit::EditFormat;
+use rhumb_session::context::fence_for;
 
 use crate::edits::case::{Expect, Tree};
 use crate::edits::sample::Sample;

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use rhumb::cli::load_settings;
-use rhumb::context::fence_for;
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::complain;
 use rhumb_edit::is_placeholder;
+use rhumb_session::context::fence_for;
 use rhumb_workspace::process::{CommandLine, CommandOutcome, End, Environment, RunRequest, SecretMask, StopHandle};
 
 use crate::args::ExercisesBenchArgs;

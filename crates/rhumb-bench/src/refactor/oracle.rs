@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use rhumb::context::fence_for;
 use rhumb_edit::EditFormat;
+use rhumb_session::context::fence_for;
 use rhumb_text::diff::{Hunk, hunks};
 use rhumb_text::lines;
 use tree_sitter::Node;

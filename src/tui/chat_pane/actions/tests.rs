@@ -3,10 +3,10 @@
 use crossterm::event::Event;
 
 use super::*;
-use crate::context::Mode;
-use crate::session::{Answer, AnswerState, Connection, Level, Session};
 use crate::tui::key;
 use crate::tui::theme::{ColorDepth, Theme};
+use rhumb_session::context::Mode;
+use rhumb_session::{Answer, AnswerState, Connection, Level, Session};
 
 fn user(text: &str) -> Entry {
     Entry::User { text: text.into(), mode: Mode::Code, answered: true }

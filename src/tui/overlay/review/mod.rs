@@ -15,9 +15,9 @@ use ratatui::widgets::Paragraph;
 use rhumb_text::{count, sanitize, width, wrap};
 
 use super::{Reply, centred, window};
-use crate::session::{WritePlan, WritePreview};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
+use rhumb_session::{WritePlan, WritePreview};
 
 pub use self::comment::{CommentBox, CommentContext};
 pub use self::placement::{Placement, PlacementAction, PlacementBox};

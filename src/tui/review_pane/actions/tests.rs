@@ -7,12 +7,12 @@ use crossterm::event::Event;
 use rhumb_edit::{EditFormat, FileChange, FileProposal, Flag, Outcome, Proposal, Status};
 
 use crate::clock::Clock;
-use crate::session::{Connection, Effect, Entry, LookupResponse, Response, Session, Written};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task};
 use crate::tui::key;
 use crate::tui::overlay::{Overlay, ReviewBox};
 use crate::tui::theme::{ColorDepth, Theme};
+use rhumb_session::{Connection, Effect, Entry, LookupResponse, Response, Session, Written};
 
 const BASE: &str = "fn a() {}\nfn b() {}\nfn c() {}\nfn d() {}\nfn e() {}\n";
 const PROPOSED: &str = "fn a1() {}\nfn b() {}\nfn c1() {}\nfn d() {}\nfn e1() {}\n";

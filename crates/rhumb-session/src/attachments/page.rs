@@ -1,0 +1,213 @@
+//! Reading a web page into the conversation.
+
+use std::path::PathBuf;
+
+use super::FetchEffect;
+use crate::effect::{Effect, Failure};
+use crate::question::{Choice, Question, Subject};
+use crate::state::Session;
+use crate::transcript::{Entry, Level};
+use rhumb_web::{NearHost, page_url, shown_page_url};
+
+/// A page that is on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageFetch {
+    /// The number of the order.
+    pub number: u64,
+    /// The address, as typed.
+    pub url: String,
+    /// Bytes so far.
+    pub bytes: usize,
+    /// Machines off the open internet that it may come from.
+    allowed: Vec<NearHost>,
+}
+
+impl PageFetch {
+    /// How it goes, in words.
+    pub fn status(&self) -> String {
+        let so_far = if self.bytes == 0 { String::new() } else { format!(", {} kB", self.bytes.div_ceil(1_000)) };
+        format!("reading {}{so_far}", shown_page_url(&self.url))
+    }
+}
+
+/// A page as it is shared with the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedPage {
+    /// What it is, in a line: title and address.
+    pub title: String,
+    /// It, as the model sees it.
+    pub text: String,
+    /// The file that holds all of it, where the text is cut.
+    pub whole: Option<PathBuf>,
+    /// Tokens of the text.
+    pub tokens: usize,
+    /// Why the whole could not be kept, if so.
+    pub note: Option<Failure>,
+}
+
+impl Session {
+    /// Reads the page at an address into the conversation.
+    pub fn fetch_page(&mut self, url: &str) -> Vec<Effect> {
+        if let Some(page) = &self.outside.page {
+            let text = format!("Still {}.", page.status());
+            self.tell(Level::Warning, text, "Esc stops that; then ask again.");
+            return Vec::new();
+        }
+        match page_url(url) {
+            Ok(url) => self.start_page(url.as_str(), Vec::new()),
+            Err(error) => {
+                self.tell(Level::Error, format!("{error}."), error.hint());
+                Vec::new()
+            }
+        }
+    }
+
+    fn start_page(&mut self, url: &str, allowed: Vec<NearHost>) -> Vec<Effect> {
+        let number = self.outside.next_number();
+        self.outside.page = Some(PageFetch { number, url: url.to_owned(), bytes: 0, allowed: allowed.clone() });
+        vec![Effect::Fetch(FetchEffect::Page { number, url: url.to_owned(), allowed })]
+    }
+
+    /// Stops the page that is on its way; `None` if there is none.
+    pub fn stop_page(&mut self) -> Option<Vec<Effect>> {
+        let page = self.outside.page.take()?;
+        self.tell(Level::Info, format!("Stopped reading {}.", shown_page_url(&page.url)), "");
+        Some(vec![Effect::Fetch(FetchEffect::StopPage)])
+    }
+
+    pub(super) fn page_progress(&mut self, number: u64, bytes: usize) {
+        if let Some(page) = self.outside.page.as_mut().filter(|page| page.number == number) {
+            page.bytes = bytes;
+        }
+    }
+
+    /// The order of that number is done; false if nobody waits for it any more.
+    pub(super) fn page_ended(&mut self, number: u64) -> bool {
+        self.outside.page.take_if(|page| page.number == number).is_some()
+    }
+
+    pub(super) fn page_came(&mut self, number: u64, result: Result<SharedPage, Failure>) -> Vec<Effect> {
+        if !self.page_ended(number) {
+            return Vec::new();
+        }
+        let SharedPage { title, text, whole, tokens, note } = match result {
+            Ok(page) => page,
+            Err(failure) => {
+                self.tell_failure(Level::Error, failure);
+                return Vec::new();
+            }
+        };
+        let cut = if whole.is_some() { ", cut to what fits" } else { "" };
+        self.transcript.push(Entry::Shared { title: format!("{title} (~{tokens} tokens{cut})"), text, whole });
+        if let Some(note) = note {
+            self.tell_failure(Level::Warning, note);
+        }
+        self.measure()
+    }
+
+    pub(super) fn ask_about_near_page(&mut self, number: u64, url: &str, host: NearHost) {
+        let Some(page) = self.outside.page.take_if(|page| page.number == number) else { return };
+        let place = host.place();
+        let first = page.url == url;
+        let title =
+            if first { format!("Read {url}? It is at {place}.") } else { format!("Follow {} to {place}?", page.url) };
+        let lead = if first { String::new() } else { format!("{} leads on to {url}.\n", page.url) };
+        let text = format!(
+            "{lead}That is not on the open internet. What is there may be meant for you alone, and the page becomes part of \
+             what is sent to the model. Nothing was asked there yet; no key goes along."
+        );
+        let allowed = [page.allowed, vec![host]].concat();
+        self.question(Question {
+            subject: Subject::NearPage { url: page.url, allowed },
+            title,
+            text,
+            choices: vec![Choice::new('y', "read it"), Choice::new('n', "leave it")],
+        });
+    }
+
+    pub(crate) fn answer_near_page(&mut self, url: &str, allowed: Vec<NearHost>, key: char) -> Vec<Effect> {
+        if key != 'y' {
+            self.tell(Level::Info, format!("Not read: {}.", shown_page_url(url)), "");
+            return Vec::new();
+        }
+        if self.outside.page.is_some() {
+            // Another page was asked for meanwhile: that one first.
+            return self.fetch_page(url);
+        }
+        self.start_page(url, allowed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Connection, FetchResponse, Response};
+
+    fn session() -> Session {
+        Session::start(Connection::None).0
+    }
+
+    fn order(effects: &[Effect]) -> (u64, Vec<NearHost>) {
+        match effects {
+            [Effect::Fetch(FetchEffect::Page { number, allowed, .. })] => (*number, allowed.clone()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn host(address: &str) -> NearHost {
+        NearHost { host: "box".into(), port: 80, addresses: vec![address.parse().unwrap()] }
+    }
+
+    fn page() -> SharedPage {
+        SharedPage { title: "Tides — https://x/".into(), text: "high".into(), whole: None, tokens: 1, note: None }
+    }
+
+    #[test]
+    fn a_page_becomes_part_of_the_conversation() {
+        let mut session = session();
+        let (number, allowed) = order(&session.fetch_page("example.com"));
+        assert!(allowed.is_empty() && session.outside.page.is_some());
+        session.handle(Response::Fetched(FetchResponse::Page { number, result: Ok(page()) }));
+        assert!(session.outside.page.is_none());
+        assert!(matches!(session.transcript.last(), Some(Entry::Shared { text, .. }) if text == "high"));
+    }
+
+    #[test]
+    fn each_machine_off_the_open_internet_is_asked_about_once() {
+        let mut session = session();
+        let (number, _) = order(&session.fetch_page("http://a.example/"));
+        let near = |number, ip: &str| {
+            Response::Fetched(FetchResponse::Near { number, url: "http://box/".into(), host: host(ip) })
+        };
+        session.handle(near(number, "10.0.0.1"));
+        assert!(session.questions.first().unwrap().title.contains("10.0.0.1") && session.outside.page.is_none());
+        let (number, allowed) = order(&session.answer('y'));
+        assert_eq!(allowed, [host("10.0.0.1")]);
+        session.handle(near(number, "10.0.0.2"));
+        let (_, allowed) = order(&session.answer('y'));
+        assert_eq!(allowed, [host("10.0.0.1"), host("10.0.0.2")]);
+    }
+
+    #[test]
+    fn a_no_and_a_stop_leave_nothing_behind() {
+        let mut session = session();
+        let (number, _) = order(&session.fetch_page("http://box/"));
+        let near = FetchResponse::Near { number, url: "http://box/".into(), host: host("10.0.0.1") };
+        session.handle(Response::Fetched(near));
+        assert!(session.answer('n').is_empty() && session.questions.is_empty());
+        let (number, _) = order(&session.fetch_page("http://box/"));
+        assert!(session.fetch_page("http://other/").is_empty(), "one at a time");
+        assert_eq!(session.stop_page(), Some(vec![Effect::Fetch(FetchEffect::StopPage)]));
+        session.handle(Response::Fetched(FetchResponse::Page { number, result: Ok(page()) }));
+        assert!(!session.transcript.iter().any(|entry| matches!(entry, Entry::Shared { .. })), "it came too late");
+        assert_eq!(session.stop_page(), None);
+    }
+
+    #[test]
+    fn what_is_no_address_is_told_without_its_password() {
+        let mut session = session();
+        assert!(session.fetch_page("https://u:canary@example.com/").is_empty());
+        let told = format!("{:?}", session.transcript);
+        assert!(told.contains("password") && !told.contains("canary"), "{told}");
+    }
+}

@@ -1,0 +1,336 @@
+//! Commands of files: what one makes of its arguments, and when a repository's is sent. A repository's command is a text that
+//! somebody else wrote: the first use of it puts that text into the composer, to be read before it goes out.
+
+use std::collections::BTreeSet;
+
+use super::{CommandError, find_command, nearest};
+use crate::context::Mode;
+use crate::state::Session;
+use crate::transcript::Level;
+
+/// A custom command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandFile {
+    /// The name without the slash: `git:commit` for `git/commit.md`.
+    pub name: String,
+    /// Whose file it is.
+    pub source: CommandSource,
+    /// The file, for display.
+    pub path: String,
+    /// The description for lists; the first line of the text if the file has none.
+    pub description: String,
+    /// The arguments for the help; empty if the file does not describe them.
+    pub arguments: String,
+    /// The mode of the message, if the file sets one.
+    pub mode: Option<Mode>,
+    /// The model, if the file names one.
+    pub model: Option<String>,
+    /// The message with placeholders.
+    pub body: String,
+}
+
+/// Whose a custom command is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandSource {
+    /// The user's.
+    User,
+    /// The repository's, which anybody may have written.
+    Repository,
+}
+
+/// The commands of files, and what was said of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CustomCommands {
+    /// The commands, by name.
+    pub commands: Vec<CommandFile>,
+    /// What is wrong with files, and what to do about it.
+    pub problems: Vec<(String, String)>,
+    /// What was told of that.
+    told: BTreeSet<String>,
+    /// Texts of the repository's commands that the user has seen.
+    seen: BTreeSet<String>,
+}
+
+impl CustomCommands {
+    /// What was found.
+    pub fn new(commands: Vec<CommandFile>, problems: Vec<(String, String)>) -> Self {
+        Self { commands, problems, ..Self::default() }
+    }
+
+    /// The command of that name. A built-in one hides it.
+    pub fn named(&self, name: &str) -> Option<&CommandFile> {
+        let is_hidden = super::COMMANDS.iter().any(|info| info.name == name);
+        self.commands.iter().find(|command| command.name == name && !is_hidden)
+    }
+
+    /// Every command that can be used, by name.
+    pub fn usable(&self) -> impl Iterator<Item = &CommandFile> {
+        self.commands.iter().filter(|command| self.named(&command.name).is_some())
+    }
+}
+
+/// What is to be done for a command of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CustomUse {
+    /// Send this.
+    Send {
+        /// How it is meant, if the file says.
+        mode: Option<Mode>,
+        /// The model to ask from now on, if the file says.
+        model: Option<String>,
+        /// The message.
+        message: String,
+    },
+    /// Put this into the composer.
+    Show(String),
+}
+
+/// Whose a command is, in words.
+pub fn origin(source: CommandSource) -> &'static str {
+    match source {
+        CommandSource::User => "yours",
+        CommandSource::Repository => "of the repository",
+    }
+}
+
+impl Session {
+    /// Takes in what the folders hold now; what is wrong there is told once.
+    pub(crate) fn take_commands(&mut self, found: CustomCommands) {
+        let before = std::mem::replace(&mut self.known.commands, found);
+        (self.known.commands.told, self.known.commands.seen) = (before.told, before.seen);
+        let mut problems = self.known.commands.problems.clone();
+        for command in &self.known.commands.commands {
+            if super::COMMANDS.iter().any(|info| info.name == command.name) {
+                let what =
+                    format!("/{} of {} is not used: rhumb has a command of that name.", command.name, command.path);
+                problems.push((what, "Rename the file.".to_owned()));
+            }
+        }
+        for (what, hint) in problems {
+            if self.known.commands.told.insert(what.clone()) {
+                self.tell(Level::Warning, what, hint);
+            }
+        }
+    }
+
+    /// What the command of a file comes to with these arguments; `None` if there is none of that name.
+    ///
+    /// # Errors
+    /// It needs arguments and there are none.
+    pub fn use_custom(&mut self, name: &str, arguments: &str) -> Option<Result<CustomUse, CommandError>> {
+        let command = self.known.commands.named(name)?.clone();
+        let needs =
+            uses_arguments(&command.body) && !command.arguments.is_empty() && !command.arguments.starts_with('[');
+        if needs && arguments.is_empty() {
+            return Some(Err(CommandError::Custom { name: name.to_owned(), expected: command.arguments }));
+        }
+        let message = expanded(&command.body, arguments);
+        let is_known = command.source == CommandSource::User || self.known.commands.seen.contains(&command.body);
+        if !is_known {
+            self.known.commands.seen.insert(command.body);
+            let text = format!("/{name} is a command of the repository: this is what {} says.", command.path);
+            self.tell(
+                Level::Info,
+                text,
+                "Enter sends it. In this session it goes out at once from now on, as long as the file stays so.",
+            );
+            // How it is meant shows too, and Enter keeps to it.
+            let lead = command.mode.map_or_else(String::new, |mode| format!("/{mode} "));
+            return Some(Ok(CustomUse::Show(lead + &message)));
+        }
+        Some(Ok(CustomUse::Send { mode: command.mode, model: command.model, message }))
+    }
+
+    /// The built-in command or that of a file which has this name or is the only one that begins so.
+    ///
+    /// # Errors
+    /// There is none, or more than one. The nearest is named, be it a command of a file or one of the `others` that the caller
+    /// knows.
+    pub fn find_any_command(&self, name: &str, others: &[&str]) -> Result<String, CommandError> {
+        if self.known.commands.named(name).is_some() {
+            return Ok(name.to_owned());
+        }
+        let begins: Vec<&str> = self
+            .known
+            .commands
+            .usable()
+            .map(|command| command.name.as_str())
+            .filter(|own| own.starts_with(name))
+            .collect();
+        match (find_command(name), begins.as_slice()) {
+            (Ok(info), _) if info.name == name => Ok(info.name.to_owned()),
+            (Ok(info), []) => Ok(info.name.to_owned()),
+            (Err(CommandError::Unknown { .. }), [only]) if !name.is_empty() => Ok((*only).to_owned()),
+            (Ok(info), more) => Err(ambiguous(name, [info.name].iter().chain(more))),
+            (Err(CommandError::Ambiguous { candidates, .. }), more) => {
+                let candidates = candidates.into_iter().chain(more.iter().map(|own| format!("/{own}"))).collect();
+                Err(CommandError::Ambiguous { name: name.to_owned(), candidates })
+            }
+            (Err(_), several @ [_, _, ..]) if !name.is_empty() => Err(ambiguous(name, several.iter())),
+            (Err(CommandError::Unknown { name, .. }), _) => {
+                let more = self.known.commands.usable().map(|command| command.name.as_str());
+                let nearest = nearest(&name, more.chain(others.iter().copied()));
+                Err(CommandError::Unknown { name, nearest })
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+}
+
+fn ambiguous<'n>(name: &str, candidates: impl Iterator<Item = &'n &'n str>) -> CommandError {
+    let candidates = candidates.map(|candidate| format!("/{candidate}")).collect();
+    CommandError::Ambiguous { name: name.to_owned(), candidates }
+}
+
+/// A piece of a command's text.
+enum Piece<'b> {
+    Text(&'b str),
+    /// `$ARGUMENTS`.
+    All,
+    /// `$1` to `$9`, counted from 0. Of more digits it is an amount of something.
+    One(usize),
+}
+
+/// A command's text, cut at its places for arguments.
+fn pieces(mut rest: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    while let Some((before, from)) = rest.find('$').and_then(|at| rest.split_at_checked(at)) {
+        pieces.push(Piece::Text(before));
+        let digits = from.bytes().skip(1).take_while(u8::is_ascii_digit).count();
+        let number = from.get(1..=digits).and_then(|digits| digits.parse::<usize>().ok()).unwrap_or(0);
+        let (piece, length) = if from.starts_with(ALL) {
+            (Piece::All, ALL.len())
+        } else if digits == 1 && number > 0 {
+            (Piece::One(number - 1), 2)
+        } else {
+            (Piece::Text("$"), 1)
+        };
+        pieces.push(piece);
+        rest = from.get(length..).unwrap_or_default();
+    }
+    pieces.push(Piece::Text(rest));
+    pieces
+}
+
+/// The place for all arguments.
+const ALL: &str = "$ARGUMENTS";
+
+/// Whether the message has a place for arguments.
+fn uses_arguments(body: &str) -> bool {
+    pieces(body).iter().any(|piece| !matches!(piece, Piece::Text(_)))
+}
+
+/// The message with its arguments in their places: all of them for `$ARGUMENTS`, one each for `$1` to `$9`, quoted as in a shell.
+/// Where it has no place for them, they follow it. What arguments hold is never read as a placeholder.
+fn expanded(body: &str, arguments: &str) -> String {
+    if !uses_arguments(body) {
+        let gap = if arguments.is_empty() { "" } else { "\n\n" };
+        return format!("{body}{gap}{arguments}");
+    }
+    let words =
+        shell_words::split(arguments).unwrap_or_else(|_| arguments.split_whitespace().map(str::to_owned).collect());
+    let filled = pieces(body).into_iter().map(|piece| match piece {
+        Piece::Text(text) => text,
+        Piece::All => arguments,
+        Piece::One(at) => words.get(at).map_or("", String::as_str),
+    });
+    filled.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Connection;
+
+    fn file(name: &str, source: CommandSource, body: &str) -> CommandFile {
+        CommandFile {
+            name: name.into(),
+            source,
+            path: format!("{name}.md"),
+            description: String::new(),
+            arguments: String::new(),
+            mode: None,
+            model: None,
+            body: body.into(),
+        }
+    }
+
+    fn session(commands: Vec<CommandFile>) -> Session {
+        let mut session = Session::start(Connection::None).0;
+        session.take_commands(CustomCommands::new(commands, Vec::new()));
+        session
+    }
+
+    #[test]
+    fn arguments_go_to_their_places() {
+        assert_eq!(expanded("fix $1 in $2 ($ARGUMENTS)", "'the bug' a.rs"), "fix the bug in a.rs ('the bug' a.rs)");
+        assert_eq!(expanded("costs $10 or $0, $3", "a b"), "costs $10 or $0, ");
+        assert_eq!(expanded("look", "at this"), "look\n\nat this");
+        assert_eq!(expanded("$100 of ideas", "on tides"), "$100 of ideas\n\non tides", "an amount is no place");
+        assert_eq!(expanded("$1", "$2 x"), "$2", "arguments are no placeholders");
+        assert_eq!(expanded("$1 $2", "it's open"), "it's open");
+    }
+
+    #[test]
+    fn a_repositorys_command_is_shown_before_it_is_sent_for_the_first_time() {
+        let mut session =
+            session(vec![file("fix", CommandSource::Repository, "mend $1"), file("mine", CommandSource::User, "x")]);
+        assert_eq!(session.use_custom("fix", "it"), Some(Ok(CustomUse::Show("mend it".into()))));
+        let again = session.use_custom("fix", "that").unwrap().unwrap();
+        assert!(matches!(again, CustomUse::Send { message, .. } if message == "mend that"));
+        assert!(matches!(session.use_custom("mine", ""), Some(Ok(CustomUse::Send { .. }))));
+        session.take_commands(CustomCommands::new(vec![file("fix", CommandSource::Repository, "rm $1")], Vec::new()));
+        assert!(matches!(session.use_custom("fix", "it"), Some(Ok(CustomUse::Show(_)))), "the file has changed");
+        let mut asks = file("why", CommandSource::Repository, "why $1?");
+        asks.mode = Some(Mode::Ask);
+        session.take_commands(CustomCommands::new(vec![asks], Vec::new()));
+        assert_eq!(session.use_custom("why", "it"), Some(Ok(CustomUse::Show("/ask why it?".into()))));
+    }
+
+    #[test]
+    fn a_built_in_command_hides_one_of_a_file_and_that_is_told_once() {
+        let mut session = session(vec![file("add", CommandSource::User, "x")]);
+        assert_eq!(session.use_custom("add", ""), None);
+        let told = session.transcript.len();
+        assert_eq!(told, 1);
+        session.take_commands(CustomCommands::new(vec![file("add", CommandSource::User, "x")], Vec::new()));
+        assert_eq!(session.transcript.len(), told);
+    }
+
+    #[test]
+    fn a_command_that_needs_arguments_says_so() {
+        let mut command = file("why", CommandSource::User, "why $1?");
+        command.arguments = "TOPIC".into();
+        let mut session = session(vec![command]);
+        let error = session.use_custom("why", "").unwrap().unwrap_err();
+        assert_eq!(error.to_string(), "/why expects TOPIC.");
+    }
+
+    #[test]
+    fn the_beginning_of_a_name_is_enough_where_it_is_the_only_one() {
+        let session =
+            session(vec![file("deploy", CommandSource::User, "x"), file("git:wip", CommandSource::User, "x")]);
+        assert_eq!(session.find_any_command("dep", &[]), Ok("deploy".into()));
+        assert_eq!(session.find_any_command("git", &[]), Ok("git".into()), "a whole name is no beginning");
+        let error = session.find_any_command("delpoy", &[]).unwrap_err().to_string();
+        assert!(error.contains("Did you mean /deploy?"), "{error}");
+        let error = session.find_any_command("fokus-map", &["focus-map"]).unwrap_err().to_string();
+        assert!(error.contains("Did you mean /focus-map?"), "{error}");
+        let error = session.find_any_command("d", &[]).unwrap_err().to_string();
+        assert!(error.contains("/diff") && error.contains("/deploy"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_without_a_dollar_stays_as_it_is(body in "[^$]{0,80}", arguments in ".{0,40}") {
+            prop_assert!(expanded(&body, &arguments).starts_with(&body));
+        }
+
+        #[test]
+        fn any_text_can_be_expanded(body in "(\\$[0-9A-Zé]{0,3}|.){0,20}", arguments in ".{0,40}") {
+            expanded(&body, &arguments);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The prompts: instructions about the task and the edit format. They are files in `prompts/`, and the user can replace them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use rhumb_text::nearest;
+
+use super::fill;
+
+/// A built-in prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BundledPrompt {
+    /// The kebab-case name: the file `NAME.md` in the user's folder replaces the prompt.
+    pub name: &'static str,
+    /// A description for lists.
+    pub what: &'static str,
+    /// The text.
+    pub text: &'static str,
+}
+
+macro_rules! bundled {
+    ($name:literal, $what:literal) => {
+        BundledPrompt { name: $name, what: $what, text: include_str!(concat!($name, ".md")) }
+    };
+}
+
+/// All prompts, in the order of lists.
+const BUNDLED: [BundledPrompt; 43] = [
+    bundled!("code", "the standing instructions of code mode"),
+    bundled!("ask", "the standing instructions of ask mode"),
+    bundled!("architect", "the standing instructions of architect mode"),
+    bundled!("editor", "the standing instructions of the model that turns the architect's plan into edits"),
+    bundled!("context", "the standing instructions of context mode"),
+    bundled!("help", "the standing instructions of help mode"),
+    bundled!("edit-diff", "the rules of the edit format `diff`"),
+    bundled!("edit-diff-fenced", "the rules of the edit format `diff-fenced`"),
+    bundled!("edit-udiff", "the rules of the edit format `udiff`"),
+    bundled!("edit-whole", "the rules of the edit format `whole`"),
+    bundled!("edit-patch", "the rules of the edit format `patch`"),
+    bundled!("example-request", "the request of the example"),
+    bundled!("example-diff", "the answer of the example in the edit format `diff`"),
+    bundled!("example-diff-fenced", "the answer of the example in the edit format `diff-fenced`"),
+    bundled!("example-udiff", "the answer of the example in the edit format `udiff`"),
+    bundled!("example-whole", "the answer of the example in the edit format `whole`"),
+    bundled!("example-patch", "the answer of the example in the edit format `patch`"),
+    bundled!("example-lead", "stands before the example where it is part of the instructions"),
+    bundled!("example-end", "stands after the example where it is told as a conversation"),
+    bundled!("reminder-diff", "the reminder of the edit format `diff`, after the message"),
+    bundled!("reminder-diff-fenced", "the reminder of the edit format `diff-fenced`, after the message"),
+    bundled!("reminder-udiff", "the reminder of the edit format `udiff`, after the message"),
+    bundled!("reminder-whole", "the reminder of the edit format `whole`, after the message"),
+    bundled!("reminder-patch", "the reminder of the edit format `patch`, after the message"),
+    bundled!("lazy", "for models that leave code out"),
+    bundled!("overeager", "for models that do more than was asked"),
+    bundled!("shell", "how to suggest commands, where that is wanted"),
+    bundled!("surroundings", "what is known of the developer's machine and tools"),
+    bundled!("map", "stands before the repo map"),
+    bundled!("passages", "stands before the passages that `@codebase` found"),
+    bundled!("passages-none", "stands after a question that `@codebase` found nothing for"),
+    bundled!("search-more", "how to ask for more of the repository, after a question with `@codebase`"),
+    bundled!("search-plan", "asks the weak model what to look for, before a search"),
+    bundled!("search-guess", "asks the weak model for code that may answer, before a search"),
+    bundled!("search-guess-again", "asks for that once more, with what was found"),
+    bundled!("search-order", "asks the weak model to put the files that were found in order"),
+    bundled!("read-only", "stands before the files for reference"),
+    bundled!("chat-files", "stands before the files that may be edited"),
+    bundled!("shown-files", "stands before the same files in modes without edits"),
+    bundled!("noted", "what the model is taken to have answered to what it was shown"),
+    bundled!("summary", "asks for a summary of the history"),
+    bundled!("summary-lead", "stands before the summary in the history"),
+    bundled!("commit", "asks for the message of a commit; `{language}` is the language of the message"),
+];
+
+/// Placeholders of all prompts, with their meanings.
+pub const PLACEHOLDERS: [(&str, &str); 9] = [
+    ("fence", "the fence to write code with: longer than any in the files of the chat"),
+    ("platform", "the operating system and the processor"),
+    ("shell", "the name of the shell"),
+    ("language", "the language to answer in, where one is set"),
+    ("date", "the date, where that is wanted"),
+    ("test", "the command that runs the tests, where one is set"),
+    ("lint", "the command that runs the linter, where one is set"),
+    ("request", "in `example-lead`: the request of the example"),
+    ("words", "in `summary`: how long the summary may be"),
+];
+
+/// The effective prompts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompts {
+    texts: BTreeMap<&'static str, Arc<str>>,
+}
+
+impl Default for Prompts {
+    fn default() -> Self {
+        Self { texts: BUNDLED.iter().map(|prompt| (prompt.name, Arc::from(prompt.text.trim_end()))).collect() }
+    }
+}
+
+/// A possible mistake in a custom prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PromptNote {
+    /// There is no prompt with that name; the text is not used.
+    UnknownName {
+        /// The name.
+        name: String,
+        /// The name that it probably misspells.
+        nearest: Option<&'static str>,
+    },
+    /// A word in braces is not a placeholder and is sent as it is.
+    UnknownPlaceholder {
+        /// The prompt.
+        prompt: &'static str,
+        /// The word, without braces.
+        placeholder: String,
+    },
+}
+
+impl fmt::Display for PromptNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownName { name, nearest } => {
+                write!(f, "there is no prompt `{name}`, so it is not used")?;
+                nearest.map_or(Ok(()), |nearest| write!(f, "; did you mean `{nearest}`?"))
+            }
+            Self::UnknownPlaceholder { prompt, placeholder } => {
+                write!(f, "`{{{placeholder}}}` in the prompt `{prompt}` stands for nothing and is sent as it is")
+            }
+        }
+    }
+}
+
+impl Prompts {
+    /// All built-in prompts with name and description.
+    pub fn bundled() -> &'static [BundledPrompt] {
+        &BUNDLED
+    }
+
+    /// The prompts with replacements of the user, by name, and possible mistakes in these.
+    pub fn with_overrides(overrides: &BTreeMap<String, String>) -> (Self, Vec<PromptNote>) {
+        let mut prompts = Self::default();
+        let mut notes = Vec::new();
+        for (name, text) in overrides {
+            let Some(bundled) = BUNDLED.iter().find(|prompt| prompt.name == name) else {
+                notes.push(PromptNote::UnknownName {
+                    name: name.clone(),
+                    nearest: nearest(name, BUNDLED.iter().map(|prompt| prompt.name)),
+                });
+                continue;
+            };
+            for word in unknown_placeholders(text) {
+                notes.push(PromptNote::UnknownPlaceholder { prompt: bundled.name, placeholder: word.to_owned() });
+            }
+            prompts.texts.insert(bundled.name, Arc::from(text.trim_end()));
+        }
+        (prompts, notes)
+    }
+
+    /// The text of a prompt without trailing white space; empty if the user emptied it, or if there is none with that name.
+    pub fn text(&self, name: &str) -> &str {
+        self.texts.get(name).map_or("", |text| text)
+    }
+
+    /// The placeholders in a prompt without repetitions, in order.
+    pub fn placeholders(&self, name: &str) -> Vec<&str> {
+        let mut found = Vec::new();
+        for word in fill::placeholders(self.text(name)).filter(|word| is_known(word)) {
+            if !found.contains(&word) {
+                found.push(word);
+            }
+        }
+        found
+    }
+}
+
+fn is_known(word: &str) -> bool {
+    PLACEHOLDERS.iter().any(|(name, _)| *name == word)
+}
+
+/// Words in braces that are not placeholders, without repetitions.
+fn unknown_placeholders(text: &str) -> Vec<&str> {
+    let mut unknown: Vec<&str> = fill::placeholders(text).filter(|word| !is_known(word)).collect();
+    unknown.sort_unstable();
+    unknown.dedup();
+    unknown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overriding(name: &str, text: &str) -> (Prompts, Vec<PromptNote>) {
+        Prompts::with_overrides(&BTreeMap::from([(name.to_owned(), text.to_owned())]))
+    }
+
+    #[test]
+    fn a_prompt_of_the_user_takes_the_place_of_ours() {
+        let (prompts, notes) = overriding("lazy", "Be thorough.\n");
+        assert_eq!((prompts.text("lazy"), notes), ("Be thorough.", vec![]));
+        assert_eq!(prompts.text("code"), Prompts::default().text("code"));
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_with_the_nearest() {
+        let (prompts, notes) = overriding("edit-dif", "x");
+        assert_eq!(prompts, Prompts::default());
+        assert_eq!(notes, [PromptNote::UnknownName { name: "edit-dif".into(), nearest: Some("edit-diff") }]);
+    }
+
+    #[test]
+    fn an_unknown_placeholder_is_told_and_stays() {
+        let (prompts, notes) = overriding("ask", "{fence} {planet} {planet}");
+        assert_eq!(prompts.text("ask"), "{fence} {planet} {planet}");
+        assert_eq!(notes, [PromptNote::UnknownPlaceholder { prompt: "ask", placeholder: "planet".into() }]);
+    }
+
+    #[test]
+    fn ours_hold_no_unknown_placeholder_and_use_every_known_one() {
+        let prompts = Prompts::default();
+        for bundled in Prompts::bundled() {
+            assert_eq!(unknown_placeholders(bundled.text), Vec::<&str>::new(), "{}", bundled.name);
+            assert!(!prompts.text(bundled.name).is_empty(), "{}", bundled.name);
+        }
+        for (name, _) in PLACEHOLDERS {
+            assert!(BUNDLED.iter().any(|prompt| prompts.placeholders(prompt.name).contains(&name)), "{name}");
+        }
+    }
+}

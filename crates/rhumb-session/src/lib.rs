@@ -1,0 +1,119 @@
+//! A conversation with a language model about a repository, as a state machine without I/O.
+//!
+//! A [`Session`] holds the transcript, the files in the chat, the proposals under review, the questions to the user and everything else
+//! that a front end shows. A front end calls one method for each action of the user. The method changes the state and returns
+//! [`Effect`]s: requests to read, send, write or run something. A host performs them and answers with [`Response`]s, which go to
+//! [`Session::handle`]. What the front end has to show or do once comes as a [`Notice`].
+//!
+//! ```
+//! use rhumb_session::{Connection, Effect, Session};
+//!
+//! let connection = Connection::Remote { model: "m".into(), host: "localhost".into() };
+//! let (mut session, _) = Session::start(connection);
+//! let (is_sent, effects) = session.send("Why does the build fail?");
+//! assert!(is_sent);
+//! assert!(matches!(&effects[..], [Effect::Ask(request)] if request.draft == "Why does the build fail?"));
+//! ```
+//!
+//! [`context`] assembles a request: its sections in order, their tokens, and what is cut when they exceed the context window.
+//!
+//! # Limits
+//!
+//! One session has one turn at a time; messages that are sent meanwhile wait in a queue. The session does not check that responses come
+//! from a host: a front end may construct them, as tests do. It reads no files, clock or environment.
+//!
+//! # Modules
+//!
+//! | module | contents |
+//! |---|---|
+//! | `state`, `start` | the session, and what it starts with |
+//! | `transcript`, `question`, `notice` | messages and answers; questions to the user; notices to the front end |
+//! | `effect` | effects and responses |
+//! | `command` | slash commands: the table, parsing, completion, custom commands |
+//! | `turn`, `modes`, `codebase` | a turn from the message to the end of its answer; how a message is meant; `@codebase` questions |
+//! | `request`, `context` | what goes into a request and what it costs |
+//! | `proposal`, `processes` | edits from the answer to files and commits; commands, checks and their repair |
+//! | `attachments`, `connect` | pages, images and dictation; connecting a model |
+//! | `repository`, `persistence` | the repository as far as the session knows it; saved sessions |
+
+mod attachments;
+mod codebase;
+mod command;
+mod connect;
+pub mod context;
+mod effect;
+mod modes;
+mod notice;
+mod persistence;
+mod processes;
+mod proposal;
+mod question;
+mod repository;
+mod request;
+mod start;
+mod state;
+mod transcript;
+mod turn;
+
+#[cfg(test)]
+mod tests;
+
+pub use attachments::{
+    Attachments, Clipboard, FetchEffect, FetchResponse, NewImage, PageFetch, Recording, SharedPage, Stage,
+    is_picture_path,
+};
+pub use codebase::more::ContextRequestPolicy;
+pub use codebase::{
+    Codebase, CodebaseResponse, CodebaseSearch, FoundPassages, MoreContextRequest, PassageCommand, SearchGoal,
+    SearchStep, found_message,
+};
+pub use command::custom::{CommandFile, CommandSource, CustomCommands, CustomUse, origin};
+pub use command::input_line::{ParsedLine, as_command, is_command};
+pub use command::{
+    Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Group, Place, Slot, Word,
+    find_command, folder_of, parse_command, place,
+};
+pub use connect::{
+    ConnectEffect, ConnectRequest, ConnectResponse, Connecting, KeySearch, KeyedProvider, NewKey, SearchedPlace,
+};
+pub use effect::{
+    ClipboardText, ContextView, Effect, Failure, PendingWrite, RequestSpec, Response, Summarized, Written,
+};
+pub use modes::ModeRules;
+pub use modes::architect::Plan;
+pub use modes::who::ModelRole;
+pub use notice::Notice;
+pub use persistence::rows::{SessionChange, SessionLine, StoredSession};
+pub use persistence::{
+    ExportFormat, Exported, Persistence, PersistenceEffect, PersistenceQuestion, PersistenceResponse, SavedSession,
+    SessionSelector, Speaker, TextFile, UnfinishedWork, UnsavedChanges, export, last_said,
+};
+pub use processes::suggested_commands::suggested;
+pub use processes::verify::ProcessSubject;
+pub use processes::{
+    CommandRun, Origin, Outcome, Processes, RepeatedCheck, RunEffect, RunLog, RunResponse, RunState, SharedText,
+    VerifyRequest, When,
+};
+pub use proposal::commits::{CommitRequest, Commits, Committed, Consent, GitEffect, GitResponse};
+pub use proposal::review::{WritePlan, WritePreview};
+pub use proposal::summary::{LeftHunks, LeftReason, WriteSummary};
+pub use proposal::syntax::SHOW_FAULT;
+pub use proposal::undo::{CommitPlan, UndoPreview, commit_change};
+pub use proposal::write::few;
+pub use proposal::write::write_orders;
+pub use question::{Choice, Question, Questions, Subject};
+pub use repository::comment_watch::CommentWatch;
+pub use repository::embedding_index::{IndexEffect, IndexEstimate, IndexResponse, IndexState, consent_text};
+pub use repository::lookup::{Known, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, SettingKind, SettingRow};
+pub use request::chat_files::ChatFile;
+pub use request::citations::Citations;
+pub use request::map_choices::{MAP_BUDGET_STEP, MapIdentity, MapSettings, MapState};
+pub use request::mentions::{Attachment, LookedUp, MentionEffect, MentionResponse, NamedFile, RequestedFiles};
+pub use request::overrides::{Choices, Chosen};
+pub use request::spending::uncounted;
+pub use start::SessionStart;
+pub use state::{Connection, Session, SurveyState};
+pub use transcript::{Answer, AnswerState, Entry, EntryVersion, Level, StatusMessage, Transcript};
+pub use turn::events::{AskError, AskEvent, Spent};
+pub use turn::queue::{Queue, Queued};
+pub use turn::{StreamedEdit, Turn, TurnStatus};

@@ -1,0 +1,676 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::super::*;
+use super::*;
+use crate::StoredSession;
+use crate::context::{Mode, PassagePlace};
+use rhumb_edit::review::{Decision, EditState, HunkId};
+use rhumb_edit::{FileChange, FileProposal, Files, FormatChoice, ParsedReply, Proposal};
+use rhumb_llm::{Completion, Finish, StreamEvent};
+use rhumb_workspace::Direction;
+
+fn session() -> Session {
+    let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
+    session.handle(Response::Persisted(PersistenceResponse::Opened(Vec::new())));
+    session
+}
+
+fn stream(session: &mut Session, turn: u64, text: &str) {
+    session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
+}
+
+fn end(session: &mut Session, turn: u64) {
+    session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    session.handle(Response::NotProposed(None));
+}
+
+fn talk(session: &mut Session, question: &str) {
+    session.send(question);
+    let turn = session.turns();
+    stream(session, turn, &format!("about {question}"));
+    end(session, turn);
+}
+
+fn propose(session: &mut Session) {
+    let text = |text: &str| Some(Arc::from(text));
+    let (change, base, proposed) = (FileChange::Modify, text("a\nb\nc\n"), text("a\nB\nc\n"));
+    let files = vec![FileProposal { path: "x".into(), change, base, proposed }];
+    session.handle(Response::Proposed { request: "ask".into(), proposal: Proposal { files, ..Proposal::default() } });
+}
+
+/// What a database would hold.
+#[derive(Debug, Default)]
+struct Disk {
+    stored: StoredSession,
+    changes: usize,
+}
+
+impl Disk {
+    /// Takes in what has changed; whether anything has.
+    fn keep(&mut self, session: &mut Session) -> bool {
+        let Some(PersistenceEffect::Change(change)) = session.kept_changes() else { return false };
+        if !change.is_worth {
+            return false;
+        }
+        self.changes += 1;
+        let stored = change.stored(str::to_owned);
+        stored.name.into_iter().for_each(|name| self.stored.name = name);
+        for (place, body) in stored.entries {
+            self.stored.entries.resize(self.stored.entries.len().max(place + 1), String::new());
+            self.stored.entries[place] = body;
+        }
+        self.stored.entries.truncate(stored.length);
+        for (name, body) in stored.parts {
+            self.stored.parts.insert(name.to_owned(), body);
+        }
+        true
+    }
+
+    fn read(&self) -> SavedSession {
+        SavedSession::from(self.stored.clone())
+    }
+
+    fn resumed(&self) -> Session {
+        let mut session = session();
+        session
+            .handle(Response::Persisted(PersistenceResponse::Resumed { session: Box::new(self.read()), fork: false }));
+        session
+    }
+}
+
+fn texts(session: &Session) -> Vec<String> {
+    let said = session.transcript.iter().filter_map(|entry| match entry {
+        Entry::User { text, .. } => Some(text.clone()),
+        Entry::Answer(answer) => Some(answer.text.clone()),
+        _ => None,
+    });
+    said.collect()
+}
+
+fn last_notice(session: &Session) -> &StatusMessage {
+    let notice = session.transcript.iter().rev().find_map(|entry| match entry {
+        Entry::Status(notice) => Some(notice),
+        _ => None,
+    });
+    notice.expect("a notice")
+}
+
+#[test]
+fn passages_are_kept_by_place_until_the_conversation_is_cleared() {
+    let (mut session, mut disk) = (session(), Disk::default());
+    talk(&mut session, "ropes?");
+    let place = PassagePlace { path: "a.py".into(), line: 3, end_line: 9, anchor: None, turn: 1, rank: 0, hash: 7 };
+    session.codebase.places = vec![place];
+    assert!(disk.keep(&mut session));
+    assert_eq!(disk.resumed().codebase.places, session.codebase.places);
+    session.clear_history();
+    assert!(disk.keep(&mut session));
+    assert!(disk.resumed().codebase.places.is_empty());
+}
+
+#[test]
+fn nothing_is_kept_before_there_is_something_to_keep() {
+    let (mut session, mut disk) = (session(), Disk::default());
+    session.tell(Level::Info, "welcome", "");
+    assert!(!disk.keep(&mut session));
+    session.remember_input("/ls");
+    let Some(PersistenceEffect::Change(change)) = session.kept_changes() else { panic!("the input is kept") };
+    assert_eq!((change.is_worth, change.inputs.as_slice()), (false, ["/ls".to_owned()].as_slice()));
+    session.draft_changed("hm");
+    assert!(disk.keep(&mut session));
+    assert!(!disk.keep(&mut session), "nothing has changed since");
+    assert_eq!(disk.read().draft, "hm");
+}
+
+#[test]
+fn a_session_that_is_not_kept_asks_for_nothing() {
+    let mut session = Session::start(Connection::Demo).0;
+    session.send("x");
+    assert_eq!(session.kept_changes(), None);
+    session.handle(Response::Persisted(PersistenceResponse::Opened(Vec::new())));
+    assert!(session.kept_changes().is_some());
+    session.handle(Response::Persisted(PersistenceResponse::Off(None)));
+    session.draft_changed("more");
+    assert_eq!(session.kept_changes(), None);
+}
+
+#[test]
+fn only_what_has_changed_is_written() {
+    let mut session = session();
+    talk(&mut session, "one");
+    session.kept_changes();
+    session.send("two");
+    let turn = session.turns();
+    stream(&mut session, turn, "a");
+    session.kept_changes();
+    stream(&mut session, turn, "b");
+    let Some(PersistenceEffect::Change(change)) = session.kept_changes() else { panic!("the answer has grown") };
+    assert_eq!(change.entries.iter().map(|(place, _)| *place).collect::<Vec<_>>(), [3]);
+    assert!(change.files.is_none() && change.review.is_none() && change.ledger.is_none());
+}
+
+#[test]
+fn a_broken_answer_can_be_gone_on_with_after_a_restart() {
+    let (mut first, mut disk) = (session(), Disk::default());
+    first.send("write a poem");
+    stream(&mut first, 1, "Roses");
+    disk.keep(&mut first);
+    let mut session = disk.resumed();
+    let broken = Entry::Answer(Answer {
+        text: "Roses".into(),
+        reasoning: String::new(),
+        state: AnswerState::Incomplete("rhumb was stopped".into()),
+        edits: Vec::new(),
+    });
+    assert!(session.transcript.contains(&broken), "{:?}", session.transcript);
+    let effects = session.go_on();
+    assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.partial == "Roses"), "{effects:?}");
+    assert!(matches!(disk.resumed().retry().as_slice(), [Effect::Ask(_)]));
+}
+
+#[test]
+fn a_message_without_a_word_of_answer_is_a_draft_again() {
+    let (mut first, mut disk) = (session(), Disk::default());
+    first.send("write a poem");
+    disk.keep(&mut first);
+    let session = disk.resumed();
+    assert_eq!(session.returned_draft(), Some("write a poem"));
+    assert_eq!(texts(&session), ["write a poem"], "the empty answer is gone");
+}
+
+#[test]
+fn what_was_chosen_and_decided_comes_back() {
+    let (mut first, mut disk) = (session(), Disk::default());
+    talk(&mut first, "one");
+    first.files.push(ChatFile { path: "docs/api.md".into(), read_only: true });
+    first.mode = Mode::Ask;
+    first.set_map_tokens(Some(512));
+    first.toggle_pin("x");
+    first.rename("poem".into());
+    propose(&mut first);
+    first.review.decide_all(Decision::Accepted);
+    first.draft_changed("and then");
+    disk.keep(&mut first);
+    let mut session = disk.resumed();
+    assert_eq!((&session.files, session.mode, session.map().tokens), (&first.files, Mode::Ask, Some(512)));
+    assert_eq!((&session.map().pinned, &session.keeping.name), (&first.map().pinned, &first.keeping.name));
+    assert_eq!((&session.review.files, &session.request), (&first.review.files, &first.request));
+    assert_eq!(session.returned_draft(), Some("and then"));
+    assert_eq!(session.proposals, 1, "the review pane turns to it");
+    assert!(matches!(session.write_accepted().as_slice(), [Effect::Write { .. }]));
+}
+
+/// A repository of one file.
+struct OneFile;
+
+impl Files for OneFile {
+    fn paths(&self) -> Vec<String> {
+        vec!["x".into()]
+    }
+    fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
+        Ok((path == "x").then(|| "a\nb\nc\nd\ne\n".to_owned()))
+    }
+    fn in_chat(&self, _: &str) -> bool {
+        true
+    }
+    fn root(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A session in which the model sent an edit of each kind: two that are located, one without a place, one that is sent twice, and one
+/// that is cut off.
+fn with_edits() -> Session {
+    let block =
+        |old: &str, new: &str| format!("x\n```\n<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n```\n\n");
+    let blocks = [block("b", "B"), block("d", "D"), block("zebra", "Z"), block("b", "B")].concat();
+    let reply = format!("{blocks}x\n```\n<<<<<<< SEARCH\ne\n=======\nE\n");
+    let mut session = session();
+    session.edit_rounds = 0;
+    session.send("ask");
+    let turn = session.turns();
+    stream(&mut session, turn, &reply);
+    session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    let parsed = ParsedReply { answer: Some(0), ..rhumb_edit::parse(&reply, FormatChoice::Auto) };
+    let proposal = rhumb_edit::propose(&parsed, &OneFile);
+    session.handle(Response::Proposed { request: "ask".into(), proposal });
+    session
+}
+
+fn states(session: &Session) -> Vec<EditState> {
+    let answers = session.transcript.iter().filter_map(|entry| match entry {
+        Entry::Answer(answer) => Some(answer),
+        _ => None,
+    });
+    answers.flat_map(|answer| &answer.edits).map(|record| session.edit_state(record)).collect()
+}
+
+#[test]
+fn an_edit_stands_the_same_after_a_restart() {
+    use EditState::{Accepted, Dismissed, Incomplete, Pending, Rejected, Repeated, Undone, Unplaced, Written};
+    let (mut session, mut disk) = (with_edits(), Disk::default());
+    let mut stands = |session: &mut Session, wanted: [EditState; 5]| {
+        assert_eq!(states(session), wanted);
+        disk.keep(session);
+        let resumed = disk.resumed();
+        assert_eq!(states(&resumed), wanted, "after a restart");
+    };
+    stands(&mut session, [Pending, Pending, Unplaced, Repeated, Incomplete]);
+    session.review.decide(HunkId { file: 0, hunk: 0 }, Decision::Accepted);
+    session.review.decide(HunkId { file: 0, hunk: 1 }, Decision::Rejected);
+    stands(&mut session, [Accepted, Rejected, Unplaced, Repeated, Incomplete]);
+    let zebra = session.review.refused.iter().position(|outcome| outcome.quote.contains("zebra")).unwrap();
+    session.review.dismiss(zebra);
+    stands(&mut session, [Accepted, Rejected, Dismissed, Repeated, Incomplete]);
+    let written = || super::super::Written { paths: vec!["x".into()], ..super::super::Written::default() };
+    session.handle(Response::Wrote(written()));
+    stands(&mut session, [Written, Rejected, Dismissed, Repeated, Incomplete]);
+    let direction = Direction::Undo;
+    session.handle(Response::Undone { direction, result: Ok(written()) });
+    stands(&mut session, [Undone, Rejected, Dismissed, Repeated, Incomplete]);
+    session.handle(Response::Undone { direction: Direction::Redo, result: Ok(written()) });
+    stands(&mut session, [Written, Rejected, Dismissed, Repeated, Incomplete]);
+}
+
+#[test]
+fn an_edit_in_conflict_and_one_that_a_later_answer_replaced_stand_the_same_after_a_restart() {
+    use EditState::{Conflict, Incomplete, Pending, Repeated, Replaced, Unplaced};
+    let (mut session, mut disk) = (with_edits(), Disk::default());
+    let text = Some(Arc::from("a\nmine\nc\nd\ne\n"));
+    session.handle(Response::Reread { path: "x".into(), text });
+    let wanted = [Conflict, Pending, Unplaced, Repeated, Incomplete];
+    assert_eq!(states(&session), wanted);
+    disk.keep(&mut session);
+    assert_eq!(states(&disk.resumed()), wanted);
+    let mut session = with_edits();
+    let mut disk = Disk::default();
+    propose(&mut session);
+    assert_eq!(states(&session)[2..], [Replaced, Repeated, Replaced]);
+    disk.keep(&mut session);
+    assert_eq!(states(&disk.resumed()), states(&session));
+}
+
+#[test]
+fn what_was_said_of_hunks_that_are_written_comes_back() {
+    let (mut first, mut disk) = (session(), Disk::default());
+    talk(&mut first, "ask");
+    propose(&mut first);
+    let id = rhumb_edit::review::HunkId::default();
+    first.review.decide_all(Decision::Accepted);
+    first.review.comment(rhumb_edit::review::CommentTarget::Hunk(id), "mind the docs");
+    disk.keep(&mut first);
+    first.handle(Response::Wrote(Written { paths: vec!["x".into()], ..Written::default() }));
+    assert!(disk.keep(&mut first) && !disk.keep(&mut first));
+    let second = disk.resumed();
+    let told = second.feedback().expect("the comment is to be told");
+    assert!(told.contains("mind the docs") && told.contains("written"), "{told}");
+}
+
+#[test]
+fn a_review_of_a_file_that_has_changed_is_not_applied_blindly() {
+    let (mut first, mut disk) = (session(), Disk::default());
+    talk(&mut first, "one");
+    propose(&mut first);
+    disk.keep(&mut first);
+    let mut kept = disk.read();
+    kept.stale = vec![("x".into(), Some(Arc::from("a\nbb\nc\n")))];
+    let mut session = session();
+    session.handle(Response::Persisted(PersistenceResponse::Resumed { session: Box::new(kept), fork: false }));
+    assert!(session.review.files.is_empty());
+    assert_eq!(session.review.refused.len(), 1);
+    assert!(last_notice(&session).text.contains("x was read again"), "{:?}", last_notice(&session));
+}
+
+#[test]
+fn a_secret_is_kept_nowhere_and_a_review_with_one_not_at_all() {
+    let mut session = session();
+    talk(&mut session, "is hunter2 good?");
+    session.rename("hunter2".into());
+    session.draft_changed("hunter2!");
+    propose(&mut session);
+    session.request = "hunter2".into();
+    let Some(PersistenceEffect::Change(change)) = session.kept_changes() else { panic!("there is something") };
+    let stored = change.stored(|text| text.replace("hunter2", "[key]"));
+    assert!(!format!("{stored:?}").contains("hunter2"));
+    let parts = stored.parts.into_iter().map(|(name, body)| (name.to_owned(), body)).collect::<BTreeMap<_, _>>();
+    let kept = SavedSession::from(StoredSession { parts, ..StoredSession::default() });
+    assert!(kept.review.is_empty());
+    assert_eq!(kept.lost, ["The review was not kept, because it held a key."]);
+}
+
+#[test]
+fn going_on_elsewhere_waits_for_the_answer() {
+    let mut session = session();
+    session.send("one");
+    assert!(session.resume(None).is_empty());
+    let effects =
+        session.handle(Response::Persisted(PersistenceResponse::Resumed { session: Box::default(), fork: false }));
+    assert_eq!(effects, [Effect::Persist(PersistenceEffect::Leave)]);
+    assert_eq!(texts(&session)[0], "one");
+}
+
+#[test]
+fn what_is_not_kept_yet_is_kept_before_the_session_changes() {
+    let mut session = session();
+    talk(&mut session, "one");
+    let effects =
+        session.handle(Response::Persisted(PersistenceResponse::Resumed { session: Box::default(), fork: true }));
+    let Effect::Persist(PersistenceEffect::Change(change)) = &effects[0] else { panic!("{effects:?}") };
+    assert_eq!(change.messages, 1);
+    assert_eq!(effects[1], Effect::Persist(PersistenceEffect::Branch { from: Some(0) }));
+}
+
+#[test]
+fn the_files_of_the_start_stay_when_a_session_is_gone_on_with() {
+    let (mut first, mut disk) = (session(), Disk::default());
+    talk(&mut first, "one");
+    first.files.push(ChatFile { path: "a".into(), read_only: false });
+    disk.keep(&mut first);
+    let mut session = session();
+    session.tell(Level::Warning, "no git here", "");
+    session.files.push(ChatFile { path: "b".into(), read_only: false });
+    session.handle(Response::Persisted(PersistenceResponse::Resumed { session: Box::new(disk.read()), fork: false }));
+    let paths: Vec<&str> = session.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["a", "b"]);
+    assert!(
+        session.transcript.iter().any(|entry| matches!(entry, Entry::Status(notice) if notice.text == "no git here"))
+    );
+}
+
+#[test]
+fn a_fork_ends_with_its_turn_and_the_rest_stays_where_it_was() {
+    let (mut session, mut disk) = (session(), Disk::default());
+    for text in ["one", "two", "three"] {
+        talk(&mut session, text);
+    }
+    session.handle(Response::Persisted(PersistenceResponse::Numbered(7)));
+    propose(&mut session);
+    disk.keep(&mut session);
+    assert!(session.fork(Some(4)).is_empty() && last_notice(&session).text.contains("3 turns"));
+    let effects = session.fork(Some(2));
+    assert!(effects.contains(&Effect::Persist(PersistenceEffect::Branch { from: None })), "{effects:?}");
+    assert_eq!(texts(&session), ["one", "about one", "two", "about two"]);
+    assert!(session.review.is_empty(), "it belongs to the third turn");
+    assert!(last_notice(&session).hint.contains("/resume 7"));
+    let mut other = Disk::default();
+    assert!(other.keep(&mut session));
+    assert_eq!(other.read().transcript.len(), session.transcript.len(), "all of it is kept, not only what is new");
+    assert_eq!(disk.read().transcript.iter().filter(|entry| entry.is_asked()).count(), 3);
+}
+
+#[test]
+fn a_message_that_is_taken_back_leaves_what_came_after_it_out() {
+    let mut session = session();
+    for text in ["one", "two", "three"] {
+        talk(&mut session, text);
+    }
+    session.rewind(Some(2));
+    assert_eq!(session.returned_draft(), Some("two"));
+    assert_eq!(texts(&session), ["one", "about one"]);
+    session.rewind(None);
+    assert_eq!(session.returned_draft(), Some("one"));
+    assert!(session.rewind(None).is_empty());
+}
+
+#[test]
+fn a_review_is_only_let_go_of_where_it_is_kept() {
+    let mut session = Session::start(Connection::Demo).0;
+    talk(&mut session, "one");
+    propose(&mut session);
+    session.rewind(Some(1));
+    assert!(!session.review.is_empty());
+}
+
+#[test]
+fn a_session_that_is_open_elsewhere_is_forked_when_that_is_wanted() {
+    let mut session = session();
+    session.handle(Response::Persisted(PersistenceResponse::OpenElsewhere { number: 4, title: "poem".into() }));
+    let wanted = SessionSelector::Named("4".into());
+    assert_eq!(session.answer('f'), [Effect::Persist(PersistenceEffect::Resume { wanted, fork: true })]);
+    session.handle(Response::Persisted(PersistenceResponse::OpenElsewhere { number: 4, title: "poem".into() }));
+    assert!(session.answer('n').is_empty());
+}
+
+#[test]
+fn a_file_is_replaced_only_when_that_is_wanted() {
+    let mut session = session();
+    talk(&mut session, "Why, oh why?");
+    let effects = session.export(None);
+    let [Effect::Persist(PersistenceEffect::Write(order))] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!((order.path.as_str(), order.over), ("why-oh-why-", false));
+    session.handle(Response::Persisted(PersistenceResponse::Exists(order.clone())));
+    assert!(session.answer('k').is_empty());
+    session.handle(Response::Persisted(PersistenceResponse::Exists(order.clone())));
+    assert_eq!(
+        session.answer('r'),
+        [Effect::Persist(PersistenceEffect::Write(TextFile { over: true, ..order.clone() }))]
+    );
+    assert!(session.export(Some("talk.txt".into())).is_empty());
+}
+
+#[test]
+fn a_file_of_commands_may_not_run_programs() {
+    let mut session = session();
+    session.files.push(ChatFile { path: "a b.rs".into(), read_only: false });
+    session.files.push(ChatFile { path: "docs.md".into(), read_only: true });
+    let effects = session.save_files("chat.rhumb".into());
+    let [Effect::Persist(PersistenceEffect::Write(order))] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!(order.text, "/add 'a b.rs'\n/read-only docs.md\n");
+    let text = format!("# mine\n{}\n/run rm -rf x\n!ls\n/git push\n/zebra\n/load chat.rhumb\n", order.text);
+    session.handle(Response::Persisted(PersistenceResponse::Commands { path: "chat.rhumb".into(), text }));
+    assert_eq!(session.notices().filter(|notice| matches!(notice, Notice::Run(_))).count(), 2);
+    let said = |word: &str| {
+        let notice = |entry: &&Entry| matches!(entry, Entry::Status(notice) if notice.text.contains(word));
+        session.transcript.iter().filter(notice).count()
+    };
+    assert_eq!((said("Skipped line"), said("/git"), said("Running 2 commands of chat.rhumb")), (5, 1, 1));
+}
+
+#[test]
+fn a_damaged_database_is_told_and_all_is_kept_again() {
+    let (mut session, mut disk) = (session(), Disk::default());
+    talk(&mut session, "one");
+    disk.keep(&mut session);
+    session.handle(Response::Persisted(PersistenceResponse::DatabaseReplaced("/s/sessions.db.damaged".into())));
+    assert!(last_notice(&session).text.contains("/s/sessions.db.damaged"));
+    let mut anew = Disk::default();
+    anew.keep(&mut session);
+    assert_eq!(anew.read().transcript[..], session.transcript[..]);
+}
+
+#[test]
+fn what_cannot_be_read_is_told_and_the_rest_is_used() {
+    let (mut session, mut disk) = (session(), Disk::default());
+    talk(&mut session, "one");
+    session.files.push(ChatFile { path: "a".into(), read_only: false });
+    disk.keep(&mut session);
+    disk.stored.entries[1] = r#"{"hologram":{}}"#.into();
+    disk.stored.parts.insert("ledger".into(), "?".into());
+    let kept = disk.read();
+    assert_eq!((kept.files.len(), kept.transcript.len()), (1, session.transcript.len()));
+    assert_eq!(kept.lost, ["The ledger of the session could not be read."]);
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Send(String),
+    Stream(String),
+    End,
+    Cancel,
+    Draft(String),
+    File(u8, bool),
+    Mode(usize),
+    Tell(String),
+    Clear,
+    Pin(u8),
+    Propose,
+    Decide(bool),
+    Rename(String),
+    Retry,
+    Rewind,
+    Keep,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let text = || "[a-z \n]{0,12}";
+    prop_oneof![
+        3 => "[a-z]{1,9}".prop_map(Step::Send),
+        5 => text().prop_map(Step::Stream),
+        2 => Just(Step::End),
+        1 => Just(Step::Cancel),
+        1 => text().prop_map(Step::Draft),
+        1 => (0u8..4, any::<bool>()).prop_map(|(file, read_only)| Step::File(file, read_only)),
+        1 => (0usize..5).prop_map(Step::Mode),
+        1 => text().prop_map(Step::Tell),
+        1 => Just(Step::Clear),
+        1 => (0u8..4).prop_map(Step::Pin),
+        1 => Just(Step::Propose),
+        1 => any::<bool>().prop_map(Step::Decide),
+        1 => "[a-z]{0,4}".prop_map(Step::Rename),
+        1 => Just(Step::Retry),
+        1 => Just(Step::Rewind),
+        3 => Just(Step::Keep),
+    ]
+}
+
+fn take(session: &mut Session, step: Step) {
+    let turn = session.turns();
+    match step {
+        Step::Send(text) => drop(session.send(&text)),
+        Step::Stream(text) => stream(session, turn, &text),
+        Step::End => end(session, turn),
+        Step::Cancel => drop(session.cancel()),
+        Step::Draft(text) => drop(session.draft_changed(&text)),
+        Step::File(file, read_only) => session.files.push(ChatFile { path: format!("f{file}"), read_only }),
+        Step::Mode(mode) => session.mode = Mode::CHOICES[mode],
+        Step::Tell(text) => session.tell(Level::Info, text, "hint"),
+        Step::Clear => drop(session.clear_history()),
+        Step::Pin(file) => drop(session.toggle_pin(&format!("f{file}"))),
+        Step::Propose => propose(session),
+        Step::Decide(yes) => {
+            session.review.decide_all(if yes { Decision::Accepted } else { Decision::Rejected });
+        }
+        Step::Rename(name) => session.keeping.name = name,
+        Step::Retry => drop(session.retry()),
+        // A new session: what is on this disk is no more its own.
+        Step::Rewind | Step::Keep => {}
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_happens_is_what_is_read_again(steps in prop::collection::vec(step(), 1..40)) {
+        let (mut session, mut disk) = (session(), Disk::default());
+        for step in steps {
+            match step {
+                Step::Keep => drop(disk.keep(&mut session)),
+                Step::Rewind if !session.rewind(None).is_empty() => disk = Disk::default(),
+                step => take(&mut session, step),
+            }
+        }
+        disk.keep(&mut session);
+        prop_assume!(disk.changes > 0);
+        let kept = disk.read();
+        prop_assert!(kept.lost.is_empty(), "{:?}", kept.lost);
+        prop_assert_eq!(&kept.transcript[..], &session.transcript[..]);
+        prop_assert_eq!(&kept.files, &session.files);
+        prop_assert_eq!((&kept.draft, &kept.name), (&session.draft, &session.keeping.name));
+        prop_assert_eq!(&kept.review.files, &session.review.files);
+        prop_assert_eq!((kept.choices.mode, kept.choices.turns), (session.mode, session.turns()));
+        prop_assert_eq!(&kept.folded, session.history.summary());
+        prop_assert!(disk.resumed().history_messages() == session.history_messages() || session.turn.is_some());
+    }
+}
+
+#[test]
+fn what_waits_in_one_session_does_not_go_out_in_another_by_itself() {
+    let (mut first, mut disk) = (session(), Disk::default());
+    talk(&mut first, "one");
+    disk.keep(&mut first);
+    let mut session = session();
+    session.handle(Response::Listed(Arc::new(vec!["a.py".into()])));
+    session.handle(Response::Symbols(Arc::default()));
+    session.send("one more");
+    session.send("mend a.py");
+    session.cancel();
+    let kept = Box::new(disk.read());
+    session.handle(Response::Persisted(PersistenceResponse::Resumed { session: kept, fork: false }));
+    assert!(session.questions.is_empty() && session.next_queued().is_empty());
+    assert!(session.queue.is_held());
+    assert_eq!(session.take_back_queued().as_deref(), Some("mend a.py"), "nothing that was said is lost");
+}
+
+#[test]
+fn a_session_is_not_left_while_edits_of_its_answer_are_looked_for() {
+    let mut disk = Disk::default();
+    let mut first = session();
+    talk(&mut first, "one");
+    disk.keep(&mut first);
+    let mut session = session();
+    session.send("two");
+    let turn = session.turns();
+    stream(&mut session, turn, "about two");
+    session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    let kept = Box::new(disk.read());
+    let effects = session.handle(Response::Persisted(PersistenceResponse::Resumed { session: kept, fork: false }));
+    assert_eq!(effects, [Effect::Persist(PersistenceEffect::Leave)]);
+    assert_eq!(texts(&session), ["two", "about two"]);
+}
+
+#[test]
+fn a_message_that_comes_back_is_meant_as_it_was() {
+    let (mut first, mut disk) = (session(), Disk::default());
+    first.command(Command::Mode { mode: Mode::Ask, message: "why?".into() });
+    disk.keep(&mut first);
+    assert_eq!(disk.resumed().returned_draft(), Some("/ask why?"), "after a crash");
+    first.cancel();
+    first.rewind(None);
+    assert_eq!(first.returned_draft(), Some("/ask why?"), "when it is taken back");
+}
+
+#[test]
+fn a_command_that_runs_leaves_the_cards_of_another_session_alone() {
+    let began = |line: &str| RunResponse::Began { job: 1, run: 1, line: line.into() };
+    let (mut first, mut disk) = (session(), Disk::default());
+    first.run_line("echo one".into());
+    first.handle(Response::Ran(began("echo one")));
+    disk.keep(&mut first);
+    let mut session = session();
+    session.run_line("sleep 9".into());
+    session.handle(Response::Ran(began("sleep 9")));
+    let kept = Box::new(disk.read());
+    session.handle(Response::Persisted(PersistenceResponse::Resumed { session: kept, fork: false }));
+    let end = RunResponse::Ended { run: 1, end: Err("gone".into()), output: std::sync::Arc::from(""), seconds: 9 };
+    session.handle(Response::Ran(end));
+    let lines: Vec<&str> = session
+        .transcript
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Ran(ran) => Some(ran.line.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(lines, ["echo one"]);
+}
+
+#[test]
+fn what_a_check_finds_is_not_sent_in_another_session_by_itself() {
+    let (mut first, mut disk) = (session(), Disk::default());
+    talk(&mut first, "one");
+    disk.keep(&mut first);
+    let mut session = session();
+    session.processes.rounds = 3;
+    talk(&mut session, "two");
+    let effects = session.check_written(&["x".to_owned()]);
+    assert!(matches!(effects.as_slice(), [Effect::Run(RunEffect::Check { job: 1, .. })]), "{effects:?}");
+    let kept = Box::new(disk.read());
+    session.handle(Response::Persisted(PersistenceResponse::Resumed { session: kept, fork: false }));
+    let shared = SharedText { title: "x".into(), text: "wrong".into(), tokens: 1, whole: None };
+    let outcome = Outcome { shared: Some(shared), failed: true, ..Outcome::default() };
+    let effects = session.handle(Response::Ran(RunResponse::Done { job: 1, outcome }));
+    assert!(effects.is_empty() && session.turn.is_none(), "{effects:?}");
+    assert_eq!(session.questions.len(), 1, "it is offered");
+}

@@ -1,0 +1,371 @@
+//! What becomes of jobs.
+
+use super::*;
+use crate::context::Mode;
+use crate::{AskEvent, Connection, PendingWrite, Question, Response, Written};
+use rhumb_llm::{Completion, Finish, StreamEvent};
+
+fn session() -> Session {
+    let (mut session, _) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
+    session.processes.rounds = 2;
+    session.processes.suggestions = true;
+    session
+}
+
+fn job_of(effects: &[Effect]) -> u64 {
+    let found = effects.iter().find_map(|effect| match effect {
+        Effect::Run(RunEffect::Command { job, .. } | RunEffect::Check { job, .. }) => Some(*job),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("no job in {effects:?}"))
+}
+
+fn report(session: &mut Session, report: RunResponse) -> Vec<Effect> {
+    session.handle(Response::Ran(report))
+}
+
+fn shared(text: &str) -> SharedText {
+    SharedText { title: "`make` failed (exit code 2).".into(), text: text.into(), tokens: 3, whole: None }
+}
+
+fn failed(text: &str) -> Outcome {
+    Outcome { shared: Some(shared(text)), failed: true, files: vec!["a.py".into()], ..Outcome::default() }
+}
+
+/// A request was answered, and what it led to was written: the check that follows.
+fn written(session: &mut Session) -> u64 {
+    session.send("do it");
+    let turn = session.turn.as_ref().unwrap().number;
+    answer(session, turn, "done");
+    session.request = "do it".into();
+    write(session)
+}
+
+fn write(session: &mut Session) -> u64 {
+    job_of(&session.handle(Response::Wrote(Written { paths: vec!["a.py".into()], ..Written::default() })))
+}
+
+fn answer(session: &mut Session, turn: u64, text: &str) {
+    session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
+    session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+}
+
+fn asked(effects: &[Effect]) -> Option<&crate::RequestSpec> {
+    effects.iter().find_map(|effect| if let Effect::Ask(order) = effect { Some(&**order) } else { None })
+}
+
+fn title(session: &Session) -> &str {
+    session.questions.first().map_or("", |question: &Question| question.title.as_str())
+}
+
+#[test]
+fn a_command_has_a_card_and_a_log_that_follow_it_and_its_output_is_offered() {
+    let mut session = session();
+    let job = job_of(&session.run_line("make".into()));
+    report(&mut session, RunResponse::Began { job, run: 7, line: "make".into() });
+    let live = LiveOutput { text: "one\ntwo\n".into(), ..LiveOutput::default() };
+    report(&mut session, RunResponse::Said { run: 7, live, seconds: 2 });
+    let Some(Entry::Ran(card)) = session.transcript.last() else { panic!("{:?}", session.transcript) };
+    assert_eq!((card.tail.as_str(), card.state.words(card.seconds).as_str()), ("one\ntwo", "running · 2 s"));
+    assert_eq!(session.processes.status().as_deref(), Some("running make, 2 s"));
+    report(&mut session, RunResponse::Ended { run: 7, end: Ok(End::Exit(2)), output: Arc::from("all\n"), seconds: 3 });
+    report(&mut session, RunResponse::Done { job, outcome: failed("the output") });
+    assert_eq!(session.processes.logs[0].state, RunState::Ended(End::Exit(2)));
+    assert!(!session.processes.is_running() && title(&session).contains("(3 tokens)"), "{}", title(&session));
+    session.answer('y');
+    assert!(matches!(session.transcript.last(), Some(Entry::Shared { text, .. }) if text == "the output"));
+    assert_eq!(session.history_messages().last().unwrap().content, "the output");
+}
+
+#[test]
+fn nothing_of_git_is_offered() {
+    let mut session = session();
+    let effects = session.run_git(vec!["log".into()]);
+    assert!(matches!(&effects[0], Effect::Run(RunEffect::Command { line: CommandLine::Program(words), .. })
+        if words == &["git", "--no-pager", "log"]));
+    report(&mut session, RunResponse::Done { job: job_of(&effects), outcome: failed("secret history") });
+    assert!(session.questions.is_empty());
+}
+
+#[test]
+fn the_job_that_began_last_is_stopped_first() {
+    let mut session = session();
+    let (first, second) = (job_of(&session.run_line("a".into())), job_of(&session.run_line("b".into())));
+    assert_eq!(session.stop_command(), [Effect::Run(RunEffect::Stop(second))]);
+    assert_eq!(session.stop_command(), [Effect::Run(RunEffect::Stop(first))]);
+    assert!(session.stop_command().is_empty());
+}
+
+#[test]
+fn what_checks_find_goes_back_by_itself_a_limited_number_of_times() {
+    let mut session = session();
+    let mut job = written(&mut session);
+    for round in 1..=2 {
+        let effects = report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+        let order = asked(&effects).unwrap();
+        assert_eq!((order.draft.as_str(), order.mode), ("it broke", Mode::Code));
+        assert_eq!(order.files[0].path, "a.py", "the model has to see what it mends");
+        assert!(
+            session
+                .transcript
+                .iter()
+                .any(|entry| matches!(entry, Entry::Again { round: at, of: 2, .. } if *at == round))
+        );
+        let turn = order.generation;
+        answer(&mut session, turn, "mended");
+        job = write(&mut session);
+    }
+    let effects = report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+    assert!(asked(&effects).is_none() && title(&session).contains("Send it to the model?"), "{effects:?}");
+    assert_eq!(asked(&session.answer('y')).unwrap().draft, "it broke", "the developer may want one more");
+}
+
+#[test]
+fn every_round_is_held_against_the_files_as_the_request_found_them() {
+    let mut session = session();
+    let order = |path: &str, text: &str| PendingWrite {
+        path: path.into(),
+        expected: Some(Arc::from(text)),
+        content: Some("…".into()),
+        renamed_from: None,
+    };
+    let checked = |effects: &[Effect]| {
+        effects.iter().find_map(|effect| match effect {
+            Effect::Run(RunEffect::Check { check, .. }) => Some(check.files.clone()),
+            _ => None,
+        })
+    };
+    let wrote = |path: &str| Response::Wrote(Written { paths: vec![path.into()], ..Written::default() });
+    session.before_write(&[order("a.py", "whole")]);
+    let job = written(&mut session);
+    report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+    session.before_write(&[order("a.py", "broken"), order("b.py", "beside")]);
+    let files = checked(&session.handle(wrote("b.py"))).unwrap();
+    let known = |path: &str| files.iter().find(|(own, _)| own == path).and_then(|(_, base)| base.clone());
+    assert_eq!((known("a.py").as_deref(), known("b.py").as_deref()), (Some("whole"), Some("beside")));
+
+    session.rounds = crate::proposal::edit_retries::EditRetries::default();
+    session.before_write(&[order("b.py", "later")]);
+    let files = checked(&session.handle(wrote("b.py"))).unwrap();
+    assert_eq!(files, [("b.py".to_owned(), Some(Arc::from("later")))], "a new request begins anew");
+}
+
+#[test]
+fn a_new_request_has_its_own_rounds() {
+    let mut session = session();
+    session.processes.rounds = 1;
+    for _ in 0..2 {
+        let job = written(&mut session);
+        let effects = report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+        let turn = asked(&effects).unwrap().generation;
+        answer(&mut session, turn, "mended");
+    }
+}
+
+#[test]
+fn without_rounds_or_with_something_else_begun_it_is_offered() {
+    type Begin = fn(&mut Session);
+    let cases: [Begin; 4] = [
+        |session| session.processes.rounds = 0,
+        |session| drop(session.draft_changed("and now")),
+        |session| {
+            session.send("next");
+        },
+        |session| session.connection = Connection::None,
+    ];
+    for begin in cases {
+        let mut session = session();
+        let job = written(&mut session);
+        begin(&mut session);
+        let effects = report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+        assert!(asked(&effects).is_none(), "{effects:?}");
+        assert!(title(&session).contains("Send it to the model?"));
+        session.answer('n');
+        assert!(session.questions.is_empty());
+    }
+}
+
+#[test]
+fn a_check_that_was_stopped_or_found_nothing_leads_to_nothing() {
+    for outcome in [Outcome::default(), Outcome { stopped: true, ..failed("half") }] {
+        let mut session = session();
+        let job = written(&mut session);
+        let before = session.transcript.len();
+        assert!(report(&mut session, RunResponse::Done { job, outcome }).is_empty());
+        assert!(session.questions.is_empty() && session.transcript.len() == before);
+    }
+}
+
+#[test]
+fn a_suggested_command_runs_when_it_is_approved_and_only_then() {
+    let mut session = session();
+    session.send("do it");
+    answer(&mut session, 1, "Then:\n\n```sh\npip install tide\nrm -rf /\n```\n");
+    assert_eq!(session.questions.len(), 2);
+    assert!(title(&session).contains("Run it? pip install tide"), "{}", title(&session));
+    let effects = session.answer('y');
+    let [Effect::Run(RunEffect::Command { line: CommandLine::Shell(line), origin: Origin::Model, .. })] =
+        effects.as_slice()
+    else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(line, "pip install tide");
+    assert!(session.answer('n').is_empty() && session.questions.is_empty());
+}
+
+#[test]
+fn commands_are_not_taken_from_answers_to_questions_or_when_it_is_off() {
+    for (mode, suggestions) in [(Mode::Ask, true), (Mode::Code, false)] {
+        let mut session = session();
+        session.processes.suggestions = suggestions;
+        session.mode = mode;
+        session.send("how?");
+        answer(&mut session, 1, "```sh\nmake\n```\n");
+        assert!(session.questions.is_empty(), "{mode}");
+    }
+}
+
+#[test]
+fn a_long_command_must_be_read_before_it_can_be_approved() {
+    for (line, must) in
+        [("make", false), ("echo a\\\n && rm b", true), (&*format!("echo {}", "x".repeat(10_000)), true)]
+    {
+        let mut session = session();
+        session.send("do it");
+        answer(&mut session, 1, &format!("```sh\n{line}\n```\n"));
+        let question = session.questions.first().unwrap();
+        assert_eq!(question.must_be_read(), must);
+        assert!(question.text.starts_with(line) && question.title.len() < 200);
+    }
+}
+
+#[test]
+fn a_check_that_finds_nothing_to_look_over_says_so() {
+    let mut session = session();
+    let job = job_of(&session.lint(&[]));
+    report(&mut session, RunResponse::Done { job, outcome: Outcome::default() });
+    assert!(
+        matches!(session.transcript.last(), Some(Entry::Status(notice)) if notice.text.contains("nothing to check"))
+    );
+}
+
+#[test]
+fn what_the_first_write_broke_is_still_looked_for_after_the_second() {
+    let mut session = session();
+    let orders = |base: &str| {
+        let path = "a.py".to_owned();
+        vec![PendingWrite { path, expected: Some(base.into()), content: Some(String::new()), renamed_from: None }]
+    };
+    session.before_write(&orders("whole"));
+    let job = written(&mut session);
+    report(&mut session, RunResponse::Done { job, outcome: failed("a.py does not parse") });
+    let turn = session.turn.as_ref().unwrap().number;
+    answer(&mut session, turn, "mended");
+    session.before_write(&orders("broken"));
+    let effects = session.handle(Response::Wrote(Written { paths: vec!["a.py".into()], ..Written::default() }));
+    let files = effects.iter().find_map(|effect| match effect {
+        Effect::Run(RunEffect::Check { check, .. }) => Some(check.files.clone()),
+        _ => None,
+    });
+    assert_eq!(files, Some(vec![("a.py".to_owned(), Some("whole".into()))]));
+}
+
+#[test]
+fn what_a_test_names_goes_along_where_nothing_is_in_question() {
+    let mut session = session();
+    session.paths = Arc::new(vec!["src/calc.ts".into(), "test.js".into()]);
+    session.listed = true;
+    let effects = session.test(Some("node test.js".into()));
+    let outcome = Outcome { files: Vec::new(), ..failed("FAIL src/calc.ts:2 expected 6, got 5") };
+    report(&mut session, RunResponse::Done { job: job_of(&effects), outcome });
+    assert!(title(&session).ends_with("(3 tokens, and src/calc.ts)"), "{}", title(&session));
+    let effects = session.answer('y');
+    assert!(asked(&effects).is_some() && session.files.iter().any(|file| file.path == "src/calc.ts"), "{effects:?}");
+}
+
+/// The command that the check after a write runs again.
+fn runs_again(effects: &[Effect]) -> Option<String> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Run(RunEffect::Check { check, .. }) => check.again.clone(),
+        _ => None,
+    })
+}
+
+fn last_notice(session: &Session) -> &str {
+    let notice = session.transcript.iter().rev().find_map(|entry| match entry {
+        Entry::Status(notice) => Some(notice.text.as_str()),
+        _ => None,
+    });
+    notice.unwrap_or_default()
+}
+
+/// The developer runs a command that fails and has it sent for a fix; the turn that fixes it.
+fn sent_for_a_fix(session: &mut Session, job: u64, key: char) -> u64 {
+    report(session, RunResponse::Done { job, outcome: failed("it broke") });
+    asked(&session.answer(key)).unwrap().generation
+}
+
+fn wrote(session: &mut Session) -> Vec<Effect> {
+    session.handle(Response::Wrote(Written { paths: vec!["a.py".into()], ..Written::default() }))
+}
+
+#[test]
+fn a_failed_command_runs_again_after_each_write_of_the_fix_until_it_passes() {
+    type Begin = fn(&mut Session) -> Vec<Effect>;
+    let cases: [(Begin, char); 2] =
+        [(|session| session.test(Some("make".into())), 'y'), (|session| session.run_line("make".into()), 'f')];
+    for (begin, key) in cases {
+        let mut session = session();
+        // EditRetries of an earlier request do not count.
+        session.rounds.verified = 2;
+        let job = job_of(&begin(&mut session));
+        let turn = sent_for_a_fix(&mut session, job, key);
+        answer(&mut session, turn, "fixed");
+        let effects = wrote(&mut session);
+        assert_eq!(runs_again(&effects).as_deref(), Some("make"));
+        assert_eq!(last_notice(&session), "`make` runs again after round 1 of 2.");
+        let effects = report(&mut session, RunResponse::Done { job: job_of(&effects), outcome: failed("it broke") });
+        answer(&mut session, asked(&effects).unwrap().generation, "fixed");
+        let effects = wrote(&mut session);
+        assert_eq!(last_notice(&session), "`make` runs again after round 2 of 2.");
+        report(&mut session, RunResponse::Done { job: job_of(&effects), outcome: Outcome::default() });
+        assert_eq!(last_notice(&session), "`make` passes after 2 rounds.");
+        assert_eq!(runs_again(&wrote(&mut session)), None, "it has passed");
+    }
+}
+
+#[test]
+fn a_command_that_still_fails_after_the_last_round_is_offered_and_said() {
+    let mut session = session();
+    session.processes.rounds = 1;
+    let job = job_of(&session.test(Some("make".into())));
+    let turn = sent_for_a_fix(&mut session, job, 'y');
+    answer(&mut session, turn, "fixed");
+    let job = job_of(&wrote(&mut session));
+    let effects = report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+    assert!(asked(&effects).is_none() && title(&session).contains("Send it to the model?"));
+    assert_eq!(last_notice(&session), "`make` still fails after 1 round.");
+    // One more on demand: the command goes on being run.
+    let turn = asked(&session.answer('y')).unwrap().generation;
+    answer(&mut session, turn, "fixed");
+    assert_eq!(runs_again(&wrote(&mut session)).as_deref(), Some("make"));
+}
+
+#[test]
+fn a_failure_that_is_shared_is_what_the_next_message_is_about_and_no_other() {
+    let mut session = session();
+    let job = job_of(&session.test(Some("make".into())));
+    report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+    session.answer('s');
+    for again in [Some("make".to_owned()), None] {
+        session.send("fix it, and keep the API");
+        let turn = session.turn.as_ref().unwrap().number;
+        answer(&mut session, turn, "done");
+        let effects = wrote(&mut session);
+        assert_eq!(runs_again(&effects), again);
+        report(
+            &mut session,
+            RunResponse::Done { job: job_of(&effects), outcome: Outcome { stopped: true, ..Outcome::default() } },
+        );
+    }
+}

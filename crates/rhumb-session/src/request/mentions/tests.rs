@@ -1,0 +1,269 @@
+//! Files that somebody names: offered, added, or let be.
+
+use std::sync::Arc;
+
+use crate::tests::graph_of;
+use crate::*;
+use rhumb_llm::{Completion, Finish, StreamEvent};
+
+fn session() -> Session {
+    let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
+    let paths = [".env", "a.py", "lib/c.py", "lib/d.py"].map(str::to_owned);
+    session.handle(Response::Listed(Arc::new(paths.to_vec())));
+    session.handle(Response::Symbols(Arc::default()));
+    session
+}
+
+fn is_asked(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| matches!(effect, Effect::Ask(_)))
+}
+
+fn chat(session: &Session) -> Vec<(&str, bool)> {
+    session.files.iter().map(|file| (file.path.as_str(), file.read_only)).collect()
+}
+
+/// Reports the tokens of the files that effects ask about, seven each.
+fn weighed(session: &mut Session, effects: &[Effect]) {
+    for effect in effects {
+        if let Effect::Mention(MentionEffect::Weigh { number, paths }) = effect {
+            let tokens = paths.iter().map(|path| (path.clone(), Some(7))).collect();
+            session.handle(Response::Mention(MentionResponse::Weighed { number: *number, tokens }));
+        }
+    }
+}
+
+fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
+    let turn = session.turn.as_ref().map(|turn| turn.number).unwrap();
+    session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
+    let effects =
+        session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    weighed(session, &effects);
+    effects
+}
+
+fn send(session: &mut Session, text: &str) -> Vec<Effect> {
+    let (sent, effects) = session.send(text);
+    assert!(sent);
+    weighed(session, &effects);
+    effects
+}
+
+/// Types a draft and waits until it is measured.
+fn draft(session: &mut Session, text: &str) {
+    let effects = session.draft_changed(text);
+    let generation = effects.iter().find_map(|effect| match effect {
+        Effect::Measure(order) => Some(order.generation),
+        _ => None,
+    });
+    let view = ContextView { map: None, provisional: false, prompt: Arc::default(), unreadable: Vec::new() };
+    let effects = session.handle(Response::Measured { generation: generation.unwrap(), view });
+    weighed(session, &effects);
+}
+
+fn titles(session: &Session) -> Vec<&str> {
+    session.questions.iter().map(|question| question.title.as_str()).collect()
+}
+
+#[test]
+fn a_message_that_names_a_file_goes_at_once_and_the_file_is_offered() {
+    for (key, files) in [('y', vec![("a.py", false)]), ('r', vec![("a.py", true)]), ('n', vec![])] {
+        let mut session = session();
+        assert!(is_asked(&send(&mut session, "mend a.py please")), "nothing waits for the answer");
+        assert_eq!(titles(&session), ["Your message mentions a.py (7 tokens)."]);
+        session.answer(key);
+        assert_eq!(chat(&session), files, "{key}");
+        assert!(session.questions.is_empty() && session.turn.is_some());
+        answer(&mut session, "done");
+        session.drop_files(&[]);
+        send(&mut session, "mend a.py again");
+        assert_eq!(session.questions.is_empty(), key == 'n', "no holds for the session");
+    }
+}
+
+#[test]
+fn what_a_draft_names_can_be_added_before_it_is_sent() {
+    let mut session = session();
+    draft(&mut session, "mend a.py");
+    assert_eq!(titles(&session), ["Your message mentions a.py (7 tokens)."]);
+    session.answer('y');
+    let effects = send(&mut session, "mend a.py");
+    let order = effects.iter().find_map(|effect| match effect {
+        Effect::Ask(order) => Some(order),
+        _ => None,
+    });
+    assert_eq!(order.unwrap().files.len(), 1);
+    assert!(session.questions.is_empty());
+}
+
+#[test]
+fn an_offer_for_a_draft_goes_with_the_words_and_stays_when_they_are_sent() {
+    let mut session = session();
+    draft(&mut session, "mend a.py and lib/c.py");
+    assert_eq!(titles(&session), ["Your message mentions a.py and lib/c.py (14 tokens)."]);
+    draft(&mut session, "mend it");
+    assert!(session.questions.is_empty());
+    draft(&mut session, "mend a.py");
+    let before = session.questions.clone();
+    session.send("mend a.py");
+    assert_eq!(session.questions, before, "asked once");
+    draft(&mut session, "and lib/c.py");
+    assert_eq!(titles(&session), ["Your message mentions a.py and lib/c.py (14 tokens)."]);
+    draft(&mut session, "");
+    assert_eq!(titles(&session), ["Your message mentions a.py (7 tokens)."]);
+    session.command(Command::Clear);
+    assert!(session.questions.is_empty());
+}
+
+#[test]
+fn an_offer_does_not_hold_back_what_waits() {
+    let mut session = session();
+    send(&mut session, "mend a.py");
+    session.send("and then this");
+    answer(&mut session, "lib/c.py needs it as well.");
+    session.handle(Response::NotProposed(None));
+    assert_eq!(titles(&session).len(), 2);
+    assert!(is_asked(&session.next_queued()));
+}
+
+/// A session that knows what its files define.
+fn with_symbols(files: &[(&str, &str)]) -> Session {
+    let mut session = session();
+    let paths = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+    session.handle(Response::Listed(Arc::new(paths)));
+    session.handle(Response::Symbols(graph_of(files)));
+    session
+}
+
+#[test]
+fn only_distinctive_symbols_of_code_stand_for_a_file() {
+    let files = [
+        ("README.md", "# MooringPlan\n"),
+        ("gate.py", "class Gate:\n    pass\n\ndef open_gate():\n    pass\n\ndef moor():\n    pass\n"),
+        ("pyproject.toml", "[tool.mypy]\nstrict = true\nwarn_unused = true\n"),
+        ("settings.yaml", "openGates: 3\n"),
+    ];
+    for text in
+        ["what is `strict` for?", "`warn_unused`", "`openGates: 3`", "`MooringPlan`", "`moor()`", "open_gate is slow"]
+    {
+        let mut session = with_symbols(&files);
+        assert!(is_asked(&send(&mut session, text)), "{text}");
+        assert!(session.questions.is_empty(), "{text}: {:?}", titles(&session));
+    }
+    let mut session = with_symbols(&files);
+    send(&mut session, "why is `open_gate` slow, and `Gate`?");
+    assert_eq!(titles(&session), ["Your message mentions `open_gate`, defined in gate.py (7 tokens)."]);
+    let mut session = with_symbols(&files);
+    send(&mut session, "go on");
+    answer(&mut session, "1. Add `strict: bool` to `Gate`.\n");
+    assert_eq!(titles(&session), ["The answer mentions `Gate`, defined in gate.py (7 tokens)."]);
+}
+
+#[test]
+fn the_settings_add_or_let_be_without_a_word() {
+    let mut adds = session();
+    adds.rules.add_mentions = Some(true);
+    assert!(is_asked(&adds.send("mend a.py").1));
+    assert_eq!(chat(&adds), [("a.py", false)]);
+    answer(&mut adds, "See lib/c.py.");
+    assert_eq!(chat(&adds), [("a.py", false), ("lib/c.py", false)]);
+    let mut ignores = session();
+    ignores.rules.add_mentions = Some(false);
+    assert!(is_asked(&ignores.send("mend a.py").1));
+    answer(&mut ignores, "See lib/c.py.");
+    assert!(chat(&ignores).is_empty() && ignores.questions.is_empty());
+}
+
+#[test]
+fn files_with_secrets_are_never_offered() {
+    let mut session = session();
+    assert!(is_asked(&session.send("read .env").1));
+    answer(&mut session, "I need .env for that.");
+    assert!(session.questions.is_empty());
+}
+
+#[test]
+fn files_that_an_answer_names_are_offered_and_its_edits_are_kept() {
+    let edit = "a.py\n```python\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n";
+    let mut session = session();
+    session.add_files(&["a.py".into()], false);
+    session.send("do it");
+    let effects = answer(&mut session, &format!("lib/c.py calls it, and so does lib/d.py.\n\n{edit}"));
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Propose { .. })));
+    let question = session.questions.first().unwrap();
+    assert!(question.title.contains("lib/c.py and lib/d.py") && question.text.contains("lib/c.py  7 tokens"));
+    let proposals = session.proposals;
+    let effects = session.answer('s');
+    assert!(is_asked(&effects));
+    assert_eq!(session.proposals, proposals);
+    assert_eq!(chat(&session).len(), 3);
+    let typed = session.transcript.iter().rev().find_map(|entry| match entry {
+        Entry::User { text, .. } => Some(text.clone()),
+        _ => None,
+    });
+    assert_eq!(typed.as_deref(), Some("These files are in the chat now: lib/c.py, lib/d.py. Go on."));
+}
+
+#[test]
+fn an_offer_ends_with_the_next_message() {
+    let mut session = session();
+    session.send("do it");
+    answer(&mut session, "I need lib/c.py.");
+    assert_eq!(session.questions.len(), 1);
+    session.send("never mind");
+    assert!(session.questions.is_empty());
+}
+
+#[test]
+fn names_behind_an_at_are_looked_up_before_the_message_goes() {
+    let mut session = session();
+    let (sent, effects) = session.send("compare @a.py with @diff, says mira@lib.org @nobody");
+    assert!(sent && session.questions.is_empty(), "what is named with @ is not offered");
+    let [Effect::Mention(MentionEffect::LookUp { turn, names, .. })] = effects.as_slice() else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(names, &["a.py", "diff"]);
+    let attachment = Attachment { title: "diff".into(), text: "-old\n+new".into(), whole: None };
+    let found = LookedUp { turn: *turn, files: vec!["a.py".into()], attached: vec![attachment], notes: Vec::new() };
+    let effects = session.handle(Response::Mention(MentionResponse::LookedUp(found.clone())));
+    let order = effects.iter().find_map(|effect| match effect {
+        Effect::Ask(order) => Some(order),
+        _ => None,
+    });
+    let order = order.unwrap();
+    assert!(order.draft.ends_with("@nobody\n\n-old\n+new") && order.files.len() == 1, "{order:?}");
+    assert!(order.history.is_empty());
+    let said = session.transcript.iter().filter(|entry| !matches!(entry, Entry::Status(_)));
+    let kinds: Vec<bool> = said.map(|entry| matches!(entry, Entry::Shared { .. })).collect();
+    assert_eq!(kinds, [false, true, false], "below the message, above its answer");
+    answer(&mut session, "yes");
+
+    session.send("once more @diff");
+    let turn = session.turn.as_ref().unwrap().number;
+    let effects = session.handle(Response::Mention(MentionResponse::LookedUp(LookedUp { turn, ..found })));
+    let again = effects.iter().any(|effect| matches!(effect, Effect::Ask(order) if order.draft.contains("+new")));
+    assert!(!again, "the conversation holds it already");
+}
+
+#[test]
+fn a_turn_cancelled_while_names_are_looked_up_stays_so() {
+    let mut session = session();
+    session.send("see @diff");
+    let turn = session.turn.as_ref().unwrap().number;
+    session.cancel();
+    let report = MentionResponse::LookedUp(LookedUp { turn, ..LookedUp::default() });
+    assert!(session.handle(Response::Mention(report)).is_empty());
+    assert_eq!(session.returned_draft(), Some("see @diff"));
+}
+
+#[test]
+fn what_an_answer_names_is_not_offered_once_the_conversation_is_cleared() {
+    for command in [Command::Clear, Command::Reset, Command::Rewind(None)] {
+        let mut session = session();
+        session.send("go on");
+        answer(&mut session, "I would have to see a.py.");
+        session.handle(Response::NotProposed(None));
+        assert_eq!(session.questions.len(), 1);
+        session.command(command.clone());
+        assert!(session.questions.is_empty(), "{command:?}");
+    }
+}

@@ -1,0 +1,156 @@
+//! What the session has cost, and the cap on it.
+
+use crate::effect::Failure;
+use crate::state::Session;
+use crate::transcript::Level;
+use crate::turn::events::Spent;
+use rhumb_llm::models::{CapCheck, Dollars, Spend, estimate};
+
+impl Session {
+    /// A request is paid for.
+    pub(crate) fn spent(&mut self, turn: u64, spent: &Spent) {
+        let before = self.ledger.session().unpriced;
+        self.ledger.record(turn, &spent.model, spent.tokens);
+        self.last_spent = Some(spent.clone());
+        if self.spending_cap.is_some() && before == 0 && self.ledger.session().unpriced > 0 {
+            self.tell_failure(Level::Warning, uncounted(&spent.model.name));
+        }
+    }
+
+    /// What may still be spent; `None` for as much as it takes.
+    pub(crate) fn allowance(&self) -> Option<Dollars> {
+        self.spending_cap.map(|cap| cap.over(self.ledger.session().known))
+    }
+
+    /// What the next request costs, if its answer is as long as `output` tokens; `None` where no price is known.
+    pub fn next_cost(&self, output: u64) -> Option<Dollars> {
+        let (view, facts) = self.view.as_ref().zip(self.facts.as_ref())?;
+        estimate(facts, view.prompt.tokens as u64, output)
+    }
+
+    /// What so many tokens of the next request cost; `None` where no price is known.
+    pub fn price_of(&self, tokens: u64) -> Option<Dollars> {
+        estimate(self.facts.as_ref()?, tokens, 0)
+    }
+
+    /// Whether the next request is known to pass the cap.
+    pub fn is_over_cap(&self) -> bool {
+        self.spending_cap
+            .is_some_and(|cap| matches!(self.ledger.check_cap(cap, self.next_cost(0)), CapCheck::Exceeds { .. }))
+    }
+
+    /// Says what was spent so far.
+    pub fn tell_cost(&mut self) {
+        let all = self.ledger.session();
+        if all.requests == 0 {
+            return self.tell(Level::Info, "Nothing was spent yet.", "");
+        }
+        let turn = self.ledger.turn(self.turns());
+        let mut text = format!("This session: {}.", told(all));
+        if turn.requests > 0 {
+            text.push_str(&format!(" The last turn: {}.", told(turn)));
+        }
+        if let Some(last) = self.last_spent.as_ref().filter(|_| turn.requests > 1) {
+            let mark = if last.estimated { "about " } else { "" };
+            text.push_str(&format!(" Its last request: {mark}{}.", told(Spend::of_request(&last.model, last.tokens))));
+        }
+        let models = self.ledger.models();
+        if models.len() > 1 {
+            for (model, spend) in models {
+                text.push_str(&format!("\n{model}: {}.", told(spend)));
+            }
+        }
+        let hint = match self.spending_cap {
+            Some(cap) => format!("The cap is {cap}; {} are left.", cap.over(all.known)),
+            None => "spending_cap in rhumb.toml sets a cap.".to_owned(),
+        };
+        self.tell(Level::Info, text, hint);
+    }
+}
+
+/// What to tell of a model without a price where there is a spending cap.
+pub fn uncounted(model: &str) -> Failure {
+    Failure {
+        message: format!("The price of {model} is not known, so the spending cap cannot count it."),
+        hint: "Set its prices in [models.\"NAME\"] of rhumb.toml, or choose another model.".into(),
+    }
+}
+
+/// `$0.12 for 3 requests, 12345 tokens in (81 % cached), 678 out`
+fn told(spend: Spend) -> String {
+    let input = spend.tokens.input();
+    let requests = if spend.requests == 1 { "request" } else { "requests" };
+    let cached = match (spend.tokens.cache_read * 100).checked_div(input) {
+        None | Some(0) => String::new(),
+        Some(share) => format!(" ({share} % cached)"),
+    };
+    format!("{spend} for {} {requests}, {input} tokens in{cached}, {} out", spend.requests, spend.tokens.output)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::*;
+    use rhumb_llm::models::{Model, Prices, Tokens};
+
+    fn spent(prices: Option<Prices>) -> Response {
+        let model = Arc::new(Model { prices, ..Model::unknown("m") });
+        let tokens = Tokens { fresh: 1_000, cache_read: 3_000, output: 500, ..Tokens::default() };
+        Response::Asked { turn: 1, event: AskEvent::Spent(Spent { model, tokens, estimated: false }) }
+    }
+
+    fn session() -> Session {
+        Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0
+    }
+
+    fn last_notice(session: &Session) -> &StatusMessage {
+        let notice = session.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::Status(notice) => Some(notice),
+            _ => None,
+        });
+        notice.expect("a notice")
+    }
+
+    const PRICES: Prices =
+        Prices { input: 1_000.0, output: 2_000.0, cache_read: 100.0, cache_write: 1_000.0, long: None };
+
+    #[test]
+    fn what_was_spent_is_told_with_its_cached_share() {
+        let mut session = session();
+        session.tell_cost();
+        assert_eq!(last_notice(&session).text, "Nothing was spent yet.");
+        session.send("x");
+        session.handle(spent(Some(PRICES)));
+        session.tell_cost();
+        let text = &last_notice(&session).text;
+        assert!(
+            text.starts_with("This session: $2.30 for 1 request, 4000 tokens in (75 % cached), 500 out."),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_is_left_below_the_cap_goes_with_the_next_request() {
+        let mut session = session();
+        session.spending_cap = Some(Dollars::new(5.0));
+        session.send("x");
+        session.handle(spent(Some(PRICES)));
+        assert_eq!(session.order(2).allowance, Some(Dollars::new(2.7)));
+    }
+
+    #[test]
+    fn a_cap_that_cannot_count_is_told_once() {
+        let mut session = session();
+        session.spending_cap = Some(Dollars::new(5.0));
+        session.send("x");
+        session.handle(spent(None));
+        session.handle(spent(None));
+        let told = session
+            .transcript
+            .iter()
+            .filter(|entry| matches!(entry, Entry::Status(notice) if notice.text.contains("not known")));
+        assert_eq!(told.count(), 1);
+    }
+}

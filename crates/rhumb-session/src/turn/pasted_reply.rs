@@ -1,0 +1,80 @@
+//! Working with a chat elsewhere: the prompt goes out by the clipboard, a reply comes in by a paste.
+
+use crate::context::Mode;
+use crate::effect::{ClipboardText, Effect};
+use crate::proposal::edit_retries::EditRetries;
+use crate::state::Session;
+use crate::transcript::{Answer, AnswerState, Entry, Level};
+use rhumb_edit::PendingChanges;
+
+impl Session {
+    /// Takes a reply from elsewhere (copy mode) into the transcript and into review; the draft is what it answers.
+    pub fn take_reply(&mut self, reply: String) -> Vec<Effect> {
+        if self.turn.is_some() {
+            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then /paste again.");
+            return Vec::new();
+        }
+        let request = self.draft.clone();
+        let said =
+            if request.trim().is_empty() { "(a reply pasted from elsewhere)".to_owned() } else { request.clone() };
+        self.transcript.push(Entry::User { text: said, mode: self.mode, answered: true });
+        self.transcript.push(Entry::Answer(Answer {
+            text: reply.clone(),
+            reasoning: String::new(),
+            state: AnswerState::Complete,
+            edits: Vec::new(),
+        }));
+        self.suggest(&reply);
+        let number = self.last_answer_number();
+        self.propose_alone(reply, Some(number), request)
+    }
+
+    /// Looks for edits in the last answer again, an incomplete one included.
+    pub fn review_last_answer(&mut self) -> Vec<Effect> {
+        let is_answer =
+            |entry: &Entry| matches!(entry, Entry::Answer(answer) if answer.state != AnswerState::Streaming);
+        let Some(at) = self.transcript.iter().rposition(is_answer) else {
+            self.tell(Level::Warning, "There is no answer to review yet.", "");
+            return Vec::new();
+        };
+        let request = self.transcript[..at].iter().rev().find_map(|entry| match entry {
+            Entry::User { text, mode, .. } if *mode != Mode::Editor => Some(text.clone()),
+            _ => None,
+        });
+        let Entry::Answer(answer) = &self.transcript[at] else { return Vec::new() };
+        let reply = answer.text.clone();
+        let number = self.answer_number(at);
+        self.propose_alone(reply, Some(number), request.unwrap_or_default())
+    }
+
+    /// Looks for the edits of a reply that is not part of the running conversation with the model; `answer` is its number among
+    /// the answers of the session, if it is one.
+    pub(crate) fn propose_alone(&mut self, reply: String, answer: Option<usize>, request: String) -> Vec<Effect> {
+        self.rounds = EditRetries::default();
+        self.proposing += 1;
+        let standing = PendingChanges { files: self.review.pending_changes(), refused: Vec::new() };
+        let (answers, files) = (vec![answer], self.files.clone());
+        vec![Effect::Propose { request, standing, earlier: Vec::new(), reply, answers, files }]
+    }
+
+    /// The text of the last answer, for the clipboard.
+    pub fn last_answer(&self) -> Option<ClipboardText> {
+        let last = self.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::Answer(answer) if !answer.text.is_empty() => Some(answer.text.clone()),
+            _ => None,
+        });
+        last.map(|text| ClipboardText { what: "The last answer".into(), text, hint: String::new() })
+    }
+
+    /// Asks for the next request as one text.
+    pub fn copy_prompt(&self) -> Vec<Effect> {
+        vec![Effect::CopyPrompt(Box::new(self.order(self.generation)))]
+    }
+
+    /// The prompt for the clipboard.
+    pub(crate) fn prompt_clip(&self, text: String) -> ClipboardText {
+        let tokens = self.view.as_ref().map_or(0, |view| view.prompt.tokens);
+        let what = format!("The prompt (about {tokens} tokens)");
+        ClipboardText { what, text, hint: "Paste it into any chat, copy the whole reply, then /paste here.".into() }
+    }
+}

@@ -1,0 +1,43 @@
+//! Orders for requests: what the next one is made of, as things stand.
+
+use crate::effect::{Effect, RequestSpec};
+use crate::modes::who::ModelRole;
+use crate::state::Session;
+
+impl Session {
+    /// The order for the next request as things stand, under that number.
+    pub(crate) fn order(&self, generation: u64) -> RequestSpec {
+        let (history, exchange) = self.history_and_shared();
+        RequestSpec {
+            generation,
+            files: self.files.clone(),
+            pictures: self.outside.pictures.clone(),
+            mode: self.mode,
+            suggest: self.processes.suggestions,
+            who: ModelRole::Main,
+            history,
+            exchange,
+            passages: self.codebase.places.clone(),
+            related: Vec::new(),
+            codebase: None,
+            draft: self.draft.clone(),
+            partial: String::new(),
+            allowance: self.allowance(),
+            may_forget: false,
+            map: self.map.settings().clone(),
+            choices: self.choices.clone(),
+        }
+    }
+
+    /// Asks for the panes to be brought up to date.
+    pub fn measure(&mut self) -> Vec<Effect> {
+        self.generation += 1;
+        vec![Effect::Measure(Box::new(self.order(self.generation)))]
+    }
+
+    /// The order for the next turn.
+    pub(crate) fn next_order(&mut self) -> RequestSpec {
+        let number = self.next_turn();
+        self.order(number)
+    }
+}

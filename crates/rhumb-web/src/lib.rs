@@ -1,0 +1,34 @@
+//! Fetches web pages that a user names, as Markdown or as an image.
+//!
+//! A page may be hostile, so access is restricted. Only http and https are used. Names are resolved here, and an address outside of the
+//! public internet needs an approval, also after a redirect. The connection goes to the address that was checked. No key, cookie or
+//! password is sent. Size and time are limited ([`Limits`]).
+//!
+//! ```
+//! assert_eq!(rhumb_web::page_url("docs.rs/tokio")?.as_str(), "https://docs.rs/tokio");
+//! assert!(rhumb_web::page_url("ftp://example.com").is_err());
+//! # Ok::<(), rhumb_web::WebError>(())
+//! ```
+//!
+//! [`fetch_page`] needs a tokio runtime. Scripts are not run, so a page that a script builds has no text.
+
+mod address;
+mod body;
+mod charset;
+mod error;
+mod fetch;
+mod markdown;
+mod reach;
+mod resolve;
+mod tables;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use address::{page_url, shown_page_url};
+pub use body::{Fetched, Page, Picture};
+pub use error::WebError;
+pub use fetch::{Limits, fetch_page};
+pub use reach::{Reach, reach};
+pub use resolve::NearHost;
