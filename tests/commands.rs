@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rhumb::tui::action::{ACTIONS, Pane, Scope};
 use rhumb_session::context::Mode;
 use rhumb_session::{
-    Argument, COMMANDS, Candidates, ChatFile, CommandInfo, Connection, Entry, Group, ModelRow, Session, Word,
+    Argument, COMMANDS, Candidates, CommandInfo, Connection, Entry, Group, LookupResponse, ModelRow, Session, Word,
     find_command, parse_command, place,
 };
 
@@ -165,14 +165,17 @@ fn a_misspelt_name_is_set_right() {
 /// A session in the middle of its work.
 fn session() -> Session {
     let mut session = Session::start(Connection::None).0;
-    session.paths = Arc::new(["docs/my notes.md", "src/cache.rs", "src/main.rs"].map(str::to_owned).to_vec());
-    session.listed = true;
-    session.files = vec![ChatFile { path: "src/cache.rs".into(), read_only: false }];
+    session.handle(rhumb_session::Response::Listed(Arc::new(
+        ["docs/my notes.md", "src/cache.rs", "src/main.rs"].map(str::to_owned).to_vec(),
+    )));
+    session.add_files(&["src/cache.rs".into()], false);
     session.extend_transcript([Entry::User { text: "make it safe".into(), mode: Mode::Code, answered: true }]);
     let model = ModelRow { name: "tide-7b".into(), detail: "32k".into(), at_hand: true };
-    session.known.models = Arc::new(vec![model]);
-    session.known.themes = vec!["rhumb-dark".into(), "rhumb-light".into()];
-    session.known.folder = Some((String::new(), vec!["notes.md".into(), "talks/".into()]));
+    let looked_up = |response| rhumb_session::Response::LookedUp(response);
+    session.handle(looked_up(LookupResponse::Models { rows: vec![model], choose: None }));
+    session.set_theme_names(vec!["rhumb-dark".into(), "rhumb-light".into()]);
+    let names = vec!["notes.md".into(), "talks/".into()];
+    session.handle(looked_up(LookupResponse::Folder { folder: String::new(), names }));
     session
 }
 

@@ -341,18 +341,18 @@ fn a_hunk_that_is_not_on_the_screen_is_not_decided() {
     let mut harness = Scene::harbour().replying(HALF_WRONG).chat(&["harbour/berth.py", "harbour/ship.py"]).open(60, 10);
     harness.keys("type \"let equal lengths fit\" <Enter>").settle();
     harness.keys("<Enter> g g y");
-    assert_eq!(harness.app.session.review.counts().pending, 1, "{}", harness.screen());
+    assert_eq!(harness.app.session.review().counts().pending, 1, "{}", harness.screen());
     harness.keys("] y");
-    assert_eq!(harness.app.session.review.counts().accepted, 1, "{}", harness.screen());
+    assert_eq!(harness.app.session.review().counts().accepted, 1, "{}", harness.screen());
 }
 
 #[test]
 fn the_cursor_of_the_context_goes_with_its_file() {
     let mut harness = Scene::demo().open(140, 40);
     harness.keys("<Alt-3> j j j r").settle();
-    assert!(harness.app.session.files[0].read_only);
+    assert!(harness.app.session.files()[0].read_only);
     harness.keys("r").settle();
-    assert!(!harness.app.session.files[0].read_only);
+    assert!(!harness.app.session.files()[0].read_only);
 }
 
 #[test]
@@ -360,7 +360,7 @@ fn a_message_that_was_not_answered_is_part_of_the_next_request_again() {
     let mut harness = Scene::harbour().silent().open(80, 24);
     harness.keys("type \"let equal lengths fit\" <Enter>").settle();
     harness.fail("no network").settle();
-    let view = harness.app.session.view.as_ref().unwrap();
+    let view = harness.app.session.view().unwrap();
     assert!(view.prompt.as_text().contains("let equal lengths fit"));
 }
 
@@ -408,7 +408,7 @@ fn the_prompt_goes_to_the_clipboard() {
     harness.keys("type \"let equal lengths fit\" <F3>").settle();
     assert_eq!(harness.copied.len(), 1);
     assert!(harness.copied[0].contains("let equal lengths fit"));
-    let view = harness.app.session.view.as_ref().unwrap();
+    let view = harness.app.session.view().unwrap();
     assert!(view.prompt.as_text().contains("let equal lengths fit"), "the panes show it, too");
 }
 
@@ -475,7 +475,7 @@ fn commands_have_cards_and_their_logs_follow_the_end() {
 fn suggesting(commands: &[&str], width: u16, height: u16) -> Harness {
     let blocks: String = commands.iter().map(|command| format!("```sh\n{command}\n```\n\n")).collect();
     let mut harness = Scene::harbour().replying(&blocks).open(width, height);
-    harness.app.session.processes.suggestions = true;
+    harness.app.session.apply_setting("suggest_commands", &true.into());
     harness.keys("type \"go\" <Enter>").settle();
     assert_eq!(harness.app.session.questions().len(), commands.len());
     harness
@@ -521,7 +521,7 @@ fn a_long_command_is_read_to_its_end_before_it_is_approved() {
     let lines: String = (0..60).map(|n| format!("echo {n} &&\n")).collect();
     let reply = format!("```sh\n{lines}echo '\u{202e}the end'\n```\n");
     let mut harness = Scene::harbour().replying(&reply).open(80, 24);
-    harness.app.session.processes.suggestions = true;
+    harness.app.session.apply_setting("suggest_commands", &true.into());
     harness.keys("type \"go\" <Enter>").settle();
     harness.keys("<Alt-y> y");
     let screen = harness.screen();
@@ -533,5 +533,5 @@ fn a_long_command_is_read_to_its_end_before_it_is_approved() {
     let screen = harness.screen();
     assert!(screen.contains("<U+202E>the end") && screen.contains("Esc leaves"), "{screen}");
     harness.keys("n");
-    assert!(harness.app.session.questions().is_empty() && !harness.app.session.processes.is_running());
+    assert!(harness.app.session.questions().is_empty() && !harness.app.session.processes().is_running());
 }

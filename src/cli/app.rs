@@ -88,6 +88,8 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
             draft,
             files: args.files.iter().map(|name| path_under(root, name)).collect(),
             read: settings.reference_files(),
+            chat_files: Vec::new(),
+            editor_model: None,
             map_refresh: settings.map_refresh,
             edit_rounds: settings.edit_rounds,
             verify_rounds: settings.verify_rounds,

@@ -182,14 +182,14 @@ impl App {
 
     /// Whether the review contains hunks to decide or messages to show.
     pub fn reviewing(&self) -> bool {
-        !self.session.review.is_empty()
+        !self.session.review().is_empty()
     }
 
     /// Clamps the cursors after any change.
     pub(super) fn settle(&mut self) {
         self.settle_reading();
         // A new proposal does not move the focus: a letter that was typed for the chat must not decide a hunk.
-        let has_ended = self.review.follow_session(!self.session.review.is_empty(), self.session.proposals);
+        let has_ended = self.review.follow_session(!self.session.review().is_empty(), self.session.proposal_count());
         if has_ended && self.focus == Pane::Review {
             self.focus = Pane::Chat;
         }
@@ -227,16 +227,16 @@ impl App {
     pub fn enabled(&self, action: Action) -> bool {
         match action {
             Action::StopReading | Action::BuildIndex | Action::PauseIndex | Action::CancelIndex => false,
-            Action::ReadOn => matches!(self.session.survey, SurveyState::Partial(..)),
+            Action::ReadOn => matches!(self.session.survey(), SurveyState::Partial(..)),
             Action::Escape => {
                 let session = &self.session;
-                if self.focus == Pane::Chat && matches!(session.survey, SurveyState::Reading(..)) {
-                    return !session.stopping || session.turn.is_some();
+                if self.focus == Pane::Chat && matches!(session.survey(), SurveyState::Reading(..)) {
+                    return !session.is_stopping() || session.turn().is_some();
                 }
-                let works = session.turn.is_some() || session.is_compacting();
-                works || session.outside.page.is_some() || session.processes.is_running()
+                let works = session.turn().is_some() || session.is_compacting();
+                works || session.attachments().page.is_some() || session.processes().is_running()
             }
-            Action::ViewLog => !self.session.processes.logs.is_empty(),
+            Action::ViewLog => !self.session.processes().logs.is_empty(),
             Action::EditMessage => false,
             Action::Send => self.focus == Pane::Chat && !self.composer.is_empty(),
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
@@ -249,11 +249,11 @@ impl App {
             Action::NextMatch | Action::PreviousMatch => self.chat.is_searching(),
             Action::NextLink | Action::PreviousLink => self.chat.has_citations(),
             Action::SendQueued => {
-                let waits = self.session.turn.is_some() || self.session.is_compacting();
-                !waits && !self.session.queue.waiting().is_empty()
+                let waits = self.session.turn().is_some() || self.session.is_compacting();
+                !waits && !self.session.queue().waiting().is_empty()
             }
             Action::DropPassages => self.session.kept_passages().is_some(),
-            Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),
+            Action::TakeBackQueued => !self.session.queue().waiting().is_empty(),
             // The bar shows the likely next actions; the help lists these.
             Action::PickSymbol
             | Action::SearchCode
@@ -264,12 +264,12 @@ impl App {
             Action::Layout | Action::GrowPane | Action::ShrinkPane | Action::ResetBorders | Action::Mouse => false,
             Action::Zoom | Action::ZoomHere => self.layout.is_zoomed(),
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
-                self.session.connection == Connection::None
+                *self.session.connection() == Connection::None
             }
-            Action::Write => self.session.review.has_accepted(),
+            Action::Write => self.session.review().has_accepted(),
             // The bar shows the likely next actions; the help lists the others.
             Action::EditFile | Action::CommentFile | Action::OpenFile | Action::WriteOther => false,
-            Action::Reask | Action::ReaskAll | Action::Dismiss => !self.session.review.refused.is_empty(),
+            Action::Reask | Action::ReaskAll | Action::Dismiss => !self.session.review().refused.is_empty(),
             Action::SendReview => self.session.has_feedback(),
             Action::Abandon => self.reviewing(),
             Action::NextReviewMatch | Action::PreviousReviewMatch => self.review.is_searching(),
@@ -279,7 +279,7 @@ impl App {
             Action::FocusContext => self.focus != Pane::Context,
             Action::FocusReview => self.focus != Pane::Review,
             action if action.info().is_some_and(|info| info.scope == Scope::Pane(Pane::Review)) => {
-                !self.session.review.files.is_empty()
+                !self.session.review().files.is_empty()
             }
             _ => true,
         }

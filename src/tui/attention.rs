@@ -59,7 +59,7 @@ impl App {
             return None;
         }
         self.attention.unseen = true;
-        let pending = self.session.review.counts().pending;
+        let pending = self.session.review().counts().pending;
         let asks = self.session.questions().first().is_some_and(|question| !question.subject.is_offer());
         Some(match (asks, pending) {
             (true, _) => "rhumb has a question".to_owned(),
@@ -74,7 +74,7 @@ impl App {
 impl App {
     /// The title of the terminal window: the state of the app.
     pub(crate) fn window_title(&self) -> String {
-        let pending = self.session.review.counts().pending;
+        let pending = self.session.review().counts().pending;
         let asks = self.session.questions().first().is_some_and(|question| !question.subject.is_offer());
         let state = match (asks, self.session.is_busy(), pending) {
             (true, ..) => "? ".to_owned(),

@@ -67,7 +67,7 @@ impl ContextPane {
 
 /// Draws the pane.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
-    let Some(view) = &app.session.view else {
+    let Some(view) = app.session.view() else {
         let inner = pane_block(app, frame, area, Pane::Context, "");
         return frame.render_widget(Line::styled("Measuring …", app.theme().style(Role::Muted)), inner);
     };
@@ -190,7 +190,7 @@ fn too_much(app: &App, prompt: &Prompt, area: Rect) -> Vec<Line<'static>> {
 /// request came from a cache. Nothing where no price is known and nothing was sent.
 fn cost_line(app: &App) -> Option<Line<'static>> {
     let session = &app.session;
-    let spent = session.ledger.session();
+    let spent = session.ledger().session();
     let next = session.next_cost(0).filter(|next| *next > Dollars::ZERO);
     if next.is_none() && spent.known == Dollars::ZERO {
         return None;
@@ -199,7 +199,7 @@ fn cost_line(app: &App) -> Option<Line<'static>> {
     if spent.requests > 0 {
         parts.push(format!("spent {spent}"));
     }
-    if let Some(last) = &session.last_spent
+    if let Some(last) = session.last_spent()
         && let Some(share) = (last.tokens.cache_read * 100).checked_div(last.tokens.input()).filter(|share| *share > 0)
     {
         let paid = last
@@ -496,7 +496,7 @@ fn uncached(prompt: &Prompt, place: usize) -> String {
 
 impl App {
     fn prompt(&self) -> Option<&Prompt> {
-        self.session.view.as_ref().map(|view| &*view.prompt)
+        self.session.view().map(|view| &*view.prompt)
     }
 
     /// Brings the number of rows up to date.
@@ -546,7 +546,7 @@ impl App {
 
     /// Keeps the cursor of the context pane on the part of that title: parts change their places with what they are.
     pub(crate) fn keep_context_cursor(&mut self, title: Option<&str>) {
-        let Some(view) = &self.session.view else { return };
+        let Some(view) = self.session.view() else { return };
         let rows = rows(&view.prompt, self.context.order, self.context.passages_open);
         self.context.window.set_len(rows.len());
         let is_it = |row: &ContextRow| title_of(&view.prompt, *row).as_deref() == title;
@@ -666,7 +666,7 @@ impl App {
 
     /// Shows the request as it will be sent, from one of its chunks on.
     pub(crate) fn view_prompt_at(&mut self, place: Option<usize>) {
-        if let Some(view) = &self.session.view {
+        if let Some(view) = self.session.view() {
             self.overlays.show(Overlay::prompt(&view.prompt, place));
         }
     }

@@ -402,7 +402,7 @@ impl EventLoop {
     }
 
     fn is_writing(&self) -> bool {
-        self.app.session.writing || self.app.session.commits.pending > 0
+        self.app.session.is_writing() || self.app.session.commits().pending > 0
     }
 }
 

@@ -128,7 +128,7 @@ impl OffscreenApp {
 
     fn is_at_rest(&self) -> bool {
         let session = &self.app.session;
-        matches!(session.survey, SurveyState::Done) && session.view.is_some() && session.turn.is_none()
+        matches!(session.survey(), SurveyState::Done) && session.view().is_some() && session.turn().is_none()
     }
 
     /// Draws until all colours are there.

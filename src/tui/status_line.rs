@@ -116,16 +116,16 @@ fn parts(app: &App) -> Vec<Part> {
     parts.extend((mode != Mode::Code).then(|| Part::new(8, mode.to_string(), Role::Accent)));
     parts.push(place(app));
     parts.extend(reading(app));
-    parts.extend(indexing(&session.index));
-    if let Some(view) = session.view.as_ref().filter(|_| !matches!(session.survey, SurveyState::Reading(..))) {
+    parts.extend(indexing(session.index()));
+    if let Some(view) = session.view().filter(|_| !matches!(session.survey(), SurveyState::Reading(..))) {
         let prompt = &view.prompt;
         let role = meter::role(prompt.tokens as u64, prompt.window.max_input() as u64);
         let about = if prompt.exact { "" } else { "~" };
         parts.push(Part::new(7, format!("{about}{} tokens", meter::tokens(prompt.tokens as u64)), role));
     }
-    let spent = session.ledger.session().known;
+    let spent = session.ledger().session().known;
     parts.extend((spent > Dollars::ZERO).then(|| Part::new(5, format!("{spent} spent"), Role::Muted)));
-    let counts = session.review.counts();
+    let counts = session.review().counts();
     let decisions = || format!("✓{} ✗{} ·{}", counts.accepted, counts.rejected, counts.pending);
     parts.extend((counts.total() > 0).then(|| Part::new(6, decisions(), Role::Muted)));
     parts
@@ -134,7 +134,7 @@ fn parts(app: &App) -> Vec<Part> {
 /// Where we are; at last only on which branch.
 fn place(app: &App) -> Part {
     let root = sanitize::visible_line(&app.environment.root);
-    let head = sanitize::visible_line(&app.session.head);
+    let head = sanitize::visible_line(app.session.head());
     if head.is_empty() {
         return Part::new(2, width::clip_start(&root, MAX_PLACE_COLUMNS).into_owned(), Role::Muted);
     }
@@ -146,9 +146,9 @@ fn place(app: &App) -> Part {
 /// How far the reading of the repository is, or what was left out of it.
 fn reading(app: &App) -> Option<Part> {
     let told = |weight: u8, text: String| Part::new(weight, text, Role::Warning);
-    Some(match app.session.survey {
+    Some(match app.session.survey() {
         SurveyState::Done => return None,
-        SurveyState::Reading(..) if app.session.stopping => told(9, "reading stops …".to_owned()),
+        SurveyState::Reading(..) if app.session.is_stopping() => told(9, "reading stops …".to_owned()),
         SurveyState::Reading(found, 0) => told(9, format!("listing files: {}", meter::grouped(found))),
         SurveyState::Reading(read, total) => {
             let (read, total) = (meter::grouped(read), meter::grouped(total));
@@ -173,7 +173,7 @@ fn indexing(index: &IndexState) -> Option<Part> {
 impl App {
     /// Whether something is under way that one waits for.
     pub(super) fn is_working(&self) -> bool {
-        self.session.is_busy() || matches!(self.session.survey, SurveyState::Reading(..))
+        self.session.is_busy() || matches!(self.session.survey(), SurveyState::Reading(..))
     }
 
     /// Whether the spinner turns on the screen.
@@ -196,7 +196,7 @@ fn busy(app: &App) -> String {
 
 /// Which of its ways of working the app is in: what answers and where; in short what answers, at last without whose it is.
 fn who(app: &App) -> Part {
-    let (text, shorter) = match &app.session.connection {
+    let (text, shorter) = match app.session.connection() {
         Connection::None => ("no model: copy mode".to_owned(), vec![(MODEL_WEIGHT, "no model".to_owned())]),
         Connection::Demo => ("demo: recorded replies".to_owned(), vec![(MODEL_WEIGHT, "demo".to_owned())]),
         Connection::Remote { model, host } => {
@@ -247,7 +247,7 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
 
 /// Whether Esc would let what is read be enough, and nothing that matters more.
 fn is_reading(app: &App) -> bool {
-    matches!(app.session.survey, SurveyState::Reading(..)) && !app.session.stopping && !app.session.is_busy()
+    matches!(app.session.survey(), SurveyState::Reading(..)) && !app.session.is_stopping() && !app.session.is_busy()
 }
 
 /// The keys of a line that is typed in a list: all others are letters of it.
@@ -265,7 +265,7 @@ fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
     if app.focus == Pane::Review
         && let Some(index) = app.refused_here()
     {
-        let conflict = app.session.review.refused.get(index).is_some_and(rhumb_edit::Outcome::is_conflict);
+        let conflict = app.session.review().refused.get(index).is_some_and(rhumb_edit::Outcome::is_conflict);
         let open = (key(Action::OpenHere), if conflict { "resolve" } else { "place by hand" });
         let other = [Action::Reask, Action::Dismiss].into_iter().filter_map(Action::info);
         let other = other.filter(|info| app.why_not(info).is_none());
@@ -352,7 +352,7 @@ mod tests {
     fn app() -> App {
         let (model, host) = ("anthropic/claude-sonnet-9.1".to_owned(), "openrouter.ai".to_owned());
         let (mut session, effects) = Session::start(Connection::Remote { model, host });
-        session.head = "feature/moorings".into();
+        session.handle(rhumb_session::Response::Head("feature/moorings".into()));
         App::start(session, effects, Theme::plain(ColorDepth::None), "~/src/harbour".into()).0
     }
 
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn what_matters_least_goes_first_and_the_help_stays() {
         let mut app = app();
-        app.session.survey = SurveyState::Done;
+        app.session.handle(rhumb_session::Response::Surveyed { note: None });
         let wide = line(&mut app, 200);
         for part in ["anthropic/claude-sonnet-9.1 @ openrouter.ai", "~/src/harbour ⎇ feature", "F1 help"] {
             assert!(wide.contains(part), "{part} in {wide}");
@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn the_spinner_turns_with_time_while_there_is_work_and_stands_where_nothing_may_move() {
         let mut app = app();
-        app.session.survey = SurveyState::Done;
+        app.session.handle(rhumb_session::Response::Surveyed { note: None });
         line(&mut app, 120);
         assert!(!app.shows_spinner() && !line(&mut app, 120).contains(SPINNER[0]));
         app.session.send("go");
@@ -439,7 +439,7 @@ mod tests {
     #[test]
     fn what_stops_work_comes_before_all_other_keys() {
         let mut app = app();
-        app.session.survey = SurveyState::Done;
+        app.session.handle(rhumb_session::Response::Surveyed { note: None });
         app.session.send("go");
         app.news();
         for columns in [60, 80, 120] {

@@ -46,7 +46,7 @@ impl App {
         self.note_search(&report);
         let asked = self.confirm_undo(&report);
         let under = matches!(report, Response::Proposed { .. }).then(|| self.under_cursor()).flatten();
-        let lost = matches!(report, Response::Reread { .. }).then(|| self.session.review.refused.len());
+        let lost = matches!(report, Response::Reread { .. }).then(|| self.session.review().refused.len());
         let is_connected = matches!(report, Response::Connected { .. });
         let effects = self.session.handle(report);
         self.note_connecting(is_connected);
@@ -54,8 +54,8 @@ impl App {
         self.keep_review_cursor(held.1.as_deref());
         lost.into_iter().for_each(|before| self.go_to_lost_hunks(before));
         if let Some(overlay) = self.overlays.top_mut() {
-            let map = self.session.view.as_ref().and_then(|view| view.map.as_deref());
-            overlay.refresh(&self.session.paths, map, &self.session.processes.logs, &self.previews);
+            let map = self.session.view().and_then(|view| view.map.as_deref());
+            overlay.refresh(self.session.paths(), map, &self.session.processes().logs, &self.previews);
         }
         let mut tasks = run(effects);
         tasks.extend(asked);
@@ -231,7 +231,7 @@ impl App {
 
     /// Handles Ctrl-C: cancels the most urgent work, and exits only if pressed twice.
     fn interrupt(&mut self, twice: bool) -> Vec<Task> {
-        if self.session.outside.recording.is_some() {
+        if self.session.attachments().recording.is_some() {
             return run(self.session.end_recording(false));
         }
         if let Some(overlay) = self.overlays.clear() {
@@ -251,7 +251,7 @@ impl App {
         }
         if twice {
             // Queued messages are not saved; the rest of the session is.
-            return if self.session.queue.waiting().is_empty() { vec![Task::Quit] } else { self.leave() };
+            return if self.session.queue().waiting().is_empty() { vec![Task::Quit] } else { self.leave() };
         }
         self.sequence.note_interrupt();
         self.hint.set(format!("{} again leaves", self.keys.first(Action::Interrupt)));
@@ -309,7 +309,7 @@ impl App {
             Reply::Answer(key) => self.answer(key),
             Reply::Spoken(keep) => run(self.session.end_recording(keep)),
             Reply::StopRun(number) => {
-                self.overlays.show(Overlay::logs(&self.session.processes.logs));
+                self.overlays.show(Overlay::logs(&self.session.processes().logs));
                 run(self.session.stop_run(number))
             }
             Reply::ShowLocations(places) => self.show_locations(places),
@@ -361,7 +361,7 @@ impl App {
             Action::FocusContext => self.focus = Pane::Context,
             Action::FocusReview => self.focus = Pane::Review,
             Action::PickFile | Action::ContextAdd => {
-                self.overlays.show(Overlay::files(&self.session.paths, self.ranked_map().map(AsRef::as_ref)))
+                self.overlays.show(Overlay::files(self.session.paths(), self.ranked_map().map(AsRef::as_ref)))
             }
             Action::PickSymbol => self.open_symbols(),
             Action::SearchCode => self.open_code_search(""),
@@ -392,14 +392,14 @@ impl App {
 
     /// Cancels what the user waits for: the turn, else a download, else a command. `None` if nothing runs.
     fn stop_what_runs(&mut self) -> Option<Vec<Effect>> {
-        if self.session.turn.is_some() {
+        if self.session.turn().is_some() {
             return Some(self.session.cancel());
         }
         if let Some(effects) = self.session.stop_compacting() {
             return Some(effects);
         }
         let outside = self.stop_outside();
-        outside.or_else(|| self.session.processes.is_running().then(|| self.session.stop_command()))
+        outside.or_else(|| self.session.processes().is_running().then(|| self.session.stop_command()))
     }
 
     fn escape(&mut self) -> Vec<Task> {
@@ -513,7 +513,7 @@ mod tests {
         let modes = ["ask", "architect", "context", "code"].map(|name| {
             press(&mut app, "Shift-Tab");
             assert!(app.hint.text().starts_with(&format!("mode {name}: ")), "{}", app.hint.text());
-            app.session.mode.to_string()
+            app.session.mode().to_string()
         });
         assert_eq!(modes, ["ask", "architect", "context", "code"]);
         assert_eq!((app.focus, app.composer.text().as_str()), (Pane::Chat, "hi"));
@@ -529,7 +529,7 @@ mod tests {
         let mut app = app();
         press(&mut app, "/ m o d Shift-Tab");
         let rows = app.completion.popup().map(|popup| (popup.candidates.len(), popup.selected)).unwrap();
-        assert_eq!((rows.0 - 1, app.session.mode), (rows.1, rhumb_session::context::Mode::Code));
+        assert_eq!((rows.0 - 1, app.session.mode()), (rows.1, rhumb_session::context::Mode::Code));
     }
 
     #[test]

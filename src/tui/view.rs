@@ -131,7 +131,7 @@ fn tabs(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let narrow = area.width < MIN_FULL_TABS_COLUMNS;
     let mut column = area.x;
     for (index, pane) in Pane::ALL.into_iter().enumerate() {
-        let review = &app.session.review;
+        let review = app.session.review();
         let note =
             if pane == Pane::Review && !review.is_empty() { format!(" {}", review.waiting()) } else { String::new() };
         let style = if pane == app.focus {

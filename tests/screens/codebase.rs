@@ -6,7 +6,7 @@ use crate::harness::{Harness, Scene};
 
 /// The tokens of the passages of the next request; 0 for none.
 fn passages(harness: &Harness) -> usize {
-    let view = harness.app.session.view.as_ref();
+    let view = harness.app.session.view();
     let chunks = view.iter().flat_map(|view| &view.prompt.chunks);
     chunks.filter(|chunk| chunk.kind == ChunkKind::Passages).map(|chunk| chunk.tokens).sum()
 }
@@ -22,7 +22,7 @@ fn the_context_pane_shows_the_passages_against_their_share() {
     let harness = asked();
     assert!(!harness.lines_with("Searched for “how does a ship moor").is_empty(), "{}", harness.screen());
     assert!(!harness.lines_with("∷ passages").is_empty(), "{}", harness.screen());
-    let view = harness.app.session.view.as_ref().expect("a view");
+    let view = harness.app.session.view().expect("a view");
     let text = view.prompt.as_text();
     assert!(text.contains("16      def moor(self, ship: Ship):"), "{text}");
 }
@@ -33,7 +33,7 @@ fn a_file_that_changes_is_read_anew_and_one_that_joins_the_chat_is_sent_once() {
     let before = harness.file("harbour/berth.py").expect("the file");
     harness.put("harbour/berth.py", &before.replace("too long", "much too long"));
     harness.keys("type \"/map-refresh\" <Enter>").settle();
-    let text = |harness: &Harness| harness.app.session.view.as_ref().expect("a view").prompt.as_text();
+    let text = |harness: &Harness| harness.app.session.view().expect("a view").prompt.as_text();
     assert!(text(&harness).contains("much too long"), "{}", text(&harness));
     harness.keys("type \"/add harbour/berth.py\" <Enter>").settle();
     assert_eq!(text(&harness).matches("much too long").count(), 1, "{}", text(&harness));

@@ -53,7 +53,7 @@ fn nothing_from_outside_reaches_the_terminal_as_a_control_character() {
     check(&harness, "reply box");
     harness.keys("<Esc> <Enter>").settle();
     check(&harness, "answer");
-    assert_eq!(harness.app.session.review.counts().total(), 1, "{}", harness.screen());
+    assert_eq!(harness.app.session.review().counts().total(), 1, "{}", harness.screen());
     snapshot("hostile@140x40", &harness);
     for keys in ["<Alt-4>", "G", "g g", "y", "n", "g y", "<Tab> <PageUp>", "<Alt-4> w"] {
         harness.keys(keys).settle();

@@ -44,7 +44,7 @@ fn a_repositorys_command_is_read_before_it_is_sent() {
     let mut harness = with_commands().open(140, 40);
     harness.keys("type \"/\"").settle().keys("type \"explain harbour/ship.py\" <Enter>").settle();
     assert_eq!(harness.app.composer.text(), "Explain @harbour/ship.py to a newcomer.");
-    assert!(harness.app.session.turn.is_none(), "nothing was sent");
+    assert!(harness.app.session.turn().is_none(), "nothing was sent");
     harness.keys("<Enter>").settle();
     assert!(harness.screen().contains("A berth is a place at the quay."), "{}", harness.screen());
     harness.keys("type \"/git:wip\" <Enter>").settle();

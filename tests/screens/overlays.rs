@@ -56,9 +56,9 @@ fn symbols_are_found_and_shown_where_they_are_defined() {
     let mut harness = Scene::demo().open(120, 35);
     harness.keys("<Ctrl-c> <Ctrl-t> type \"height\"").settle().keys("<Enter>");
     assert!(harness.app.composer.text().starts_with('@'), "{}", harness.app.composer.text());
-    let before = harness.app.session.files.len();
+    let before = harness.app.session.files().len();
     harness.keys("<Ctrl-t> <Down> <Alt-a>").settle();
-    assert!(harness.app.overlays.is_empty() && harness.app.session.files.len() >= before);
+    assert!(harness.app.overlays.is_empty() && harness.app.session.files().len() >= before);
 }
 
 #[test]

@@ -44,8 +44,8 @@ fn map(keys: &[&str]) -> Harness {
 /// A map of few tokens, the cursor where these end.
 fn at_the_line(mut harness: Harness) -> Harness {
     harness.keys("<Alt-2> - - - - - -").settle();
-    let shown = harness.app.session.view.as_ref().unwrap().map.as_ref().unwrap().shown_files();
-    let more = harness.app.session.view.as_ref().unwrap().map.as_ref().unwrap().growth().unwrap().files.len();
+    let shown = harness.app.session.view().unwrap().map.as_ref().unwrap().shown_files();
+    let more = harness.app.session.view().unwrap().map.as_ref().unwrap().growth().unwrap().files.len();
     harness.app.map.select(shown + more);
     harness.app.map.select(shown);
     harness.draw();
@@ -143,7 +143,7 @@ fn what_is_kept_out_is_let_back_in_where_it_stands() {
 fn a_pinned_symbol_is_in_the_map_and_a_banned_one_never() {
     let mut harness = Scene::demo().open(120, 35);
     let has = |harness: &Harness, text: &str| {
-        let view = harness.app.session.view.as_ref().unwrap();
+        let view = harness.app.session.view().unwrap();
         view.map.as_ref().unwrap().text.contains(text)
     };
     harness.app.session.set_map_tokens(Some(200));

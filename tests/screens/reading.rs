@@ -21,6 +21,6 @@ fn reading_is_stopped_by_esc_and_goes_on_when_asked() {
     }
     // What the runner reads is the small repository, all of it.
     harness.keys("type \"/read-on\" <Enter>").settle();
-    assert_eq!(harness.app.session.survey, SurveyState::Done);
+    assert_eq!(harness.app.session.survey(), SurveyState::Done);
     assert!(!harness.screen().contains("partial"), "{}", harness.screen());
 }

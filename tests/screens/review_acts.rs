@@ -175,7 +175,7 @@ fn the_help_on_an_edit_without_a_place_lists_what_can_be_done_with_it() {
 fn reviewing_once(reply: &str, (width, height): (u16, u16)) -> Harness {
     let scene = Scene::harbour().replying(reply).chat(&["harbour/berth.py", "harbour/ship.py"]);
     let mut app = scene.open(width, height);
-    app.app.session.edit_rounds = 0;
+    app.app.session.apply_setting("edit_rounds", &toml::Value::Integer(0));
     app.keys("type \"Let a ship fit\" <Enter>").settle().keys("<Enter>");
     app
 }

@@ -117,7 +117,7 @@ fn a_search_is_typed_and_goes_on() {
 fn comments_stand_where_they_belong() {
     snapshots("comments", |harness| {
         let id = HunkId { file: 0, hunk: 0 };
-        let review = &mut harness.app.session.review;
+        let review = harness.app.session.review_mut();
         review.comment(CommentTarget::File(0), "The rest of the file keeps its style.");
         review.comment(CommentTarget::Line(id, 1), "A berth of 30 takes a ship of 30?\nAsk the harbour master.");
         harness.keys("j k");

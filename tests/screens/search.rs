@@ -4,7 +4,7 @@ use super::harness::{Harness, Scene};
 use super::snapshot;
 use rhumb::tui::theme::ColorDepth;
 use rhumb_index::retrieval::{Hit, Question};
-use rhumb_session::{LookupResponse, Response, SurveyState};
+use rhumb_session::{LookupResponse, Response};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (200, 60)];
 
@@ -47,10 +47,10 @@ fn what_is_found_goes_into_the_chat_the_message_the_editor_and_the_clipboard() {
     let mut harness = searching(120, 35, "height");
     harness.keys("<Down> <Down> <Alt-r>").settle();
     shows(&harness, &["search code", "is added for reference"]);
-    assert!(harness.app.session.files.iter().any(|file| file.read_only));
+    assert!(harness.app.session.files().iter().any(|file| file.read_only));
     harness.keys("<Alt-a>").settle();
     shows(&harness, &["is added to the chat"]);
-    assert!(harness.app.session.files.iter().all(|file| !file.read_only));
+    assert!(harness.app.session.files().iter().all(|file| !file.read_only));
     harness.keys("<Alt-y>");
     assert!(harness.copied.last().is_some_and(|text| text.contains(".py:")), "{:?}", harness.copied);
     harness.app.composer.clear();
@@ -78,7 +78,7 @@ fn without_an_answer_it_says_why() {
     shows(&harness, &["Ask as you would ask a colleague"]);
     harness.keys("type \"qqzzxx\"").settle();
     shows(&harness, &["No passage matches."]);
-    harness.app.session.survey = SurveyState::Reading(1_234, 5_678);
+    harness.app.session.handle(rhumb_session::Response::SurveyProgress { done: 1_234, total: 5_678 });
     let asked = Question::new("qqzzxx", 40);
     harness.report(Response::LookedUp(LookupResponse::Found { question: asked, hits: None }));
     shows(&harness, &["the repository is being read: 1,234 of 5,678"]);

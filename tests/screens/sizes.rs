@@ -191,7 +191,7 @@ fn text_of_every_width_moves_no_frame() {
     at_every_size("draft", &mut harness);
     harness.resize(120, 40).keys("<Enter>").settle();
     at_every_size("answer", &mut harness);
-    assert_eq!(harness.app.session.review.counts().total(), 1, "{}", harness.screen());
+    assert_eq!(harness.app.session.review().counts().total(), 1, "{}", harness.screen());
     for keys in ["<Alt-2> j <Enter> j", "<Alt-3> j j j", "<Alt-4> y", "<Alt-z>"] {
         harness.resize(160, 48).keys(keys).settle();
         at_every_size(keys, &mut harness);

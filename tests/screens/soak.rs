@@ -111,7 +111,7 @@ fn ask(harness: &mut Harness) {
 /// What holds of the app at any moment.
 fn laws(harness: &Harness, seed: u64, step: usize) {
     let app = &harness.app;
-    let review = &app.session.review;
+    let review = app.session.review();
     let at = || format!("seed {seed}, step {step}\n{}", harness.screen());
     if !review.files.is_empty() {
         assert!(review.hunk(app.review.cursor()).is_some(), "the cursor is on a hunk: {}", at());

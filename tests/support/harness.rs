@@ -161,7 +161,7 @@ impl Harness {
     }
 
     fn turn(&self) -> u64 {
-        self.app.session.turn.as_ref().expect("a running turn").number
+        self.app.session.turn().expect("a running turn").number
     }
 
     /// Lets the runner finish everything that it was asked for.

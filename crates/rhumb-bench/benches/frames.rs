@@ -179,7 +179,7 @@ fn review() {
     harness.take_event(Event::Key(key::parse("Alt-4").unwrap_or_else(|| unreachable!())));
     harness.frame();
     single("50 files, 500 hunks: the first frame of the review", 100.0, watch.ms());
-    let counts = harness.app.session.review.counts();
+    let counts = harness.app.session.review().counts();
     assert_eq!(counts.total(), FILES * HUNKS, "every edit has its hunk");
     let watch = Stopwatch::start();
     harness.color();
@@ -196,7 +196,7 @@ fn review() {
 fn streaming() {
     let mut harness = Scene::harbour().silent().open(SCREEN.0, SCREEN.1);
     harness.keys("type \"explain\" <Enter>");
-    let Some(turn) = harness.app.session.turn.as_ref().map(|turn| turn.number) else { return };
+    let Some(turn) = harness.app.session.turn().map(|turn| turn.number) else { return };
     let words = "The quay holds what the tide gives back, and `Berth::fits` says *whether* it does.\n\n```python\nreturn ship.length\n```\n\n";
     let mut spent = Vec::new();
     for (at, piece) in words.split_inclusive(' ').cycle().take(2_000).enumerate() {

@@ -1,10 +1,13 @@
 //! Connecting a model from within: what was looked for, a key that the user enters, and when the front end is to ask for one.
 
 use crate::notice::Notice;
+use std::sync::Arc;
+
+use rhumb_llm::models::Model;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::effect::{Effect, Failure};
-use super::state::{Connection, Session};
+use super::state::Session;
 use super::transcript::Level;
 use rhumb_llm::KeySource;
 use rhumb_llm::LocalServer;
@@ -113,7 +116,93 @@ pub struct ConnectRequest {
     pub is_for_message: bool,
 }
 
-/// Where connecting a model stands.
+/// The model that answers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Connection {
+    /// No model: the prompt can be copied and a reply pasted.
+    #[default]
+    None,
+    /// A model behind an API.
+    Remote {
+        /// The model; empty until one is chosen.
+        model: String,
+        /// The provider or the host of the server.
+        host: String,
+    },
+    /// The recorded replies of the demo.
+    Demo,
+}
+
+/// The connected model and the search for one.
+#[derive(Debug, Default)]
+pub(crate) struct ModelState {
+    connection: Connection,
+    /// The facts about the connected model.
+    facts: Option<Arc<Model>>,
+    /// Why no model is connected although one was named: a sentence without its full stop.
+    missing: Option<String>,
+    connecting: Connecting,
+    /// The editor model that was chosen in this session.
+    editor: Option<String>,
+}
+
+impl ModelState {
+    pub(crate) fn new(
+        connection: Connection,
+        facts: Option<Arc<Model>>,
+        missing: Option<String>,
+        at_start: ConnectRequest,
+    ) -> Self {
+        let connecting = Connecting { at_start, ..Connecting::default() };
+        Self { connection, facts, missing, connecting, editor: None }
+    }
+
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Whether a request can be sent.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.connection != Connection::None
+    }
+
+    pub(crate) fn facts(&self) -> Option<&Arc<Model>> {
+        self.facts.as_ref()
+    }
+
+    pub(crate) fn missing(&self) -> Option<&str> {
+        self.missing.as_deref()
+    }
+
+    pub(crate) fn connecting(&self) -> &Connecting {
+        &self.connecting
+    }
+
+    pub(crate) fn at_start(&self) -> &ConnectRequest {
+        &self.connecting.at_start
+    }
+
+    pub(crate) fn editor(&self) -> Option<&String> {
+        self.editor.as_ref()
+    }
+
+    pub(crate) fn set_editor(&mut self, name: String) {
+        self.editor = Some(name);
+    }
+
+    #[cfg(any(test, feature = "test-support"))]
+    pub(crate) fn set_connection(&mut self, connection: Connection) {
+        self.connection = connection;
+    }
+
+    pub(crate) fn connect(&mut self, model: String, host: String, facts: Arc<Model>) {
+        self.connection = Connection::Remote { model, host };
+        self.facts = Some(facts);
+        self.missing = None;
+    }
+}
+
+/// The state of the search for keys and servers, and of a key that was entered.
 #[derive(Debug, Default)]
 pub struct Connecting {
     /// The model that was named at the start and whose provider has no key, for later requests.
@@ -139,12 +228,12 @@ impl Session {
     /// Asks the front end to help with connecting a model: with the key of a provider, or with all that there is.
     pub fn ask_to_connect(&mut self, request: ConnectRequest) {
         self.notices.push(Notice::Connect(request));
-        self.connecting.refused = None;
+        self.model.connecting.refused = None;
     }
 
     /// `/connect`: helps with connecting a model, with the key of this provider if one is named.
     pub(super) fn connect_command(&mut self, provider: Option<String>) {
-        match self.connection {
+        match self.model.connection {
             Connection::Demo => self.tell(Level::Warning, DEMO_HAS_NO_MODEL, ""),
             _ => self.ask_to_connect(ConnectRequest { provider, ..ConnectRequest::default() }),
         }
@@ -152,21 +241,21 @@ impl Session {
 
     /// Looks for keys and local servers, for the front end that has taken a request.
     pub fn search_connections(&mut self) -> Vec<Effect> {
-        (self.connecting.keys, self.connecting.servers) = (None, None);
+        (self.model.connecting.keys, self.model.connecting.servers) = (None, None);
         vec![Effect::Connecting(ConnectEffect::Search)]
     }
 
     /// Takes a key that the user entered.
     pub fn enter_key(&mut self, key: NewKey) -> Vec<Effect> {
-        (self.connecting.checking, self.connecting.refused) = (true, None);
+        (self.model.connecting.checking, self.model.connecting.refused) = (true, None);
         vec![Effect::Connecting(ConnectEffect::Key(key))]
     }
 
     /// Takes in what came of connecting.
     pub(super) fn connect_reported(&mut self, report: ConnectResponse) {
         match report {
-            ConnectResponse::Keys(keys) => self.connecting.keys = Some(keys),
-            ConnectResponse::Servers(servers) => self.connecting.servers = Some(servers),
+            ConnectResponse::Keys(keys) => self.model.connecting.keys = Some(keys),
+            ConnectResponse::Servers(servers) => self.model.connecting.servers = Some(servers),
             ConnectResponse::KeyMissing { provider, model } => {
                 let reason = match &provider {
                     Some(provider) => format!("{model} needs a key for {provider}, and there is none."),
@@ -176,12 +265,12 @@ impl Session {
                 self.ask_to_connect(ConnectRequest { provider, model, reason, is_for_message: false });
             }
             ConnectResponse::KeyRefused(failure) => {
-                self.connecting.checking = false;
+                self.model.connecting.checking = false;
                 self.tell_failure(Level::Error, failure.clone());
-                self.connecting.refused = Some(failure);
+                self.model.connecting.refused = Some(failure);
             }
             ConnectResponse::KeyStored { provider, source, note } => {
-                self.connecting.checking = false;
+                self.model.connecting.checking = false;
                 let (text, hint) = stored(&provider, &source);
                 self.tell(Level::Info, text, hint);
                 note.into_iter().for_each(|note| self.tell_failure(Level::Warning, note));

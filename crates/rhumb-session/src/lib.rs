@@ -41,6 +41,7 @@ mod codebase;
 mod command;
 mod connect;
 pub mod context;
+mod draft;
 mod effect;
 mod modes;
 mod notice;
@@ -54,7 +55,10 @@ mod start;
 mod state;
 mod transcript;
 mod turn;
+mod view;
 
+#[cfg(any(test, feature = "test-support"))]
+mod test_support;
 #[cfg(test)]
 mod tests;
 
@@ -74,7 +78,8 @@ pub use command::{
     find_command, folder_of, parse_command, place,
 };
 pub use connect::{
-    ConnectEffect, ConnectRequest, ConnectResponse, Connecting, KeySearch, KeyedProvider, NewKey, SearchedPlace,
+    ConnectEffect, ConnectRequest, ConnectResponse, Connecting, Connection, KeySearch, KeyedProvider, NewKey,
+    SearchedPlace,
 };
 pub use effect::{
     ClipboardText, ContextView, Effect, Failure, PendingWrite, RequestSpec, Response, Summarized, Written,
@@ -102,6 +107,7 @@ pub use proposal::undo::{CommitPlan, UndoPreview, commit_change};
 pub use proposal::write::few;
 pub use proposal::write::write_orders;
 pub use question::{Choice, Question, Questions, Subject};
+pub use repository::SurveyState;
 pub use repository::comment_watch::CommentWatch;
 pub use repository::embedding_index::{IndexEffect, IndexEstimate, IndexResponse, IndexState, consent_text};
 pub use repository::lookup::{Known, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, SettingKind, SettingRow};
@@ -112,7 +118,7 @@ pub use request::mentions::{Attachment, LookedUp, MentionEffect, MentionResponse
 pub use request::overrides::{Choices, Chosen};
 pub use request::spending::uncounted;
 pub use start::SessionStart;
-pub use state::{Connection, Session, SurveyState};
+pub use state::Session;
 pub use transcript::{Answer, AnswerState, Entry, EntryVersion, Level, StatusMessage, Transcript};
 pub use turn::events::{AskError, AskEvent, Spent};
 pub use turn::queue::{Queue, Queued};

@@ -191,6 +191,12 @@ impl Questions {
         self.0.retain(|question| !is_obsolete(&question.subject));
     }
 
+    /// The questions, for tests.
+    #[cfg(any(test, feature = "test-support"))]
+    pub(super) fn all_mut(&mut self) -> &mut VecDeque<Question> {
+        &mut self.0
+    }
+
     /// Puts a question before the others.
     pub(super) fn push_front(&mut self, question: Question) {
         self.0.push_front(question);
@@ -201,12 +207,6 @@ impl Session {
     /// The questions that wait for an answer.
     pub fn questions(&self) -> &Questions {
         &self.questions
-    }
-
-    /// Asks a question without any effect of its answer, for tests of front ends.
-    #[cfg(any(test, feature = "test-support"))]
-    pub fn questions_mut(&mut self) -> &mut VecDeque<Question> {
-        &mut self.questions.0
     }
 
     /// Withdraws all questions: the front end ends and nobody will answer.
@@ -277,7 +277,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::Connection;
+    use crate::Connection;
 
     fn question(subject: Subject) -> Question {
         Question { title: format!("{subject:?}"), text: String::new(), choices: vec![Choice::new('n', "no")], subject }

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::command::Command;
-use super::connect::ConnectRequest;
+use super::connect::Connection;
+use super::connect::{ConnectRequest, ModelState};
 use super::effect::Effect;
 use super::modes::ModeRules;
 use super::persistence::SessionSelector;
 use super::repository::lookup::LookupEffect;
-use super::state::{Connection, Session};
+use super::request::chat_files::ChatFile;
+use super::state::Session;
 use super::transcript::Level;
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::models::{Dollars, Model};
@@ -31,6 +33,10 @@ pub struct SessionStart {
     pub files: Vec<String>,
     /// Files to read and not to change from the start.
     pub read: Vec<String>,
+    /// Files in the chat whose paths are known to exist.
+    pub chat_files: Vec<ChatFile>,
+    /// The editor model, if one was chosen.
+    pub editor_model: Option<String>,
     /// When the repo map is made anew.
     pub map_refresh: Refresh,
     /// How often edits that found no place go back to the model by themselves.
@@ -66,17 +72,18 @@ impl SessionStart {
     /// The conversation before anybody said anything, and what it asks for.
     pub fn begin(&self) -> (Session, Vec<Effect>) {
         let (mut session, mut effects) = Session::start(self.connection.clone());
-        session.edit_rounds = self.edit_rounds;
+        session.proposals.set_max_retries(self.edit_rounds);
         session.processes.rounds = self.verify_rounds;
         session.processes.suggestions = self.suggest_commands;
-        session.commits.off = !self.auto_commit;
-        session.rules = self.rules;
-        session.spending_cap = self.spending_cap;
-        session.standing.clone_from(&self.read);
-        session.facts.clone_from(&self.facts);
-        session.lacking.clone_from(&self.lacking);
+        session.proposals.set_commits(self.auto_commit);
+        *session.modes.rules_mut() = self.rules;
+        session.spending.set_cap(self.spending_cap);
+        session.chat_files.set_initial(&self.read);
+        let at_start = self.connect.clone().unwrap_or_default();
+        session.model = ModelState::new(self.connection.clone(), self.facts.clone(), self.lacking.clone(), at_start);
+        self.chat_files.iter().for_each(|file| session.chat_files.add(&file.path, file.read_only));
+        self.editor_model.iter().for_each(|name| session.model.set_editor(name.clone()));
         if let Some(request) = &self.connect {
-            session.connecting.at_start = request.clone();
             session.ask_to_connect(request.clone());
         }
         for (text, hint) in &self.notices {
@@ -124,6 +131,6 @@ mod tests {
         let names: Vec<String> = effects.iter().map(|effect| format!("{effect:?}")).collect();
         let at = |what: &str| names.iter().position(|name| name.starts_with(what));
         assert!(at("Survey") < at("Persist(Open(Some(Newest)))"), "{names:?}");
-        assert!(session.commits.off, "nothing is committed unless the start says so");
+        assert!(session.proposals.commits().off, "nothing is committed unless the start says so");
     }
 }

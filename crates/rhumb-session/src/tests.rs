@@ -81,10 +81,10 @@ fn what_turns_out_to_have_been_thinking_is_no_answer() {
     let mut session = connected();
     let turn = send(&mut session, "hello");
     stream(&mut session, turn, "Perhaps:\n\na.py\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n");
-    assert_eq!(session.turn.as_ref().map(|turn| turn.edits.len()), Some(1));
+    assert_eq!(session.turns.current().map(|turn| turn.edits.len()), Some(1));
     session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Retract) });
     stream(&mut session, turn, "No.");
-    assert_eq!(session.turn.as_ref().map(|turn| turn.edits.len()), Some(0));
+    assert_eq!(session.turns.current().map(|turn| turn.edits.len()), Some(0));
     let Some(Entry::Answer(answer)) = session.transcript.last() else { panic!("no answer") };
     assert_eq!(answer.text, "No.");
     assert!(answer.reasoning.starts_with("Perhaps:"));
@@ -106,7 +106,7 @@ fn a_whole_answer_is_searched_for_edits() {
     stream(&mut session, turn, "text");
     let effects = finish(&mut session, turn, Finish::Stop);
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Propose { reply, .. } if reply == "some text")));
-    assert!(session.turn.is_none());
+    assert!(!session.turns.is_running());
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn what_arrives_for_an_earlier_turn_is_dropped() {
     let new = send(&mut session, "second");
     stream(&mut session, old, "late");
     session.handle(Response::Ended { turn: old, result: Err(interrupted()) });
-    assert_eq!(session.turn.as_ref().map(|turn| turn.number), Some(new));
+    assert_eq!(session.turns.current().map(|turn| turn.number), Some(new));
     assert!(!format!("{:?}", &session.transcript[..]).contains("late"));
 }
 
@@ -206,7 +206,7 @@ fn one_turn_at_a_time() {
     send(&mut session, "first");
     let (kept, effects) = session.send("second");
     assert!(kept && effects.is_empty());
-    assert_eq!(session.queue.waiting()[0].text, "second");
+    assert_eq!(session.turns.queue().waiting()[0].text, "second");
 }
 
 #[test]
@@ -214,9 +214,9 @@ fn only_accepted_hunks_are_ordered_to_be_written() {
     let mut session = connected();
     session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
     assert!(session.write_accepted().is_empty());
-    let ids: Vec<_> = session.review.ids().collect();
-    session.review.decide(ids[0], Decision::Accepted);
-    session.review.decide(ids[1], Decision::Rejected);
+    let ids: Vec<_> = session.proposals.review().ids().collect();
+    session.review_mut().decide(ids[0], Decision::Accepted);
+    session.review_mut().decide(ids[1], Decision::Rejected);
     let effects = session.write_accepted();
     let [Effect::Write { files, .. }] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!(files[0].content.as_deref(), Some("A\nb\nc\n"));
@@ -232,7 +232,7 @@ fn the_commit_speaks_of_the_request_behind_the_proposal() {
     stream(&mut session, turn, "It adds a cache.");
     finish(&mut session, turn, Finish::Stop);
     session.handle(Response::Proposed { request: "what does hunk 1 do?".into(), proposal: Proposal::default() });
-    session.review.decide_all(Decision::Accepted);
+    session.review_mut().decide_all(Decision::Accepted);
     assert!(
         matches!(session.write_accepted().as_slice(), [Effect::Write { commit, .. }] if commit.request == "Add a cache")
     );
@@ -261,17 +261,17 @@ fn a_request_waits_for_files_that_are_not_listed_yet() {
     });
     let order = asked.expect("the request");
     assert_eq!((order.draft.as_str(), order.files[0].path.as_str()), ("go", "src/b.rs"));
-    assert_eq!(session.turn.as_ref().map(|turn| turn.number), Some(order.generation));
+    assert_eq!(session.turns.current().map(|turn| turn.number), Some(order.generation));
 }
 
 #[test]
 fn edits_without_a_place_are_told_and_can_be_put_away() {
     let mut session = connected();
     session.handle(Response::Proposed { request: String::new(), proposal: proposal("a\n", "b\n") });
-    session.review.rebase("a", None);
-    assert!(session.review.files.is_empty() && !session.review.is_empty());
+    session.review_mut().rebase("a", None);
+    assert!(session.proposals.review().files.is_empty() && !session.proposals.review().is_empty());
     session.abandon_review();
-    assert!(session.review.is_empty());
+    assert!(session.proposals.review().is_empty());
     assert_eq!(last_notice(&session).text, "The edits without a place were put away.");
 }
 
@@ -288,23 +288,23 @@ fn an_empty_answer_gives_the_message_back() {
 fn what_stays_pending_after_a_write_keeps_its_marks() {
     let mut session = connected();
     session.handle(Response::Proposed { request: String::new(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
-    session.review.files[0].hunks[1].marks = vec!["outside-chat".into()];
-    let first = session.review.ids().next().unwrap();
-    session.review.decide(first, Decision::Accepted);
+    session.review_mut().files[0].hunks[1].marks = vec!["outside-chat".into()];
+    let first = session.proposals.review().ids().next().unwrap();
+    session.review_mut().decide(first, Decision::Accepted);
     session.write_accepted();
     session.handle(Response::Wrote(Written { paths: vec!["a".into()], ..Written::default() }));
-    assert_eq!(session.review.files[0].hunks[0].marks, ["outside-chat"]);
+    assert_eq!(session.proposals.review().files[0].hunks[0].marks, ["outside-chat"]);
 }
 
 #[test]
 fn after_a_write_the_review_is_done_and_told() {
     let mut session = connected();
     session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\n", "b\n") });
-    session.review.decide_all(Decision::Accepted);
+    session.review_mut().decide_all(Decision::Accepted);
     session.write_accepted();
     let written = Written { paths: vec!["a".into()], commit: Some("abc1234".into()), ..Written::default() };
     session.handle(Response::Wrote(written));
-    assert!(session.review.is_empty() && !session.writing);
+    assert!(session.proposals.review().is_empty() && !session.proposals.is_writing());
     assert!(last_notice(&session).text.contains("Wrote 1 hunk: a. Committed as abc1234."));
 }
 
@@ -314,7 +314,7 @@ fn what_is_taken_back_is_read_again_where_it_is_under_review() {
     session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
     assert_eq!(session.unwrite(Direction::Undo), [Effect::Undo(Direction::Undo)]);
     assert!(session.unwrite(Direction::Undo).is_empty(), "one after the other");
-    session.review.decide_all(Decision::Accepted);
+    session.review_mut().decide_all(Decision::Accepted);
     assert!(session.write_accepted().is_empty(), "no write meanwhile");
     let written = Written { paths: vec!["a".into(), "elsewhere".into()], ..Written::default() };
     let effects = session.handle(Response::Undone { direction: Direction::Undo, result: Ok(written) });
@@ -327,7 +327,7 @@ fn what_is_taken_back_is_read_again_where_it_is_under_review() {
 fn a_file_that_changed_meanwhile_is_read_again_and_its_hunks_move() {
     let mut session = connected();
     session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\nd\n", "a\nb\nc\nD\n") });
-    session.review.decide_all(Decision::Accepted);
+    session.review_mut().decide_all(Decision::Accepted);
     session.write_accepted();
     let effects = session.handle(Response::NotWritten { failure: failure(), stale: vec!["a".into()] });
     assert_eq!(effects, [Effect::Reread(vec!["a".into()])]);
@@ -344,7 +344,7 @@ fn a_newer_proposal_leaves_other_files_under_review() {
     let mut other = proposal("x\n", "y\n");
     other.files[0].path = "b".into();
     session.handle(Response::Proposed { request: "do it".into(), proposal: other });
-    let paths: Vec<_> = session.review.files.iter().map(|file| file.path.as_str()).collect();
+    let paths: Vec<_> = session.proposals.review().files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["a", "b"]);
 }
 
@@ -409,7 +409,7 @@ const AN_EDIT: &str = "a.py\n```\n<<<<<<< SEARCH\none\n=======\neins\n>>>>>>> RE
 #[test]
 fn edits_without_a_place_go_back_as_often_as_they_may() {
     let mut session = connected();
-    session.edit_rounds = 2;
+    session.proposals.set_max_retries(2);
     session.draft_changed("typed meanwhile");
     let mut turn = send(&mut session, "do it");
     for round in 1..=2 {
@@ -433,15 +433,15 @@ fn edits_without_a_place_go_back_as_often_as_they_may() {
     }
     let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed_anew("no such line 3"));
     assert_eq!(proposed, []);
-    assert_eq!((session.review.counts().total(), session.review.refused.len()), (1, 1));
-    assert!(session.turn.is_none() && session.returned_draft().is_none());
+    assert_eq!((session.proposals.review().counts().total(), session.proposals.review().refused.len()), (1, 1));
+    assert!(!session.turns.is_running() && session.returned_draft().is_none());
     assert!(!last_notice(&session).text.contains("not asked again"), "{:?}", last_notice(&session));
 }
 
 #[test]
 fn edits_that_come_back_unchanged_are_not_asked_for_once_more() {
     let mut session = connected();
-    session.edit_rounds = 3;
+    session.proposals.set_max_retries(3);
     let mut turn = send(&mut session, "do it");
     for quote in ["no such line", "another line"] {
         let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed_anew(quote));
@@ -462,10 +462,10 @@ fn edits_that_come_back_unchanged_are_not_asked_for_once_more() {
 #[test]
 fn what_the_developer_says_of_a_review_is_answered_upon_what_he_left_of_it() {
     let mut session = connected();
-    session.paths = Arc::new(vec!["a.py".into(), "b.py".into()]);
+    session.repository.set_paths(Arc::new(vec!["a.py".into(), "b.py".into()]));
     let turn = send(&mut session, "do it");
     answer(&mut session, turn, AN_EDIT, half_placed());
-    session.review.comment(rhumb_edit::review::CommentTarget::File(0), "in French");
+    session.review_mut().comment(rhumb_edit::review::CommentTarget::File(0), "in French");
     let message = session.feedback().unwrap();
     let (sent, effects) = session.send_feedback(&message);
     let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };
@@ -478,14 +478,14 @@ fn what_the_developer_says_of_a_review_is_answered_upon_what_he_left_of_it() {
         _ => None,
     });
     let (standing, earlier) = located.unwrap();
-    assert_eq!((standing.files, standing.refused.len()), (session.review.pending_changes(), 1));
+    assert_eq!((standing.files, standing.refused.len()), (session.proposals.review().pending_changes(), 1));
     assert_eq!(earlier, [""; 0]);
 }
 
 #[test]
 fn a_model_that_sends_no_more_edits_is_not_asked_again() {
     let mut session = connected();
-    session.edit_rounds = 3;
+    session.proposals.set_max_retries(3);
     let turn = send(&mut session, "do it");
     let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed());
     let [Effect::Ask(order)] = proposed.as_slice() else { panic!("{proposed:?}") };
@@ -498,7 +498,7 @@ fn nobody_is_asked_again_about_a_pasted_reply_or_with_no_rounds() {
     let mut session = connected();
     let turn = send(&mut session, "do it");
     assert_eq!(answer(&mut session, turn, AN_EDIT, half_placed()).1, []);
-    session.edit_rounds = 3;
+    session.proposals.set_max_retries(3);
     session.take_reply(AN_EDIT.into());
     assert_eq!(session.handle(Response::Proposed { request: String::new(), proposal: half_placed() }), []);
 }
@@ -506,13 +506,13 @@ fn nobody_is_asked_again_about_a_pasted_reply_or_with_no_rounds() {
 #[test]
 fn a_round_that_is_cancelled_leaves_the_composer_alone() {
     let mut session = connected();
-    session.edit_rounds = 3;
+    session.proposals.set_max_retries(3);
     let turn = send(&mut session, "do it");
     answer(&mut session, turn, AN_EDIT, half_placed());
     session.draft_changed("my own words");
     session.cancel();
-    assert!(session.returned_draft().is_none() && session.turn.is_none());
-    assert_eq!(session.review.counts().total(), 1);
+    assert!(session.returned_draft().is_none() && !session.turns.is_running());
+    assert_eq!(session.proposals.review().counts().total(), 1);
 }
 
 #[test]
@@ -520,8 +520,12 @@ fn a_request_that_may_be_too_large_is_sent_when_it_is_asked_for_twice() {
     use crate::context::{Prompt, Window};
     let mut session = connected();
     let prompt = Prompt { tokens: 9_000, window: Window { tokens: 8_000, known: false }, ..Prompt::default() };
-    session.view =
-        Some(ContextView { map: None, provisional: false, prompt: Arc::new(prompt), unreadable: Vec::new() });
+    session.next_request.set_view(ContextView {
+        map: None,
+        provisional: false,
+        prompt: Arc::new(prompt),
+        unreadable: Vec::new(),
+    });
     let (sent, effects) = session.send("do it");
     assert!(!sent && effects.is_empty());
     assert!(last_notice(&session).text.contains("9000"), "{:?}", last_notice(&session));

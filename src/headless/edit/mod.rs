@@ -142,12 +142,11 @@ fn session(root: &Root, outfit: &RequestEnv, line: &Line, args: &EditArgs) -> Se
         },
         spending_cap: settings.spending_cap,
         facts: Some(line.facts.clone()),
+        chat_files: chat_files(root, args, &settings.reference_files()),
+        editor_model: args.editor_model.clone(),
         ..SessionStart::default()
     };
-    let (mut session, _) = start.begin();
-    session.files = chat_files(root, args, &settings.reference_files());
-    session.editor_model.clone_from(&args.editor_model);
-    session
+    start.begin().0
 }
 
 fn chat_files(root: &Root, args: &EditArgs, reference: &[String]) -> Vec<ChatFile> {

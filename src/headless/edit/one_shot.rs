@@ -149,7 +149,7 @@ impl<'a> OneShot<'a> {
     /// Reads the repository, then sends the message.
     pub(super) async fn begin(&mut self, message: &str) -> Result<(), UserError> {
         self.perform(vec![Effect::Survey])?;
-        while self.session.survey != SurveyState::Done && self.outcome.leaving.is_none() {
+        while self.session.survey() != SurveyState::Done && self.outcome.leaving.is_none() {
             self.next().await?;
         }
         self.warn_of_unsent_files(message);
@@ -204,7 +204,7 @@ impl<'a> OneShot<'a> {
     }
 
     fn is_busy(&self) -> bool {
-        self.session.is_busy() || self.session.commits.pending > 0 || self.session.processes.is_running()
+        self.session.is_busy() || self.session.commits().pending > 0 || self.session.processes().is_running()
     }
 
     async fn next(&mut self) -> Result<(), UserError> {
@@ -223,10 +223,10 @@ impl<'a> OneShot<'a> {
 
     /// A signal: a write is finished, a commit no longer waits for its message, checks are stopped, and anything else is left at once.
     fn interrupted(&mut self, number: u8) -> Result<(), UserError> {
-        if self.session.commits.pending > 0 {
+        if self.session.commits().pending > 0 {
             return self.perform(vec![Effect::Git(GitEffect::Hurry)]);
         }
-        if self.session.processes.is_running() || self.session.writing {
+        if self.session.processes().is_running() || self.session.is_writing() {
             self.outcome.stopped_by = Some(number);
             let effects = self.session.stop_command();
             return self.perform(effects);
@@ -245,7 +245,7 @@ impl<'a> OneShot<'a> {
                     self.runner.execute(Effect::Survey);
                 }
                 Effect::Ask(order) if self.shows_prompt => self.shown = Some(order),
-                Effect::Run(_) if self.outcome.stopped_by.is_some() && !self.session.processes.is_running() => {}
+                Effect::Run(_) if self.outcome.stopped_by.is_some() && !self.session.processes().is_running() => {}
                 Effect::Mention(MentionEffect::LookUp { .. })
                 | Effect::Ask(_)
                 | Effect::Cancel
@@ -289,7 +289,7 @@ impl<'a> OneShot<'a> {
                 Ok(())
             }
             Response::Wrote(written) => {
-                let summary = WriteSummary::new(&self.session.review, &written.paths);
+                let summary = WriteSummary::new(self.session.review(), &written.paths);
                 self.wrote(written.clone(), summary)
             }
             Response::NotWritten { failure, .. } => {
@@ -336,7 +336,7 @@ impl<'a> OneShot<'a> {
         if !self.out.json && !text.is_empty() {
             print("\n")?;
         }
-        let edits = self.session.turn.as_ref().is_some_and(|turn| turn.mode.edits());
+        let edits = self.session.turn().is_some_and(|turn| turn.mode.edits());
         let consequence = if edits { ", so nothing of it was applied" } else { "" };
         let failed = match result {
             Err(error) => Some((cause(error), user_error(error, !text.is_empty(), consequence))),
@@ -369,7 +369,7 @@ impl<'a> OneShot<'a> {
         self.printed = self.session.told();
         for (text, round, of) in again {
             complain(&format!("the model is asked again, round {round} of {of}"));
-            let looks_up = self.session.turn.as_ref().is_some_and(|turn| turn.asks_codebase());
+            let looks_up = self.session.turn().is_some_and(|turn| turn.asks_codebase());
             if !looks_up {
                 self.out.event(&TurnEvent::Again { round, of, text })?;
             }
@@ -443,11 +443,11 @@ impl<'a> OneShot<'a> {
             self.quit();
             return Ok(());
         }
-        let counts = self.session.review.counts();
-        if counts.rejected > 0 || !self.session.review.has_accepted() {
+        let counts = self.session.review().counts();
+        if counts.rejected > 0 || !self.session.review().has_accepted() {
             self.outcome.code = 1;
         }
-        if !self.session.review.has_accepted() {
+        if !self.session.review().has_accepted() {
             return Ok(());
         }
         let effects =
@@ -458,11 +458,11 @@ impl<'a> OneShot<'a> {
     /// Decides each hunk, by `--yes` or by asking on the terminal. False if the user quit.
     async fn decide_hunks(&mut self) -> bool {
         if self.args.yes {
-            self.session.review.decide_all(Decision::Accepted);
-            warn_of_faults(&self.session.review);
+            self.session.review_mut().decide_all(Decision::Accepted);
+            warn_of_faults(self.session.review());
             return true;
         }
-        let mut review: Review = std::mem::take(&mut self.session.review);
+        let mut review: Review = std::mem::take(self.session.review_mut());
         let folder = self.root.path().to_owned();
         let editor = self.runner.editor();
         let asking = tokio::task::spawn_blocking(move || {
@@ -474,7 +474,7 @@ impl<'a> OneShot<'a> {
             tokio::select! {
                 asked = &mut asking => {
                     let Ok((review, goes_on)) = asked else { return false };
-                    self.session.review = review;
+                    *self.session.review_mut() = review;
                     return goes_on;
                 }
                 signal = self.signals.next() => {

@@ -84,7 +84,7 @@ impl Desk {
             Expect::Confirm
         } else if self.pick.is_some() {
             Expect::Pick
-        } else if self.session.outside.recording.is_some() {
+        } else if self.session.attachments().recording.is_some() {
             Expect::Recording
         } else if self.asked().is_some_and(|_| !self.is_reviewing() || self.asks_now) {
             Expect::Question
@@ -97,7 +97,7 @@ impl Desk {
 
     /// Whether words of the review are expected.
     pub(super) fn is_reviewing(&self) -> bool {
-        !self.later && !self.session.review.is_empty()
+        !self.later && !self.session.review().is_empty()
     }
 
     /// The question that waits for an answer.
@@ -260,7 +260,7 @@ impl Desk {
     /// Lists the models whose names contain the words of `query`.
     pub(super) fn offer_models(&mut self, part: ModelUse, query: &str) {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-        let rows = self.session.known.models.iter().filter(|row| {
+        let rows = self.session.lookups().models.iter().filter(|row| {
             let name = row.name.to_lowercase();
             words.iter().all(|word| name.contains(word.as_str()))
         });

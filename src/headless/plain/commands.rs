@@ -90,7 +90,7 @@ impl Desk {
         // As Enter alone does in the app: to what waits.
         if !self.session.questions().is_empty() {
             self.ask_again();
-        } else if !self.session.review.is_empty() {
+        } else if !self.session.review().is_empty() {
             self.back_to_review();
         }
     }
@@ -112,7 +112,7 @@ impl Desk {
 
     /// Says that passages of an earlier question go along, once for each number of them.
     fn tell_passages(&mut self) {
-        let kept = if self.session.keeps_passages() { self.session.codebase.places.len() } else { 0 };
+        let kept = if self.session.keeps_passages() { self.session.codebase().places.len() } else { 0 };
         let before = std::mem::replace(&mut self.told_passages, kept);
         if kept > 0 && kept != before {
             // A line that follows at once comes before the request is measured.
@@ -203,7 +203,7 @@ impl Desk {
     }
 
     fn read_map(&mut self) {
-        let map = self.session.view.as_ref().and_then(|view| view.map.clone());
+        let map = self.session.view().and_then(|view| view.map.clone());
         let Some(map) = map.filter(|map| !map.text.trim().is_empty()) else {
             self.voice.line("The map is empty: it has no tokens, or no file has anything to show.");
             self.voice.line("hint: /map-tokens N gives it tokens.");
@@ -237,7 +237,7 @@ impl Desk {
             }
             "files" => self.list_files(rest),
             "output" => self.read_output(),
-            "prompt" => match self.session.view.as_ref().map(|view| view.prompt.render()) {
+            "prompt" => match self.session.view().map(|view| view.prompt.render()) {
                 Some(text) => self.read("The next request", &text.replace(['─', '━'], "").replace(" · ", ", ")),
                 None => self.voice.line("The next request is not measured yet."),
             },
@@ -265,14 +265,14 @@ impl Desk {
 
     fn back_to_review(&mut self) {
         self.later = false;
-        if self.session.review.is_empty() {
+        if self.session.review().is_empty() {
             self.voice.line("Nothing is under review.");
             return;
         }
         let text = format!(
             "{} {} show reads them.",
-            hunks::summary(&self.session.review),
-            hunks::standing(&self.session.review)
+            hunks::summary(self.session.review()),
+            hunks::standing(self.session.review())
         );
         self.voice.line(&text);
     }
@@ -288,7 +288,7 @@ impl Desk {
     }
 
     fn read_output(&mut self) {
-        let Some(log) = self.session.processes.logs.last() else {
+        let Some(log) = self.session.processes().logs.last() else {
             return self.voice.line("No command has run yet.");
         };
         let title = format!("The output of {}", log.line);
@@ -298,7 +298,7 @@ impl Desk {
     }
 
     fn list_files(&mut self, word: &str) {
-        let paths = std::sync::Arc::clone(&self.session.paths);
+        let paths = std::sync::Arc::clone(self.session.paths());
         let word = word.to_lowercase();
         let found: Vec<&String> = paths.iter().filter(|path| path.to_lowercase().contains(&word)).collect();
         self.voice.line(&format!("{}:", count(found.len(), "file")));

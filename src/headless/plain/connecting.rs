@@ -21,8 +21,8 @@ impl Desk {
     /// Says what was found; false if nothing was asked for.
     pub(super) fn tell_connections(&mut self) -> bool {
         let Some(request) = self.connect_request.take() else { return false };
-        let Some(keys) = self.session.connecting.keys.clone() else { return false };
-        let servers = self.session.connecting.servers.clone().unwrap_or_default();
+        let Some(keys) = self.session.connecting().keys.clone() else { return false };
+        let servers = self.session.connecting().servers.clone().unwrap_or_default();
         self.voice.lines(connection_lines(&request, &keys, &servers).iter().map(|line| in_words(line)));
         true
     }

@@ -15,16 +15,16 @@ const MOST_LINES: usize = 400;
 impl Desk {
     /// Reads a new proposal out; false if there is none.
     pub(super) fn reads_review(&mut self) -> bool {
-        if self.session.proposals == self.seen_proposals {
+        if self.session.proposal_count() == self.seen_proposals {
             return false;
         }
-        self.seen_proposals = self.session.proposals;
-        if self.session.review.is_empty() {
+        self.seen_proposals = self.session.proposal_count();
+        if self.session.review().is_empty() {
             return false;
         }
         (self.later, self.cursor) = (false, None);
-        self.voice.line(&summary(&self.session.review));
-        let ids: Vec<HunkId> = self.session.review.ids().collect();
+        self.voice.line(&summary(self.session.review()));
+        let ids: Vec<HunkId> = self.session.review().ids().collect();
         self.show(&ids, MOST_LINES);
         self.voice.line("hint: 1,3 accepts hunks, all accepts everything, write writes, help lists the words.");
         true
@@ -32,13 +32,13 @@ impl Desk {
 
     /// Reads hunks out; after so many lines only where they stand.
     pub(super) fn show(&mut self, ids: &[HunkId], most: usize) {
-        let all: Vec<HunkId> = self.session.review.ids().collect();
+        let all: Vec<HunkId> = self.session.review().ids().collect();
         let mut left = most;
         let mut is_short = false;
         for id in ids {
             let number = all.iter().position(|other| other == id).map_or(0, |at| at + 1);
-            self.voice.line(&heading(&self.session.review, *id, number, all.len()));
-            let lines = body(&self.session.review, *id, self.context, false);
+            self.voice.line(&heading(self.session.review(), *id, number, all.len()));
+            let lines = body(self.session.review(), *id, self.context, false);
             is_short |= lines.len() > left;
             if !is_short {
                 left -= lines.len();
@@ -55,7 +55,7 @@ impl Desk {
 
     /// Takes a word of the review.
     pub(super) fn review_word(&mut self, line: &str) {
-        match parse(line, &self.session.review) {
+        match parse(line, self.session.review()) {
             Ok(word) => self.act_on_review(word),
             Err(error) => self.voice.line(&error),
         }
@@ -67,9 +67,9 @@ impl Desk {
             Word::Reject(ids) => self.decide(ids.into_iter().map(|id| (id, Decision::Rejected)).collect()),
             Word::Pend(ids) => self.decide(ids.into_iter().map(|id| (id, Decision::Pending)).collect()),
             Word::All => self.accept_all(),
-            Word::None => self.decide(self.session.review.ids().map(|id| (id, Decision::Rejected)).collect()),
+            Word::None => self.decide(self.session.review().ids().map(|id| (id, Decision::Rejected)).collect()),
             Word::Not(without) => {
-                let review = &self.session.review;
+                let review = self.session.review();
                 let own = |id: &HunkId| review.hunk(*id).is_some_and(ReviewHunk::needs_confirmation);
                 let decision = |id: &HunkId| if without.contains(id) { Decision::Rejected } else { Decision::Accepted };
                 let wanted = review.ids().filter(|id| without.contains(id) || !own(id));
@@ -81,12 +81,12 @@ impl Desk {
             Word::Show(ids) => self.show(&ids, usize::MAX),
             Word::Next => self.show_next(),
             Word::Lines(id) => {
-                let lines = body(&self.session.review, id, 0, true);
+                let lines = body(self.session.review(), id, 0, true);
                 self.voice.lines(lines);
             }
             Word::Split(id, at) => self.split(id, at),
             Word::Join(id) => {
-                let told = if self.session.review.join(id) {
+                let told = if self.session.review_mut().join(id) {
                     "joined with the next hunk; later hunks have new numbers"
                 } else {
                     "There is no next hunk in that file, or it is decided as a whole."
@@ -99,14 +99,14 @@ impl Desk {
             Word::Redo => self.take_back(false),
             Word::Refused => self.read_refused(),
             Word::SendBack => self.send_back(),
-            Word::Status => self.voice.line(&standing(&self.session.review)),
+            Word::Status => self.voice.line(&standing(self.session.review())),
             Word::Write => self.write(),
             Word::Later => {
                 self.later = true;
                 self.voice.line("The review waits: /hunks goes back to it.");
             }
             Word::Abandon => {
-                let total = count(self.session.review.counts().total(), "hunk");
+                let total = count(self.session.review().counts().total(), "hunk");
                 self.voice.line(&format!("The whole review is given up: {total}. Nothing of it is written."));
                 self.confirm = Some(Confirm::Abandon);
             }
@@ -116,43 +116,43 @@ impl Desk {
     }
 
     fn accept_all(&mut self) {
-        let changed = self.session.review.accept_all();
+        let changed = self.session.review_mut().accept_all();
         self.tell_decided(&count(changed, "hunk"));
         self.tell_what_wants_own_yes();
     }
 
     fn tell_what_wants_own_yes(&mut self) {
-        for path in self.session.review.files_awaiting_confirmation() {
+        for path in self.session.review().files_awaiting_confirmation() {
             self.voice.line(&format!("warning: {path} must be accepted on its own; accept its hunks by number."));
         }
     }
 
     fn decide(&mut self, wanted: Vec<(HunkId, Decision)>) {
-        let changed = self.session.review.decide_each(wanted);
+        let changed = self.session.review_mut().decide_each(wanted);
         self.tell_decided(&count(changed, "hunk"));
     }
 
     fn decide_lines(&mut self, id: HunkId, lines: std::ops::Range<usize>, decision: Decision) {
-        let is_whole = self.session.review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
+        let is_whole = self.session.review().files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
         if is_whole {
             self.voice.line("A file that is new, deleted or moved is decided as a whole.");
             return;
         }
-        let changed = self.session.review.decide_lines(id, lines, decision);
+        let changed = self.session.review_mut().decide_lines(id, lines, decision);
         self.tell_decided(&count(changed, "line"));
     }
 
     fn tell_decided(&mut self, changed: &str) {
-        let standing = standing(&self.session.review);
+        let standing = standing(self.session.review());
         self.voice.line(&format!("{changed} changed: {standing}"));
-        let counts = self.session.review.counts();
+        let counts = self.session.review().counts();
         if counts.pending == 0 && counts.accepted > 0 {
             self.voice.line("hint: All is decided; write writes what is accepted.");
         }
     }
 
     fn show_next(&mut self) {
-        let review = &self.session.review;
+        let review = self.session.review();
         let from = self.cursor;
         let next = match from {
             Some(cursor) => review.next_pending(cursor),
@@ -169,21 +169,21 @@ impl Desk {
 
     fn split(&mut self, id: HunkId, at: Option<usize>) {
         let parts = match at {
-            Some(line) => 1 + usize::from(self.session.review.split_at(id, line)),
-            None => self.session.review.split(id),
+            Some(line) => 1 + usize::from(self.session.review_mut().split_at(id, line)),
+            None => self.session.review_mut().split(id),
         };
         if parts < 2 {
             self.voice.line("That hunk cannot be split there.");
             return;
         }
         self.voice.line(&format!("split into {parts} hunks; later hunks have new numbers"));
-        let first = self.session.review.ids().skip_while(|other| *other != id);
+        let first = self.session.review().ids().skip_while(|other| *other != id);
         let ids: Vec<HunkId> = first.take(parts).collect();
         self.show(&ids, usize::MAX);
     }
 
     fn edit_hunk(&mut self, id: HunkId) {
-        match self.session.review.files.get(id.file) {
+        match self.session.review().files.get(id.file) {
             Some(file) if file.proposed.is_none() => {
                 self.voice.line("The file is deleted; there is nothing to change.")
             }
@@ -194,27 +194,27 @@ impl Desk {
 
     /// The file of a hunk, and the text that it adds.
     pub(super) fn hunk_text(&self, id: HunkId) -> Option<(String, String)> {
-        let file = self.session.review.files.get(id.file)?;
+        let file = self.session.review().files.get(id.file)?;
         let proposed = lines::split(file.proposed.as_deref()?);
-        let added = proposed.get(self.session.review.hunk(id)?.hunk.proposed.clone())?;
+        let added = proposed.get(self.session.review().hunk(id)?.hunk.proposed.clone())?;
         Some((file.path.clone(), added.concat()))
     }
 
     /// Takes what the editor made of a hunk.
     pub(super) fn hunk_edited(&mut self, id: HunkId, text: &str) {
-        if !self.session.review.edit(id, text) {
+        if !self.session.review_mut().edit(id, text) {
             self.voice.line("The text is as it was, so nothing changed.");
             return;
         }
         self.voice.line("changed, and accepted with that; undo takes it back");
         // It may have become none, or several.
-        if self.session.review.hunk(id).is_some() {
+        if self.session.review().hunk(id).is_some() {
             self.show(&[id], usize::MAX);
         }
     }
 
     fn comment(&mut self, place: CommentTarget, text: &str) {
-        let told = match (self.session.review.comment(place, text), text.trim().is_empty()) {
+        let told = match (self.session.review_mut().comment(place, text), text.trim().is_empty()) {
             (true, false) => "noted; send back sends it",
             (true, true) => "The note was taken away.",
             (false, true) => "There is no note there.",
@@ -224,11 +224,11 @@ impl Desk {
     }
 
     fn take_back(&mut self, back: bool) {
-        let review = &mut self.session.review;
+        let review = self.session.review_mut();
         let done = if back { review.undo() } else { review.redo() };
         match done {
             Some(_) => {
-                let standing = standing(&self.session.review);
+                let standing = standing(self.session.review());
                 let verb = if back { "taken back" } else { "done again" };
                 self.voice.line(&format!("{verb}: {standing}"));
             }
@@ -239,7 +239,7 @@ impl Desk {
     }
 
     fn read_refused(&mut self) {
-        let refused = &self.session.review.refused;
+        let refused = &self.session.review().refused;
         if refused.is_empty() {
             self.voice.line("Every edit found its place.");
             return;
@@ -257,7 +257,7 @@ impl Desk {
             return;
         };
         self.read("This goes to the model", &text);
-        if self.session.review.counts().accepted > 0 {
+        if self.session.review().counts().accepted > 0 {
             self.voice.line("warning: Accepted hunks are not written yet, and a new proposal for their file takes their place; write first keeps them.");
         }
         self.confirm = Some(Confirm::SendBack(text));
@@ -276,12 +276,12 @@ impl Desk {
 
     /// Says what a write does, and does it; asks first where something is undecided.
     fn write(&mut self) {
-        let counts = self.session.review.counts();
+        let counts = self.session.review().counts();
         if counts.accepted == 0 {
             self.voice.line("Nothing is accepted, so there is nothing to write.");
             return;
         }
-        let lines: Vec<String> = self.session.review.files.iter().filter_map(write_line).collect();
+        let lines: Vec<String> = self.session.review().files.iter().filter_map(write_line).collect();
         self.voice.lines(lines);
         if counts.pending == 0 {
             self.write_now();

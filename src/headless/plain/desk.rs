@@ -182,8 +182,8 @@ impl Desk {
         self.check_citations();
         self.tell();
         self.tell_citations();
-        if has_written && !self.session.review.is_empty() {
-            let left = hunks::summary(&self.session.review);
+        if has_written && !self.session.review().is_empty() {
+            let left = hunks::summary(self.session.review());
             self.voice.line(&format!("Still under review, numbered anew: {left}"));
         }
     }
@@ -259,14 +259,14 @@ impl Desk {
     /// Whether something is under way that the next line has to wait for.
     pub(super) fn is_busy(&self) -> bool {
         let session = &self.session;
-        let recording = session.outside.recording.as_ref();
+        let recording = session.attachments().recording.as_ref();
         // A script names files at once; somebody who types need not wait for all the others.
-        let is_listing = !self.is_typed && !session.listed && session.survey != SurveyState::Done;
+        let is_listing = !self.is_typed && !session.is_listed() && session.survey() != SurveyState::Done;
         session.is_busy()
             || is_listing
-            || session.commits.pending > 0
-            || session.processes.is_running()
-            || session.outside.page.is_some()
+            || session.commits().pending > 0
+            || session.processes().is_running()
+            || session.attachments().page.is_some()
             || recording.is_some_and(|recording| recording.stage == Stage::Writing)
             || self.errands.are_open()
             || self.held.as_ref().is_some_and(|command| self.must_wait(command))
@@ -274,7 +274,7 @@ impl Desk {
 
     /// Whether a command is about the next request, which is not measured as it is now.
     pub(super) fn must_wait(&self, command: &Command) -> bool {
-        let is_measured = self.session.survey == SurveyState::Done && self.errands.has_measured();
+        let is_measured = self.session.survey() == SurveyState::Done && self.errands.has_measured();
         matches!(command, Command::Map | Command::Tokens | Command::CopyContext | Command::Search(_)) && !is_measured
     }
 
@@ -420,7 +420,7 @@ impl Desk {
         // First that it runs at all: some end before anything was printed.
         self.tell();
         self.voice.lines(lines);
-        let Some(log) = self.session.processes.logs.iter().find(|log| log.run == run) else { return };
+        let Some(log) = self.session.processes().logs.iter().find(|log| log.run == run) else { return };
         let words = detail(&log.state.words(log.seconds));
         self.voice.line(&format!("end of output: {words}"));
         if left_out {
@@ -435,16 +435,16 @@ impl Desk {
     pub(super) fn interrupt(&mut self) {
         let twice = std::mem::take(&mut self.interrupted_once);
         self.voice.broken_off();
-        let effects = if self.session.outside.recording.is_some() {
+        let effects = if self.session.attachments().recording.is_some() {
             self.voice.line("The recording was thrown away.");
             self.session.end_recording(false)
-        } else if self.session.turn.is_some() {
+        } else if self.session.turn().is_some() {
             self.session.cancel()
         } else if let Some(effects) = self.session.stop_compacting() {
             effects
         } else if let Some(effects) = self.session.stop_page() {
             effects
-        } else if self.session.processes.is_running() {
+        } else if self.session.processes().is_running() {
             self.voice.line("stopping the command");
             self.session.stop_command()
         } else if self.errands.are_open() || self.held.is_some() {
@@ -493,7 +493,7 @@ impl Desk {
 
     /// Says what is kept and how to resume it; to a script only where something waits.
     pub(super) fn tell_farewell(&mut self, is_kept: bool) {
-        let counts = self.session.review.counts();
+        let counts = self.session.review().counts();
         if self.is_typed || counts.pending + counts.accepted > 0 {
             let farewell = self.session.farewell(is_kept, &self.resume_command);
             self.voice.lines(farewell.lines().map(str::to_owned));

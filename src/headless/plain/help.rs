@@ -24,7 +24,7 @@ impl Desk {
             let commands = COMMANDS.iter().filter(|info| info.group == group);
             lines.extend(commands.map(|info| command_line(info.name, info.arguments, info.help)));
         }
-        let own = self.session.known.commands.usable();
+        let own = self.session.lookups().commands.usable();
         let own = own.map(|own| {
             let what = format!("{} ({}, {})", own.description, origin(own.source), own.path);
             command_line(&own.name, &own.arguments, &what)

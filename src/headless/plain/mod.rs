@@ -202,7 +202,7 @@ impl Desk {
     }
 
     fn is_writing(&self) -> bool {
-        self.session.writing || self.session.commits.pending > 0
+        self.session.is_writing() || self.session.commits().pending > 0
     }
 
     /// Opens something in the editor, and takes what becomes of it.

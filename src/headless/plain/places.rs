@@ -54,7 +54,7 @@ impl Desk {
 
     /// Has the files read that new answers cite.
     pub(super) fn check_citations(&mut self) {
-        let effects = self.places.citing.update(self.session.transcript(), &self.session.paths);
+        let effects = self.places.citing.update(self.session.transcript(), self.session.paths());
         self.perform(effects);
     }
 

@@ -141,7 +141,7 @@ impl Told {
 
     /// A wait before another try, and the like. That the first word is waited for needs no word.
     fn tell_status(&mut self, session: &Session, lines: &mut Vec<String>) {
-        let status = session.turn.as_ref().map(|turn| turn.status.clone());
+        let status = session.turn().map(|turn| turn.status.clone());
         let compacts = session.is_compacting();
         let before =
             (std::mem::replace(&mut self.status, status.clone()), std::mem::replace(&mut self.compacts, compacts));
@@ -157,7 +157,7 @@ impl Told {
             }
             // Some models think between any two words.
             (TurnStatus::Thinking, _) => {
-                let turn = session.turn.as_ref().map_or(0, |turn| turn.number);
+                let turn = session.turn().map_or(0, |turn| turn.number);
                 std::mem::replace(&mut self.thought_in, turn) == turn
             }
             _ => false,

@@ -284,7 +284,7 @@ impl App {
 
     /// Opens the log of the command under the cursor, else the newest.
     pub(crate) fn open_log(&mut self) {
-        let logs = &self.session.processes.logs;
+        let logs = &self.session.processes().logs;
         let is_run = |entry: &usize| matches!(self.session.transcript().get(*entry), Some(Entry::Ran(_)));
         let under_cursor =
             Some(self.chat.reading.stop_id.entry).filter(|_| self.chat.reading.on && self.focus == Pane::Chat);
@@ -299,7 +299,7 @@ impl App {
     /// Opens the log of a command of the transcript. Of a command of an earlier start, the lines of its card are all that is kept.
     fn open_log_of(&mut self, entry: usize) {
         let Some(Entry::Ran(ran)) = self.session.transcript().get(entry) else { return };
-        let logs = &self.session.processes.logs;
+        let logs = &self.session.processes().logs;
         let is_held = logs.iter().any(|log| log.run == ran.run && log.line == ran.line);
         self.overlays.show(match is_held {
             true => Overlay::log_of(logs, ran.run),
@@ -309,7 +309,7 @@ impl App {
 
     /// Goes to the hunks of an edit in the review.
     fn go_to_card(&mut self, card: &EditCard) {
-        let review = &self.session.review;
+        let review = self.session.review();
         let Some(edit) = card.edit else {
             self.hint.set("this edit is not under review".into());
             return;
@@ -347,10 +347,10 @@ impl App {
         let Some(stop) = self.stop_at_cursor() else { return Vec::new() };
         let place = match &stop {
             Stop::Card(EditCard { path: Some(path), .. }) => {
-                let file = self.session.paths.iter().find(|known| is_path(known, path));
+                let file = self.session.paths().iter().find(|known| is_path(known, path));
                 file.map(|path| (path.clone(), self.line_in_review(&stop).unwrap_or(1)))
             }
-            stop => named_place(stop.searched(), &self.session.paths),
+            stop => named_place(stop.searched(), self.session.paths()),
         };
         match place {
             Some((path, line)) => vec![Task::Edit(Editing::File { path, line })],
@@ -364,7 +364,7 @@ impl App {
     /// The line (1-based) of an edit in its file as it is.
     fn line_in_review(&self, stop: &Stop) -> Option<usize> {
         let Stop::Card(EditCard { edit: Some(edit), .. }) = stop else { return None };
-        let hunks = self.session.review.files.iter().flat_map(|file| &file.hunks);
+        let hunks = self.session.review().files.iter().flat_map(|file| &file.hunks);
         let hunk = hunks.into_iter().find(|hunk| hunk.edits.contains(edit))?;
         Some(hunk.hunk.base.start + 1)
     }
@@ -500,7 +500,7 @@ fn named_place(text: &str, paths: &[String]) -> Option<(String, usize)> {
 impl App {
     /// Checks what new answers cite.
     pub(crate) fn update_citations(&mut self) -> Vec<Task> {
-        run(self.chat.citing.update(self.session.transcript(), &self.session.paths))
+        run(self.chat.citing.update(self.session.transcript(), self.session.paths()))
     }
 
     /// The citations in the text of a stop.
@@ -681,9 +681,9 @@ impl App {
     pub(crate) fn start_rerun(&mut self, text: &str) -> Option<Vec<Effect>> {
         // Other commands are not messages. Without a user who can answer, the session reports the error and the text
         // must stay.
-        let goes_out = is_message(text) && self.session.connection != Connection::None;
+        let goes_out = is_message(text) && *self.session.connection() != Connection::None;
         let Some(rerun) = self.chat.reading.rerun.clone().filter(|_| goes_out) else { return Some(Vec::new()) };
-        if self.session.turn.is_some() {
+        if self.session.turn().is_some() {
             self.hint.set("the model is still answering".into());
             return None;
         }

@@ -54,7 +54,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         &reads
     } else if app.chat.from_bottom > 0 {
         &scrolled
-    } else if app.session.watching.is_on() {
+    } else if app.session.is_watching() {
         "watching AI! comments"
     } else {
         ""
@@ -73,7 +73,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         status.push(Line::styled(line, app.theme().style(Role::Muted)));
     }
     status.extend(queue_lines(app, inner.width));
-    if let Some(page) = &app.session.outside.page {
+    if let Some(page) = &app.session.attachments().page {
         let line = format!("⋯ {} · {leave} stops", page.status());
         let line = width::clip(&line, usize::from(inner.width)).into_owned();
         status.push(Line::styled(line, app.theme().style(Role::Muted)));
@@ -127,7 +127,7 @@ fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut 
         popup.candidates.iter().map(|candidate| (candidate.label.as_str(), candidate.help.as_str())).collect();
     let longest = rows.iter().map(|(name, _)| width::columns(name)).max().unwrap_or(0);
     let (left, right) = completion::part(room, longest);
-    let file = popup.file(&app.session.paths);
+    let file = popup.file(app.session.paths());
     let words = popup.words();
     let Some(right) = right.filter(|_| file.is_some() || words.is_some()) else {
         return completion::draw(frame, room, &rows, popup.selected, app.theme());
@@ -343,7 +343,7 @@ fn new_lines_title(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
 
 /// What the running turn is doing: its state, and the edits as they come in.
 fn turn_lines(app: &App, width: u16) -> Vec<Line<'static>> {
-    let Some(turn) = &app.session.turn else {
+    let Some(turn) = app.session.turn() else {
         return Vec::new();
     };
     let columns = usize::from(width);
@@ -358,14 +358,14 @@ fn turn_lines(app: &App, width: u16) -> Vec<Line<'static>> {
 
 /// The messages that wait, and for what.
 fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
-    let queue = &app.session.queue;
+    let queue = app.session.queue();
     let Some(next) = queue.waiting().first() else { return Vec::new() };
     let more = match queue.waiting().len() {
         1 => String::new(),
         waiting => format!(" (and {} more)", waiting - 1),
     };
     let [sends, takes] = [Action::SendQueued, Action::TakeBackQueued].map(|action| app.keys.first(action));
-    let keys = if app.session.turn.is_some() {
+    let keys = if app.session.turn().is_some() {
         format!("waits for the answer · {takes} takes it back")
     } else if app.session.is_compacting() {
         format!("waits for the summary · {takes} takes it back")
@@ -388,10 +388,10 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
 
 /// What runs beside the conversation.
 fn command_line(app: &App, width: u16) -> Option<Line<'static>> {
-    let status = app.session.processes.status()?;
+    let status = app.session.processes().status()?;
     let columns = usize::from(width);
     let [stops, log] = [Action::Escape, Action::ViewLog].map(|action| app.keys.first(action));
-    let way_out = if app.session.turn.is_some() {
+    let way_out = if app.session.turn().is_some() {
         format!(" · {log} log")
     } else {
         format!(" · {stops} stops it · {log} log")
@@ -454,12 +454,12 @@ fn lead(app: &App) -> String {
         let row = |(key, text): &(String, String)| format!("{key}{}  {text}", " ".repeat(left - width::columns(key)));
         rows.iter().map(row).collect::<Vec<_>>().join("\n")
     };
-    match app.session.connection {
+    match app.session.connection() {
         Connection::None => {
             let connect = ("/connect".to_owned(), "enter a key, or pick a model server on this machine".to_owned());
             let copy = (key(Action::CopyPrompt), "copy the whole prompt, to paste into any chat".to_owned());
             let paste = (key(Action::PasteReply), "paste the reply here and review it hunk by hunk".to_owned());
-            let lacking = app.session.lacking.as_deref().map(sanitize::visible_line);
+            let lacking = app.session.missing_model().map(sanitize::visible_line);
             let why = lacking
                 .map_or_else(|| "No model is connected".into(), |lacking| format!("{lacking}: no model is connected"));
             format!(
@@ -545,7 +545,7 @@ pub fn first_start_card(app: &App, columns: u16) -> Vec<Line<'static>> {
 
 /// How a model is connected, or which is.
 fn model_line(app: &App) -> String {
-    match &app.session.connection {
+    match app.session.connection() {
         Connection::Remote { model, host } => {
             sanitize::visible_line(&format!("{model} at {host} answers; /model asks another")).into_owned()
         }

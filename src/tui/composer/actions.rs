@@ -48,7 +48,7 @@ impl App {
         if self.environment.folder.as_os_str().is_empty() {
             return None;
         }
-        let dropped = dropped(text, &self.environment.folder, &self.session.paths)?;
+        let dropped = dropped(text, &self.environment.folder, self.session.paths())?;
         let elsewhere = dropped.iter().filter(|path| matches!(path, Dropped::Elsewhere(_))).count();
         if elsewhere > 0 {
             let noun = if elsewhere == 1 { "path is" } else { "paths are" };
@@ -126,7 +126,7 @@ impl App {
     /// is there already.
     pub(crate) fn keep_draft(&mut self) -> bool {
         let draft = self.composer.text();
-        let is_new = !draft.trim().is_empty() && !self.session.keeping.inputs.contains(&draft);
+        let is_new = !draft.trim().is_empty() && !self.session.persistence().inputs.contains(&draft);
         if is_new {
             self.session.remember_input(&draft);
         }
@@ -198,14 +198,14 @@ impl App {
     /// Whether Up and Down go through earlier inputs: the composer holds nothing, or an input as it was.
     pub(crate) fn recalls(&self, key: &str) -> bool {
         let is_unchanged = || self.history.at.as_ref().is_some_and(|(_, text)| *text == self.composer.text());
-        let is_history = !self.session.keeping.inputs.is_empty();
+        let is_history = !self.session.persistence().inputs.is_empty();
         matches!(key, "Up" | "Down") && is_history && (self.composer.is_empty() || is_unchanged())
     }
 
     /// Brings the input before into the composer, or the next one.
     pub(crate) fn recall(&mut self, back: bool) -> Vec<Task> {
         let text = self.composer.text();
-        let inputs = &self.session.keeping.inputs;
+        let inputs = &self.session.persistence().inputs;
         let at = self.history.at.take().filter(|(at, shown)| *shown == text && *at < inputs.len()).map(|(at, _)| at);
         let to = match (at, back) {
             (None, true) => inputs.len().checked_sub(1),
@@ -228,11 +228,11 @@ impl App {
 
     /// Opens the search in what was typed.
     pub(crate) fn search_inputs(&mut self) {
-        if self.session.keeping.inputs.is_empty() {
+        if self.session.persistence().inputs.is_empty() {
             self.hint.set("there are no earlier inputs yet".into());
             return;
         }
-        self.overlays.show(Overlay::inputs(&self.session.keeping));
+        self.overlays.show(Overlay::inputs(self.session.persistence()));
     }
 }
 
@@ -297,7 +297,8 @@ mod tests {
     fn dropped_files_are_mentioned_in_a_message_and_arguments_of_a_command() {
         let mut app = app();
         app.environment.folder = "/home/mira/harbour".into();
-        app.session.paths = std::sync::Arc::new(vec!["src/a b.rs".into(), "src/c.rs".into()]);
+        app.session
+            .handle(rhumb_session::Response::Listed(std::sync::Arc::new(vec!["src/a b.rs".into(), "src/c.rs".into()])));
         press(&mut app, "s e e");
         app.event(Event::Paste("'/home/mira/harbour/src/a b.rs' /home/mira/harbour/src/c.rs".into()));
         assert_eq!(app.composer.text(), "see @\"src/a b.rs\" @src/c.rs ");
@@ -377,7 +378,7 @@ mod past_tests {
     #[test]
     fn what_is_typed_twice_is_remembered_once() {
         let mut app = app(&["one", "two", "one", "one"]);
-        assert_eq!(app.session.keeping.inputs, ["two", "one"]);
+        assert_eq!(app.session.persistence().inputs, ["two", "one"]);
         assert_eq!(pressed(&mut app, "Up Up"), "two");
     }
 }

@@ -137,7 +137,7 @@ impl App {
         // On a narrow screen there is no place to show it.
         if self.layout.screen().0 >= completion::MIN_PREVIEW_WIDTH
             && let Some(popup) = self.completion.popup()
-            && let Some((path, _)) = popup.file(&self.session.paths)
+            && let Some((path, _)) = popup.file(self.session.paths())
         {
             tasks.extend(self.previews.want(path));
         }
@@ -257,7 +257,7 @@ impl App {
         if let Some(info) = COMMANDS.iter().find(|info| info.name == name) {
             return Some(format!("/{} {} — {}", info.name, info.arguments, info.help).replace("  ", " "));
         }
-        let own = self.session.known.commands.named(name)?;
+        let own = self.session.lookups().commands.named(name)?;
         Some(format!("/{} {} — {}", own.name, own.arguments, own.description).replace("  ", " "))
     }
 }
@@ -276,8 +276,8 @@ mod tests {
 
     fn app(paths: &[&str]) -> App {
         let (mut session, effects) = Session::start(Connection::None);
-        session.paths = Arc::new(paths.iter().map(|path| (*path).to_owned()).collect());
-        session.listed = true;
+        session
+            .handle(rhumb_session::Response::Listed(Arc::new(paths.iter().map(|path| (*path).to_owned()).collect())));
         App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
     }
 
@@ -312,7 +312,7 @@ mod tests {
         press(&mut app, "Enter");
         assert_eq!(app.composer.text(), "/add src/cache.rs ");
         press(&mut app, "Enter");
-        assert_eq!((app.composer.text().as_str(), app.session.files.len()), ("", 1));
+        assert_eq!((app.composer.text().as_str(), app.session.files().len()), ("", 1));
         typed(&mut app, "/cle");
         press(&mut app, "Enter");
         assert_eq!(app.composer.text(), "", "nothing can follow /clear");
@@ -324,7 +324,7 @@ mod tests {
         let mut app = app(&["src/cache.rs"]);
         typed(&mut app, "/add cache.rs");
         press(&mut app, "Enter");
-        assert_eq!((app.composer.text().as_str(), app.session.files.len()), ("", 1));
+        assert_eq!((app.composer.text().as_str(), app.session.files().len()), ("", 1));
     }
 
     #[test]
@@ -339,7 +339,7 @@ mod tests {
     fn what_streams_in_does_not_look_for_candidates_again() {
         let mut app = app(&["src/cache.rs"]);
         typed(&mut app, "see @ca");
-        app.session.paths = Arc::default();
+        app.session.handle(rhumb_session::Response::Listed(Arc::default()));
         app.report(Response::Head("main".into()));
         assert!(app.completion.popup().is_some());
         app.report(Response::Listed(Arc::default()));

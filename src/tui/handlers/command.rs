@@ -57,7 +57,7 @@ impl App {
     /// Runs a command line. It stays in the composer if it cannot be parsed.
     pub(crate) fn run_line(&mut self, line: &str) -> Vec<Task> {
         // A command from a file takes precedence over an action with its name.
-        let is_free = |name: &&str| self.session.known.commands.named(name).is_none();
+        let is_free = |name: &&str| self.session.lookups().commands.named(name).is_none();
         let actions: Vec<&'static str> = ACTIONS.iter().map(|info| info.name).filter(is_free).collect();
         match self.session.understand(line, &actions) {
             Ok(ParsedLine::Own(name, _)) => {
@@ -100,7 +100,7 @@ impl App {
     /// With a name, pastes an image from the clipboard.
     pub(super) fn paste_command(&mut self, name: Option<String>) -> Vec<Task> {
         if name.is_none() {
-            if self.session.turn.is_some() {
+            if self.session.turn().is_some() {
                 self.hint.set("the model is still answering; Esc cancels the turn".into());
                 return Vec::new();
             }
@@ -111,7 +111,7 @@ impl App {
 
     /// Opens, updates or closes the meter of a recording.
     pub(crate) fn show_voice(&mut self) {
-        match (&self.session.outside.recording, self.overlays.top()) {
+        match (&self.session.attachments().recording, self.overlays.top()) {
             (Some(recording), None | Some(Overlay::Voice(_))) => self.overlays.show(Overlay::voice(recording)),
             (None, Some(Overlay::Voice(_))) => self.overlays.close(),
             _ => {}
@@ -120,7 +120,7 @@ impl App {
 
     /// Cancels a download or recording. `None` if there is none.
     pub(crate) fn stop_outside(&mut self) -> Option<Vec<Effect>> {
-        if self.session.outside.recording.is_some() {
+        if self.session.attachments().recording.is_some() {
             return Some(self.session.end_recording(false));
         }
         self.session.stop_page()
@@ -220,7 +220,7 @@ mod tests {
         app.command(Command::Web("https://example.com".into()));
         let tasks = press(&mut app, "Esc");
         assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::StopPage))]));
-        assert!(app.session.outside.page.is_none());
+        assert!(app.session.attachments().page.is_none());
     }
 
     #[test]

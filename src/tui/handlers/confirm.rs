@@ -87,7 +87,7 @@ impl App {
 
     /// Asks before the review is abandoned.
     pub(crate) fn confirm_abandoning(&mut self) {
-        let review = &self.session.review;
+        let review = self.session.review();
         let counts = review.counts();
         let what = format!("{} of {}", count(counts.total(), "hunk"), count(review.files.len(), "file"));
         let decided = format!(
@@ -130,13 +130,13 @@ impl App {
         let session = &self.session;
         let is_kept = session.is_kept();
         let mut lines = Vec::new();
-        if session.turn.is_some() {
+        if session.turn().is_some() {
             let kept = if is_kept { "what has arrived is kept" } else { "what has arrived is lost" };
             lines.push(format!("The model is still answering: that stops, and {kept}."));
         }
-        let running = session.processes.logs.iter().filter(|log| log.state == rhumb_session::RunState::Running);
+        let running = session.processes().logs.iter().filter(|log| log.state == rhumb_session::RunState::Running);
         lines.extend(running.map(|log| format!("Still running, and stopped by leaving: {}", log.line.trim())));
-        let counts = session.review.counts();
+        let counts = session.review().counts();
         let open = counts.pending + counts.accepted;
         if open > 0 {
             let what = match (counts.pending, counts.accepted) {
@@ -149,7 +149,7 @@ impl App {
             let kept = if is_kept { "kept with the session, for /resume" } else { "lost, as sessions are not kept" };
             lines.push(format!("{what}: {kept}."));
         }
-        let waiting = session.queue.waiting().len();
+        let waiting = session.queue().waiting().len();
         if waiting > 0 {
             lines.push(format!("{} not sent yet: lost.", count(waiting, "message")));
         }
@@ -175,7 +175,7 @@ impl App {
                 if said == 0 { None } else { asked("clear the conversation?", text, "clear it") }
             }
             Command::Reset => {
-                let (said, files) = (self.messages_since_clear(), session.files.len());
+                let (said, files) = (self.messages_since_clear(), session.files().len());
                 let text = vec![
                     format!("{} and their answers will not be sent any more.", count(said, "message")),
                     format!("{} will be taken out of the chat. Nothing is changed on disk.", count(files, "file")),

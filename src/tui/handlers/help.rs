@@ -31,7 +31,7 @@ impl App {
 
     /// The first page: what the pane is for, and what is likely wanted.
     fn what_now(&self) -> HelpSection {
-        if let Some(outcome) = self.refused_here().and_then(|index| self.session.review.refused.get(index))
+        if let Some(outcome) = self.refused_here().and_then(|index| self.session.review().refused.get(index))
             && self.focus == Pane::Review
         {
             return self.what_now_without_a_place(EditState::of_refused(outcome), &outcome.path);
@@ -108,9 +108,9 @@ impl App {
             "" => command.to_owned(),
             key => key.to_owned(),
         };
-        let counts = self.session.review.counts();
+        let counts = self.session.review().counts();
         match self.focus {
-            Pane::Chat if self.session.turn.is_some() => {
+            Pane::Chat if self.session.turn().is_some() => {
                 format!(
                     "The model is answering. {} stops it. Messages that you send now wait.",
                     key(Action::Escape, "/cancel")
@@ -119,7 +119,7 @@ impl App {
             Pane::Chat if !self.session.questions().is_empty() => {
                 "A question waits above the composer. Alt and the letter of a choice answer it.".into()
             }
-            Pane::Chat if self.session.connection == Connection::None => format!(
+            Pane::Chat if *self.session.connection() == Connection::None => format!(
                 "No model is connected. {} looks for a server on this machine. {} copies the prompt for another chat, and {} \
                  takes the reply.",
                 key(Action::FindServers, "/servers"),
@@ -192,7 +192,7 @@ impl App {
         let mut sections: Vec<HelpSection> = Group::ALL.iter().map(section).collect();
         let own: Vec<HelpRow> = self
             .session
-            .known
+            .lookups()
             .commands
             .usable()
             .map(|own| {

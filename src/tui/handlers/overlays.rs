@@ -12,7 +12,7 @@ use rhumb_session::{
 impl App {
     /// Opens the list of the repository's definitions.
     pub(crate) fn open_symbols(&mut self) {
-        match &self.session.symbols {
+        match self.session.symbols() {
             Some(graph) => self.overlays.show(Overlay::symbols(graph, self.ranked_map().map(AsRef::as_ref))),
             None => self.hint.set("the repository is still being read".into()),
         }
@@ -162,7 +162,7 @@ impl App {
 impl App {
     /// Opens the connection overlay.
     pub(crate) fn open_connection(&mut self, request: &ConnectRequest) -> Vec<Task> {
-        let connected = match &self.session.connection {
+        let connected = match self.session.connection() {
             Connection::Remote { model, .. } => Some(model.as_str()).filter(|model| !model.is_empty()),
             Connection::Demo | Connection::None => None,
         };
@@ -190,7 +190,7 @@ impl App {
         self.refresh_connecting();
         if is_connected && matches!(self.overlays.top(), Some(Overlay::Connect(_))) {
             self.overlays.close();
-            self.hint.set(match (&self.session.connection, self.composer.is_empty()) {
+            self.hint.set(match (self.session.connection(), self.composer.is_empty()) {
                 (Connection::Remote { model, .. }, true) => format!("{model} is connected"),
                 (Connection::Remote { model, .. }, false) => format!("{model} is connected; Enter sends your message"),
                 _ => String::new(),
@@ -200,7 +200,7 @@ impl App {
 
     fn refresh_connecting(&mut self) {
         if let Some(Overlay::Connect(connect)) = self.overlays.top_mut() {
-            connect.refresh(&self.session.connecting);
+            connect.refresh(self.session.connecting());
         }
     }
 }
@@ -221,7 +221,7 @@ impl App {
 
     /// Requests the passages if the query has changed or the index has grown.
     pub(crate) fn update_code_search(&mut self) -> Option<Task> {
-        let survey = self.session.survey;
+        let survey = self.session.survey();
         let search = self.code_search()?;
         search.note_survey(survey);
         search.next().map(|question| Task::Run(Effect::Lookup(LookupEffect::Search(question))))
@@ -242,7 +242,7 @@ impl App {
 
     /// Controls the index of embeddings. An action that would pause it continues it if it is paused.
     pub(crate) fn command_index(&mut self, action: Action) -> Vec<Task> {
-        let rests = matches!(self.session.index, IndexState::Paused(..));
+        let rests = matches!(self.session.index(), IndexState::Paused(..));
         let wanted = match action {
             Action::PauseIndex => IndexEffect::Pause(!rests),
             Action::CancelIndex => IndexEffect::Cancel,
@@ -253,7 +253,7 @@ impl App {
 
     /// Adds the file of a passage to the chat.
     pub(super) fn add_found(&mut self, path: String, read_only: bool) -> Vec<Task> {
-        let is_there = self.session.files.iter().any(|file| file.path == path && file.read_only == read_only);
+        let is_there = self.session.files().iter().any(|file| file.path == path && file.read_only == read_only);
         let said = match (is_there, read_only) {
             (true, _) => format!("{path} is in the chat already"),
             (false, false) => format!("{path} is added to the chat"),

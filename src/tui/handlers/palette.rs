@@ -31,7 +31,7 @@ impl App {
         for info in COMMANDS {
             rows.push(row(&format!("/{}", info.name), info.arguments, info.help, String::new(), true));
         }
-        for own in self.session.known.commands.usable() {
+        for own in self.session.lookups().commands.usable() {
             let detail = origin(own.source).to_owned();
             rows.push(row(&format!("/{}", own.name), &own.arguments, &own.description, detail, true));
         }
@@ -51,7 +51,7 @@ impl App {
 
     /// What was run lately, the newest first: from the palette, and commands as they were typed, in earlier sessions too.
     fn recently_run(&self) -> Vec<String> {
-        let typed = self.session.keeping.inputs.iter().rev().filter(|text| text.starts_with('/'));
+        let typed = self.session.persistence().inputs.iter().rev().filter(|text| text.starts_with('/'));
         let typed = typed.filter_map(|text| text.split_whitespace().next()).map(str::to_owned);
         let mut names: Vec<String> = Vec::new();
         for name in self.history.recent().iter().rev().cloned().chain(typed) {
@@ -111,15 +111,15 @@ impl App {
         }
         match info.action {
             Action::Send if self.composer.is_empty() => Some("there is no message"),
-            Action::SendQueued | Action::TakeBackQueued if session.queue.waiting().is_empty() => {
+            Action::SendQueued | Action::TakeBackQueued if session.queue().waiting().is_empty() => {
                 Some("no message is waiting")
             }
-            Action::PickSymbol if session.symbols.is_none() => Some("the repository is still being read"),
+            Action::PickSymbol if session.symbols().is_none() => Some("the repository is still being read"),
             Action::OpenPaste if !self.composer.has_chips() => Some("the message has no folded paste"),
             Action::ToggleThoughts if !self.enabled(info.action) => Some("no answer has reasoning"),
-            Action::CopyPrompt | Action::ViewPrompt if session.view.is_none() => Some("nothing is measured yet"),
-            Action::FindServers if session.connection == Connection::Demo => Some("this is the demo"),
-            Action::DropPassages if session.codebase.places.is_empty() => Some("no passages are sent"),
+            Action::CopyPrompt | Action::ViewPrompt if session.view().is_none() => Some("nothing is measured yet"),
+            Action::FindServers if *session.connection() == Connection::Demo => Some("this is the demo"),
+            Action::DropPassages if session.codebase().places.is_empty() => Some("no passages are sent"),
             Action::NextMatch | Action::PreviousMatch if !self.chat.is_searching() => Some("no search is active"),
             Action::NextLink | Action::PreviousLink if !self.chat.has_citations() => {
                 Some("no answer names a place in the code")
@@ -127,12 +127,14 @@ impl App {
             Action::ReadTranscript | Action::SearchTranscript if session.transcript().is_empty() => {
                 Some("there are no messages yet")
             }
-            Action::StopReading if !matches!(session.survey, SurveyState::Reading(..)) => Some("nothing is being read"),
-            Action::StopReading if session.stopping => Some("it is already stopping"),
-            Action::ReadOn if matches!(session.survey, SurveyState::Reading(..)) => Some("it is still being read"),
-            Action::ReadOn if !matches!(session.survey, SurveyState::Partial(..)) => Some("no file was left out"),
-            Action::BuildIndex if session.index.is_made() => Some("the index is already being built"),
-            Action::PauseIndex | Action::CancelIndex if !session.index.is_made() => Some("no index is being built"),
+            Action::StopReading if !matches!(session.survey(), SurveyState::Reading(..)) => {
+                Some("nothing is being read")
+            }
+            Action::StopReading if session.is_stopping() => Some("it is already stopping"),
+            Action::ReadOn if matches!(session.survey(), SurveyState::Reading(..)) => Some("it is still being read"),
+            Action::ReadOn if !matches!(session.survey(), SurveyState::Partial(..)) => Some("no file was left out"),
+            Action::BuildIndex if session.index().is_made() => Some("the index is already being built"),
+            Action::PauseIndex | Action::CancelIndex if !session.index().is_made() => Some("no index is being built"),
             Action::Zoom | Action::ZoomHere if self.is_alone() => Some("the pane already has the whole screen"),
             Action::GrowPane | Action::ShrinkPane if self.layout.places().borders.is_empty() => {
                 Some("there is no border")
@@ -162,7 +164,7 @@ impl App {
             .iter()
             .find(|info| info.name == command)
             .map(|info| if opens_a_list(info) { "" } else { info.arguments });
-        let own = self.session.known.commands.named(command).map(|own| own.arguments.as_str());
+        let own = self.session.lookups().commands.named(command).map(|own| own.arguments.as_str());
         if takes.or(own).is_some_and(|arguments| !arguments.is_empty()) {
             self.focus = Pane::Chat;
             let text = format!("{name} ");
@@ -264,7 +266,7 @@ mod tests {
         typed(&mut app, "Enter 2 0 4 8 Enter");
         assert_eq!((app.session.map().tokens, app.overlays.is_empty()), (Some(2_048), true));
         typed(&mut app, "Alt-x e d i t - f o r m a t Enter w h o l e Enter");
-        assert!(app.overlays.is_empty() && app.session.choices.lines()[0].1 == "\"whole\"");
+        assert!(app.overlays.is_empty() && app.session.choices().lines()[0].1 == "\"whole\"");
     }
 
     #[test]

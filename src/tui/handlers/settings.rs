@@ -200,7 +200,7 @@ fn next_word(words: &[&'static str], value: &str) -> Option<&'static str> {
 impl App {
     /// Shows the map as it will be sent.
     pub(crate) fn view_map(&mut self) {
-        let Some(map) = self.session.view.as_ref().and_then(|view| view.map.as_ref()) else {
+        let Some(map) = self.session.view().and_then(|view| view.map.as_ref()) else {
             self.session.tell(Level::Info, "There is no map yet: the repository is still being read.", "");
             return;
         };
@@ -219,7 +219,7 @@ impl App {
 
     /// Opens the list of models to choose one from.
     pub(crate) fn open_models(&mut self, part: ModelUse, query: &str) {
-        let models = &self.session.known.models;
+        let models = &self.session.lookups().models;
         if models.is_empty() {
             let hint = "rhumb models lists those that are known; /model NAME asks one by its name.";
             self.session.tell(Level::Info, "The server has no list of its models.", hint);
@@ -301,7 +301,7 @@ mod tests {
         press(&mut app, "Enter Backspace x Enter");
         assert!(matches!(app.overlays.top(), Some(Overlay::Line(_))));
         press(&mut app, "Backspace 5 Enter");
-        assert_eq!(app.session.processes.rounds, 5);
+        assert_eq!(app.session.processes().rounds, 5);
     }
 
     #[test]
@@ -362,9 +362,9 @@ mod showing_tests {
         let mut app = app();
         let row = |name: &str| ModelRow { name: name.into(), detail: "200k".into(), at_hand: true };
         let rows = vec![row("tide-7b"), row("ebb-3b")];
-        app.session.connection = Connection::Remote { model: "x".into(), host: "h".into() };
+        app.session.set_connection(Connection::Remote { model: "x".into(), host: "h".into() });
         app.report(Response::LookedUp(LookupResponse::Models { rows, choose: Some((ModelUse::Weak, "ebb".into())) }));
         press(&mut app, "Enter");
-        assert_eq!(app.session.choices.weak_model.as_deref(), Some("ebb-3b"));
+        assert_eq!(app.session.choices().weak_model.as_deref(), Some("ebb-3b"));
     }
 }

@@ -28,12 +28,12 @@ pub(crate) enum MapTarget {
 impl App {
     /// The map, if there is one.
     pub(crate) fn ranked_map(&self) -> Option<&Arc<RepoMap>> {
-        self.session.view.as_ref()?.map.as_ref()
+        self.session.view()?.map.as_ref()
     }
 
     /// Brings the lines of the pane up to date with the map.
     pub(crate) fn settle_map(&mut self) {
-        let map = self.session.view.as_ref().and_then(|view| view.map.as_ref());
+        let map = self.session.view().and_then(|view| view.map.as_ref());
         // While a message is typed, the top of the map is what is wanted; in the pane, what the cursor is on.
         let follow = self.focus == crate::tui::action::Pane::Map;
         self.map.settle(map, self.session.map().banned.len(), follow);
@@ -78,7 +78,7 @@ impl App {
             Action::MapUndo if !self.session.can_undo_map_change(false) => Some("nothing was chosen"),
             Action::MapRedo if !self.session.can_undo_map_change(true) => Some("there is nothing to redo"),
             Action::MapUndo | Action::MapRedo | Action::MapMore | Action::MapLess => {
-                self.session.view.is_none().then_some("nothing is measured yet")
+                self.session.view().is_none().then_some("nothing is measured yet")
             }
             _ if self.map.rows.map().is_none() => Some("the repository is being read"),
             Action::MapStyle => None,
@@ -252,10 +252,10 @@ impl App {
     }
 
     fn change_budget(&mut self, change: impl Fn(usize) -> usize) -> Vec<Task> {
-        let Some(view) = &self.session.view else {
+        let Some(view) = self.session.view() else {
             return Vec::new();
         };
-        let has_files = self.session.files.iter().any(|file| !file.read_only);
+        let has_files = self.session.files().iter().any(|file| !file.read_only);
         let automatic = map_budget(view.prompt.window, has_files);
         let window = view.prompt.window;
         let most = if window.known { window.max_input() } else { MAX_BUDGET_TOKENS };
@@ -365,7 +365,7 @@ impl App {
     /// A definition, and after it all others of its name.
     fn definitions(&self, first: &Place) -> Vec<Place> {
         let mut places = vec![first.clone()];
-        let Some(graph) = &self.session.symbols else { return places };
+        let Some(graph) = self.session.symbols() else { return places };
         let index = graph.index();
         let Some(name) = index.name_number(&first.name) else { return places };
         for file in graph.definers(name).iter().filter_map(|symbol| graph.symbols().get(*symbol as usize)) {
@@ -395,8 +395,12 @@ mod tests {
     fn app(window: Window) -> App {
         let (mut session, effects) = Session::start(Connection::None);
         let prompt = Prompt { window, ..Prompt::default() };
-        session.view =
-            Some(ContextView { map: None, provisional: false, prompt: Arc::new(prompt), unreadable: Vec::new() });
+        session.set_view(ContextView {
+            map: None,
+            provisional: false,
+            prompt: Arc::new(prompt),
+            unreadable: Vec::new(),
+        });
         App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
     }
 

@@ -87,9 +87,9 @@ fn draw_rows(
 
 /// What the title says: how far the reading is, or what the map weighs.
 fn note(app: &App, map: Option<&RepoMap>) -> String {
-    let provisional = app.session.view.as_ref().is_some_and(|view| view.provisional);
-    let note = match (app.session.survey, map) {
-        (SurveyState::Reading(..), None) if app.session.stopping => "reading stops …".to_owned(),
+    let provisional = app.session.view().is_some_and(|view| view.provisional);
+    let note = match (app.session.survey(), map) {
+        (SurveyState::Reading(..), None) if app.session.is_stopping() => "reading stops …".to_owned(),
         (SurveyState::Reading(found, 0), None) => format!("listing files: {}", meter::grouped(found)),
         (SurveyState::Reading(done, total), None) => {
             format!("reading {} of {}", meter::grouped(done), meter::grouped(total))
@@ -98,7 +98,7 @@ fn note(app: &App, map: Option<&RepoMap>) -> String {
         (_, Some(map)) if map.budget == 0 => "no room for it".to_owned(),
         (_, Some(map)) => {
             let budget = meter::tokens(map.budget as u64);
-            let first = match app.session.survey {
+            let first = match app.session.survey() {
                 SurveyState::Partial(..) => "partial · ",
                 _ if provisional => "first guess · ",
                 _ => "",
@@ -110,8 +110,8 @@ fn note(app: &App, map: Option<&RepoMap>) -> String {
 }
 
 fn why_empty(app: &App) -> &'static str {
-    match (app.session.survey, app.map.rows.map()) {
-        (SurveyState::Done, Some(_)) if app.session.paths.is_empty() => "There are no files here yet.",
+    match (app.session.survey(), app.map.rows.map()) {
+        (SurveyState::Done, Some(_)) if app.session.paths().is_empty() => "There are no files here yet.",
         (SurveyState::Done, Some(_)) => "Every file is in the chat.",
         _ => "The map appears as the repository is read.",
     }

@@ -14,7 +14,7 @@ use rhumb_session::{Level, SHOW_FAULT, WritePlan};
 impl App {
     pub(crate) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {
         let of_review = action.info().is_some_and(|info| info.scope == Scope::Pane(Pane::Review));
-        if self.session.writing && of_review {
+        if self.session.is_writing() && of_review {
             self.hint.set("writing …".into());
             return Some(Vec::new());
         }
@@ -68,7 +68,7 @@ impl App {
         if !action.is_decision() {
             return None;
         }
-        if self.session.review.files.is_empty() {
+        if self.session.review().files.is_empty() {
             self.hint.set("there is no hunk to accept or reject".into());
             return Some(());
         }
@@ -78,7 +78,7 @@ impl App {
         }
         let at = self.review.cursor;
         let file = self.file_here();
-        let review = &mut self.session.review;
+        let review = self.session.review_mut();
         let changed = match (action, file) {
             (Action::AcceptFile, Some(file)) => review.decide_file(file, Decision::Accepted),
             (Action::RejectFile, Some(file)) => review.decide_file(file, Decision::Rejected),
@@ -98,7 +98,7 @@ impl App {
 
     /// Says which files a yes to everything has left alone.
     fn hint_files_left_pending(&mut self, changed: usize) {
-        if let [first, more @ ..] = self.session.review.files_awaiting_confirmation().as_slice() {
+        if let [first, more @ ..] = self.session.review().files_awaiting_confirmation().as_slice() {
             let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
             let accept = self.keys.first(Action::AcceptFile);
             let first = sanitize::visible_line(first);
@@ -114,14 +114,14 @@ impl App {
         let Some(at) = here.filter(|id| self.review.shows(*id)) else {
             // A hunk that is not on the screen is not decided.
             let after = || self.review.rows.from(self.review.number()).filter_map(|(_, row)| row.hunk());
-            let pending = || after().find(|id| self.session.review.decision(*id) == Decision::Pending);
+            let pending = || after().find(|id| self.session.review().decision(*id) == Decision::Pending);
             let next = here.or_else(pending).or_else(|| after().next()).unwrap_or(self.review.cursor);
             self.go_to(next);
             self.hint.set("this is the hunk: press the key again".into());
             return;
         };
         let selected = self.selected_runs();
-        let review = &mut self.session.review;
+        let review = self.session.review_mut();
         let before = match &selected {
             Some((_, runs)) => review.hunk(at).zip(runs.first()).map(|(item, run)| item.line_decision(run.start)),
             None => Some(review.decision(at)),
@@ -140,13 +140,13 @@ impl App {
         let moves_on = matches!(action, Action::Accept | Action::Reject);
         if !moves_on {
             // What one stays on must not fold under one's eyes.
-            self.review.fold(&self.session.review, &[at], false);
+            self.review.fold(self.session.review(), &[at], false);
         }
         self.go_on(at, changed, moves_on);
     }
 
     fn decide_selected(&mut self, at: HunkId, runs: &[Range<usize>], decision: Decision) {
-        let review = &mut self.session.review;
+        let review = self.session.review_mut();
         let changed = review.decide_runs(at, runs, decision);
         if changed == 0 && review.files.get(at.file).is_some_and(|file| file.change != FileChange::Modify) {
             self.hint.set("a new, deleted or renamed file is accepted or rejected as a whole".into());
@@ -163,7 +163,7 @@ impl App {
 
     /// Says what was done, and goes to the next pending hunk.
     fn go_on(&mut self, at: HunkId, changed: usize, moves_on: bool) {
-        let review = &self.session.review;
+        let review = self.session.review();
         let next = if moves_on { review.next_pending(at) } else { Some(at) };
         let counts = review.counts();
         self.hint.set(match next {
@@ -195,7 +195,7 @@ impl App {
             Some(ReviewItem::Line(_, line)) => Some(line),
             _ => None,
         };
-        let review = &mut self.session.review;
+        let review = self.session.review_mut();
         let parts = match line {
             Some(line) if review.split_at(id, line) => 2,
             _ => review.split(id),
@@ -219,7 +219,7 @@ impl App {
     }
 
     fn split_selected(&mut self, id: HunkId, runs: &[Range<usize>]) {
-        let review = &mut self.session.review;
+        let review = self.session.review_mut();
         let hint = match review.split_out(id, runs) {
             Some(own) => {
                 self.go_to(own);
@@ -239,7 +239,7 @@ impl App {
             self.hint.set("there is no hunk here to join".into());
             return;
         };
-        let review = &mut self.session.review;
+        let review = self.session.review_mut();
         if review.join(id) {
             self.go_to(id);
             self.hint.set(format!("joined into one hunk; {} undoes it", self.keys.first(Action::Undo)));
@@ -254,7 +254,7 @@ impl App {
     }
 
     fn take_back(&mut self, action: Action) {
-        let review = &mut self.session.review;
+        let review = self.session.review_mut();
         let refused = review.refused.clone();
         let undo = action == Action::Undo;
         let Some(id) = (if undo { review.undo() } else { review.redo() }) else {
@@ -300,7 +300,7 @@ impl App {
         if let Some(id) = hunk {
             self.focus = Pane::Review;
             // A decided hunk is folded, and its lines are what the question is about.
-            self.review.fold(&self.session.review, &[id], false);
+            self.review.fold(self.session.review(), &[id], false);
             self.show_hunk(id);
         }
         tasks
@@ -357,8 +357,8 @@ impl App {
 
     /// Puts the review away, after a question where that loses a decision.
     pub(crate) fn abandon_review(&mut self) -> Vec<Task> {
-        let refused = self.session.review.refused.len();
-        match self.session.review.counts().total() {
+        let refused = self.session.review().refused.len();
+        match self.session.review().counts().total() {
             _ if !self.reviewing() => return self.say("nothing is under review"),
             // What found no place cannot be decided, so there is nothing to lose and nothing to ask.
             0 if refused > 0 => self.session.abandon_review(),

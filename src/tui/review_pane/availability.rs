@@ -36,7 +36,7 @@ impl App {
             return None;
         }
         let id = self.review.cursor;
-        let file = self.session.review.files.get(id.file)?;
+        let file = self.session.review().files.get(id.file)?;
         Some((file.path.clone(), file.texts_of(id.hunk)?))
     }
 
@@ -55,17 +55,17 @@ impl App {
 
     /// Why an action of the review is unavailable. `None` if it is available or not an action of the review.
     pub(crate) fn review_why_not(&self, action: Action) -> Option<&'static str> {
-        let review = &self.session.review;
+        let review = self.session.review();
         let is_of_review = action.is_decision() || opens_from_review(action);
         if !is_of_review {
             return None;
         }
         if review.is_empty() && (action != Action::SendReview || !self.session.has_feedback()) {
             // What arrives can be seen already, and looks as if it could be decided.
-            let arrives = self.session.turn.as_ref().is_some_and(|turn| !turn.edits.is_empty());
+            let arrives = self.session.turn().is_some_and(|turn| !turn.edits.is_empty());
             return Some(if arrives { "the answer is still arriving" } else { "nothing is under review" });
         }
-        if self.session.writing {
+        if self.session.is_writing() {
             return Some("a write is under way");
         }
         match action {
@@ -100,12 +100,12 @@ impl App {
 
     /// The state of the edit without a place under the cursor.
     fn state_here(&self) -> Option<EditState> {
-        self.session.review.refused.get(self.refused_here()?).map(EditState::of_refused)
+        self.session.review().refused.get(self.refused_here()?).map(EditState::of_refused)
     }
 
     /// Why what is under the cursor cannot be opened or commented on.
     fn cannot_open(&self, action: Action) -> Option<&'static str> {
-        let file = || self.review_file_here().and_then(|index| self.session.review.files.get(index));
+        let file = || self.review_file_here().and_then(|index| self.session.review().files.get(index));
         match (action, self.review_item()) {
             (_, None) => Some("the cursor is not on a hunk"),
             (Action::EditHunk, Some(ReviewItem::File(_))) => Some("the cursor is on a file; move it to a hunk"),

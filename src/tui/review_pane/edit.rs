@@ -90,7 +90,7 @@ impl App {
             return self.open_refused(index);
         }
         let Some((id, line)) = self.line_here() else { return Vec::new() };
-        let Some(file) = self.session.review.files.get(id.file) else { return Vec::new() };
+        let Some(file) = self.session.review().files.get(id.file) else { return Vec::new() };
         let Some((removed, text)) = file.texts_of(id.hunk).filter(|_| file.proposed.is_some()) else {
             return self.say("this hunk deletes the file, so there is no text to edit");
         };
@@ -102,7 +102,7 @@ impl App {
     /// Opens the whole file under the cursor, as it would be if nothing more was rejected.
     pub(super) fn edit_review_file(&mut self) -> Vec<Task> {
         let Some(index) = self.review_file_here() else { return Vec::new() };
-        let Some(file) = self.session.review.files.get(index) else { return Vec::new() };
+        let Some(file) = self.session.review().files.get(index) else { return Vec::new() };
         let Some(text) = file.editable_text() else {
             return self.say("this change deletes the file, so there is no text to edit");
         };
@@ -112,7 +112,7 @@ impl App {
 
     /// Opens the file on disk, at the line under the cursor.
     pub(super) fn open_real_file(&mut self) -> Vec<Task> {
-        let review = &self.session.review;
+        let review = self.session.review();
         let target = match self.review_item() {
             Some(ReviewItem::Refused(index)) => review.refused.get(index).map(|outcome| {
                 let line = outcome.candidates.first().map(|candidate| candidate.line);
@@ -149,10 +149,10 @@ impl App {
     }
 
     fn hunk_edited(&mut self, draft: &ReviewDraft, removed: &str, number: usize, text: &str) -> Vec<Task> {
-        let Some(id) = self.session.review.find(&draft.path, removed, &draft.text, number) else {
+        let Some(id) = self.session.review().find(&draft.path, removed, &draft.text, number) else {
             return self.keep_text(draft, text, "the hunk is no longer under review");
         };
-        if self.session.review.edit(id, text) {
+        if self.session.review_mut().edit(id, text) {
             self.show_hunk(id);
             return self.say("the hunk is accepted with your text");
         }
@@ -160,7 +160,7 @@ impl App {
     }
 
     fn file_edited(&mut self, draft: &ReviewDraft, text: &str) -> Vec<Task> {
-        let review = &mut self.session.review;
+        let review = self.session.review_mut();
         let index = review.files.iter().position(|file| file.path == draft.path);
         let whole = index.and_then(|index| review.files.get(index)?.editable_text());
         let Some(index) = index.filter(|_| whole.as_deref() == Some(draft.text.as_str())) else {
@@ -194,7 +194,7 @@ impl App {
             self.session.tell(Level::Warning, told, "Remove the markers. The text is in the composer.");
             return self.keep_text(draft, text, "the conflict markers are still in the text");
         }
-        let review = &mut self.session.review;
+        let review = self.session.review_mut();
         let is_it = |outcome: &Outcome| {
             outcome.path == draft.path && (&outcome.quote, &outcome.replacement) == (&edit.0, &edit.1)
         };
@@ -206,7 +206,7 @@ impl App {
         if !review.replace_file(refused, &draft.path, now, text) {
             return self.say("the file already says that");
         }
-        let file = self.session.review.files.iter().position(|file| file.path == draft.path).unwrap_or_default();
+        let file = self.session.review().files.iter().position(|file| file.path == draft.path).unwrap_or_default();
         self.show_hunk(HunkId { file, hunk: 0 });
         self.say("the file is accepted with your text")
     }
@@ -226,7 +226,7 @@ impl App {
 
     /// A refused edit with marks around the place where it may belong, in the whole file.
     pub(super) fn edit_refused(&self, outcome: &Outcome, now: &Arc<str>, place: std::ops::Range<usize>) -> Vec<Task> {
-        let known = self.session.review.files.iter().find(|file| file.path == outcome.path);
+        let known = self.session.review().files.iter().find(|file| file.path == outcome.path);
         let place = known
             .map_or(place.clone(), |file| file.base_line_in_edited(place.start)..file.base_line_in_edited(place.end));
         let now = known.and_then(rhumb_edit::review::FileReview::editable_text).map_or_else(|| now.clone(), Arc::from);
@@ -237,14 +237,14 @@ impl App {
 
     /// Whoever comes back may have changed files under review elsewhere.
     pub(crate) fn recheck_files(&mut self) -> Vec<Task> {
-        let files = self.session.review.files.iter().filter(|file| file.base.is_some());
+        let files = self.session.review().files.iter().filter(|file| file.base.is_some());
         let paths: Vec<String> = files.map(|file| file.name_on_disk().to_owned()).collect();
-        if paths.is_empty() || self.session.writing { Vec::new() } else { vec![Task::Run(Effect::Reread(paths))] }
+        if paths.is_empty() || self.session.is_writing() { Vec::new() } else { vec![Task::Run(Effect::Reread(paths))] }
     }
 
     /// A file was open in the editor: what is under review of it must be held against what it says now.
     pub(crate) fn recheck_file(&mut self, path: &str) -> Vec<Task> {
-        let concerns = self.session.review.files.iter().any(|file| file.name_on_disk() == path);
+        let concerns = self.session.review().files.iter().any(|file| file.name_on_disk() == path);
         if concerns { vec![Task::Run(Effect::Reread(vec![path.to_owned()]))] } else { Vec::new() }
     }
 
@@ -296,7 +296,7 @@ impl App {
         let selected = self.selected_lines();
         let place = match (selected, self.review_item()) {
             (Some((id, lines)), _) => {
-                let is_all = self.session.review.hunk(id).is_some_and(|item| lines.len() >= item.line_count());
+                let is_all = self.session.review().hunk(id).is_some_and(|item| lines.len() >= item.line_count());
                 let place = if is_all { CommentTarget::Hunk(id) } else { CommentTarget::Line(id, lines.start) };
                 let given = if lines.len() > 1 && !is_all { self.lines_named(id, lines) } else { String::new() };
                 return self.open_comment(place, &given);
@@ -316,7 +316,7 @@ impl App {
 
     fn open_comment(&mut self, place: CommentTarget, given: &str) -> Vec<Task> {
         let Some(target) = self.comment_context(place) else { return Vec::new() };
-        let text = self.session.review.comment_on(place).unwrap_or_default().to_owned();
+        let text = self.session.review().comment_on(place).unwrap_or_default().to_owned();
         let keys = [self.keys.of(Action::Send), self.keys.of(Action::Newline)];
         let comment = CommentBox::new(target, &text, given, self.theme(), keys);
         self.overlays.show(Overlay::Review(ReviewBox::Comment(Box::new(comment))));
@@ -339,8 +339,8 @@ impl App {
                 app.composer.paste(&format!("{}: {text}", target.name));
             });
         };
-        let was = self.session.review.comment_on(place).is_some();
-        if !self.session.review.comment(place, text) {
+        let was = self.session.review().comment_on(place).is_some();
+        if !self.session.review_mut().comment(place, text) {
             return Vec::new();
         }
         let key = self.keys.first(Action::SendReview).to_owned();
@@ -353,7 +353,7 @@ impl App {
 
     /// What a comment on that place is about.
     fn comment_context(&self, place: CommentTarget) -> Option<CommentContext> {
-        let review = &self.session.review;
+        let review = self.session.review();
         let (file, id) = match place {
             CommentTarget::File(file) => (file, None),
             CommentTarget::Hunk(id) | CommentTarget::Line(id, _) => (id.file, Some(id)),
@@ -380,7 +380,7 @@ impl App {
     /// How lines of a hunk (its removed ones first) are called: by their numbers in the text as it will be, or as it was if all
     /// of them go.
     fn lines_named(&self, id: HunkId, wanted: std::ops::Range<usize>) -> String {
-        let Some(item) = self.session.review.hunk(id) else { return String::new() };
+        let Some(item) = self.session.review().hunk(id) else { return String::new() };
         let (base, proposed) = (&item.hunk.base, &item.hunk.proposed);
         let removed = wanted.start.min(base.len())..wanted.end.min(base.len());
         let added = wanted.start.saturating_sub(base.len())..wanted.end.saturating_sub(base.len()).min(proposed.len());
@@ -397,7 +397,7 @@ impl App {
 
     /// Where a comment belongs now; `None` if that is gone.
     fn place_of(&self, target: &CommentContext) -> Option<CommentTarget> {
-        let review = &self.session.review;
+        let review = self.session.review();
         let (removed, added) = (&target.hunk.0, &target.hunk.1);
         let find = |id: HunkId| review.find(&target.path, removed, added, id.hunk);
         match target.place {
@@ -456,13 +456,13 @@ mod tests {
             [("C\n", "nothing was changed"), (" \n", "the editor returned an empty text, so nothing was changed")]
         {
             app.edited(&what, text);
-            assert_eq!((app.hint.text(), app.session.review.counts().pending), (told, 2));
+            assert_eq!((app.hint.text(), app.session.review().counts().pending), (told, 2));
         }
         app.edited(&what, "mine\nand more\n");
-        assert_eq!(app.session.review.files[0].proposed.as_deref(), Some("A\nb\nmine\nand more\n"));
-        assert_eq!(app.session.review.counts(), Counts { pending: 1, accepted: 1, rejected: 0 });
+        assert_eq!(app.session.review().files[0].proposed.as_deref(), Some("A\nb\nmine\nand more\n"));
+        assert_eq!(app.session.review().counts(), Counts { pending: 1, accepted: 1, rejected: 0 });
         press(&mut app, "u");
-        assert_eq!(app.session.review.counts().pending, 2);
+        assert_eq!(app.session.review().counts().pending, 2);
     }
 
     #[test]
@@ -472,9 +472,9 @@ mod tests {
         let what = opened(&press(&mut app, "E"));
         app.edited(&what, "a\nb\nC\nmore\n");
         assert_eq!(app.hint.text(), "2 hunks now, 1 accepted");
-        assert_eq!(app.session.review.counts(), Counts { pending: 0, accepted: 1, rejected: 1 });
+        assert_eq!(app.session.review().counts(), Counts { pending: 0, accepted: 1, rejected: 1 });
         press(&mut app, "u");
-        assert_eq!(app.session.review.counts(), Counts { pending: 1, accepted: 0, rejected: 1 });
+        assert_eq!(app.session.review().counts(), Counts { pending: 1, accepted: 0, rejected: 1 });
     }
 
     #[test]
@@ -487,7 +487,7 @@ mod tests {
             app.edited(&what, "mine\n");
             assert_eq!(app.composer.text(), "a thought\nsrc/a.rs:\nmine\n", "{keys}");
             // The new one, and the other of the old ones.
-            assert_eq!(app.session.review.counts().pending, 2);
+            assert_eq!(app.session.review().counts().pending, 2);
         }
     }
 
@@ -501,7 +501,7 @@ mod tests {
         let notices = app.session.transcript().len();
         app.report(Response::Reread { path: "src/a.rs".into(), text: Some("a\nb\nc\n".into()) });
         assert_eq!(
-            (app.session.transcript().len(), app.session.review.counts().pending),
+            (app.session.transcript().len(), app.session.review().counts().pending),
             (notices, 2),
             "it is as it was"
         );

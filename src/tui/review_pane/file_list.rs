@@ -76,7 +76,7 @@ fn folder(file: &FileReview) -> &str {
 
 /// Draws the list, with a rule at its right.
 pub(super) fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
-    let review = &app.session.review;
+    let review = app.session.review();
     let items = items(review);
     let here = items.iter().position(|item| is_here(app, item)).unwrap_or(0);
     let height = usize::from(area.height);
@@ -110,7 +110,7 @@ fn is_here(app: &App, item: &Item) -> bool {
 
 fn line(app: &App, item: &Item, columns: usize, here: bool) -> Line<'static> {
     let theme = app.theme();
-    let review = &app.session.review;
+    let review = app.session.review();
     let cursor = if here { "▶" } else { " " };
     let mut spans = vec![Span::styled(cursor, theme.style(Role::Accent))];
     match item {

@@ -77,7 +77,7 @@ pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
         DiffView::SideBySide => Some(true),
     });
     let automatic = wanted.unwrap_or(inner.width >= MIN_COLUMNS_SIDE_BY_SIDE);
-    let several = app.session.review.files.len() + app.session.review.refused.len() > 1;
+    let several = app.session.review().files.len() + app.session.review().refused.len() > 1;
     let roomy = inner.width >= MIN_TREE_COLUMNS[usize::from(automatic)];
     let listed = pane.choice.tree.unwrap_or(several && roomy) || pane.in_tree;
     let columns = if listed { (inner.width / 4).clamp(22, 38).min(inner.width / 2) } else { 0 };
@@ -94,7 +94,7 @@ pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
 /// Draws the pane.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let inner = pane_block(app, frame, area, Pane::Review, &note(app));
-    if app.session.review.is_empty() {
+    if app.session.review().is_empty() {
         return draw_arriving(app, frame, inner);
     }
     let parts = parts(app, inner);
@@ -157,7 +157,7 @@ fn draw_prompt(app: &App, frame: &mut Frame<'_>, area: Rect) {
 /// Where the cursor is, in the lower edge of the pane: file and hunk with their numbers, and what is decided. Its heading may be scrolled
 /// away. What there is no room for goes, the path first.
 fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
-    let review = &app.session.review;
+    let review = app.session.review();
     let pane = &app.review;
     let room = usize::from(area.width.saturating_sub(6));
     let mut parts = Vec::new();
@@ -207,9 +207,9 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
 }
 
 fn note(app: &App) -> String {
-    let counts = app.session.review.counts();
+    let counts = app.session.review().counts();
     let (conflicts, others): (Vec<_>, Vec<_>) =
-        app.session.review.refused_states().into_iter().partition(|(state, _)| *state == EditState::Conflict);
+        app.session.review().refused_states().into_iter().partition(|(state, _)| *state == EditState::Conflict);
     let words = |(state, number): &(EditState, usize)| format!("{number} {}", state.label());
     let mut parts: Vec<String> = conflicts.iter().map(words).collect();
     if counts.total() > 0 {
@@ -218,7 +218,7 @@ fn note(app: &App) -> String {
         parts.push(format!("✗ {}", counts.rejected));
     }
     parts.extend(others.iter().map(words));
-    if app.session.writing {
+    if app.session.is_writing() {
         parts.push("writing …".into());
     } else if app.review.in_tree {
         parts.push(format!("files ({} back)", app.keys.first(Action::ToggleTree)));
@@ -228,7 +228,7 @@ fn note(app: &App) -> String {
 
 /// Draws it. The newest line stands at the bottom, unless the user scrolled up.
 pub(super) fn draw_arriving(app: &App, frame: &mut Frame<'_>, area: Rect) {
-    let edits = app.session.turn.as_ref().map_or(&[][..], |turn| turn.edits.as_slice());
+    let edits = app.session.turn().map_or(&[][..], |turn| turn.edits.as_slice());
     let lines = if edits.is_empty() { nothing(app, area) } else { arriving(app, edits, area) };
     frame.render_widget(Paragraph::new(lines), area);
 }

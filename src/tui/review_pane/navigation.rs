@@ -15,14 +15,14 @@ impl App {
         if let Some(area) = area {
             self.review.inner = area.inner(Margin::new(1, 1));
         }
-        if self.session.review.is_empty() {
+        if self.session.review().is_empty() {
             return;
         }
         let parts = parts(self, self.review.inner);
         let made = self.review.rows.made();
-        self.review.lay_out(&self.session.review, &self.display, parts.rows, parts.sides);
+        self.review.lay_out(self.session.review(), &self.display, parts.rows, parts.sides);
         if self.review.search.is_on() && self.review.rows.made() != made {
-            self.review.search.look(&self.session.review, &self.review.rows);
+            self.review.search.look(self.session.review(), &self.review.rows);
         }
     }
 
@@ -53,7 +53,7 @@ impl App {
             }
             Action::NextFile => {
                 let next = self.review.at.file().map_or(0, |file| file + 1);
-                let to = (next < self.session.review.files.len()).then_some(heading(HunkId { file: next, hunk: 0 }));
+                let to = (next < self.session.review().files.len()).then_some(heading(HunkId { file: next, hunk: 0 }));
                 self.go_or_say(to, "this is the last file");
             }
             Action::PreviousFile => {
@@ -133,7 +133,7 @@ impl App {
     }
 
     fn step_in_tree(&mut self, down: bool) {
-        let stops = stops(&self.session.review);
+        let stops = stops(self.session.review());
         let at = self.review.at;
         let here = stops.iter().position(|row| match row {
             Row::Refused(index) => at.refused() == Some(*index),
@@ -169,7 +169,7 @@ impl App {
         if self.focus != Pane::Review {
             return None;
         }
-        let review = &self.session.review;
+        let review = self.session.review();
         if let Some(index) = self.review.at.refused() {
             let edit = review.refused.get(index)?;
             return Some((true, edit.path.clone(), (edit.quote.clone(), edit.replacement.clone())));
@@ -181,7 +181,7 @@ impl App {
     /// Puts the cursor on what it was on before more was proposed, if that is still there.
     pub(crate) fn restore_cursor(&mut self, item: &(bool, String, (String, String))) {
         let (refused, path, (removed, added)) = item;
-        let review = &self.session.review;
+        let review = self.session.review();
         if *refused {
             let mut edits = review.refused.iter();
             let is_it =
@@ -200,13 +200,13 @@ impl App {
 
     /// The file that the cursor is in.
     pub(crate) fn review_path(&self) -> Option<String> {
-        Some(self.session.review.files.get(self.review.cursor.file)?.path.clone())
+        Some(self.session.review().files.get(self.review.cursor.file)?.path.clone())
     }
 
     /// Keeps the cursor in the file at `path`: after a write, earlier files or hunks of the file may have left the
     /// review.
     pub(crate) fn keep_review_cursor(&mut self, path: Option<&str>) {
-        let files = &self.session.review.files;
+        let files = &self.session.review().files;
         let Some(file) = files.iter().position(|file| Some(file.path.as_str()) == path) else {
             return;
         };
@@ -218,7 +218,7 @@ impl App {
 
     /// What the cursor of the review is on; `None` while nothing is under review.
     pub(crate) fn review_item(&self) -> Option<ReviewItem> {
-        let review = &self.session.review;
+        let review = self.session.review();
         if review.is_empty() {
             return None;
         }
@@ -258,7 +258,7 @@ impl App {
     /// The lines that are selected, of one hunk, 0-based with its removed lines first. Where removed and added ones are, the added ones.
     pub(crate) fn selected_lines(&self) -> Option<(HunkId, Range<usize>)> {
         let (id, runs) = self.selected_runs()?;
-        let count = self.session.review.hunk(id)?.hunk.base.len();
+        let count = self.session.review().hunk(id)?.hunk.base.len();
         match runs.as_slice() {
             [removed, added] if removed.end == count && added.start == count => Some((id, removed.start..added.end)),
             [.., last] => Some((id, last.clone())),
@@ -271,7 +271,7 @@ impl App {
         let rows = &self.review.rows;
         let anchor = self.review.anchor?;
         let id = anchor.hunk()?;
-        let count = self.session.review.hunk(id)?.hunk.base.len();
+        let count = self.session.review().hunk(id)?.hunk.base.len();
         let (from, to) = (rows.locate(anchor), self.review.number());
         let mut runs: [Option<Range<usize>>; 2] = [None, None];
         for number in from.min(to)..=from.max(to) {
@@ -353,7 +353,7 @@ impl App {
 
     /// The wheel over the review: moves the window, and the cursor only as far as it must go along.
     pub fn scroll_review(&mut self, lines: isize) {
-        if self.session.review.is_empty() {
+        if self.session.review().is_empty() {
             self.review.offset = self.review.offset.saturating_add_signed(-lines).min(self.arriving_lines());
             return;
         }
@@ -365,7 +365,7 @@ impl App {
 
     /// Lines of the edits that stream in, at least.
     pub(crate) fn arriving_lines(&self) -> usize {
-        let edits = self.session.turn.as_ref().map_or(&[][..], |turn| turn.edits.as_slice());
+        let edits = self.session.turn().map_or(&[][..], |turn| turn.edits.as_slice());
         edits.iter().map(|edit| edit.lines.len() + 1).sum()
     }
 }

@@ -69,7 +69,7 @@ impl<'a> RowPainter<'a> {
 
     /// The screen lines of a row, as many as were measured.
     pub(super) fn row(&mut self, number: usize, row: Row, cache: &mut ViewCache) -> Vec<Line<'static>> {
-        let review = &self.app.session.review;
+        let review = self.app.session.review();
         let body = match row {
             Row::Blank => vec![Line::default()],
             Row::File(index) => vec![review.files.get(index).map_or_else(Line::default, |file| self.file(file))],
@@ -142,7 +142,7 @@ impl<'a> RowPainter<'a> {
 
     /// What was said of a line, where the lines of its hunk were decided apart.
     fn line_mark(&self, id: HunkId, row: Row) -> (char, Role) {
-        let item = self.app.session.review.hunk(id).filter(|item| item.has_line_decisions());
+        let item = self.app.session.review().hunk(id).filter(|item| item.has_line_decisions());
         match (item, row) {
             (Some(item), Row::Changed { .. }) => decision_of(item, row).map_or(('◐', Role::HunkPending), mark_of),
             _ => (' ', Role::Muted),
@@ -173,7 +173,7 @@ impl<'a> RowPainter<'a> {
     }
 
     fn hunk(&self, id: HunkId, folded: bool) -> Line<'static> {
-        let review = &self.app.session.review;
+        let review = self.app.session.review();
         let Some((file, item)) = review.files.get(id.file).zip(review.hunk(id)) else {
             return Line::default();
         };
@@ -238,7 +238,7 @@ impl<'a> RowPainter<'a> {
     }
 
     fn refused(&self, index: usize) -> Line<'static> {
-        let Some(outcome) = self.app.session.review.refused.get(index) else { return Line::default() };
+        let Some(outcome) = self.app.session.review().refused.get(index) else { return Line::default() };
         let path = if outcome.path.is_empty() { "(no file name)" } else { &outcome.path };
         let state = EditState::of_refused(outcome);
         let text = format!("{} {}: {}", state.mark(), state.label(), sanitize::visible_line(path));
@@ -246,7 +246,7 @@ impl<'a> RowPainter<'a> {
     }
 
     fn refused_text(&self, index: usize, line: usize) -> Vec<Line<'static>> {
-        let outcome = self.app.session.review.refused.get(index);
+        let outcome = self.app.session.review().refused.get(index);
         let text = outcome.and_then(|outcome| refused_text(outcome).into_iter().nth(line)).unwrap_or_default();
         let found = !search::matches(&text, &self.app.review.search.wanted).is_empty();
         let style = self.style(Role::Muted).patch(if found { self.style(Role::Search) } else { Style::default() });

@@ -17,11 +17,11 @@ use rhumb_session::Effect;
 impl App {
     /// Shows where a refused edit may belong.
     pub(crate) fn open_refused(&mut self, index: usize) -> Vec<Task> {
-        let Some(outcome) = self.session.review.refused.get(index).cloned() else { return Vec::new() };
+        let Some(outcome) = self.session.review().refused.get(index).cloned() else { return Vec::new() };
         if outcome.path.is_empty() {
             return self.say("the edit names no file, so it cannot be placed; ask the model again");
         }
-        let known = self.session.review.files.iter().find(|file| file.path == outcome.path);
+        let known = self.session.review().files.iter().find(|file| file.path == outcome.path);
         let now = known.and_then(|file| file.base.clone());
         let path = outcome.path.clone();
         let task = if now.is_none() { self.previews.want(&path) } else { None };
@@ -36,7 +36,7 @@ impl App {
     /// Moves to an edit that has just lost its place, where `before` edits were unplaced: it must be settled before its
     /// file is written.
     pub(crate) fn go_to_lost_hunks(&mut self, before: usize) {
-        let new = self.session.review.refused.len().saturating_sub(before);
+        let new = self.session.review().refused.len().saturating_sub(before);
         if new == 0 {
             return;
         }
@@ -67,10 +67,10 @@ impl App {
     }
 
     fn put_away(&mut self, index: usize) -> Vec<Task> {
-        if !self.session.review.dismiss(index) {
+        if !self.session.review_mut().dismiss(index) {
             return Vec::new();
         }
-        let told = match self.session.review.refused.len() {
+        let told = match self.session.review().refused.len() {
             0 => "put away".to_owned(),
             left => format!("put away; still without a place: {left}"),
         };
@@ -84,18 +84,18 @@ impl App {
         let Placement { path, edit, now, confirmed_action } = placement_reply;
         let is_it =
             |outcome: &Outcome| outcome.path == path && (&outcome.quote, &outcome.replacement) == (&edit.0, &edit.1);
-        let Some(index) = self.session.review.refused.iter().position(is_it) else {
+        let Some(index) = self.session.review().refused.iter().position(is_it) else {
             return self.say("the edit is no longer in the review");
         };
         match (confirmed_action, now) {
             (PlacementAction::Dismiss, _) => self.put_away(index),
             (PlacementAction::Ask, _) => run(self.session.ask_for_refused(Some(index))),
             (PlacementAction::Edit(place), Some(now)) => {
-                let outcome = self.session.review.refused.get(index).cloned();
+                let outcome = self.session.review().refused.get(index).cloned();
                 outcome.map_or_else(Vec::new, |outcome| self.edit_refused(&outcome, &now, place))
             }
             (PlacementAction::Put(place), Some(now)) => {
-                match self.session.review.place(Some(index), &path, &now, place, &edit.1) {
+                match self.session.review_mut().place(Some(index), &path, &now, place, &edit.1) {
                     Ok(id) => self.settled(Some(id), "the edit is a hunk of the review now: accept or reject it"),
                     Err(error) => {
                         let hint = "Choose another place, or place it with the editor.";

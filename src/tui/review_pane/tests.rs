@@ -35,7 +35,7 @@ fn tenths(path: &str, lines: usize) -> FileReview {
 impl TestScreen {
     fn new(files: Vec<FileReview>, width: u16, height: u16) -> Self {
         let (mut session, effects) = Session::start(Connection::None);
-        session.review.files = files;
+        session.review_mut().files = files;
         let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
         app.focus = Pane::Review;
         let screen = Terminal::new(TestBackend::new(width, height)).unwrap();
@@ -62,7 +62,7 @@ impl TestScreen {
     }
 
     fn decisions(&self) -> String {
-        let review = &self.app.session.review;
+        let review = self.app.session.review();
         review.ids().map(|id| review.decision(id).mark()).collect()
     }
 
@@ -134,7 +134,7 @@ fn lines_that_are_selected_are_decided_alone() {
     test.keys("j j j j");
     assert_eq!(test.app.selected_lines(), Some((hunk(0, 0), 0..5)), "it ends with the hunk");
     test.keys("k k k y");
-    let item = test.app.session.review.hunk(hunk(0, 0)).unwrap();
+    let item = test.app.session.review().hunk(hunk(0, 0)).unwrap();
     let said: Vec<Decision> = (0..5).map(|line| item.line_decision(line)).collect();
     let (yes, open) = (Decision::Accepted, Decision::Pending);
     assert_eq!(said, [yes, yes, open, open, open]);
@@ -151,7 +151,7 @@ fn lines_that_are_selected_become_a_hunk_of_their_own() {
     let mut test = TestScreen::new(vec![file("a", base, "x\none = 10\ntwo = 20\nthree = 30\ny\n")], 80, 24);
     test.keys("v j k j Esc j v s");
     let lines = |test: &TestScreen| {
-        test.app.session.review.files[0].hunks.iter().map(|item| item.hunk.clone()).collect::<Vec<_>>()
+        test.app.session.review().files[0].hunks.iter().map(|item| item.hunk.clone()).collect::<Vec<_>>()
     };
     let of = |base, proposed| rhumb_text::diff::Hunk { base, proposed };
     assert_eq!(lines(&test), [of(1..3, 1..3), of(3..4, 3..4)], "{}", test.app.hint.text());
@@ -167,11 +167,11 @@ fn lines_that_are_selected_become_a_hunk_of_their_own() {
 fn side_by_side_a_row_of_two_lines_is_decided_in_one_step() {
     let mut test = TestScreen::new(vec![file("a", "x\none = 1\ntwo = 2\ny\n", "x\none = 10\ntwo = 20\ny\n")], 100, 24);
     test.keys("t v y");
-    let item = test.app.session.review.hunk(hunk(0, 0)).unwrap();
+    let item = test.app.session.review().hunk(hunk(0, 0)).unwrap();
     let said: String = (0..4).map(|line| item.line_decision(line).mark()).collect();
     assert_eq!(said, "✓·✓·");
     test.keys("u");
-    assert!(!test.app.session.review.hunk(hunk(0, 0)).unwrap().has_line_decisions());
+    assert!(!test.app.session.review().hunk(hunk(0, 0)).unwrap().has_line_decisions());
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn a_click_puts_the_cursor_there_and_twice_opens() {
 #[test]
 fn comments_stand_below_what_they_are_about() {
     let mut test = TestScreen::new(vec![tenths("a.txt", 20)], 80, 40);
-    let review = &mut test.app.session.review;
+    let review = test.app.session.review_mut();
     review.comment(CommentTarget::File(0), "of the file");
     review.comment(CommentTarget::Hunk(hunk(0, 0)), "of the hunk");
     review.comment(CommentTarget::Line(hunk(0, 0), 1), "of the line");

@@ -80,7 +80,7 @@ impl App {
         let at = self.review.at;
         match at {
             Row::Hunk { id, folded: true } => {
-                self.review.fold(&self.session.review, &[id], false);
+                self.review.fold(self.session.review(), &[id], false);
                 self.review.follow = Follow::Hunk;
             }
             Row::Gap { id, above, lines } => self.open_gap(id, above, lines.min(MAX_UNCHANGED_LINES)),
@@ -93,7 +93,7 @@ impl App {
 
     /// Shows unchanged lines that a row stands for: those beside the hunk above it, if that one is open.
     fn open_gap(&mut self, id: HunkId, above: bool, lines: usize) {
-        let review = &self.session.review;
+        let review = self.session.review();
         let lines = isize::try_from(lines).unwrap_or(0);
         let before = above.then(|| id.hunk.checked_sub(1)).flatten().map(|hunk| HunkId { hunk, ..id });
         let open_before = before.filter(|id| !self.review.is_folded(review, *id, self.display.fold_decided));
@@ -111,7 +111,7 @@ impl App {
     }
 
     fn fold_here(&mut self) {
-        let review = &self.session.review;
+        let review = self.session.review();
         let folded = |id: HunkId| self.review.is_folded(review, id, self.display.fold_decided);
         if let Some(id) = self.hunk_here() {
             let fold = !folded(id);
@@ -127,7 +127,7 @@ impl App {
     }
 
     fn fold_decided(&mut self) {
-        let review = &self.session.review;
+        let review = self.session.review();
         let ids: Vec<HunkId> = review.ids().filter(|id| review.decision(*id) != Decision::Pending).collect();
         if ids.is_empty() {
             self.hint.set("nothing is decided yet".into());
@@ -141,7 +141,7 @@ impl App {
     }
 
     fn widen_here(&mut self, by: isize) {
-        let review = &self.session.review;
+        let review = self.session.review();
         let (id, sides) = match self.review.at {
             Row::Gap { id, above, lines } if by > 0 => {
                 return self.open_gap(id, above, lines.min(usize::try_from(by).unwrap_or(0)));
@@ -216,7 +216,7 @@ impl App {
         let search = &mut self.review.search;
         search.wanted = search.prompt.as_ref().map(|prompt| prompt.text().to_owned()).unwrap_or_default();
         search.current = None;
-        search.look(&self.session.review, &self.review.rows);
+        search.look(self.session.review(), &self.review.rows);
         let origin = search.origin;
         self.return_to(origin);
         if !self.review.search.found.is_empty() {
@@ -270,9 +270,9 @@ impl App {
         let Some(row) = self.review.search.found.get(at).copied() else { return };
         self.review.search.current = Some(at);
         if let Some(id) = row.hunk()
-            && self.review.is_folded(&self.session.review, id, self.display.fold_decided)
+            && self.review.is_folded(self.session.review(), id, self.display.fold_decided)
         {
-            self.review.fold(&self.session.review, &[id], false);
+            self.review.fold(self.session.review(), &[id], false);
         }
         self.review.anchor = None;
         self.review.at = row;

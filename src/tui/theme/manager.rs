@@ -279,7 +279,7 @@ mod tests {
         };
         let mut app = app();
         save(&mut app, "inherits = \"nord\"\n[styles]\ntitle = \"red\"\n");
-        assert!(app.session.known.themes.iter().any(|name| name == "mine"));
+        assert!(app.session.lookups().themes.iter().any(|name| name == "mine"));
         app.change_theme(Some("mine"));
         let title = |app: &App| app.theme().style(Role::Title).fg;
         assert_eq!(title(&app), Some(ratatui::style::Color::Red));

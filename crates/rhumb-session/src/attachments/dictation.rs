@@ -38,24 +38,24 @@ pub struct Recording {
 impl Session {
     /// Records a message.
     pub fn record(&mut self) -> Vec<Effect> {
-        if self.outside.recording.is_some() {
+        if self.attachments.recording.is_some() {
             return Vec::new();
         }
-        let number = self.outside.next_number();
+        let number = self.attachments.next_number();
         let (stage, levels, seconds) = (Stage::Starting, VecDeque::new(), 0.0);
-        self.outside.recording = Some(Recording { number, stage, levels, seconds });
+        self.attachments.recording = Some(Recording { number, stage, levels, seconds });
         vec![Effect::Fetch(FetchEffect::Record { number })]
     }
 
     /// Ends the recording and has it written down; or throws it away.
     pub fn end_recording(&mut self, keep: bool) -> Vec<Effect> {
-        let Some(recording) = &mut self.outside.recording else { return Vec::new() };
+        let Some(recording) = &mut self.attachments.recording else { return Vec::new() };
         if keep && recording.stage == Stage::Writing {
             return Vec::new();
         }
         recording.stage = Stage::Writing;
         if !keep {
-            self.outside.recording = None;
+            self.attachments.recording = None;
         }
         vec![Effect::Fetch(FetchEffect::EndRecording { keep })]
     }
@@ -86,7 +86,7 @@ impl Session {
         if self.recording_of(number).is_none() {
             return;
         }
-        self.outside.recording = None;
+        self.attachments.recording = None;
         match result {
             Ok(words) if words.trim().is_empty() => {
                 self.tell(
@@ -101,7 +101,7 @@ impl Session {
     }
 
     fn recording_of(&mut self, number: u64) -> Option<&mut Recording> {
-        self.outside.recording.as_mut().filter(|recording| recording.number == number)
+        self.attachments.recording.as_mut().filter(|recording| recording.number == number)
     }
 }
 
@@ -120,14 +120,14 @@ mod tests {
         assert_eq!(session.record(), [Effect::Fetch(FetchEffect::Record { number: 1 })]);
         assert!(session.record().is_empty(), "one at a time");
         report(&mut session, FetchResponse::RecordingProgress { number: 1, level: Some(0.5), seconds: 0.1 });
-        assert_eq!(session.outside.recording.as_ref().unwrap().levels, [0.5]);
+        assert_eq!(session.attachments.recording.as_ref().unwrap().levels, [0.5]);
         assert_eq!(session.end_recording(true), [Effect::Fetch(FetchEffect::EndRecording { keep: true })]);
         assert!(session.end_recording(true).is_empty(), "once is enough");
         report(&mut session, FetchResponse::RecordingProgress { number: 1, level: Some(0.7), seconds: 0.2 });
-        assert_eq!(session.outside.recording.as_ref().unwrap().stage, Stage::Writing);
+        assert_eq!(session.attachments.recording.as_ref().unwrap().stage, Stage::Writing);
         report(&mut session, FetchResponse::Spoken { number: 1, result: Ok(" make it green \n".into()) });
         assert_eq!(session.take_notices(), [Notice::InsertDictated("make it green".into())]);
-        assert!(session.outside.recording.is_none());
+        assert!(session.attachments.recording.is_none());
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl Session {
                 return Vec::new();
             }
         };
-        if self.outside.pictures.iter().any(|other| other.bytes == image.bytes) {
+        if self.attachments.pictures.iter().any(|other| other.bytes == image.bytes) {
             self.tell(Level::Info, format!("{} is in the chat already.", image.name), "");
             return Vec::new();
         }
@@ -88,15 +88,14 @@ impl Session {
         let text =
             format!("{} is in the chat: {pixels}{kilobytes} kB, about {tokens} tokens in each request.", image.name);
         self.tell(Level::Info, text, format!("/drop {} takes it out.", image.name));
-        self.outside.pictures.push(image);
+        self.attachments.pictures.push(image);
         self.measure()
     }
 
     /// The name, or one like it that nothing in the chat has.
     fn free_name(&self, name: &str) -> String {
         let is_taken = |name: &str| {
-            self.outside.pictures.iter().any(|picture| picture.name == name)
-                || self.files.iter().any(|file| file.path == name)
+            self.attachments.pictures.iter().any(|picture| picture.name == name) || self.chat_files.contains(name)
         };
         let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "png"));
         let mut names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{stem}-{number}.{ending}")));
@@ -107,7 +106,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ChatFile, Connection, Entry, FetchResponse, Response};
+    use crate::{Connection, Entry, FetchResponse, Response};
 
     fn picture(name: &str, bytes: &[u8]) -> NewImage {
         let image = Image { name: name.into(), media_type: "image/png".into(), bytes: bytes.into() };
@@ -147,12 +146,12 @@ mod tests {
     #[test]
     fn a_picture_goes_with_each_request_until_it_is_dropped() {
         let (mut session, _) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
-        session.files.push(ChatFile { path: "quay.png".into(), read_only: false });
+        session.chat_files.add("quay.png", false);
         add(&mut session, "quay.png", b"1");
         add(&mut session, "quay.png", b"2");
         add(&mut session, "other.png", b"2");
         let names = |session: &Session| {
-            session.outside.pictures.iter().map(|picture| picture.name.clone()).collect::<Vec<_>>().join(" ")
+            session.attachments.pictures.iter().map(|picture| picture.name.clone()).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(names(&session), "quay-2.png quay-3.png", "a name is free, and one picture comes once");
         let told = format!("{:?}", session.transcript);
@@ -168,7 +167,6 @@ mod tests {
     #[test]
     fn a_path_outside_of_the_repository_is_looked_up_if_it_is_one_of_a_picture() {
         let (mut session, _) = Session::start(Connection::None);
-        session.listed = true;
         let effects = session.add_files(&["/tmp/a.png".into()], false);
         assert!(matches!(effects.as_slice(), [Effect::Fetch(FetchEffect::Picture { pasted: false, .. })]));
         assert!(session.add_files(&["/tmp/a.txt".into()], false).is_empty());

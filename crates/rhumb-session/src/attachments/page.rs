@@ -48,7 +48,7 @@ pub struct SharedPage {
 impl Session {
     /// Reads the page at an address into the conversation.
     pub fn fetch_page(&mut self, url: &str) -> Vec<Effect> {
-        if let Some(page) = &self.outside.page {
+        if let Some(page) = &self.attachments.page {
             let text = format!("Still {}.", page.status());
             self.tell(Level::Warning, text, "Esc stops that; then ask again.");
             return Vec::new();
@@ -63,27 +63,27 @@ impl Session {
     }
 
     fn start_page(&mut self, url: &str, allowed: Vec<NearHost>) -> Vec<Effect> {
-        let number = self.outside.next_number();
-        self.outside.page = Some(PageFetch { number, url: url.to_owned(), bytes: 0, allowed: allowed.clone() });
+        let number = self.attachments.next_number();
+        self.attachments.page = Some(PageFetch { number, url: url.to_owned(), bytes: 0, allowed: allowed.clone() });
         vec![Effect::Fetch(FetchEffect::Page { number, url: url.to_owned(), allowed })]
     }
 
     /// Stops the page that is on its way; `None` if there is none.
     pub fn stop_page(&mut self) -> Option<Vec<Effect>> {
-        let page = self.outside.page.take()?;
+        let page = self.attachments.page.take()?;
         self.tell(Level::Info, format!("Stopped reading {}.", shown_page_url(&page.url)), "");
         Some(vec![Effect::Fetch(FetchEffect::StopPage)])
     }
 
     pub(super) fn page_progress(&mut self, number: u64, bytes: usize) {
-        if let Some(page) = self.outside.page.as_mut().filter(|page| page.number == number) {
+        if let Some(page) = self.attachments.page.as_mut().filter(|page| page.number == number) {
             page.bytes = bytes;
         }
     }
 
     /// The order of that number is done; false if nobody waits for it any more.
     pub(super) fn page_ended(&mut self, number: u64) -> bool {
-        self.outside.page.take_if(|page| page.number == number).is_some()
+        self.attachments.page.take_if(|page| page.number == number).is_some()
     }
 
     pub(super) fn page_came(&mut self, number: u64, result: Result<SharedPage, Failure>) -> Vec<Effect> {
@@ -106,7 +106,7 @@ impl Session {
     }
 
     pub(super) fn ask_about_near_page(&mut self, number: u64, url: &str, host: NearHost) {
-        let Some(page) = self.outside.page.take_if(|page| page.number == number) else { return };
+        let Some(page) = self.attachments.page.take_if(|page| page.number == number) else { return };
         let place = host.place();
         let first = page.url == url;
         let title =
@@ -130,7 +130,7 @@ impl Session {
             self.tell(Level::Info, format!("Not read: {}.", shown_page_url(url)), "");
             return Vec::new();
         }
-        if self.outside.page.is_some() {
+        if self.attachments.page.is_some() {
             // Another page was asked for meanwhile: that one first.
             return self.fetch_page(url);
         }
@@ -166,9 +166,9 @@ mod tests {
     fn a_page_becomes_part_of_the_conversation() {
         let mut session = session();
         let (number, allowed) = order(&session.fetch_page("example.com"));
-        assert!(allowed.is_empty() && session.outside.page.is_some());
+        assert!(allowed.is_empty() && session.attachments.page.is_some());
         session.handle(Response::Fetched(FetchResponse::Page { number, result: Ok(page()) }));
-        assert!(session.outside.page.is_none());
+        assert!(session.attachments.page.is_none());
         assert!(matches!(session.transcript.last(), Some(Entry::Shared { text, .. }) if text == "high"));
     }
 
@@ -180,7 +180,7 @@ mod tests {
             Response::Fetched(FetchResponse::Near { number, url: "http://box/".into(), host: host(ip) })
         };
         session.handle(near(number, "10.0.0.1"));
-        assert!(session.questions.first().unwrap().title.contains("10.0.0.1") && session.outside.page.is_none());
+        assert!(session.questions.first().unwrap().title.contains("10.0.0.1") && session.attachments.page.is_none());
         let (number, allowed) = order(&session.answer('y'));
         assert_eq!(allowed, [host("10.0.0.1")]);
         session.handle(near(number, "10.0.0.2"));

@@ -7,7 +7,8 @@ mod passages;
 use std::fmt;
 
 use super::effect::{Effect, Failure};
-use super::state::{Session, SurveyState};
+use super::repository::SurveyState;
+use super::state::Session;
 use super::transcript::Level;
 use super::turn::{Turn, TurnStatus};
 use crate::context::{CODEBASE, Mode, PassagePlace, codebase_question, extended};
@@ -137,7 +138,7 @@ impl Session {
     /// Sends a question about the whole repository, meant as messages are now. It comes back where it cannot be sent.
     pub(super) fn ask_codebase(&mut self, question: &str) -> Vec<Effect> {
         let message = format!("@{CODEBASE} {question}");
-        let (sent, effects) = self.send_in(&message, self.mode);
+        let (sent, effects) = self.send_in(&message, self.modes.mode());
         if !sent {
             self.return_draft(message);
         }
@@ -165,25 +166,25 @@ impl Session {
 
     /// Has the repository searched for what the running turn seeks, if that was not done yet.
     pub(super) fn seek(&mut self) -> Option<Effect> {
-        let turn = self.turn.as_mut()?;
+        let turn = self.turns.current_mut()?;
         let sought = turn.seeks.take()?;
         let number = turn.number;
         let status = self.seeking_status();
-        if let Some(turn) = &mut self.turn {
+        if let Some(turn) = self.turns.current_mut() {
             turn.status = status;
         }
         Some(Effect::Codebase(CodebaseSearch {
             turn: number,
             sought,
-            chat: self.files.iter().map(|file| file.path.clone()).collect(),
+            chat: self.chat_files.files().iter().map(|file| file.path.clone()).collect(),
             kept: self.codebase.places.clone(),
             allowance: self.allowance(),
-            weak_model: self.choices.weak_model.clone(),
+            weak_model: self.next_request.choices().weak_model.clone(),
         }))
     }
 
     fn seeking_status(&self) -> TurnStatus {
-        match self.survey {
+        match self.repository.survey() {
             SurveyState::Reading(read, total) => TurnStatus::ReadingRepository(read, total),
             SurveyState::Partial(..) | SurveyState::Done => TurnStatus::Searching(SearchStep::Searching),
         }
@@ -193,7 +194,7 @@ impl Session {
     pub(super) fn seeking_goes_on(&mut self) {
         let status = self.seeking_status();
         let waits = |turn: &&mut Turn| matches!(turn.status, TurnStatus::ReadingRepository(..));
-        if let Some(turn) = self.turn.as_mut().filter(waits) {
+        if let Some(turn) = self.turns.current_mut().filter(waits) {
             turn.status = status;
         }
     }
@@ -201,7 +202,7 @@ impl Session {
     /// A search goes on or is done.
     pub(super) fn sought(&mut self, report: CodebaseResponse) -> Vec<Effect> {
         let (CodebaseResponse::Status { turn: number, .. } | CodebaseResponse::Found { turn: number, .. }) = report;
-        let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) else { return Vec::new() };
+        let Some(turn) = self.turns.current_mut().filter(|turn| turn.number == number) else { return Vec::new() };
         let found = match report {
             CodebaseResponse::Status { step, .. } => {
                 turn.status = TurnStatus::Searching(step);

@@ -58,7 +58,8 @@ impl Session {
         if !turn.asks_codebase {
             return order;
         }
-        let may = self.rules.more != ContextRequestPolicy::Never && self.codebase.rounds < self.rules.more_rounds;
+        let may = self.modes.rules().more != ContextRequestPolicy::Never
+            && self.codebase.rounds < self.modes.rules().more_rounds;
         RequestSpec { codebase: Some(may), related: self.codebase.related.clone(), ..order }
     }
 
@@ -72,12 +73,12 @@ impl Session {
         if more.wants.is_empty() {
             return None;
         }
-        if self.rules.more == ContextRequestPolicy::Never {
+        if self.modes.rules().more == ContextRequestPolicy::Never {
             let text = "The model asks for more of the repository, which codebase_more does not allow.";
             self.tell(Level::Warning, text, "");
             return None;
         }
-        if self.codebase.rounds >= self.rules.more_rounds {
+        if self.codebase.rounds >= self.modes.rules().more_rounds {
             let text =
                 format!("The model asks for more of the repository, after {} rounds already.", self.codebase.rounds);
             let hint =
@@ -85,7 +86,7 @@ impl Session {
             self.tell(Level::Warning, text, hint);
             return Some(Vec::new());
         }
-        if self.rules.more == ContextRequestPolicy::Always {
+        if self.modes.rules().more == ContextRequestPolicy::Always {
             return Some(self.search_more(more));
         }
         self.question(Question {
@@ -111,7 +112,7 @@ impl Session {
             return Vec::new();
         }
         if key == 'a' {
-            self.rules.more = ContextRequestPolicy::Always;
+            self.modes.rules_mut().more = ContextRequestPolicy::Always;
         }
         self.search_more(more)
     }
@@ -120,20 +121,20 @@ impl Session {
     fn search_more(&mut self, more: MoreContextRequest) -> Vec<Effect> {
         self.codebase.rounds += 1;
         let MoreContextRequest { wants, mode, request } = more;
-        let turn = Turn::again(self.next_turn(), String::new(), request).in_mode(mode);
+        let turn = Turn::again(self.turns.next_number(), String::new(), request).in_mode(mode);
         self.begin(turn.wanting(wants));
         self.seek().into_iter().collect()
     }
 
     /// What was asked for is there, as far as it was found: the model is asked again.
     pub(super) fn ask_with_more(&mut self, found: &FoundPassages) -> Vec<Effect> {
-        let Some(turn) = &self.turn else { return Vec::new() };
-        let (round, of) = (self.codebase.rounds, self.rules.more_rounds.max(self.codebase.rounds));
+        let Some(turn) = self.turns.current() else { return Vec::new() };
+        let (round, of) = (self.codebase.rounds, self.modes.rules().more_rounds.max(self.codebase.rounds));
         let text = found_message(found);
         let order = self.with_codebase(self.round_order(turn.number, text.clone()), turn);
         let at = self.transcript.iter().rposition(is_streaming).unwrap_or(self.transcript.len());
         self.transcript.insert(at, Entry::Again { text: text.clone(), round, of, answered: false });
-        if let Some(turn) = &mut self.turn {
+        if let Some(turn) = self.turns.current_mut() {
             turn.message = text;
         }
         vec![Effect::Ask(Box::new(order))]

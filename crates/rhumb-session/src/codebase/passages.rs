@@ -62,14 +62,14 @@ impl Session {
 
     /// Whether passages that earlier questions found go along with a request that does not itself ask the whole repository.
     pub fn keeps_passages(&self) -> bool {
-        let asks = self.turn.as_ref().is_some_and(|turn| turn.asks_codebase)
-            || Self::question_in(&self.draft, self.composing()).is_some();
+        let asks = self.turns.current().is_some_and(|turn| turn.asks_codebase)
+            || Self::question_in(self.drafts.message(), self.composing()).is_some();
         !asks && !self.codebase.places.is_empty()
     }
 
     /// How many such passages the next request has, as it was measured last, and their tokens; `None` where it has none.
     pub fn kept_passages(&self) -> Option<(usize, usize)> {
-        let prompt = &self.view.as_ref()?.prompt;
+        let prompt = &self.next_request.view()?.prompt;
         let chunks = prompt.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Passages);
         let tokens = chunks.map(|chunk| chunk.tokens).sum();
         (self.keeps_passages() && !prompt.passages.is_empty()).then_some((prompt.passages.len(), tokens))
@@ -89,7 +89,7 @@ impl Session {
             format!("\n{}{inside}{note}", place.label())
         };
         let lines: String = self.codebase.places.iter().map(line).collect();
-        let chunks = self.view.iter().flat_map(|view| &view.prompt.chunks);
+        let chunks = self.next_request.view().into_iter().flat_map(|view| &view.prompt.chunks);
         let tokens: usize = chunks.filter(|chunk| chunk.kind == ChunkKind::Passages).map(|chunk| chunk.tokens).sum();
         let count = count(self.codebase.places.len(), "passage");
         let text = format!("{count} of the repository, {tokens} tokens of the next request:{lines}");

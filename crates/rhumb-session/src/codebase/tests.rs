@@ -12,7 +12,7 @@ const BLOCK: &str = "Not enough.\n\n```rhumb-search\nsearch: tides\nread: b.py:1
 
 fn session() -> Session {
     let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
-    session.rules = ModeRules { more: ContextRequestPolicy::Ask, more_rounds: 2, ..ModeRules::default() };
+    *session.modes.rules_mut() = ModeRules { more: ContextRequestPolicy::Ask, more_rounds: 2, ..ModeRules::default() };
     session.handle(Response::Listed(Arc::new(vec!["a.py".into(), "b.py".into()])));
     session.handle(Response::Symbols(Arc::default()));
     session.handle(Response::Surveyed { note: None });
@@ -41,7 +41,7 @@ fn found(session: &mut Session, turn: u64, places: Vec<PassagePlace>) -> Vec<Eff
 }
 
 fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
-    let turn = session.turn.as_ref().map(|turn| turn.number).expect("a turn");
+    let turn = session.turns.current().map(|turn| turn.number).expect("a turn");
     session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
     let mut effects =
         session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
@@ -70,7 +70,7 @@ fn a_message_waits_for_the_search_and_goes_out_with_what_was_found() {
     let mut session = session();
     let order = searched(&session.send("@codebase how do ships moor?").1);
     assert_eq!(order.sought, SearchGoal::Question("how do ships moor?".into()));
-    assert_eq!(session.turn.as_ref().unwrap().status, TurnStatus::Searching(SearchStep::Searching));
+    assert_eq!(session.turns.current().unwrap().status, TurnStatus::Searching(SearchStep::Searching));
     let sent = asked(&found(&mut session, order.turn, vec![place("a.py", 1, order.turn)]));
     assert_eq!(sent.draft, "@codebase how do ships moor?");
     assert_eq!((sent.passages.len(), sent.codebase), (1, Some(true)));
@@ -99,7 +99,7 @@ fn follow_ups_keep_the_passages_and_another_question_adds_to_them() {
 fn a_mark_without_a_question_sends_nothing_and_stays_in_the_composer() {
     let mut session = session();
     let (sent, effects) = session.send("@codebase");
-    assert!(!sent && effects.is_empty() && session.turn.is_none());
+    assert!(!sent && effects.is_empty() && !session.turns.is_running());
     assert!(notices(&session)[0].starts_with("There is no question"));
     assert!(session.command(parse_command("/codebase how?").unwrap()).len() == 1, "the command is the same");
 }
@@ -127,7 +127,7 @@ fn a_search_that_is_stopped_gives_the_message_back_and_comes_too_late() {
 fn a_search_that_waits_for_the_repository_says_how_far_that_is() {
     let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
     searched(&session.send("@codebase how?").1);
-    let status = |session: &Session| session.turn.as_ref().map(|turn| turn.status.to_string()).unwrap_or_default();
+    let status = |session: &Session| session.turns.current().map(|turn| turn.status.to_string()).unwrap_or_default();
     assert_eq!(status(&session), "waiting until the repository is read");
     session.handle(Response::SurveyProgress { done: 3, total: 9 });
     assert_eq!(status(&session), "waiting until the repository is read: 3 of 9 files");
@@ -156,7 +156,7 @@ fn the_model_may_ask_for_more_as_often_as_the_settings_say() {
     let last = asked(&found(&mut session, order.turn, Vec::new()));
     assert_eq!((last.codebase, last.exchange.len()), (Some(false), 4), "no further round is offered");
     assert!(last.draft.starts_with("Nothing was found"));
-    assert!(answer(&mut session, BLOCK).is_empty() && session.questions.is_empty() && session.turn.is_none());
+    assert!(answer(&mut session, BLOCK).is_empty() && session.questions.is_empty() && !session.turns.is_running());
     assert!(notices(&session).iter().any(|text| text.contains("after 2 rounds")));
 }
 
@@ -164,9 +164,9 @@ fn the_model_may_ask_for_more_as_often_as_the_settings_say() {
 fn more_is_refused_by_a_key_or_by_the_settings() {
     let mut session = out();
     answer(&mut session, BLOCK);
-    assert!(session.answer('n').is_empty() && session.turn.is_none());
+    assert!(session.answer('n').is_empty() && !session.turns.is_running());
     let mut session = out();
-    session.rules.more = ContextRequestPolicy::Never;
+    session.modes.rules_mut().more = ContextRequestPolicy::Never;
     answer(&mut session, BLOCK);
     assert!(session.questions.is_empty());
     let mut follow_up = out();

@@ -108,7 +108,7 @@ impl Candidates {
             Slot::Mention => self.mentions(&place.typed, session),
             Slot::Own => {
                 // What its file calls a file or a path is one.
-                let usage = session.known.commands.named(&place.own).map(|own| own.arguments.to_lowercase());
+                let usage = session.lookups.commands.named(&place.own).map(|own| own.arguments.to_lowercase());
                 let takes_files = usage.is_some_and(|usage| usage.contains("file") || usage.contains("path"));
                 if takes_files { self.files(&place.typed, session, quoted) } else { Vec::new() }
             }
@@ -118,7 +118,7 @@ impl Candidates {
                 Argument::Git if number > 0 => self.files(&place.typed, session, quoted),
                 Argument::Paths if number == 0 => in_folder(&place.typed, session),
                 Argument::ChatFiles => {
-                    let files = session.files.iter().map(|file| (file.path.clone(), String::new()));
+                    let files = session.chat_files.files().iter().map(|file| (file.path.clone(), String::new()));
                     matched(&place.typed, &files.collect::<Vec<_>>(), NamePart::Path, quoted)
                 }
                 takes if number == 0 => {
@@ -131,18 +131,18 @@ impl Candidates {
 
     /// Takes note of the files, the map and the symbols as they are now.
     fn take(&mut self, session: &Session) {
-        let map = session.view.as_ref().and_then(|view| view.map.clone());
+        let map = session.next_request.view().and_then(|view| view.map.clone());
         let is_same = |one: Option<*const ()>, other: Option<*const ()>| one == other;
         let is_new_map = !is_same(pointer(self.map.as_ref()), pointer(map.as_ref()));
-        let is_new_graph = !is_same(pointer(self.graph.as_ref()), pointer(session.symbols.as_ref()));
-        let are_new_paths = !Arc::ptr_eq(&self.paths, &session.paths);
+        let is_new_graph = !is_same(pointer(self.graph.as_ref()), pointer(session.repository.symbols()));
+        let are_new_paths = !Arc::ptr_eq(&self.paths, session.repository.paths());
         if are_new_paths {
-            self.paths = Arc::clone(&session.paths);
+            self.paths = Arc::clone(session.repository.paths());
             self.folders = folders(&self.paths);
             self.narrowed = Narrowed::default();
         }
         if is_new_graph {
-            self.graph.clone_from(&session.symbols);
+            self.graph = session.repository.symbols().cloned();
             self.names = Narrowed::default();
         }
         if is_new_map || are_new_paths {
@@ -295,7 +295,7 @@ fn commands(typed: &str, session: &Session, words: &[Word<'_>]) -> Vec<Candidate
             if info.arguments.is_empty() { info.help.into() } else { format!("{} — {}", info.arguments, info.help) };
         (info.name.to_owned(), help)
     });
-    let own = session.known.commands.usable().map(|command| {
+    let own = session.lookups.commands.usable().map(|command| {
         let usage = if command.arguments.is_empty() { String::new() } else { format!("{} — ", command.arguments) };
         (command.name.clone(), format!("{usage}{} ({})", command.description, origin(command.source)))
     });
@@ -315,7 +315,7 @@ fn commands(typed: &str, session: &Session, words: &[Word<'_>]) -> Vec<Candidate
     }
     let ends = |name: &str| {
         let info = COMMANDS.iter().find(|info| info.name == name);
-        info.map_or_else(|| session.known.commands.named(name).is_none(), |info| info.takes == Argument::None)
+        info.map_or_else(|| session.lookups.commands.named(name).is_none(), |info| info.takes == Argument::None)
     };
     for candidate in &mut found {
         candidate.ends_line = ends(&candidate.label);
@@ -332,7 +332,7 @@ fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Pair> {
         Argument::EditFormat => EditFormat::ALL.iter().map(|format| (format.to_string(), String::new())).collect(),
         Argument::Effort => words(rhumb_llm::Thinking::EFFORTS),
         Argument::Refresh => Refresh::ALL.iter().map(|mode| (mode.as_str().to_owned(), String::new())).collect(),
-        Argument::Theme => session.known.themes.iter().map(|name| (name.clone(), String::new())).collect(),
+        Argument::Theme => session.lookups.themes.iter().map(|name| (name.clone(), String::new())).collect(),
         Argument::Tokens if command == "map-tokens" => words(&["auto", "0", "1k", "2k", "4k", "8k", "16k"]),
         Argument::Tokens => words(&["0", "2k", "4k", "8k", "16k", "32k"]),
         Argument::Git => words(&GIT),
@@ -345,14 +345,14 @@ fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Pair> {
         }
         Argument::Text if command == "watch" => words(&["on", "off"]),
         Argument::Text if command == "index" => words(&INDEX_WORDS),
-        Argument::Text if command == "settings" => session.known.setting_names.clone(),
+        Argument::Text if command == "settings" => session.lookups.setting_names.clone(),
         _ => Vec::new(),
     }
 }
 
 /// The models that can be asked at once; all that are known where there is no key for any.
 fn models(session: &Session) -> Vec<Pair> {
-    let rows = &session.known.models;
+    let rows = &session.lookups.models;
     let is_any_at_hand = rows.iter().any(|row| row.at_hand);
     let offered = rows.iter().filter(|row| row.at_hand || !is_any_at_hand);
     offered.map(|row| (row.name.clone(), row.detail.clone())).collect()
@@ -377,12 +377,12 @@ fn sessions(session: &Session) -> Vec<Pair> {
         let called = if line.name.is_empty() { number.clone() } else { line.name.clone() };
         (called, format!("{number} · {} · {}", line.changed, line.title()))
     };
-    session.keeping.earlier.iter().map(pair).collect()
+    session.persistence.earlier.iter().map(pair).collect()
 }
 
 /// What lies in the folder that is being typed, as far as it was looked up.
 fn in_folder(typed: &str, session: &Session) -> Vec<Candidate> {
-    let Some((folder, names)) = session.known.folder.as_ref().filter(|(folder, _)| folder == folder_of(typed)) else {
+    let Some((folder, names)) = session.lookups.folder.as_ref().filter(|(folder, _)| folder == folder_of(typed)) else {
         return Vec::new();
     };
     let pairs: Vec<Pair> = names.iter().map(|name| (format!("{folder}{name}"), String::new())).collect();
@@ -429,13 +429,12 @@ mod tests {
     use super::super::completion_target::place;
     use super::*;
     use crate::tests::{graph_of, map_files};
-    use crate::{ChatFile, Connection, ContextView};
+    use crate::{Connection, ContextView};
     use rhumb_index::repo_map::MapRequest;
 
     fn session(paths: &[&str]) -> Session {
         let mut session = Session::start(Connection::None).0;
-        session.paths = Arc::new(paths.iter().map(|path| (*path).to_owned()).collect());
-        session.listed = true;
+        session.repository.set_paths(Arc::new(paths.iter().map(|path| (*path).to_owned()).collect()));
         session
     }
 
@@ -474,13 +473,17 @@ mod tests {
         let mut paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
         paths.sort_unstable();
         let mut session = session(&paths);
-        session.symbols = Some(graph_of(files));
+        session.repository.set_symbols(graph_of(files));
         let counter = rhumb_tokens::counter_for_model("gpt-4");
         let request = MapRequest { budget: 1_000, ..MapRequest::default() };
         let map = RepoMap::build(&map_files(files), &request, counter.as_ref());
         let prompt = Arc::default();
-        session.view =
-            Some(ContextView { map: Some(Arc::new(map)), provisional: false, prompt, unreadable: Vec::new() });
+        session.next_request.set_view(ContextView {
+            map: Some(Arc::new(map)),
+            provisional: false,
+            prompt,
+            unreadable: Vec::new(),
+        });
         session
     }
 
@@ -542,7 +545,7 @@ mod tests {
     #[test]
     fn words_of_closed_sets_are_all_there() {
         let mut session = session(&[]);
-        session.files = vec![ChatFile { path: "src/a.rs".into(), read_only: false }];
+        session.chat_files.add("src/a.rs", false);
         session.set_setting_names(vec![("edit_format".into(), String::new()), ("model".into(), String::new())]);
         assert_eq!(first(&session, "/drop a"), "src/a.rs");
         assert_eq!(found(&session, "/edit-format ").len(), EditFormat::ALL.len());
@@ -558,9 +561,9 @@ mod tests {
     fn models_without_a_key_are_offered_only_where_there_is_no_other() {
         let mut session = session(&[]);
         let row = |name: &str, at_hand| crate::ModelRow { name: name.into(), detail: String::new(), at_hand };
-        session.known.models = Arc::new(vec![row("tide", true), row("tidal", false)]);
+        session.lookups.models = Arc::new(vec![row("tide", true), row("tidal", false)]);
         assert_eq!(found(&session, "/model tid").len(), 1);
-        session.known.models = Arc::new(vec![row("tidal", false)]);
+        session.lookups.models = Arc::new(vec![row("tidal", false)]);
         assert_eq!(first(&session, "/model tid"), "tidal");
     }
 
@@ -577,7 +580,7 @@ mod tests {
             changed: "2026-11-22 08:40".into(),
             live: false,
         };
-        session.keeping.earlier = vec![line(7, "rigging"), line(3, "")];
+        session.persistence.earlier = vec![line(7, "rigging"), line(3, "")];
         assert_eq!(first(&session, "/resume rig"), "rigging");
         assert_eq!(found(&session, "/resume ")[1].insert, "3");
         assert!(found(&session, "/resume ")[1].help.contains("hoist"));
@@ -586,11 +589,11 @@ mod tests {
     #[test]
     fn a_folder_is_completed_bit_by_bit() {
         let mut session = session(&[]);
-        session.known.folder = Some((String::new(), vec!["notes/".into(), "n.md".into()]));
+        session.lookups.folder = Some((String::new(), vec!["notes/".into(), "n.md".into()]));
         let notes = &found(&session, "/save no")[0];
         assert_eq!((notes.insert.as_str(), notes.goes_on), ("notes/", true));
         assert!(found(&session, "/save notes/x").is_empty(), "that folder was not looked into yet");
-        session.known.folder = Some(("notes/".into(), vec!["x y.md".into()]));
+        session.lookups.folder = Some(("notes/".into(), vec!["x y.md".into()]));
         assert_eq!(first(&session, "/save notes/x"), "'notes/x y.md'");
     }
 

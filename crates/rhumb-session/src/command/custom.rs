@@ -96,10 +96,10 @@ pub fn origin(source: CommandSource) -> &'static str {
 impl Session {
     /// Takes in what the folders hold now; what is wrong there is told once.
     pub(crate) fn take_commands(&mut self, found: CustomCommands) {
-        let before = std::mem::replace(&mut self.known.commands, found);
-        (self.known.commands.told, self.known.commands.seen) = (before.told, before.seen);
-        let mut problems = self.known.commands.problems.clone();
-        for command in &self.known.commands.commands {
+        let before = std::mem::replace(&mut self.lookups.commands, found);
+        (self.lookups.commands.told, self.lookups.commands.seen) = (before.told, before.seen);
+        let mut problems = self.lookups.commands.problems.clone();
+        for command in &self.lookups.commands.commands {
             if super::COMMANDS.iter().any(|info| info.name == command.name) {
                 let what =
                     format!("/{} of {} is not used: rhumb has a command of that name.", command.name, command.path);
@@ -107,7 +107,7 @@ impl Session {
             }
         }
         for (what, hint) in problems {
-            if self.known.commands.told.insert(what.clone()) {
+            if self.lookups.commands.told.insert(what.clone()) {
                 self.tell(Level::Warning, what, hint);
             }
         }
@@ -118,16 +118,16 @@ impl Session {
     /// # Errors
     /// It needs arguments and there are none.
     pub fn use_custom(&mut self, name: &str, arguments: &str) -> Option<Result<CustomUse, CommandError>> {
-        let command = self.known.commands.named(name)?.clone();
+        let command = self.lookups.commands.named(name)?.clone();
         let needs =
             uses_arguments(&command.body) && !command.arguments.is_empty() && !command.arguments.starts_with('[');
         if needs && arguments.is_empty() {
             return Some(Err(CommandError::Custom { name: name.to_owned(), expected: command.arguments }));
         }
         let message = expanded(&command.body, arguments);
-        let is_known = command.source == CommandSource::User || self.known.commands.seen.contains(&command.body);
+        let is_known = command.source == CommandSource::User || self.lookups.commands.seen.contains(&command.body);
         if !is_known {
-            self.known.commands.seen.insert(command.body);
+            self.lookups.commands.seen.insert(command.body);
             let text = format!("/{name} is a command of the repository: this is what {} says.", command.path);
             self.tell(
                 Level::Info,
@@ -147,11 +147,11 @@ impl Session {
     /// There is none, or more than one. The nearest is named, be it a command of a file or one of the `others` that the caller
     /// knows.
     pub fn find_any_command(&self, name: &str, others: &[&str]) -> Result<String, CommandError> {
-        if self.known.commands.named(name).is_some() {
+        if self.lookups.commands.named(name).is_some() {
             return Ok(name.to_owned());
         }
         let begins: Vec<&str> = self
-            .known
+            .lookups
             .commands
             .usable()
             .map(|command| command.name.as_str())
@@ -168,7 +168,7 @@ impl Session {
             }
             (Err(_), several @ [_, _, ..]) if !name.is_empty() => Err(ambiguous(name, several.iter())),
             (Err(CommandError::Unknown { name, .. }), _) => {
-                let more = self.known.commands.usable().map(|command| command.name.as_str());
+                let more = self.lookups.commands.usable().map(|command| command.name.as_str());
                 let nearest = nearest(&name, more.chain(others.iter().copied()));
                 Err(CommandError::Unknown { name, nearest })
             }

@@ -2,8 +2,9 @@
 
 use super::custom::CustomUse;
 use super::{COMMANDS, Command, CommandError, parse_command};
+use crate::connect::Connection;
 use crate::context::Mode;
-use crate::state::{Connection, Session};
+use crate::state::Session;
 
 /// What a line that begins with a slash or `!` means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +85,7 @@ impl Session {
     /// Whether that model answers already, as far as its name tells.
     fn is_asking(&self, name: &str) -> bool {
         let is_it = |model: &str| model == name || name.ends_with(&format!("/{model}"));
-        matches!(&self.connection, Connection::Remote { model, .. } if is_it(model))
+        matches!(self.model.connection(), Connection::Remote { model, .. } if is_it(model))
     }
 }
 
@@ -112,7 +113,7 @@ mod tests {
             file("why", Some(Mode::Ask), None),
             file("deep", None, Some("reef-70b")),
         ];
-        session.known.commands = CustomCommands::new(files, Vec::new());
+        session.lookups.commands = CustomCommands::new(files, Vec::new());
         session
     }
 

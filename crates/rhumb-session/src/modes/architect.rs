@@ -36,7 +36,7 @@ impl Session {
     /// Asks whether a plan is to be carried out, or has that done where the settings say so.
     pub(crate) fn offer_plan(&mut self, plan: Plan) -> Vec<Effect> {
         // A plan that waited for something else may come while another turn runs.
-        if self.rules.accept_plan && self.turn.is_none() {
+        if self.modes.rules.accept_plan && !self.turns.is_running() {
             return self.carry_out(plan);
         }
         self.ask_about_plan(plan);
@@ -66,7 +66,7 @@ impl Session {
                 Vec::new()
             }
             'y' => self.carry_out(plan),
-            'e' if !self.draft_is_empty() => {
+            'e' if !self.drafts.message().trim().is_empty() => {
                 self.questions.push_front(question);
                 let hint = "Send it or clear it; then Alt-e takes the plan there.";
                 self.tell(Level::Warning, "There is a message in the composer.", hint);
@@ -76,8 +76,8 @@ impl Session {
                 // What a model writes is shown before it is typed.
                 let text = sanitize::visible(&plan.text).into_owned();
                 self.return_draft(text.clone());
-                self.draft.clone_from(&text);
-                self.waiting.plan = Some(Plan { text, ..plan });
+                self.drafts.set_message(&text);
+                self.modes.waiting.plan = Some(Plan { text, ..plan });
                 self.tell(Level::Info, "The plan is in the composer.", "Enter sends it to the editor model.");
                 self.measure()
             }
@@ -87,7 +87,7 @@ impl Session {
 
     /// The composer was emptied: a plan in it is one to be decided on again.
     pub(crate) fn put_plan_back(&mut self) {
-        if let Some(plan) = self.waiting.plan.take() {
+        if let Some(plan) = self.modes.waiting.plan.take() {
             self.ask_about_plan(plan);
         }
     }
@@ -97,18 +97,18 @@ impl Session {
         if !self.may_send(text) {
             return (false, Vec::new());
         }
-        self.waiting.plan = None;
-        self.draft.clear();
+        self.modes.waiting.plan = None;
+        self.drafts.set_message("");
         let edited = plan.edited || text.trim() != plan.text.trim();
         (true, self.carry_out(Plan { text: text.to_owned(), edited, ..plan }))
     }
 
     /// Has the editor model carry a plan out.
     pub(crate) fn carry_out(&mut self, plan: Plan) -> Vec<Effect> {
-        self.rounds = EditRetries::default();
+        *self.proposals.retries_mut() = EditRetries::default();
         let text = if plan.edited { plan.text.clone() } else { CARRY_OUT.to_owned() };
         self.transcript.push(Entry::User { text, mode: Mode::Editor, answered: false });
-        let mut turn = Turn::again(self.next_turn(), plan.text, plan.request).in_mode(Mode::Editor);
+        let mut turn = Turn::again(self.turns.next_number(), plan.text, plan.request).in_mode(Mode::Editor);
         turn.status = TurnStatus::AskingEditor(None);
         self.begin_turn(turn)
     }
@@ -132,7 +132,7 @@ impl Session {
 
     /// The editor model is asked.
     pub(crate) fn editor_asked(&mut self, number: u64, model: &str, note: Option<Failure>) {
-        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) {
+        if let Some(turn) = self.turns.current_mut().filter(|turn| turn.number == number) {
             turn.status = TurnStatus::AskingEditor(Some(model.to_owned()));
         }
         if let Some(note) = note {

@@ -47,7 +47,7 @@ impl Search {
 impl Session {
     /// The model named files for a task.
     pub(super) fn named_for_task(&mut self, reply: &str, turn: &Turn) -> Vec<Effect> {
-        let Some(mut search) = self.waiting.search.take() else { return Vec::new() };
+        let Some(mut search) = self.modes.waiting.search.take() else { return Vec::new() };
         let in_prose = self.files_named(&prose(reply));
         // Some models write the list as a block of code.
         let named = if in_prose.is_empty() { self.files_named(reply) } else { in_prose };
@@ -64,12 +64,12 @@ impl Session {
         }
         search.named = named;
         let round = search.round;
-        self.waiting.search = Some(search);
+        self.modes.waiting.search = Some(search);
         self.ask_for_list_again(round, &turn.request)
     }
 
     fn ask_for_list_again(&mut self, round: usize, request: &str) -> Vec<Effect> {
-        let number = self.next_turn();
+        let number = self.turns.next_number();
         let mut order = RequestSpec { draft: ONCE_MORE.to_owned(), ..self.order(number) };
         let earlier = order.history.len().saturating_sub(transcript::exchange(&self.transcript));
         order.exchange = Arc::make_mut(&mut order.history).split_off(earlier);

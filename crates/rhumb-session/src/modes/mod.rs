@@ -51,10 +51,44 @@ pub(super) struct Waiting {
     pub(super) search: Option<Search>,
 }
 
+/// How messages are meant, and what waits between a message and its turn.
+#[derive(Debug, Default)]
+pub(crate) struct Modes {
+    mode: Mode,
+    rules: ModeRules,
+    waiting: Waiting,
+}
+
+impl Modes {
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    pub(crate) fn set_mode(&mut self, mode: Mode) {
+        self.mode = mode;
+    }
+
+    pub(crate) fn rules(&self) -> &ModeRules {
+        &self.rules
+    }
+
+    pub(crate) fn rules_mut(&mut self) -> &mut ModeRules {
+        &mut self.rules
+    }
+
+    pub(crate) fn waiting(&self) -> &Waiting {
+        &self.waiting
+    }
+
+    pub(crate) fn waiting_mut(&mut self) -> &mut Waiting {
+        &mut self.waiting
+    }
+}
+
 impl Session {
     /// How what is in the composer is meant.
     pub fn composing(&self) -> Mode {
-        if self.waiting.plan.is_some() { Mode::Editor } else { self.mode }
+        if self.modes.waiting.plan.is_some() { Mode::Editor } else { self.modes.mode }
     }
 
     /// Means a message in a mode, or without one all messages from now on.
@@ -70,8 +104,8 @@ impl Session {
     }
 
     fn use_mode(&mut self, mode: Mode) -> Vec<Effect> {
-        self.mode = mode;
-        self.waiting.plan = None;
+        self.modes.mode = mode;
+        self.modes.waiting.plan = None;
         let hint = if mode == Mode::Code {
             ""
         } else {
@@ -84,30 +118,30 @@ impl Session {
     /// Goes on to the next mode, without an entry in the transcript. What the mode is, in words; an error says why it stays, because the
     /// plan that is being changed in the composer belongs to its own mode.
     pub fn next_mode(&mut self) -> (Result<String, String>, Vec<Effect>) {
-        if self.waiting.plan.is_some() {
+        if self.modes.waiting.plan.is_some() {
             return (Err("a plan is being changed; send it or clear it first".to_owned()), Vec::new());
         }
-        self.mode = self.mode.next();
-        (Ok(format!("mode {}: {}", self.mode, meaning(self.mode))), self.measure())
+        self.modes.mode = self.modes.mode.next();
+        (Ok(format!("mode {}: {}", self.modes.mode, meaning(self.modes.mode))), self.measure())
     }
 
     /// The message as it would be typed to be meant in that mode.
     pub(super) fn as_typed(&self, message: &str, mode: Mode) -> String {
-        if mode == self.mode || mode == Mode::Editor { message.to_owned() } else { format!("/{mode} {message}") }
+        if mode == self.modes.mode || mode == Mode::Editor { message.to_owned() } else { format!("/{mode} {message}") }
     }
 
     /// Sends what was typed: a plan that was changed goes to the editor model, all else is meant as the mode says.
     pub(super) fn send_typed(&mut self, message: &str) -> (bool, Vec<Effect>) {
-        match self.waiting.plan.clone() {
+        match self.modes.waiting.plan.clone() {
             Some(plan) => self.send_plan(plan, message),
-            None => self.send_in(message, self.mode),
+            None => self.send_in(message, self.modes.mode),
         }
     }
 
     /// Sends a message in that mode. False when it cannot be sent now.
     pub fn send_in(&mut self, message: &str, mode: Mode) -> (bool, Vec<Effect>) {
         // A message that is sent while the history is summarised goes out with the summary.
-        if self.turn.is_some() || self.is_compacting() {
+        if self.turns.is_running() || self.is_compacting() {
             self.enqueue(message.to_owned(), mode);
             return (true, Vec::new());
         }
@@ -122,20 +156,20 @@ impl Session {
 
     /// Takes back what the last answer left to be decided: the next message is the answer to that.
     pub(super) fn withdraw_offers(&mut self) {
-        self.waiting.plan = None;
-        self.waiting.weighing.retain(|(_, subject)| !subject.is_of_an_answer());
+        self.modes.waiting.plan = None;
+        self.modes.waiting.weighing.retain(|(_, subject)| !subject.is_of_an_answer());
         self.questions.withdraw(Subject::is_of_an_answer);
     }
 
     /// Sends a message that nothing stands in the way of.
     pub(super) fn begin_message(&mut self, message: &str, mode: Mode) -> Vec<Effect> {
-        self.rounds = EditRetries::about(self.processes.shared_check.take());
+        *self.proposals.retries_mut() = EditRetries::about(self.processes.shared_check.take());
         self.codebase.begin();
-        self.draft.clear();
-        self.waiting.search = (mode == Mode::Context).then(|| Search::new(message));
+        self.drafts.set_message("");
+        self.modes.waiting.search = (mode == Mode::Context).then(|| Search::new(message));
         self.transcript.push(Entry::User { text: message.to_owned(), mode, answered: false });
         let sought = Self::question_in(message, mode).map(SearchGoal::Question);
-        let turn = Turn::new(self.next_turn(), message.to_owned()).in_mode(mode).seeking(sought);
+        let turn = Turn::new(self.turns.next_number(), message.to_owned()).in_mode(mode).seeking(sought);
         self.begin_turn(turn)
     }
 
@@ -152,9 +186,9 @@ impl Session {
             return vec![search];
         }
         let names = self.names_to_look_up();
-        let chat = self.files.iter().map(|file| file.path.clone()).collect();
-        let reads_pages = self.rules.reads_pages;
-        match &mut self.turn {
+        let chat = self.chat_files.files().iter().map(|file| file.path.clone()).collect();
+        let reads_pages = self.modes.rules.reads_pages;
+        match self.turns.current_mut() {
             Some(turn) if !names.is_empty() => {
                 turn.status = TurnStatus::LookingUpNames;
                 vec![Effect::Mention(MentionEffect::LookUp { turn: turn.number, names, chat, reads_pages })]
@@ -166,7 +200,7 @@ impl Session {
 
     /// Asks what the running turn is about, with what is attached to its message.
     pub(super) fn ask_turn(&self, attached: &[Attachment]) -> Vec<Effect> {
-        let Some(turn) = &self.turn else { return Vec::new() };
+        let Some(turn) = self.turns.current() else { return Vec::new() };
         let mut draft = turn.message.clone();
         for attachment in attached {
             draft.push_str("\n\n");
@@ -183,7 +217,7 @@ impl Session {
         match mode {
             // The plan says all there is to know, and the manual needs no code.
             Mode::Editor => {
-                order.who = ModelRole::Editor(self.editor_model.clone());
+                order.who = ModelRole::Editor(self.model.editor().cloned());
                 order.history = Arc::default();
                 order.passages.clear();
             }
@@ -192,7 +226,7 @@ impl Session {
                 order.passages.clear();
             }
             Mode::Context => {
-                let shown = self.waiting.search.as_ref().map(Search::files).unwrap_or_default();
+                let shown = self.modes.waiting.search.as_ref().map(Search::files).unwrap_or_default();
                 let new = |file: &super::ChatFile| order.files.iter().all(|known| known.path != file.path);
                 let more: Vec<_> = shown.into_iter().filter(new).collect();
                 order.files.extend(more);
@@ -208,7 +242,7 @@ impl Session {
             Entry::User { mode, .. } => Some(*mode),
             _ => None,
         });
-        typed.unwrap_or(self.mode)
+        typed.unwrap_or(self.modes.mode)
     }
 
     /// An order that goes on with the latest request, whose messages so far are its exchange, as the mode of that wants it.

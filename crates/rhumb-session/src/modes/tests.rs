@@ -32,7 +32,7 @@ fn asked(effects: &[Effect]) -> RequestSpec {
 }
 
 fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
-    let turn = session.turn.as_ref().map(|turn| turn.number).unwrap();
+    let turn = session.turns.current().map(|turn| turn.number).unwrap();
     session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
     session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) })
 }
@@ -57,7 +57,7 @@ fn title(session: &Session) -> &str {
 fn a_message_in_a_mode_leaves_the_mode_of_the_session() {
     let mut session = session();
     let order = asked(&command(&mut session, "/ask what is it?"));
-    assert_eq!((order.mode, session.mode), (Mode::Ask, Mode::Code));
+    assert_eq!((order.mode, session.modes.mode), (Mode::Ask, Mode::Code));
     assert!(!answer(&mut session, EDIT).iter().any(|effect| matches!(effect, Effect::Propose { .. })));
     let order = asked(&session.send("do it").1);
     assert_eq!((order.mode, order.history.len()), (Mode::Code, 2), "questions are history too");
@@ -68,11 +68,11 @@ fn a_message_in_a_mode_leaves_the_mode_of_the_session() {
 fn a_mode_without_a_message_is_meant_for_good() {
     let mut session = session();
     command(&mut session, "/ask");
-    assert_eq!((session.mode, session.composing()), (Mode::Ask, Mode::Ask));
+    assert_eq!((session.modes.mode, session.composing()), (Mode::Ask, Mode::Ask));
     assert_eq!(asked(&session.send("why?").1).mode, Mode::Ask);
     answer(&mut session, "so");
     assert_eq!(asked(&command(&mut session, "/code do it")).mode, Mode::Code);
-    let turn = session.turn.as_ref().unwrap().number;
+    let turn = session.turns.current().unwrap().number;
     let result = Err(AskError::Provider(LlmError::Interrupted { cause: "no network".into() }));
     session.handle(Response::Ended { turn, result });
     assert_eq!(session.returned_draft(), Some("/code do it"), "it comes back as it was meant");
@@ -84,14 +84,14 @@ fn a_message_that_has_to_wait_keeps_its_mode() {
     let mut session = session();
     session.send("first");
     assert!(command(&mut session, "/ask second").is_empty());
-    let waiting = session.queue.waiting();
+    let waiting = session.turns.queue().waiting();
     assert_eq!((waiting[0].text.as_str(), waiting[0].mode), ("second", Mode::Ask));
 }
 
 #[test]
 fn a_plan_goes_to_the_editor_model_alone() {
     let mut session = session();
-    session.editor_model = Some("small".into());
+    session.model.set_editor("small".into());
     session.add_files(&["a.py".into()], false);
     session.send("before");
     answer(&mut session, "ok");
@@ -128,9 +128,9 @@ fn a_plan_can_be_changed_left_or_carried_out_without_a_look() {
     command(&mut session, "/architect again");
     answer(&mut session, "Plan.");
     session.answer('n');
-    assert!(session.turn.is_none() && session.questions.is_empty());
+    assert!(!session.turns.is_running() && session.questions.is_empty());
 
-    session.rules.accept_plan = true;
+    session.modes.rules.accept_plan = true;
     command(&mut session, "/architect once more");
     assert_eq!(asked(&answer(&mut session, "Plan.")).mode, Mode::Editor);
 }
@@ -162,7 +162,7 @@ fn a_plan_that_was_not_carried_out_is_asked_about_again() {
 #[test]
 fn edits_of_a_plan_that_found_no_place_go_back_to_the_editor_model() {
     let mut session = session();
-    session.edit_rounds = 3;
+    session.proposals.set_max_retries(3);
     command(&mut session, "/architect make it new");
     answer(&mut session, "Plan.");
     session.answer('y');
@@ -228,10 +228,10 @@ fn a_list_that_never_stands_is_asked_for_three_times() {
     answer(&mut session, "a.py");
     answer(&mut session, "b.py");
     let effects = answer(&mut session, "lib/c.py");
-    assert!(session.turn.is_none());
+    assert!(!session.turns.is_running());
     assert_eq!(weighed(&mut session, &effects), ["lib/c.py"]);
     session.answer('r');
-    assert_eq!(session.files, [ChatFile { path: "lib/c.py".into(), read_only: true }]);
+    assert_eq!(session.chat_files.files(), [ChatFile { path: "lib/c.py".into(), read_only: true }]);
 }
 
 #[test]
@@ -251,13 +251,13 @@ fn questions_about_the_program_stay_among_themselves() {
 #[test]
 fn a_message_asked_again_takes_its_plan_along() {
     let mut session = session();
-    session.rules.accept_plan = true;
+    session.modes.rules.accept_plan = true;
     command(&mut session, "/architect plan it");
     let effects = answer(&mut session, "See lib/c.py.");
     let retried = asked(&session.retry());
     weighed(&mut session, &effects);
     assert!(session.questions.is_empty(), "the answer that named the file is gone");
-    assert_eq!(session.turn.as_ref().map(|turn| turn.number), Some(retried.generation));
+    assert_eq!(session.turns.current().map(|turn| turn.number), Some(retried.generation));
 }
 
 /// Something that happens to a session.
@@ -302,7 +302,7 @@ fn happening() -> impl Strategy<Value = Happening> {
 
 /// Lets it happen; `owed` are the orders about names that have no report yet.
 fn happen(session: &mut Session, happening: Happening, owed: &mut Vec<MentionEffect>) -> Vec<Effect> {
-    let turn = session.turn.as_ref().map(|turn| turn.number);
+    let turn = session.turns.current().map(|turn| turn.number);
     match (happening, turn) {
         (Happening::Send(text), _) => session.send(text).1,
         (Happening::Command(line), _) => command(session, line),
@@ -339,18 +339,18 @@ proptest! {
         add_mentions: Option<bool>,
     ) {
         let mut session = session();
-        session.rules = ModeRules { add_mentions, accept_plan, ..ModeRules::default() };
+        session.modes.rules = ModeRules { add_mentions, accept_plan, ..ModeRules::default() };
         let mut owed = Vec::new();
         for happening in happenings {
             let effects = happen(&mut session, happening.clone(), &mut owed);
             session.forget_returned_draft();
             let is_streaming = |entry: &&Entry| matches!(entry, Entry::Answer(answer) if answer.state == AnswerState::Streaming);
             let streaming = session.transcript.iter().filter(is_streaming).count();
-            prop_assert_eq!(streaming, usize::from(session.turn.is_some()), "{:?}", happening);
+            prop_assert_eq!(streaming, usize::from(session.turns.is_running()), "{:?}", happening);
             for effect in effects {
                 match effect {
                     Effect::Ask(order) => {
-                        let turn = session.turn.as_ref().map(|turn| (turn.number, turn.mode));
+                        let turn = session.turns.current().map(|turn| (turn.number, turn.mode));
                         prop_assert_eq!(turn, Some((order.generation, order.mode)), "{:?}", happening);
                         prop_assert_eq!(order.mode == Mode::Editor, order.who != ModelRole::Main);
                     }

@@ -6,7 +6,6 @@ use super::super::proposal::edit_retries::EditRetries;
 use super::super::state::Session;
 use super::super::transcript::{Entry, Level};
 use super::PersistenceEffect;
-use rhumb_edit::review::Review;
 
 impl Session {
     /// Clears the conversation and takes all files out but those that every chat begins with.
@@ -22,7 +21,7 @@ impl Session {
             self.tell(Level::Warning, "Nothing was said yet that a new session could begin with.", "");
             return Vec::new();
         }
-        if !self.keeping.on {
+        if !self.persistence.on {
             let text = "Sessions are not kept here, so there would be no way back from a fork.";
             self.tell(Level::Warning, text, "/rewind takes a message back here all the same.");
             return Vec::new();
@@ -31,10 +30,10 @@ impl Session {
         if self.must_not_move() {
             return Vec::new();
         }
-        let from = self.keeping.number;
+        let from = self.persistence.number;
         let mut effects = self.branch(end);
-        if !self.keeping.name.is_empty() {
-            self.keeping.name += ", fork";
+        if !self.persistence.name.is_empty() {
+            self.persistence.name += ", fork";
         }
         let turn = turn.map_or_else(|| "all of it".to_owned(), |turn| format!("as far as turn {turn}"));
         let text = format!("This is a new session now, with the conversation so far ({turn}).");
@@ -57,11 +56,11 @@ impl Session {
         }
         let Some(Entry::User { text, mode, .. }) = self.transcript.get(at).cloned() else { return Vec::new() };
         let message = self.as_typed(&text, mode);
-        let from = self.keeping.number;
+        let from = self.persistence.number;
         let mut effects = self.branch(at);
         let text = format!("Turn {number} is in the composer again; it and what came after it are left out.");
         self.tell(Level::Info, text, self.way_back(from));
-        self.draft.clone_from(&message);
+        self.drafts.set_message(&message);
         self.return_draft(message);
         effects.extend(self.measure());
         effects
@@ -104,7 +103,7 @@ impl Session {
     /// Makes this a new session, with the transcript up to `end`.
     fn branch(&mut self, end: usize) -> Vec<Effect> {
         let mut effects = self.keep_the_rest();
-        effects.extend(self.keeping.on.then_some(Effect::Persist(PersistenceEffect::Branch { from: None })));
+        effects.extend(self.persistence.on.then_some(Effect::Persist(PersistenceEffect::Branch { from: None })));
         let is_cut = end < self.transcript.len();
         self.transcript.truncate(end);
         self.forget_kept();
@@ -115,11 +114,11 @@ impl Session {
             // The review no longer holds back what waits, and it may be about what is left out.
             self.hold_queue();
             self.forget_summary();
-            self.rounds = EditRetries::closed();
+            *self.proposals.retries_mut() = EditRetries::closed();
         }
         // What is under review belongs to a turn that is left out. It can be found where it is kept, and only there.
-        if is_cut && self.keeping.on && !self.review.is_empty() {
-            self.review = Review::default();
+        if is_cut && self.persistence.on && !self.proposals.review().is_empty() {
+            self.proposals.discard_review();
             self.tell(Level::Info, "The review stays with the session as it was.", "");
         }
         effects
@@ -127,7 +126,7 @@ impl Session {
 
     fn way_back(&self, from: Option<i64>) -> String {
         match from {
-            Some(number) if self.keeping.on => {
+            Some(number) if self.persistence.on => {
                 format!("As it was, it is session {number}: /resume {number} goes back.")
             }
             _ => String::new(),

@@ -1,11 +1,14 @@
 //! What has changed in a session since it was last kept. Asked a few times a second at most, and answered by comparing lengths and
 //! small values: a long transcript is not read for it.
 
+use std::borrow::Borrow as _;
+
 use serde::{Deserialize, Serialize};
 
+use super::super::connect::Connection;
 use super::super::request::chat_files::ChatFile;
 use super::super::request::history_summary::HistorySummary;
-use super::super::state::{Connection, Session};
+use super::super::state::Session;
 use super::super::transcript::{Entry, EntryVersion};
 use super::PersistenceEffect;
 use crate::context::{Mode, PassagePlace, Said};
@@ -111,11 +114,11 @@ const OPENING: usize = 120;
 impl Session {
     /// What has changed since this was last asked; `None` for nothing, or when nothing is kept.
     pub fn kept_changes(&mut self) -> Option<PersistenceEffect> {
-        if !self.keeping.on {
+        if !self.persistence.on {
             return None;
         }
-        let is_worth = self.keeping.kept.is_worth || self.is_worth_keeping();
-        let inputs = std::mem::take(&mut self.keeping.new_inputs);
+        let is_worth = self.persistence.kept.is_worth || self.is_worth_keeping();
+        let inputs = std::mem::take(&mut self.persistence.new_inputs);
         let mut change = UnsavedChanges { is_worth, inputs, ..UnsavedChanges::default() };
         let anything = is_worth && self.compare(&mut change);
         (anything || !change.inputs.is_empty()).then(|| PersistenceEffect::Change(Box::new(change)))
@@ -123,23 +126,23 @@ impl Session {
 
     /// All of the session is to be kept once more.
     pub(super) fn forget_kept(&mut self) {
-        self.keeping.kept = Kept::default();
-        self.keeping.number = None;
+        self.persistence.kept = Kept::default();
+        self.persistence.number = None;
     }
 
     /// Takes the session as it is for what is kept.
     pub(super) fn take_as_kept(&mut self) {
-        let on = std::mem::replace(&mut self.keeping.on, true);
+        let on = std::mem::replace(&mut self.persistence.on, true);
         self.kept_changes();
-        self.keeping.on = on;
+        self.persistence.on = on;
     }
 
     /// Whether something was said, shared, drafted, named or proposed. What the program says of itself is no reason.
     pub(super) fn is_worth_keeping(&self) -> bool {
         self.was_spoken_in()
-            || !self.keeping.name.is_empty()
-            || !self.in_composer().trim().is_empty()
-            || !self.review.is_empty()
+            || !self.persistence.name.is_empty()
+            || !self.drafts.text().trim().is_empty()
+            || !self.proposals.review().is_empty()
     }
 
     /// Whether there is more in the transcript than words of the program.
@@ -150,31 +153,32 @@ impl Session {
     /// Notes in `change` what is another than what is kept, and takes it as kept. Whether there is anything.
     fn compare(&mut self, change: &mut UnsavedChanges) -> bool {
         let versions = self.transcript.versions();
-        let kept = &mut self.keeping.kept;
+        let kept = &mut self.persistence.kept;
         let is_new = |at: &usize| kept.versions.get(*at) != versions.get(*at);
         change.entries = (0..versions.len()).filter(is_new).map(|at| (at, self.transcript[at].clone())).collect();
         change.length = versions.len();
         change.messages = self.transcript.iter().filter(|entry| matches!(entry, Entry::User { .. })).count();
         let mut anything = !change.entries.is_empty() || kept.versions.len() != versions.len() || !kept.is_worth;
         (kept.versions, kept.is_worth) = (versions.to_vec(), true);
-        let choices = self.choices();
+        let choices = self.saved_choices();
         let opening = self.opening();
-        let unsent = self.in_composer().to_owned();
-        let kept = &mut self.keeping.kept;
-        change.name = newer(&mut kept.name, &self.keeping.name);
+        let unsent = self.drafts.text().to_owned();
+        let kept = &mut self.persistence.kept;
+        change.name = newer(&mut kept.name, &self.persistence.name);
         change.opening = newer(&mut kept.opening, &opening);
-        change.files = newer(&mut kept.files, &self.files);
+        change.files = newer(&mut kept.files, self.chat_files.files());
         change.choices = newer(&mut kept.choices, &choices);
-        change.ledger = newer(&mut kept.ledger, &self.ledger);
+        change.ledger = newer(&mut kept.ledger, self.spending.ledger());
         change.folded = newer(&mut kept.folded, self.history.summary());
         change.passages = newer(&mut kept.passages, &self.codebase.places);
         change.draft = newer(&mut kept.draft, &unsent);
-        change.said = newer(&mut kept.said, &self.said);
-        let sign = (!self.review.is_empty()).then(|| (self.review.fingerprint(), self.request.clone()));
+        change.said = newer(&mut kept.said, self.proposals.feedback());
+        let sign = (!self.proposals.review().is_empty())
+            .then(|| (self.proposals.review().fingerprint(), self.proposals.request().to_owned()));
         if kept.review != sign {
             let (sign, request) = sign.unwrap_or_default();
-            change.review = Some(SavedReview { review: self.review.without_history(), request, sign });
-            kept.review = (!self.review.is_empty()).then(|| (sign, self.request.clone()));
+            change.review = Some(SavedReview { review: self.proposals.review().without_history(), request, sign });
+            kept.review = (!self.proposals.review().is_empty()).then(|| (sign, self.proposals.request().to_owned()));
         }
         anything |= change.name.is_some() || change.opening.is_some() || change.files.is_some();
         anything |= change.choices.is_some() || change.ledger.is_some() || change.folded.is_some();
@@ -182,18 +186,18 @@ impl Session {
         anything || change.draft.is_some() || change.review.is_some()
     }
 
-    fn choices(&self) -> Choices {
-        let model = match &self.connection {
+    fn saved_choices(&self) -> Choices {
+        let model = match self.model.connection() {
             Connection::Remote { model, .. } => model.clone(),
             Connection::None | Connection::Demo => String::new(),
         };
         Choices {
-            mode: self.mode,
+            mode: self.modes.mode(),
             model,
-            map_tokens: self.map.settings().tokens,
-            pinned: self.map.settings().pinned.iter().cloned().collect(),
-            banned: self.map.settings().banned.iter().cloned().collect(),
-            turns: self.turns(),
+            map_tokens: self.next_request.map().tokens,
+            pinned: self.next_request.map().pinned.iter().cloned().collect(),
+            banned: self.next_request.map().banned.iter().cloned().collect(),
+            turns: self.turns.count(),
         }
     }
 
@@ -208,10 +212,10 @@ impl Session {
 }
 
 /// The value, if it is another than the one that is kept; it is kept then.
-fn newer<T: Clone + PartialEq>(kept: &mut T, now: &T) -> Option<T> {
-    if kept == now {
+fn newer<T: ToOwned + PartialEq + ?Sized>(kept: &mut T::Owned, now: &T) -> Option<T::Owned> {
+    if (*kept).borrow() == now {
         return None;
     }
-    kept.clone_from(now);
-    Some(now.clone())
+    *kept = now.to_owned();
+    Some(now.to_owned())
 }

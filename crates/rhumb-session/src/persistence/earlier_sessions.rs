@@ -22,7 +22,7 @@ pub enum Speaker {
 impl Session {
     /// Whether what happens is kept, so that it can be gone on with.
     pub fn is_kept(&self) -> bool {
-        self.keeping.on
+        self.persistence.on
     }
 
     /// Asks what was said last in a session.
@@ -53,8 +53,8 @@ impl Session {
 
     /// The files that leave the chat when all are dropped: not those that every chat begins with.
     pub fn files_to_drop(&self) -> Vec<&str> {
-        let stays = |file: &super::super::ChatFile| file.read_only && self.standing.contains(&file.path);
-        self.files.iter().filter(|file| !stays(file)).map(|file| file.path.as_str()).collect()
+        let stays = |file: &super::super::ChatFile| file.read_only && self.chat_files.is_initial(&file.path);
+        self.chat_files.files().iter().filter(|file| !stays(file)).map(|file| file.path.as_str()).collect()
     }
 }
 

@@ -53,7 +53,7 @@ impl Session {
             self.tell(Level::Warning, "There is nothing to write yet.", "");
             return Vec::new();
         }
-        let title = if self.keeping.name.is_empty() { self.opening() } else { self.keeping.name.clone() };
+        let title = if self.persistence.name.is_empty() { self.opening() } else { self.persistence.name.clone() };
         let path = name.unwrap_or_else(|| format!("{}-", stem(&title)));
         let format = match path.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()) {
             Some(ending) if ending == "json" => ExportFormat::Json,
@@ -65,8 +65,12 @@ impl Session {
                 return Vec::new();
             }
         };
-        let exported =
-            Exported { number: self.keeping.number, title: &title, files: &self.files, entries: &self.transcript };
+        let exported = Exported {
+            number: self.persistence.number,
+            title: &title,
+            files: self.chat_files.files(),
+            entries: &self.transcript,
+        };
         let text = export(&exported, format);
         vec![Effect::Persist(PersistenceEffect::Write(TextFile {
             path,

@@ -189,7 +189,7 @@ impl Session {
     /// Remembers a message or command as it was typed.
     pub fn remember_input(&mut self, text: &str) {
         let text = text.trim_end();
-        let inputs = &mut self.keeping.inputs;
+        let inputs = &mut self.persistence.inputs;
         if text.is_empty() || inputs.last().is_some_and(|last| last == text) {
             return;
         }
@@ -199,7 +199,7 @@ impl Session {
         if inputs.len() > INPUTS {
             inputs.remove(0);
         }
-        self.keeping.new_inputs.push(text.to_owned());
+        self.persistence.new_inputs.push(text.to_owned());
     }
 
     /// Lists earlier sessions, to choose one.
@@ -210,37 +210,37 @@ impl Session {
     /// Names the session.
     pub fn rename(&mut self, name: String) {
         self.tell(Level::Info, format!("This session is called {name} from now on."), "/resume finds it by its name.");
-        self.keeping.name = name;
+        self.persistence.name = name;
     }
 
     /// Takes in what became of an order.
     pub(super) fn kept(&mut self, report: PersistenceResponse) -> Vec<Effect> {
         match report {
             PersistenceResponse::Opened(inputs) => {
-                self.keeping.on = true;
+                self.persistence.on = true;
                 // What was typed before the database was open is the newest.
-                let typed = std::mem::replace(&mut self.keeping.inputs, inputs);
-                self.keeping.inputs.retain(|known| !typed.contains(known));
-                self.keeping.inputs.extend(typed);
+                let typed = std::mem::replace(&mut self.persistence.inputs, inputs);
+                self.persistence.inputs.retain(|known| !typed.contains(known));
+                self.persistence.inputs.extend(typed);
             }
             PersistenceResponse::Off(failure) => {
-                self.keeping.on = false;
+                self.persistence.on = false;
                 if let Some(failure) = failure {
                     self.tell_failure(Level::Warning, failure);
                 }
             }
             PersistenceResponse::UnfinishedWork(number, unfinished) => self.tell_unfinished(number, unfinished),
-            PersistenceResponse::Numbered(number) => self.keeping.number = Some(number),
+            PersistenceResponse::Numbered(number) => self.persistence.number = Some(number),
             PersistenceResponse::DatabaseReplaced(aside) => self.tell_damaged(&aside),
             PersistenceResponse::Deleted => self.forget_kept(),
-            PersistenceResponse::Names(lines) => self.keeping.earlier = lines,
+            PersistenceResponse::Names(lines) => self.persistence.earlier = lines,
             PersistenceResponse::Listed(query, lines) => self.listed_sessions(query, lines),
             // The face takes note of it by itself.
             PersistenceResponse::Peeked(..) => {}
             PersistenceResponse::Resumed { session, fork } => return self.resumed(*session, fork),
             PersistenceResponse::OpenElsewhere { number, title } => self.ask_to_fork(number, &title),
             PersistenceResponse::Written { path, what } => {
-                self.watching.pass_over(&path);
+                self.comment_watch.pass_over(&path);
                 self.tell(Level::Info, format!("{what} was written to {path}."), "");
             }
             PersistenceResponse::Exists(order) => self.ask_to_replace(order),

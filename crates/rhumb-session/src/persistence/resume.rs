@@ -1,9 +1,9 @@
 //! Going on with an earlier session.
 
+use super::super::connect::Connection;
 use super::super::effect::Effect;
 use super::super::processes::RunState;
-use super::super::proposal::edit_retries::EditRetries;
-use super::super::state::{Connection, Session};
+use super::super::state::Session;
 use super::super::transcript::{Answer, AnswerState, Entry, Level};
 use super::super::turn::continuation::OFFER;
 use super::super::turn::events::is_streaming;
@@ -25,13 +25,13 @@ impl Session {
 
     /// Whether something runs that belongs to this session; that is told.
     pub(super) fn must_not_move(&mut self) -> bool {
-        if self.turn.is_some() {
+        if self.turns.is_running() {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then try again.");
-        } else if self.writing {
+        } else if self.proposals.is_writing() {
             self.tell(Level::Warning, "A write is under way.", "Try again when it is done.");
         } else if self.is_compacting() {
             self.tell(Level::Warning, "The conversation is being summarised.", "Try again when that is done.");
-        } else if self.proposing > 0 {
+        } else if self.proposals.is_locating() {
             let text = "The edits of the last answer are still being looked for.";
             self.tell(Level::Warning, text, "Try again in a moment.");
         }
@@ -52,28 +52,24 @@ impl Session {
         let is_fresh = !self.was_spoken_in();
         let mut effects = self.keep_the_rest();
         let notices = self.transcript.replace(session.transcript);
-        let files = std::mem::replace(&mut self.files, session.files);
+        let files = self.chat_files.replace(session.files);
         if is_fresh {
-            let added = |file: &_| !self.files.contains(file);
-            let added: Vec<_> = files.into_iter().filter(added).collect();
-            self.files.retain(|file| !added.iter().any(|other| other.path == file.path));
-            self.files.extend(added);
+            files.iter().for_each(|file| self.chat_files.add(&file.path, file.read_only));
         }
         self.take_choices(&session.choices);
-        (self.keeping.name, self.ledger, self.last_spent) = (session.name, session.ledger, None);
+        self.persistence.name = session.name;
+        self.spending.resume(session.ledger);
         self.history.restore(session.folded);
-        self.draft = session.draft;
+        self.drafts.set_message(&session.draft);
         self.codebase.resume(session.passages);
-        self.command_draft.clear();
-        (self.review, self.request, self.rounds) = (session.review, session.request, EditRetries::default());
-        self.said = session.said;
-        self.proposals += usize::from(!self.review.is_empty());
+        self.drafts.clear_command();
+        self.proposals.resume(session.review, session.request, session.said);
         self.leave_what_waits();
         effects.push(self.enter(session.number, fork));
         let broken = self.close_broken_answer();
         if is_fresh {
             // What was told at an earlier start is not told once more.
-            let unfinished = self.keeping.unfinished.take();
+            let unfinished = self.persistence.unfinished.take();
             let is_new = |notice: &&Entry| !self.transcript.contains(notice) && Some(*notice) != unfinished.as_ref();
             let new: Vec<Entry> = notices.iter().filter(is_new).cloned().collect();
             self.transcript.extend(new);
@@ -84,8 +80,8 @@ impl Session {
         if let Some((text, hint)) = broken {
             self.tell(Level::Warning, text, hint);
         }
-        if !self.draft.is_empty() {
-            self.return_draft(self.draft.clone());
+        if !self.drafts.message().is_empty() {
+            self.return_draft(self.drafts.message().to_owned());
         }
         effects.extend(self.measure());
         effects
@@ -95,7 +91,7 @@ impl Session {
     fn leave_what_waits(&mut self) {
         self.withdraw_offers();
         self.forget_mentioned();
-        self.waiting.search = None;
+        self.modes.waiting_mut().search = None;
         self.set_checks_apart();
         self.withdraw_questions();
         self.hold_queue();
@@ -107,15 +103,15 @@ impl Session {
         if fork {
             return Effect::Persist(PersistenceEffect::Branch { from: Some(number) });
         }
-        self.keeping.number = Some(number);
+        self.persistence.number = Some(number);
         self.take_as_kept();
         Effect::Persist(PersistenceEffect::Enter)
     }
 
     fn take_choices(&mut self, choices: &Choices) {
-        self.mode = choices.mode;
-        self.map.restore(choices.map_tokens, &choices.pinned, &choices.banned);
-        self.skip_turns(choices.turns);
+        self.modes.set_mode(choices.mode);
+        self.next_request.restore_map(choices.map_tokens, &choices.pinned, &choices.banned);
+        self.turns.skip_to(choices.turns);
     }
 
     /// An answer that was arriving when the program was killed has ended there. A message of which no answer was kept is a draft
@@ -137,15 +133,15 @@ impl Session {
             _ => None,
         });
         let text = "The last message had no answer yet when rhumb was stopped.";
-        if !self.draft.is_empty() {
+        if !self.drafts.message().is_empty() {
             return Some((text, "/retry asks it again."));
         }
-        self.draft = asked.unwrap_or_default();
+        self.drafts.set_message(&asked.unwrap_or_default());
         Some((text, "It is in the composer again; Enter sends it."))
     }
 
     fn tell_resumed(&mut self, number: i64, fork: bool, model: &str, lost: Vec<String>) {
-        let title = if self.keeping.name.is_empty() { self.opening() } else { self.keeping.name.clone() };
+        let title = if self.persistence.name.is_empty() { self.opening() } else { self.persistence.name.clone() };
         let title = if title.is_empty() { String::new() } else { format!(": {title}") };
         let (text, hint) = if fork {
             (
@@ -160,7 +156,7 @@ impl Session {
             self.transcript.remove(at);
         }
         self.transcript.push(notice);
-        if let Connection::Remote { model: now, .. } = &self.connection
+        if let Connection::Remote { model: now, .. } = self.model.connection()
             && !model.is_empty()
             && now != model
         {

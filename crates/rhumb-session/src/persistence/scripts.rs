@@ -10,7 +10,7 @@ use crate::notice::Notice;
 impl Session {
     /// Writes the files of the chat as commands to a file.
     pub fn save_files(&mut self, path: String) -> Vec<Effect> {
-        if self.files.is_empty() {
+        if self.chat_files.files().is_empty() {
             self.tell(Level::Warning, "No file is in the chat, so there is nothing to save.", "/add FILE adds one.");
             return Vec::new();
         }
@@ -18,7 +18,7 @@ impl Session {
             let command = if file.read_only { "/read-only" } else { "/add" };
             format!("{command} {}\n", shell_words::quote(&file.path))
         };
-        let text = self.files.iter().map(line).collect();
+        let text = self.chat_files.files().iter().map(line).collect();
         vec![Effect::Persist(PersistenceEffect::Write(TextFile {
             path,
             text,

@@ -29,7 +29,7 @@ fn end(session: &mut Session, turn: u64) {
 
 fn talk(session: &mut Session, question: &str) {
     session.send(question);
-    let turn = session.turns();
+    let turn = session.turns.count();
     stream(session, turn, &format!("about {question}"));
     end(session, turn);
 }
@@ -143,7 +143,7 @@ fn only_what_has_changed_is_written() {
     talk(&mut session, "one");
     session.kept_changes();
     session.send("two");
-    let turn = session.turns();
+    let turn = session.turns.count();
     stream(&mut session, turn, "a");
     session.kept_changes();
     stream(&mut session, turn, "b");
@@ -185,21 +185,27 @@ fn a_message_without_a_word_of_answer_is_a_draft_again() {
 fn what_was_chosen_and_decided_comes_back() {
     let (mut first, mut disk) = (session(), Disk::default());
     talk(&mut first, "one");
-    first.files.push(ChatFile { path: "docs/api.md".into(), read_only: true });
-    first.mode = Mode::Ask;
+    first.chat_files.add("docs/api.md", true);
+    first.modes.set_mode(Mode::Ask);
     first.set_map_tokens(Some(512));
     first.toggle_pin("x");
     first.rename("poem".into());
     propose(&mut first);
-    first.review.decide_all(Decision::Accepted);
+    first.review_mut().decide_all(Decision::Accepted);
     first.draft_changed("and then");
     disk.keep(&mut first);
     let mut session = disk.resumed();
-    assert_eq!((&session.files, session.mode, session.map().tokens), (&first.files, Mode::Ask, Some(512)));
-    assert_eq!((&session.map().pinned, &session.keeping.name), (&first.map().pinned, &first.keeping.name));
-    assert_eq!((&session.review.files, &session.request), (&first.review.files, &first.request));
+    assert_eq!(
+        (&session.chat_files.files(), session.modes.mode(), session.map().tokens),
+        (&first.chat_files.files(), Mode::Ask, Some(512))
+    );
+    assert_eq!((&session.map().pinned, &session.persistence.name), (&first.map().pinned, &first.persistence.name));
+    assert_eq!(
+        (&session.proposals.review().files, session.proposals.request()),
+        (&first.proposals.review().files, first.proposals.request())
+    );
     assert_eq!(session.returned_draft(), Some("and then"));
-    assert_eq!(session.proposals, 1, "the review pane turns to it");
+    assert_eq!(session.proposals.count(), 1, "the review pane turns to it");
     assert!(matches!(session.write_accepted().as_slice(), [Effect::Write { .. }]));
 }
 
@@ -229,9 +235,9 @@ fn with_edits() -> Session {
     let blocks = [block("b", "B"), block("d", "D"), block("zebra", "Z"), block("b", "B")].concat();
     let reply = format!("{blocks}x\n```\n<<<<<<< SEARCH\ne\n=======\nE\n");
     let mut session = session();
-    session.edit_rounds = 0;
+    session.proposals.set_max_retries(0);
     session.send("ask");
-    let turn = session.turns();
+    let turn = session.turns.count();
     stream(&mut session, turn, &reply);
     session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
     let parsed = ParsedReply { answer: Some(0), ..rhumb_edit::parse(&reply, FormatChoice::Auto) };
@@ -259,11 +265,11 @@ fn an_edit_stands_the_same_after_a_restart() {
         assert_eq!(states(&resumed), wanted, "after a restart");
     };
     stands(&mut session, [Pending, Pending, Unplaced, Repeated, Incomplete]);
-    session.review.decide(HunkId { file: 0, hunk: 0 }, Decision::Accepted);
-    session.review.decide(HunkId { file: 0, hunk: 1 }, Decision::Rejected);
+    session.review_mut().decide(HunkId { file: 0, hunk: 0 }, Decision::Accepted);
+    session.review_mut().decide(HunkId { file: 0, hunk: 1 }, Decision::Rejected);
     stands(&mut session, [Accepted, Rejected, Unplaced, Repeated, Incomplete]);
-    let zebra = session.review.refused.iter().position(|outcome| outcome.quote.contains("zebra")).unwrap();
-    session.review.dismiss(zebra);
+    let zebra = session.proposals.review().refused.iter().position(|outcome| outcome.quote.contains("zebra")).unwrap();
+    session.review_mut().dismiss(zebra);
     stands(&mut session, [Accepted, Rejected, Dismissed, Repeated, Incomplete]);
     let written = || super::super::Written { paths: vec!["x".into()], ..super::super::Written::default() };
     session.handle(Response::Wrote(written()));
@@ -299,8 +305,8 @@ fn what_was_said_of_hunks_that_are_written_comes_back() {
     talk(&mut first, "ask");
     propose(&mut first);
     let id = rhumb_edit::review::HunkId::default();
-    first.review.decide_all(Decision::Accepted);
-    first.review.comment(rhumb_edit::review::CommentTarget::Hunk(id), "mind the docs");
+    first.review_mut().decide_all(Decision::Accepted);
+    first.review_mut().comment(rhumb_edit::review::CommentTarget::Hunk(id), "mind the docs");
     disk.keep(&mut first);
     first.handle(Response::Wrote(Written { paths: vec!["x".into()], ..Written::default() }));
     assert!(disk.keep(&mut first) && !disk.keep(&mut first));
@@ -319,8 +325,8 @@ fn a_review_of_a_file_that_has_changed_is_not_applied_blindly() {
     kept.stale = vec![("x".into(), Some(Arc::from("a\nbb\nc\n")))];
     let mut session = session();
     session.handle(Response::Persisted(PersistenceResponse::Resumed { session: Box::new(kept), fork: false }));
-    assert!(session.review.files.is_empty());
-    assert_eq!(session.review.refused.len(), 1);
+    assert!(session.proposals.review().files.is_empty());
+    assert_eq!(session.proposals.review().refused.len(), 1);
     assert!(last_notice(&session).text.contains("x was read again"), "{:?}", last_notice(&session));
 }
 
@@ -331,7 +337,7 @@ fn a_secret_is_kept_nowhere_and_a_review_with_one_not_at_all() {
     session.rename("hunter2".into());
     session.draft_changed("hunter2!");
     propose(&mut session);
-    session.request = "hunter2".into();
+    session.proposals.set_request("hunter2");
     let Some(PersistenceEffect::Change(change)) = session.kept_changes() else { panic!("there is something") };
     let stored = change.stored(|text| text.replace("hunter2", "[key]"));
     assert!(!format!("{stored:?}").contains("hunter2"));
@@ -367,13 +373,13 @@ fn what_is_not_kept_yet_is_kept_before_the_session_changes() {
 fn the_files_of_the_start_stay_when_a_session_is_gone_on_with() {
     let (mut first, mut disk) = (session(), Disk::default());
     talk(&mut first, "one");
-    first.files.push(ChatFile { path: "a".into(), read_only: false });
+    first.chat_files.add("a", false);
     disk.keep(&mut first);
     let mut session = session();
     session.tell(Level::Warning, "no git here", "");
-    session.files.push(ChatFile { path: "b".into(), read_only: false });
+    session.chat_files.add("b", false);
     session.handle(Response::Persisted(PersistenceResponse::Resumed { session: Box::new(disk.read()), fork: false }));
-    let paths: Vec<&str> = session.files.iter().map(|file| file.path.as_str()).collect();
+    let paths: Vec<&str> = session.chat_files.files().iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["a", "b"]);
     assert!(
         session.transcript.iter().any(|entry| matches!(entry, Entry::Status(notice) if notice.text == "no git here"))
@@ -393,7 +399,7 @@ fn a_fork_ends_with_its_turn_and_the_rest_stays_where_it_was() {
     let effects = session.fork(Some(2));
     assert!(effects.contains(&Effect::Persist(PersistenceEffect::Branch { from: None })), "{effects:?}");
     assert_eq!(texts(&session), ["one", "about one", "two", "about two"]);
-    assert!(session.review.is_empty(), "it belongs to the third turn");
+    assert!(session.proposals.review().is_empty(), "it belongs to the third turn");
     assert!(last_notice(&session).hint.contains("/resume 7"));
     let mut other = Disk::default();
     assert!(other.keep(&mut session));
@@ -421,7 +427,7 @@ fn a_review_is_only_let_go_of_where_it_is_kept() {
     talk(&mut session, "one");
     propose(&mut session);
     session.rewind(Some(1));
-    assert!(!session.review.is_empty());
+    assert!(!session.proposals.review().is_empty());
 }
 
 #[test]
@@ -454,8 +460,8 @@ fn a_file_is_replaced_only_when_that_is_wanted() {
 #[test]
 fn a_file_of_commands_may_not_run_programs() {
     let mut session = session();
-    session.files.push(ChatFile { path: "a b.rs".into(), read_only: false });
-    session.files.push(ChatFile { path: "docs.md".into(), read_only: true });
+    session.chat_files.add("a b.rs", false);
+    session.chat_files.add("docs.md", true);
     let effects = session.save_files("chat.rhumb".into());
     let [Effect::Persist(PersistenceEffect::Write(order))] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!(order.text, "/add 'a b.rs'\n/read-only docs.md\n");
@@ -485,7 +491,7 @@ fn a_damaged_database_is_told_and_all_is_kept_again() {
 fn what_cannot_be_read_is_told_and_the_rest_is_used() {
     let (mut session, mut disk) = (session(), Disk::default());
     talk(&mut session, "one");
-    session.files.push(ChatFile { path: "a".into(), read_only: false });
+    session.chat_files.add("a", false);
     disk.keep(&mut session);
     disk.stored.entries[1] = r#"{"hologram":{}}"#.into();
     disk.stored.parts.insert("ledger".into(), "?".into());
@@ -537,23 +543,23 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn take(session: &mut Session, step: Step) {
-    let turn = session.turns();
+    let turn = session.turns.count();
     match step {
         Step::Send(text) => drop(session.send(&text)),
         Step::Stream(text) => stream(session, turn, &text),
         Step::End => end(session, turn),
         Step::Cancel => drop(session.cancel()),
         Step::Draft(text) => drop(session.draft_changed(&text)),
-        Step::File(file, read_only) => session.files.push(ChatFile { path: format!("f{file}"), read_only }),
-        Step::Mode(mode) => session.mode = Mode::CHOICES[mode],
+        Step::File(file, read_only) => session.chat_files.add(&format!("f{file}"), read_only),
+        Step::Mode(mode) => session.modes.set_mode(Mode::CHOICES[mode]),
         Step::Tell(text) => session.tell(Level::Info, text, "hint"),
         Step::Clear => drop(session.clear_history()),
         Step::Pin(file) => drop(session.toggle_pin(&format!("f{file}"))),
         Step::Propose => propose(session),
         Step::Decide(yes) => {
-            session.review.decide_all(if yes { Decision::Accepted } else { Decision::Rejected });
+            session.review_mut().decide_all(if yes { Decision::Accepted } else { Decision::Rejected });
         }
-        Step::Rename(name) => session.keeping.name = name,
+        Step::Rename(name) => session.persistence.name = name,
         Step::Retry => drop(session.retry()),
         // A new session: what is on this disk is no more its own.
         Step::Rewind | Step::Keep => {}
@@ -576,12 +582,12 @@ proptest! {
         let kept = disk.read();
         prop_assert!(kept.lost.is_empty(), "{:?}", kept.lost);
         prop_assert_eq!(&kept.transcript[..], &session.transcript[..]);
-        prop_assert_eq!(&kept.files, &session.files);
-        prop_assert_eq!((&kept.draft, &kept.name), (&session.draft, &session.keeping.name));
-        prop_assert_eq!(&kept.review.files, &session.review.files);
-        prop_assert_eq!((kept.choices.mode, kept.choices.turns), (session.mode, session.turns()));
+        prop_assert_eq!(&kept.files, &session.chat_files.files());
+        prop_assert_eq!((kept.draft.as_str(), &kept.name), (session.drafts.message(), &session.persistence.name));
+        prop_assert_eq!(&kept.review.files, &session.proposals.review().files);
+        prop_assert_eq!((kept.choices.mode, kept.choices.turns), (session.modes.mode(), session.turns.count()));
         prop_assert_eq!(&kept.folded, session.history.summary());
-        prop_assert!(disk.resumed().history_messages() == session.history_messages() || session.turn.is_some());
+        prop_assert!(disk.resumed().history_messages() == session.history_messages() || session.turns.is_running());
     }
 }
 
@@ -599,7 +605,7 @@ fn what_waits_in_one_session_does_not_go_out_in_another_by_itself() {
     let kept = Box::new(disk.read());
     session.handle(Response::Persisted(PersistenceResponse::Resumed { session: kept, fork: false }));
     assert!(session.questions.is_empty() && session.next_queued().is_empty());
-    assert!(session.queue.is_held());
+    assert!(session.turns.queue().is_held());
     assert_eq!(session.take_back_queued().as_deref(), Some("mend a.py"), "nothing that was said is lost");
 }
 
@@ -611,7 +617,7 @@ fn a_session_is_not_left_while_edits_of_its_answer_are_looked_for() {
     disk.keep(&mut first);
     let mut session = session();
     session.send("two");
-    let turn = session.turns();
+    let turn = session.turns.count();
     stream(&mut session, turn, "about two");
     session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
     let kept = Box::new(disk.read());
@@ -671,6 +677,6 @@ fn what_a_check_finds_is_not_sent_in_another_session_by_itself() {
     let shared = SharedText { title: "x".into(), text: "wrong".into(), tokens: 1, whole: None };
     let outcome = Outcome { shared: Some(shared), failed: true, ..Outcome::default() };
     let effects = session.handle(Response::Ran(RunResponse::Done { job: 1, outcome }));
-    assert!(effects.is_empty() && session.turn.is_none(), "{effects:?}");
+    assert!(effects.is_empty() && !session.turns.is_running(), "{effects:?}");
     assert_eq!(session.questions.len(), 1, "it is offered");
 }

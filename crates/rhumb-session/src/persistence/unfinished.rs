@@ -51,8 +51,8 @@ impl Session {
     /// What to tell after leaving; `is_kept` says whether the last changes are on the disk, and `resume` is the command line that resumes
     /// the session, on a line that can be copied. Empty where nothing was said in it and nothing waits.
     pub fn farewell(&self, is_kept: bool, resume: &str) -> String {
-        let unfinished = UnfinishedWork::of(&self.review, self.in_composer());
-        match self.keeping.number.filter(|_| is_kept) {
+        let unfinished = UnfinishedWork::of(self.proposals.review(), self.drafts.text());
+        match self.persistence.number.filter(|_| is_kept) {
             Some(_) if !self.is_worth_keeping() => String::new(),
             Some(number) if unfinished.is_anything() => {
                 format!("Session {number} is kept, with {}.\nResume it with: {resume}", unfinished.words())
@@ -70,7 +70,7 @@ impl Session {
         let text = format!("The last session ({number}) has {}.", unfinished.words());
         let notice = Entry::status(Level::Info, text, "/resume opens it, and so does rhumb --continue at the start.");
         self.transcript.push(notice.clone());
-        self.keeping.unfinished = Some(notice);
+        self.persistence.unfinished = Some(notice);
     }
 }
 

@@ -35,9 +35,9 @@ fn failed(text: &str) -> Outcome {
 /// A request was answered, and what it led to was written: the check that follows.
 fn written(session: &mut Session) -> u64 {
     session.send("do it");
-    let turn = session.turn.as_ref().unwrap().number;
+    let turn = session.turns.current().unwrap().number;
     answer(session, turn, "done");
-    session.request = "do it".into();
+    session.proposals.set_request("do it");
     write(session)
 }
 
@@ -144,7 +144,7 @@ fn every_round_is_held_against_the_files_as_the_request_found_them() {
     let known = |path: &str| files.iter().find(|(own, _)| own == path).and_then(|(_, base)| base.clone());
     assert_eq!((known("a.py").as_deref(), known("b.py").as_deref()), (Some("whole"), Some("beside")));
 
-    session.rounds = crate::proposal::edit_retries::EditRetries::default();
+    *session.proposals.retries_mut() = crate::proposal::edit_retries::EditRetries::default();
     session.before_write(&[order("b.py", "later")]);
     let files = checked(&session.handle(wrote("b.py"))).unwrap();
     assert_eq!(files, [("b.py".to_owned(), Some(Arc::from("later")))], "a new request begins anew");
@@ -171,7 +171,7 @@ fn without_rounds_or_with_something_else_begun_it_is_offered() {
         |session| {
             session.send("next");
         },
-        |session| session.connection = Connection::None,
+        |session| session.set_connection(Connection::None),
     ];
     for begin in cases {
         let mut session = session();
@@ -218,7 +218,7 @@ fn commands_are_not_taken_from_answers_to_questions_or_when_it_is_off() {
     for (mode, suggestions) in [(Mode::Ask, true), (Mode::Code, false)] {
         let mut session = session();
         session.processes.suggestions = suggestions;
-        session.mode = mode;
+        session.modes.set_mode(mode);
         session.send("how?");
         answer(&mut session, 1, "```sh\nmake\n```\n");
         assert!(session.questions.is_empty(), "{mode}");
@@ -259,7 +259,7 @@ fn what_the_first_write_broke_is_still_looked_for_after_the_second() {
     session.before_write(&orders("whole"));
     let job = written(&mut session);
     report(&mut session, RunResponse::Done { job, outcome: failed("a.py does not parse") });
-    let turn = session.turn.as_ref().unwrap().number;
+    let turn = session.turns.current().unwrap().number;
     answer(&mut session, turn, "mended");
     session.before_write(&orders("broken"));
     let effects = session.handle(Response::Wrote(Written { paths: vec!["a.py".into()], ..Written::default() }));
@@ -273,14 +273,16 @@ fn what_the_first_write_broke_is_still_looked_for_after_the_second() {
 #[test]
 fn what_a_test_names_goes_along_where_nothing_is_in_question() {
     let mut session = session();
-    session.paths = Arc::new(vec!["src/calc.ts".into(), "test.js".into()]);
-    session.listed = true;
+    session.repository.set_paths(Arc::new(vec!["src/calc.ts".into(), "test.js".into()]));
     let effects = session.test(Some("node test.js".into()));
     let outcome = Outcome { files: Vec::new(), ..failed("FAIL src/calc.ts:2 expected 6, got 5") };
     report(&mut session, RunResponse::Done { job: job_of(&effects), outcome });
     assert!(title(&session).ends_with("(3 tokens, and src/calc.ts)"), "{}", title(&session));
     let effects = session.answer('y');
-    assert!(asked(&effects).is_some() && session.files.iter().any(|file| file.path == "src/calc.ts"), "{effects:?}");
+    assert!(
+        asked(&effects).is_some() && session.chat_files.files().iter().any(|file| file.path == "src/calc.ts"),
+        "{effects:?}"
+    );
 }
 
 /// The command that the check after a write runs again.
@@ -317,7 +319,7 @@ fn a_failed_command_runs_again_after_each_write_of_the_fix_until_it_passes() {
     for (begin, key) in cases {
         let mut session = session();
         // EditRetries of an earlier request do not count.
-        session.rounds.verified = 2;
+        session.proposals.retries_mut().verified = 2;
         let job = job_of(&begin(&mut session));
         let turn = sent_for_a_fix(&mut session, job, key);
         answer(&mut session, turn, "fixed");
@@ -359,7 +361,7 @@ fn a_failure_that_is_shared_is_what_the_next_message_is_about_and_no_other() {
     session.answer('s');
     for again in [Some("make".to_owned()), None] {
         session.send("fix it, and keep the API");
-        let turn = session.turn.as_ref().unwrap().number;
+        let turn = session.turns.current().unwrap().number;
         answer(&mut session, turn, "done");
         let effects = wrote(&mut session);
         assert_eq!(runs_again(&effects), again);

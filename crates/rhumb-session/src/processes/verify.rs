@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use super::{Outcome, Purpose, RepeatedCheck, SharedText, VerifyRequest, When};
+use crate::connect::Connection;
 use crate::context::Mode;
 use crate::effect::{Effect, PendingWrite, RequestSpec};
 use crate::proposal::write::few;
 use crate::question::{Choice, Question, Subject};
-use crate::request::chat_files::ChatFile;
-use crate::state::{Connection, Session};
+use crate::state::Session;
 use crate::transcript::{Entry, Level};
 use crate::turn::Turn;
 use rhumb_text::count;
@@ -58,12 +58,12 @@ impl Session {
     /// against the files as they were before that one: else the fault that it shall mend would be one that was there before.
     pub(crate) fn before_write(&mut self, orders: &[PendingWrite]) {
         let bases = &mut self.processes.bases;
-        if self.rounds.verified == 0 {
+        if self.proposals.retries().verified == 0 {
             bases.clear();
         }
         for order in orders {
             if let Some(text) = &order.content {
-                self.watching.wrote(&order.path, text);
+                self.comment_watch.wrote(&order.path, text);
             }
             if bases.iter().all(|(known, _)| *known != order.path) {
                 bases.push((order.path.clone(), order.expected.clone()));
@@ -78,7 +78,7 @@ impl Session {
         self.questions.withdraw(|subject| matches!(subject, Subject::Process(ProcessSubject::Mend { .. })));
         let base = |path: &String| bases.iter().find(|(known, _)| known == path).and_then(|(_, base)| base.clone());
         let mut files: Vec<_> = paths.iter().map(|path| (path.clone(), base(path))).collect();
-        if self.rounds.verified > 0 {
+        if self.proposals.retries().verified > 0 {
             // A file that the mending left alone may still be the one at fault.
             files.extend(bases.iter().filter(|(path, _)| !paths.contains(path)).cloned());
         }
@@ -87,10 +87,11 @@ impl Session {
                 self.processes.written.push(path.clone());
             }
         }
-        let written = Verification { turns: self.turns(), request: self.request.clone() };
+        let written = Verification { turns: self.turns.count(), request: self.proposals.request().to_owned() };
         let mut check = VerifyRequest { files, lint: When::AsSet, test: When::AsSet, ..VerifyRequest::default() };
-        if let Some(recheck) = self.rounds.recheck.clone() {
-            let (round, of) = (self.rounds.verified, self.processes.rounds.max(self.rounds.verified));
+        if let Some(recheck) = self.proposals.retries().recheck.clone() {
+            let (round, of) =
+                (self.proposals.retries().verified, self.processes.rounds.max(self.proposals.retries().verified));
             let text = recheck.with_verb(["runs", "run"]);
             self.tell(Level::Info, format!("{text} again after round {round} of {of}."), "");
             if recheck.test {
@@ -139,12 +140,12 @@ impl Session {
         if !self.processes.written.is_empty() {
             return self.processes.written.clone();
         }
-        self.files.iter().filter(|file| !file.read_only).map(|file| file.path.clone()).collect()
+        self.chat_files.files().iter().filter(|file| !file.read_only).map(|file| file.path.clone()).collect()
     }
 
     /// The conversation is another from here on: what checks that run find does not go to the model by itself.
     pub(crate) fn set_checks_apart(&mut self) {
-        self.next_turn();
+        self.turns.next_number();
     }
 
     /// Checks after a write are done.
@@ -155,16 +156,16 @@ impl Session {
             }
             return Vec::new();
         };
-        let is_free = self.turn.is_none()
-            && !self.writing
-            && self.turns() == written.turns
-            && self.draft.trim().is_empty()
-            && self.review.is_empty()
-            && matches!(self.connection, Connection::Remote { .. });
-        if !is_free || self.rounds.verified >= self.processes.rounds {
-            if self.rounds.verified > 0 && self.rounds.verified >= self.processes.rounds {
-                let recheck = self.rounds.recheck.clone().unwrap_or_default();
-                let rounds = count(self.rounds.verified, "round");
+        let is_free = !self.turns.is_running()
+            && !self.proposals.is_writing()
+            && self.turns.count() == written.turns
+            && self.drafts.message().trim().is_empty()
+            && self.proposals.review().is_empty()
+            && matches!(self.model.connection(), Connection::Remote { .. });
+        if !is_free || self.proposals.retries().verified >= self.processes.rounds {
+            if self.proposals.retries().verified > 0 && self.proposals.retries().verified >= self.processes.rounds {
+                let recheck = self.proposals.retries().recheck.clone().unwrap_or_default();
+                let rounds = count(self.proposals.retries().verified, "round");
                 let text = format!("{} after {rounds}.", recheck.with_verb(["still fails", "still fail"]));
                 self.tell(
                     Level::Warning,
@@ -175,20 +176,20 @@ impl Session {
             self.offer_findings(found, files, (written.request, None));
             return Vec::new();
         }
-        self.rounds.verified += 1;
-        let (round, of) = (self.rounds.verified, self.processes.rounds);
+        self.proposals.retries_mut().verified += 1;
+        let (round, of) = (self.proposals.retries().verified, self.processes.rounds);
         self.send_findings(found.text, &files, written.request, (round, of))
     }
 
     /// Whether the model may be asked once more to repair what a check found.
     pub fn may_repair(&self) -> bool {
-        self.rounds.verified < self.processes.rounds
+        self.proposals.retries().verified < self.processes.rounds
     }
 
     /// Says that the check which failed before passes now.
     fn tell_passed(&mut self) {
-        let Some(recheck) = self.rounds.recheck.take() else { return };
-        let rounds = count(self.rounds.verified.max(1), "round");
+        let Some(recheck) = self.proposals.retries_mut().recheck.take() else { return };
+        let rounds = count(self.proposals.retries().verified.max(1), "round");
         self.tell(Level::Info, format!("{} after {rounds}.", recheck.with_verb(["passes", "pass"])), "");
     }
 
@@ -211,12 +212,9 @@ impl Session {
     /// Adds files to the chat that are to be fixed: the model has to see what it edits.
     fn bring_in(&mut self, files: &[String]) {
         for path in files {
-            match self.files.iter_mut().find(|file| file.path == *path) {
-                Some(_) => {}
-                None => {
-                    self.files.push(ChatFile { path: path.clone(), read_only: false });
-                    self.tell(Level::Info, format!("{path} was added to the chat for the fix."), "");
-                }
+            if !self.chat_files.contains(path) {
+                self.chat_files.add(path, false);
+                self.tell(Level::Info, format!("{path} was added to the chat for the fix."), "");
             }
         }
     }
@@ -230,7 +228,7 @@ impl Session {
             Some(found) => {
                 // The model has to see what it is to fix.
                 let files = if outcome.files.is_empty() { self.named_by(&found.text) } else { outcome.files };
-                self.offer_findings(found, files, (self.request.clone(), Some(recheck)));
+                self.offer_findings(found, files, (self.proposals.request().to_owned(), Some(recheck)));
             }
             None if outcome.failed || !outcome.notes.is_empty() => {}
             None if outcome.checks.is_empty() => {
@@ -255,8 +253,11 @@ impl Session {
         (request, recheck): (String, Option<RepeatedCheck>),
     ) {
         let short: String = found.title.lines().next().unwrap_or_default().chars().take(TITLE).collect();
-        let new: Vec<String> =
-            files.iter().filter(|path| self.files.iter().all(|file| file.path != **path)).cloned().collect();
+        let new: Vec<String> = files
+            .iter()
+            .filter(|path| self.chat_files.files().iter().all(|file| file.path != **path))
+            .cloned()
+            .collect();
         let with = if new.is_empty() { String::new() } else { format!(", and {}", few(&new)) };
         let title = format!("{short} Send it to the model? ({}{with})", count(found.tokens, "token"));
         let choices = vec![
@@ -293,10 +294,10 @@ impl Session {
             (ProcessSubject::Share(mut shared, recheck), 'f') => {
                 let files = self.named_by(&shared.text);
                 shared.text.push_str(FIX);
-                self.mend(shared, files, (self.request.clone(), recheck))
+                self.mend(shared, files, (self.proposals.request().to_owned(), recheck))
             }
             (ProcessSubject::Mend { found, recheck, .. }, 's') => {
-                self.processes.shared_check = recheck.or_else(|| self.rounds.recheck.clone());
+                self.processes.shared_check = recheck.or_else(|| self.proposals.retries().recheck.clone());
                 self.share(found)
             }
             (ProcessSubject::Mend { found, files, request, recheck }, 'y') => {
@@ -313,8 +314,8 @@ impl Session {
         files: Vec<String>,
         (request, recheck): (String, Option<RepeatedCheck>),
     ) -> Vec<Effect> {
-        if self.turn.is_some() || self.connection == Connection::None {
-            let (text, hint) = match self.turn {
+        if self.turns.is_running() || !self.model.is_connected() {
+            let (text, hint) = match self.turns.current() {
                 Some(_) => ("The model is still answering, so nothing was sent.", "Answer again when it is done."),
                 None => {
                     ("No model is connected, so nothing was sent.", "Share it, and copy the prompt with /copy-context.")
@@ -326,12 +327,13 @@ impl Session {
         }
         if recheck.is_some() {
             // The fix of a check that the developer asked for is held against the files as they are now.
-            (self.rounds.verified, self.rounds.recheck) = (0, recheck);
+            let retries = self.proposals.retries_mut();
+            (retries.verified, retries.recheck) = (0, recheck);
             self.processes.bases.clear();
         }
-        self.rounds.verified += 1;
-        let of = self.processes.rounds.max(self.rounds.verified);
-        self.send_findings(found.text, &files, request, (self.rounds.verified, of))
+        self.proposals.retries_mut().verified += 1;
+        let of = self.processes.rounds.max(self.proposals.retries().verified);
+        self.send_findings(found.text, &files, request, (self.proposals.retries().verified, of))
     }
 
     /// Adds a text to what every later request carries.

@@ -11,11 +11,11 @@ const AGENTS_FILE: &str = "AGENTS.md";
 impl Session {
     /// `/init`: asks for the text of a first `AGENTS.md`.
     pub(crate) fn init(&mut self) -> Vec<Effect> {
-        if self.turn.is_some() {
+        if self.turns.is_running() {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then /init again.");
             return Vec::new();
         }
-        if self.review.files.iter().any(|file| file.path == AGENTS_FILE) {
+        if self.proposals.review.files.iter().any(|file| file.path == AGENTS_FILE) {
             let text = format!("{AGENTS_FILE} is under review already.");
             self.tell(Level::Warning, text, "Decide on it there first.");
             return Vec::new();

@@ -97,11 +97,11 @@ impl Session {
     /// How the accepted hunks are committed.
     pub(super) fn commit_order(&self) -> CommitRequest {
         CommitRequest {
-            request: self.request.clone(),
-            own_changes: self.commits.own_changes,
+            request: self.proposals.request.clone(),
+            own_changes: self.proposals.commits.own_changes,
             allowance: self.allowance(),
-            weak_model: self.choices.weak_model.clone(),
-            wanted: self.commits.wanted,
+            weak_model: self.next_request.choices().weak_model.clone(),
+            wanted: self.proposals.commits.wanted,
         }
     }
 
@@ -123,16 +123,16 @@ impl Session {
 
     /// Commits what the user has not committed.
     pub(crate) fn commit_all(&mut self, message: Option<String>) -> Vec<Effect> {
-        self.commits.pending += 1;
+        self.proposals.commits.pending += 1;
         vec![Effect::Git(GitEffect::Commit {
             message,
             allowance: self.allowance(),
-            weak_model: self.choices.weak_model.clone(),
+            weak_model: self.next_request.choices().weak_model.clone(),
         })]
     }
 
     fn committed(&mut self, committed: Committed) {
-        self.commits.pending = self.commits.pending.saturating_sub(1);
+        self.proposals.commits.pending = self.proposals.commits.pending.saturating_sub(1);
         if let Some((id, subject)) = &committed.commit {
             let own = committed.own_commit.as_ref();
             let own = own.map_or_else(String::new, |own| format!(", after your own changes as {own}"));
@@ -144,7 +144,7 @@ impl Session {
     }
 
     fn ask_about_own_changes(&mut self, paths: &[String]) {
-        self.writing = false;
+        self.proposals.is_writing = false;
         let (have, files) = if paths.len() == 1 { ("has", "the file is") } else { ("have", "the files are") };
         let text = format!(
             "{} {have} uncommitted changes of your own. If they are committed first, they stay separate from what the model \
@@ -168,10 +168,10 @@ impl Session {
     /// Writes what is accepted, now that it was said what becomes of the user's own changes.
     pub(crate) fn decide_own_changes(&mut self, key: char) -> Vec<Effect> {
         let first = matches!(key, 'y' | 'a');
-        let before = self.commits.own_changes.replace(first);
+        let before = self.proposals.commits.own_changes.replace(first);
         let effects = self.write_accepted();
         if matches!(key, 'y' | 'n') {
-            self.commits.own_changes = before;
+            self.proposals.commits.own_changes = before;
         }
         effects
     }
@@ -181,7 +181,7 @@ impl Session {
         self.questions.withdraw(|subject| {
             matches!(subject, Subject::UncommittedChanges | Subject::BreaksSyntax(_) | Subject::NotRecorded)
         });
-        self.commits.consent = Consent::default();
+        self.proposals.commits.consent = Consent::default();
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
         };
         let proposal = Proposal { files: vec![file], ..Proposal::default() };
         session.handle(Response::Proposed { request: "Count in words\nplease".into(), proposal });
-        session.review.decide_all(Decision::Accepted);
+        session.proposals.review.decide_all(Decision::Accepted);
         session
     }
 
@@ -237,7 +237,7 @@ mod tests {
             let mut session = session();
             session.write_accepted();
             session.handle(Response::Git(GitResponse::UncommittedChanges(vec!["a".into()])));
-            assert!(session.notices().any(|notice| *notice == Notice::AskNow) && !session.writing);
+            assert!(session.notices().any(|notice| *notice == Notice::AskNow) && !session.proposals.is_writing);
             assert!(session.questions.first().unwrap().text.contains("a has uncommitted changes of your own"));
             let effects = session.answer(key);
             assert_eq!(order(&effects).own_changes, Some(now), "{key}");
@@ -264,14 +264,14 @@ mod tests {
         session.write_accepted();
         let written = Written { paths: vec!["a".into()], commit_follows: true, ..Written::default() };
         session.handle(Response::Wrote(written));
-        assert_eq!((session.commits.pending, session.writing), (1, false));
+        assert_eq!((session.proposals.commits.pending, session.proposals.is_writing), (1, false));
         let committed = Committed {
             commit: Some(("abc1234".into(), "feat: count in words".into())),
             own_commit: Some("def5678".into()),
             ..Committed::default()
         };
         session.handle(Response::Git(GitResponse::Committed(committed)));
-        assert_eq!(session.commits.pending, 0);
+        assert_eq!(session.proposals.commits.pending, 0);
         assert_eq!(
             last_text(&session),
             "Committed as abc1234, after your own changes as def5678: feat: count in words"

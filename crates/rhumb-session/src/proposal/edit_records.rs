@@ -11,7 +11,7 @@ use rhumb_workspace::Direction;
 impl Session {
     /// Where an edit of an answer stands.
     pub fn edit_state(&self, record: &EditRecord) -> EditState {
-        EditState::of(record, &self.review)
+        EditState::of(record, &self.proposals.review)
     }
 
     /// Which answer of the session an entry of the transcript is, 0-based.
@@ -50,7 +50,7 @@ impl Session {
     /// Records the edits of a proposal that has come under review; `repeated` are those that ask again for what an earlier one
     /// proposed, and `before` those that the review had until then.
     pub(super) fn record_edits(&mut self, outcomes: &[Outcome], repeated: &[Outcome], before: &BTreeSet<EditId>) {
-        let counts = self.review.lines_by_edit(outcomes);
+        let counts = self.proposals.review.lines_by_edit(outcomes);
         let others = repeated.iter().map(|outcome| (outcome, true));
         for (outcome, is_repeated) in outcomes.iter().map(|outcome| (outcome, false)).chain(others) {
             let Some(mut record) =
@@ -72,7 +72,7 @@ impl Session {
             }
             answer.edits.sort_by_key(|record| record.id);
         }
-        let now = self.review.edits();
+        let now = self.proposals.review.edits();
         self.change_edit_records(|record| {
             record.is_replaced = !now.contains(&record.id) && (record.is_replaced || before.contains(&record.id));
         });
@@ -81,7 +81,7 @@ impl Session {
     /// Records what becomes of the hunks of a review that was written, before they leave it.
     pub(super) fn remember_decided(&mut self, paths: &[String]) {
         let mut left: BTreeMap<EditId, (usize, usize)> = BTreeMap::new();
-        for file in &self.review.files {
+        for file in &self.proposals.review.files {
             let is_written = paths.contains(&file.path);
             let is_rejected = file.counts().rejected == file.hunks.len();
             for hunk in &file.hunks {

@@ -3,7 +3,7 @@
 use crate::context;
 use crate::effect::Effect;
 use crate::processes::RepeatedCheck;
-use crate::state::{Connection, Session};
+use crate::state::Session;
 use crate::transcript::Level;
 use crate::turn::Turn;
 use rhumb_edit::review::{EditState, Review};
@@ -77,18 +77,18 @@ impl EditRetries {
 impl Session {
     /// Looks for the edits of an answer that has just ended. It may mend those of the answers before it.
     pub(crate) fn propose_answer(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
-        let earlier = self.rounds.replies.clone();
+        let earlier = self.proposals.retries.replies.clone();
         if earlier.is_empty() {
-            self.rounds.standing.files = self.review.pending_changes();
+            self.proposals.retries.standing.files = self.proposals.review.pending_changes();
         }
-        self.rounds.replies.push(reply.clone());
+        self.proposals.retries.replies.push(reply.clone());
         let number = self.last_answer_number();
-        self.rounds.answers.push(number);
-        let answers = self.rounds.answers.iter().copied().map(Some).collect();
-        self.rounds.may_ask = earlier.is_empty() || !turn.edits.is_empty();
-        self.proposing += 1;
-        let standing = self.rounds.standing.clone();
-        let (request, files) = (turn.request.clone(), self.files.clone());
+        self.proposals.retries.answers.push(number);
+        let answers = self.proposals.retries.answers.iter().copied().map(Some).collect();
+        self.proposals.retries.may_ask = earlier.is_empty() || !turn.edits.is_empty();
+        self.proposals.locating += 1;
+        let standing = self.proposals.retries.standing.clone();
+        let (request, files) = (turn.request.clone(), self.chat_files.files().to_vec());
         vec![Effect::Propose { request, standing, earlier, reply, answers, files }]
     }
 
@@ -96,26 +96,26 @@ impl Session {
     pub(crate) fn proposed(&mut self, request: String, proposal: Proposal) -> Vec<Effect> {
         let message = context::refusals(&proposal.outcomes);
         let (outcomes, repeated) = (proposal.outcomes.clone(), proposal.repeated.clone());
-        let before = self.review.edits();
+        let before = self.proposals.review.edits();
         let newer = Review::new(proposal);
         if newer.is_empty() {
             self.record_edits(&outcomes, &repeated, &before);
             return Vec::new();
         }
-        self.proposals += 1;
-        if self.request != request {
+        self.proposals.count += 1;
+        if self.proposals.request != request {
             // What was said of hunks of another request is of no use for this one.
-            self.said.clear();
+            self.proposals.feedback.clear();
         }
-        self.request.clone_from(&request);
-        let unchanged = message.is_some() && context::same_refusals(&self.rounds.asked_about, &outcomes);
+        self.proposals.request.clone_from(&request);
+        let unchanged = message.is_some() && context::same_refusals(&self.proposals.retries.asked_about, &outcomes);
         self.tell_refused(&newer.refused_states(), unchanged);
-        for path in self.review.merge(newer) {
+        for path in self.proposals.review.merge(newer) {
             let text =
                 format!("In {path} the new answer has other changes in the place of some that were under review.");
             self.tell(Level::Info, text, "");
         }
-        self.review.refused.append(&mut self.rounds.aside);
+        self.proposals.review.refused.append(&mut self.proposals.retries.aside);
         self.record_edits(&outcomes, &repeated, &before);
         match message.filter(|_| !unchanged) {
             Some(message) => self.ask_again(message, request, outcomes),
@@ -146,11 +146,15 @@ impl Session {
 
     /// Sends `message` about refused edits, if that may be done by itself and was not done too often.
     fn ask_again(&mut self, message: String, request: String, outcomes: Vec<Outcome>) -> Vec<Effect> {
-        let is_free = self.turn.is_none() && !self.writing && self.connection != Connection::None;
-        if !is_free || !self.rounds.may_ask || self.rounds.is_closed || self.rounds.asked >= self.edit_rounds {
+        let is_free = !self.turns.is_running() && !self.proposals.is_writing && self.model.is_connected();
+        if !is_free
+            || !self.proposals.retries.may_ask
+            || self.proposals.retries.is_closed
+            || self.proposals.retries.asked >= self.proposals.max_retries
+        {
             return Vec::new();
         }
-        self.rounds.asked_about = outcomes;
+        self.proposals.retries.asked_about = outcomes;
         self.send_again(message, request)
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::connect::Connection;
 use crate::context::{self, Mode};
 use crate::effect::{Effect, RequestSpec};
-use crate::request::chat_files::ChatFile;
-use crate::state::{Connection, Session};
+use crate::state::Session;
 use crate::transcript::{self, Entry, Level};
 use crate::turn::Turn;
 use rhumb_edit::review::{Composed, Decision, ReviewHunk};
@@ -43,7 +43,7 @@ impl Session {
     /// What a write would do now.
     pub fn write_preview(&self) -> WritePreview {
         let mut preview = WritePreview { commits: self.commits_by_itself(), ..WritePreview::default() };
-        for file in &self.review.files {
+        for file in &self.proposals.review.files {
             let counts = file.counts();
             preview.pending += counts.pending;
             preview.rejected += counts.rejected;
@@ -51,7 +51,7 @@ impl Session {
             if taken == 0 {
                 continue;
             }
-            if self.review.has_conflict(&file.path) {
+            if self.proposals.review.has_conflict(&file.path) {
                 preview.held.push(file.path.clone());
                 continue;
             }
@@ -72,32 +72,32 @@ impl Session {
 
     /// Whether what is written is committed by itself; `None` where there is no repository.
     fn commits_by_itself(&self) -> Option<bool> {
-        (!self.head.is_empty()).then_some(!self.commits.off)
+        (!self.repository.head().is_empty()).then_some(!self.proposals.commits.off)
     }
 
     /// Writes what is accepted in that way.
     pub fn write_planned(&mut self, plan: WritePlan) -> Vec<Effect> {
-        if plan.reject_rest && !self.writing {
-            self.review.reject_pending();
+        if plan.reject_rest && !self.proposals.is_writing {
+            self.proposals.review.reject_pending();
         }
-        self.commits.wanted = plan.commit;
+        self.proposals.commits.wanted = plan.commit;
         let effects = self.write_accepted();
         if effects.is_empty() {
-            self.commits.wanted = None;
+            self.proposals.commits.wanted = None;
         }
         effects
     }
 
     /// The message about the review that would go to the model; `None` if there is nothing to tell.
     pub fn feedback(&self) -> Option<String> {
-        context::feedback(&self.review, &self.said)
+        context::feedback(&self.proposals.review, &self.proposals.feedback)
     }
 
     /// Whether there is something about the review to tell the model.
     pub fn has_feedback(&self) -> bool {
-        let review = &self.review;
+        let review = &self.proposals.review;
         let is_telling = |item: &ReviewHunk| item.decision() == Decision::Rejected || item.original().is_some();
-        !self.said.is_empty()
+        !self.proposals.feedback.is_empty()
             || review.comments().next().is_some()
             || review.refused.iter().any(Outcome::is_open)
             || review.files.iter().flat_map(|file| &file.hunks).any(is_telling)
@@ -110,27 +110,34 @@ impl Session {
         }
         self.withdraw_offers();
         self.take_in_what_it_is_about();
-        self.said.clear();
-        self.rounds.begin_again(self.review.refused.iter().filter(|outcome| !outcome.is_conflict()).cloned().collect());
+        self.proposals.feedback.clear();
+        self.proposals.retries.begin_again(
+            self.proposals.review.refused.iter().filter(|outcome| !outcome.is_conflict()).cloned().collect(),
+        );
         // It is about the request that the review answers, and mends its answer.
-        let request = self.request.clone();
+        let request = self.proposals.request.clone();
         self.transcript.push(Entry::User { text: text.to_owned(), mode: Mode::Code, answered: false });
-        let turn = Turn::again(self.next_turn(), text.to_owned(), request);
+        let turn = Turn::again(self.turns.next_number(), text.to_owned(), request);
         (true, self.begin_turn(turn))
     }
 
     /// Takes the files that the message about the review is about into the chat: without them the model would have to guess what they
     /// say.
     fn take_in_what_it_is_about(&mut self) {
-        let said = self.review.files.iter().flat_map(context::said);
+        let said = self.proposals.review.files.iter().flat_map(context::said);
         let of_review = said.filter(|said| said.is_telling()).map(|said| said.path);
-        let before = self.said.iter().filter(|said| said.is_telling()).map(|said| said.path.clone());
-        let refused =
-            self.review.refused.iter().filter(|outcome| outcome.is_open()).map(|outcome| outcome.path.clone());
+        let before = self.proposals.feedback.iter().filter(|said| said.is_telling()).map(|said| said.path.clone());
+        let refused = self
+            .proposals
+            .review
+            .refused
+            .iter()
+            .filter(|outcome| outcome.is_open())
+            .map(|outcome| outcome.path.clone());
         let paths: BTreeSet<String> = of_review.chain(before).chain(refused).collect();
         let is_new = |path: &String| {
-            self.paths.binary_search(path).is_ok()
-                && self.files.iter().all(|file| file.path != *path)
+            self.repository.contains(path)
+                && self.chat_files.files().iter().all(|file| file.path != *path)
                 && !is_secret_name(path)
         };
         let new: Vec<String> = paths.into_iter().filter(is_new).collect();
@@ -139,30 +146,30 @@ impl Session {
         }
         let joins = if new.len() == 1 { "joins" } else { "join" };
         self.tell(Level::Info, format!("{} {joins} the chat: what you say is about it.", new.join(", ")), "");
-        self.files.extend(new.into_iter().map(|path| ChatFile { path, read_only: false }));
+        new.iter().for_each(|path| self.chat_files.add(path, false));
     }
 
     /// Sends a refused edit, or without a number all of them, back to the model.
     pub fn ask_for_refused(&mut self, one: Option<usize>) -> Vec<Effect> {
         let wanted = |index: usize| one.is_none_or(|one| one == index);
         let (asked, kept): (Vec<_>, Vec<_>) =
-            self.review.refused.clone().into_iter().enumerate().partition(|(index, _)| wanted(*index));
+            self.proposals.review.refused.clone().into_iter().enumerate().partition(|(index, _)| wanted(*index));
         let asked: Vec<_> = asked.into_iter().map(|(_, outcome)| outcome).collect();
         let Some(message) = context::refusals(&asked) else {
             self.tell(Level::Info, "The file says already what this edit asks for.", "");
             return Vec::new();
         };
-        if self.writing || !self.may_send(&message) {
+        if self.proposals.is_writing || !self.may_send(&message) {
             return Vec::new();
         }
-        self.rounds.keep_aside(kept.into_iter().map(|(_, outcome)| outcome).collect());
-        self.send_again(message, self.request.clone())
+        self.proposals.retries.keep_aside(kept.into_iter().map(|(_, outcome)| outcome).collect());
+        self.send_again(message, self.proposals.request.clone())
     }
 
     /// Why nothing can be sent about the review now; `None` if it can.
     pub fn cannot_send(&self) -> Option<&'static str> {
-        match self.connection {
-            _ if self.turn.is_some() => Some("the model is still answering"),
+        match self.model.connection() {
+            _ if self.turns.is_running() => Some("the model is still answering"),
             Connection::None => Some("no model is connected"),
             Connection::Demo | Connection::Remote { .. } => None,
         }
@@ -170,9 +177,9 @@ impl Session {
 
     /// Sends a message about refused edits: one more round of the same request.
     pub(super) fn send_again(&mut self, message: String, request: String) -> Vec<Effect> {
-        let (round, of) = self.rounds.next(self.edit_rounds);
+        let (round, of) = self.proposals.retries.next(self.proposals.max_retries);
         // What the developer is typing meanwhile stays in the composer.
-        let number = self.next_turn();
+        let number = self.turns.next_number();
         let order = self.round_order(number, message.clone());
         self.transcript.push(Entry::Again { text: message.clone(), round, of, answered: false });
         self.begin(Turn::again(order.generation, message, request).in_mode(order.mode));
@@ -192,7 +199,7 @@ impl Session {
 
     /// Remembers what was said of hunks that leave the review with a write, as far as the model should hear of it.
     pub(super) fn remember_said(&mut self, paths: &[String]) {
-        for file in &self.review.files {
+        for file in &self.proposals.review.files {
             let is_written = paths.contains(&file.path);
             let counts = file.counts();
             // A file whose every hunk is rejected leaves with the others.
@@ -203,7 +210,9 @@ impl Session {
             let said = context::said(file).into_iter().filter(|said| leaves(said) && said.is_telling());
             let stays = is_written && counts.pending > 0;
             // The comment on the file stays with it.
-            self.said.extend(said.filter(|said| said.verdict.is_some() || !stays).map(context::Said::written));
+            self.proposals
+                .feedback
+                .extend(said.filter(|said| said.verdict.is_some() || !stays).map(context::Said::written));
         }
     }
 

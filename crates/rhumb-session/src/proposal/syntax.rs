@@ -15,10 +15,14 @@ pub const SHOW_FAULT: char = 'g';
 impl Session {
     /// Asks whether hunks that break the syntax of their files are to be written.
     pub(crate) fn ask_about_syntax(&mut self, faults: Vec<SyntaxFault>) {
-        self.writing = false;
+        self.proposals.is_writing = false;
         self.questions.withdraw(|subject| matches!(subject, Subject::BreaksSyntax(_)));
         let numbered = |fault: &SyntaxFault| {
-            let at = self.review.hunk_at_fault(fault).and_then(|id| self.review.ids().position(|other| other == id));
+            let at = self
+                .proposals
+                .review
+                .hunk_at_fault(fault)
+                .and_then(|id| self.proposals.review.ids().position(|other| other == id));
             at.map_or_else(String::new, |at| format!(" (hunk {})", at + 1))
         };
         let mut lines: Vec<String> = faults
@@ -52,17 +56,17 @@ impl Session {
     /// Takes the answer to that question. Whoever shows the review goes to [`Session::hunk_at_fault`] after [`SHOW_FAULT`].
     pub(crate) fn decide_on_syntax(&mut self, key: char, faults: Vec<SyntaxFault>) -> Vec<Effect> {
         if key != 'y' {
-            self.commits.wanted = None;
+            self.proposals.commits.wanted = None;
             return Vec::new();
         }
-        self.commits.consent.faults = faults;
+        self.proposals.commits.consent.faults = faults;
         self.write_accepted()
     }
 
     /// The hunk that the question about syntax errors is about, while it is the first question; the first hunk of several.
     pub fn hunk_at_fault(&self) -> Option<HunkId> {
         let Subject::BreaksSyntax(faults) = &self.questions.first()?.subject else { return None };
-        faults.iter().find_map(|fault| self.review.hunk_at_fault(fault))
+        faults.iter().find_map(|fault| self.proposals.review.hunk_at_fault(fault))
     }
 }
 
@@ -90,7 +94,7 @@ mod tests {
         };
         let proposal = Proposal { files: vec![file], ..Proposal::default() };
         session.handle(Response::Proposed { request: "Break it".into(), proposal });
-        session.review.decide_all(Decision::Accepted);
+        session.proposals.review.decide_all(Decision::Accepted);
         let effects = session.write_accepted();
         assert!(matches!(&effects[..], [Effect::Write { consent, .. }] if consent.faults.is_empty()));
         session.handle(Response::BreaksSyntax(faults.clone()));
@@ -100,7 +104,7 @@ mod tests {
     #[test]
     fn the_question_names_the_file_the_hunk_and_the_line() {
         let (session, _) = asked();
-        assert!(session.notices().any(|notice| *notice == crate::Notice::AskNow) && !session.writing);
+        assert!(session.notices().any(|notice| *notice == crate::Notice::AskNow) && !session.proposals.is_writing);
         let text = &session.questions.first().unwrap().text;
         assert!(text.starts_with("a.py does not parse at line 6 (hunk 2): return (2\n"), "{text}");
         assert_eq!(session.hunk_at_fault(), Some(HunkId { file: 0, hunk: 1 }));
@@ -112,15 +116,15 @@ mod tests {
         let effects = session.answer('y');
         assert!(matches!(&effects[..], [Effect::Write { consent, .. }] if consent.faults == faults), "{effects:?}");
         session.handle(Response::Wrote(Written { paths: vec!["a.py".into()], ..Written::default() }));
-        assert!(session.commits.consent.faults.is_empty());
+        assert!(session.proposals.commits.consent.faults.is_empty());
     }
 
     #[test]
     fn another_answer_writes_nothing_and_keeps_the_decisions() {
         for key in [SHOW_FAULT, 'n'] {
             let (mut session, _) = asked();
-            assert!(session.answer(key).is_empty() && session.questions.is_empty() && !session.writing);
-            assert_eq!(session.review.counts().accepted, 2);
+            assert!(session.answer(key).is_empty() && session.questions.is_empty() && !session.proposals.is_writing);
+            assert_eq!(session.proposals.review.counts().accepted, 2);
         }
     }
 }

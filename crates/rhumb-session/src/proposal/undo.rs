@@ -69,16 +69,16 @@ pub fn commit_change(direction: Direction, written: &Written) -> String {
 impl Session {
     /// Undoes the last write, or redoes the write that was undone last.
     pub fn unwrite(&mut self, direction: Direction) -> Vec<Effect> {
-        if self.writing {
+        if self.proposals.is_writing {
             self.tell(Level::Warning, "A write is running.", "Try again when it is done.");
             return Vec::new();
         }
-        self.writing = true;
+        self.proposals.is_writing = true;
         vec![Effect::Undo(direction)]
     }
 
     pub(crate) fn unwrote(&mut self, direction: Direction, result: Result<Written, Failure>) -> Vec<Effect> {
-        self.writing = false;
+        self.proposals.is_writing = false;
         let written = match result {
             Ok(written) => written,
             Err(failure) => {
@@ -98,7 +98,7 @@ impl Session {
             return Vec::new();
         }
         self.tell(Level::Info, format!("{did}: {}.{commit}", few(&written.paths)), hint);
-        let under_review = |path: &String| self.review.files.iter().any(|file| file.path == *path);
+        let under_review = |path: &String| self.proposals.review.files.iter().any(|file| file.path == *path);
         let stale: Vec<String> = written.paths.into_iter().filter(under_review).collect();
         let mut effects = vec![Effect::Survey];
         if !stale.is_empty() {

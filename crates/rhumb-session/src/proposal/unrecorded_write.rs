@@ -8,8 +8,8 @@ impl Session {
     /// Asks whether hunks are to be written without a record of them, unless that was answered for the whole session. The journal is
     /// tried anew for each write.
     pub(crate) fn ask_about_record(&mut self, cause: &str) -> Vec<Effect> {
-        self.writing = false;
-        if self.commits.always_unrecorded {
+        self.proposals.is_writing = false;
+        if self.proposals.commits.always_unrecorded {
             return self.write_unrecorded();
         }
         let text = format!(
@@ -34,16 +34,16 @@ impl Session {
     /// Takes the answer to that question.
     pub(crate) fn decide_on_record(&mut self, key: char) -> Vec<Effect> {
         if key == 'n' {
-            self.commits.wanted = None;
+            self.proposals.commits.wanted = None;
             return Vec::new();
         }
-        self.commits.always_unrecorded = key == 'a';
+        self.proposals.commits.always_unrecorded = key == 'a';
         self.write_unrecorded()
     }
 
     /// Writes the accepted hunks without a record in the journal: undo and recovery do not know the write.
     pub fn write_unrecorded(&mut self) -> Vec<Effect> {
-        self.commits.consent.unrecorded = true;
+        self.proposals.commits.consent.unrecorded = true;
         self.write_accepted()
     }
 }
@@ -75,7 +75,7 @@ mod tests {
         };
         let proposal = Proposal { files: vec![file], ..Proposal::default() };
         session.handle(Response::Proposed { request: "Two".into(), proposal });
-        session.review.decide_all(Decision::Accepted);
+        session.proposals.review.decide_all(Decision::Accepted);
     }
 
     fn is_unrecorded(effects: &[Effect]) -> bool {
@@ -90,11 +90,11 @@ mod tests {
     #[test]
     fn nothing_is_written_before_the_question_is_answered() {
         let mut session = asked();
-        assert!(session.notices().any(|notice| *notice == crate::Notice::AskNow) && !session.writing);
+        assert!(session.notices().any(|notice| *notice == crate::Notice::AskNow) && !session.proposals.is_writing);
         assert!(session.questions.first().unwrap().text.contains("/state/journal: No space left on device."));
         assert!(session.questions.first().unwrap().is_harmless('n'));
         assert!(session.answer('n').is_empty() && session.questions.is_empty());
-        assert_eq!(session.review.counts().accepted, 1);
+        assert_eq!(session.proposals.review.counts().accepted, 1);
         assert!(!is_unrecorded(&session.write_accepted()), "the next write tries the journal again");
     }
 

@@ -15,16 +15,16 @@ const FEW: usize = 3;
 impl Session {
     /// Writes the accepted hunks, and only those.
     pub fn write_accepted(&mut self) -> Vec<Effect> {
-        if self.writing {
+        if self.proposals.is_writing {
             return Vec::new();
         }
-        if !self.review.has_accepted() {
+        if !self.proposals.review.has_accepted() {
             let hint = "y accepts a hunk, Y a file, gy everything.";
             self.tell(Level::Info, "Nothing is accepted, so nothing was written.", hint);
             return Vec::new();
         }
         let (held, free): (Vec<&FileReview>, Vec<&FileReview>) =
-            self.review.files.iter().partition(|file| self.review.has_conflict(&file.path));
+            self.proposals.review.files.iter().partition(|file| self.proposals.review.has_conflict(&file.path));
         let files: Vec<PendingWrite> = free.into_iter().flat_map(write_orders).collect();
         let held: Vec<String> = held
             .into_iter()
@@ -35,38 +35,38 @@ impl Session {
         if files.is_empty() {
             return Vec::new();
         }
-        self.writing = true;
+        self.proposals.is_writing = true;
         self.before_write(&files);
-        vec![Effect::Write { files, commit: self.commit_order(), consent: self.commits.consent.clone() }]
+        vec![Effect::Write { files, commit: self.commit_order(), consent: self.proposals.commits.consent.clone() }]
     }
 
     /// Gives up everything under review. Nothing is written.
     pub fn abandon_review(&mut self) {
-        let told = match self.review.counts().total() {
+        let told = match self.proposals.review.counts().total() {
             0 => "The edits without a place were put away.".to_owned(),
             hunks => format!("The review was abandoned ({}). Nothing was written.", count(hunks, "hunk")),
         };
-        self.review = Review::default();
+        self.proposals.review = Review::default();
         self.forget_questions_of_write();
-        self.said.clear();
-        self.rounds = EditRetries::closed();
+        self.proposals.feedback.clear();
+        self.proposals.retries = EditRetries::closed();
         self.tell(Level::Info, told, "");
     }
 
     pub(crate) fn wrote(&mut self, written: Written) -> Vec<Effect> {
-        self.writing = false;
-        let is_kept_back = self.commits.wanted.take() == Some(false);
+        self.proposals.is_writing = false;
+        let is_kept_back = self.proposals.commits.wanted.take() == Some(false);
         self.forget_questions_of_write();
         self.remember_said(&written.paths);
         self.remember_decided(&written.paths);
         // What they proposed is decided: a later answer is about the files as they are now.
-        self.rounds.forget_replies();
-        let summary = WriteSummary::new(&self.review, &written.paths);
+        self.proposals.retries.forget_replies();
+        let summary = WriteSummary::new(&self.proposals.review, &written.paths);
         for path in &written.paths {
-            self.review.settle(path);
+            self.proposals.review.settle(path);
         }
-        self.review.drop_rejected();
-        self.commits.pending += usize::from(written.commit_follows);
+        self.proposals.review.drop_rejected();
+        self.proposals.commits.pending += usize::from(written.commit_follows);
         self.tell(Level::Info, summary.text(&written, is_kept_back), "");
         self.tell_notes(written.notes);
         let mut effects = vec![Effect::Survey];
@@ -82,10 +82,10 @@ impl Session {
     }
 
     pub(crate) fn not_written(&mut self, failure: Failure, stale: Vec<String>) -> Vec<Effect> {
-        self.writing = false;
-        self.commits.wanted = None;
+        self.proposals.is_writing = false;
+        self.proposals.commits.wanted = None;
         // The next one may be recorded.
-        self.commits.consent.unrecorded = false;
+        self.proposals.commits.consent.unrecorded = false;
         let hint = if stale.is_empty() { failure.hint } else { "Nothing was written.".to_owned() };
         self.tell(Level::Error, failure.message, hint);
         if stale.is_empty() { Vec::new() } else { vec![Effect::Reread(stale)] }
@@ -94,10 +94,10 @@ impl Session {
     /// A file changed under the review: hunks whose place is untouched move along, the others are told of.
     pub(crate) fn reread(&mut self, path: &str, text: Option<&str>) {
         let is_as_known = |file: &FileReview| file.name_on_disk() == path && file.base.as_deref() == text;
-        if self.review.files.iter().any(is_as_known) {
+        if self.proposals.review.files.iter().any(is_as_known) {
             return;
         }
-        let (kept, lost) = self.review.rebase(path, text);
+        let (kept, lost) = self.proposals.review.rebase(path, text);
         let moved = match kept {
             0 => String::new(),
             1 => " Its hunk moved along and keeps its decision.".to_owned(),
@@ -105,7 +105,7 @@ impl Session {
         };
         let gone = match lost {
             0 => String::new(),
-            lost if !self.review.has_conflict(path) => {
+            lost if !self.proposals.review.has_conflict(path) => {
                 format!(" {} lost the place for good; the top of the review shows what was lost.", count(lost, "hunk"))
             }
             1 => " One hunk lost its place; the conflict is shown at the top of the review.".to_owned(),

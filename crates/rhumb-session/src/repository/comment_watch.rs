@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::context::{AiComment, CommentKind, FoundComment, Mode, comment_order, found_comments};
 use crate::effect::{Effect, Failure};
-use crate::request::chat_files::ChatFile;
-use crate::state::{Connection, Session};
+use crate::state::Session;
 use crate::transcript::Level;
 use rhumb_text::count;
 
@@ -42,15 +41,15 @@ impl CommentWatch {
 impl Session {
     /// Follows comments from now on, or no more; without a word, the other of what is.
     pub(crate) fn watch(&mut self, on: Option<bool>) -> Vec<Effect> {
-        self.watching.on = on.unwrap_or(!self.watching.on);
-        self.watching.known.clear();
-        if !self.watching.on {
+        self.comment_watch.on = on.unwrap_or(!self.comment_watch.on);
+        self.comment_watch.known.clear();
+        if !self.comment_watch.on {
             let left_out = match self.drop_queued_comments() {
                 0 => String::new(),
                 waited => format!(" {} that waited for the model will not be sent.", count(waited, "message")),
             };
             self.tell(Level::Info, format!("Comments in files are not followed any more.{left_out}"), "");
-            return vec![Effect::WatchComments(false), Effect::Follow(self.map.settings().refresh.follows_disk())];
+            return vec![Effect::WatchComments(false), Effect::Follow(self.next_request.map().refresh.follows_disk())];
         }
         vec![Effect::WatchComments(true)]
     }
@@ -58,13 +57,13 @@ impl Session {
     /// Comments are followed from here on, or cannot be.
     pub(crate) fn watches(&mut self, result: Result<(), Failure>) {
         match result {
-            Ok(()) if self.watching.on => {
+            Ok(()) if self.comment_watch.on => {
                 let text = "Comments that end in AI! (do it) or AI? (answer it) are followed when their file is saved.";
                 self.tell(Level::Info, text, "/watch off ends that.");
             }
             Ok(()) => {}
             Err(failure) => {
-                self.watching.on = false;
+                self.comment_watch.on = false;
                 self.tell_failure(Level::Error, failure);
             }
         }
@@ -73,12 +72,12 @@ impl Session {
     /// A file was saved, and these comments for the model are in it. New ones that want something become a message, which waits
     /// while the model answers.
     pub(crate) fn commented(&mut self, path: &str, found: &[FoundComment]) -> Vec<Effect> {
-        if !self.watching.on || self.watching.exported.contains(path) {
+        if !self.comment_watch.on || self.comment_watch.exported.contains(path) {
             return Vec::new();
         }
         let before = match found.is_empty() {
-            true => self.watching.known.remove(path),
-            false => self.watching.known.insert(path.to_owned(), found.to_vec()),
+            true => self.comment_watch.known.remove(path),
+            false => self.comment_watch.known.insert(path.to_owned(), found.to_vec()),
         };
         let mut before: Vec<AiComment> = before.unwrap_or_default().into_iter().map(|found| found.comment).collect();
         // Lines move; the same words twice in a file are two comments.
@@ -97,23 +96,23 @@ impl Session {
 
     /// Takes a file into the chat whose comments are for the model.
     fn add_commented(&mut self, path: &str) -> Vec<Effect> {
-        if self.files.iter().any(|file| file.path == path && !file.read_only) {
+        if self.chat_files.files().iter().any(|file| file.path == path && !file.read_only) {
             return Vec::new();
         }
-        self.files.retain(|file| file.path != path);
-        self.files.push(ChatFile { path: path.to_owned(), read_only: false });
+        self.chat_files.remove(path);
+        self.chat_files.add(path, false);
         self.measure()
     }
 
     fn order_comments(&mut self, path: &str, wanted: &[&FoundComment]) -> Vec<Effect> {
         let noted = |found: &&FoundComment| found.comment.kind == CommentKind::Note;
-        let known = self.watching.known.iter();
+        let known = self.comment_watch.known.iter();
         let noted: Vec<(&str, &FoundComment)> =
             known.flat_map(|(path, found)| found.iter().filter(noted).map(|found| (path.as_str(), found))).collect();
         let wanted: Vec<(&str, &FoundComment)> = wanted.iter().map(|found| (path, *found)).collect();
         let does = wanted.iter().any(|(_, found)| found.comment.kind == CommentKind::Do);
         let text = comment_order(&wanted, &noted);
-        if self.connection == Connection::None {
+        if !self.model.is_connected() {
             let text = format!("A comment in {path} is for the model, but no model is connected.");
             self.tell(Level::Warning, text, "/servers looks for a model server on this machine.");
             return Vec::new();
@@ -130,6 +129,7 @@ fn same(one: &AiComment, other: &AiComment) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ChatFile, Connection};
     use crate::{Command, PersistenceResponse, Response};
 
     fn watching() -> Session {
@@ -154,7 +154,7 @@ mod tests {
     fn what_the_program_writes_itself_asks_for_nothing() {
         let mut session = watching();
         let written = "# done\n# and now the rest AI!\nx = 1\n";
-        session.watching.wrote("a.py", written);
+        session.comment_watch.wrote("a.py", written);
         assert_eq!(asked(&saved(&mut session, "a.py", written)), None);
         let theirs = format!("# name it AI!\n{written}");
         assert!(asked(&saved(&mut session, "a.py", &theirs)).is_some(), "the developer's own still counts");
@@ -170,10 +170,10 @@ mod tests {
         let mut session = watching();
         let (mode, text) = asked(&saved(&mut session, "a.py", "# go AI!\n")).unwrap();
         assert!(mode == Mode::Code && text.contains("# go AI!"), "{text}");
-        assert_eq!(session.files, [ChatFile { path: "a.py".into(), read_only: false }]);
+        assert_eq!(session.chat_files.files(), [ChatFile { path: "a.py".into(), read_only: false }]);
         session.cancel();
         assert_eq!(asked(&saved(&mut session, "a.py", "x = 1\n# go AI!\n")), None, "it was asked for already");
-        assert_eq!(session.mode, Mode::Code, "the mode of the developer stays");
+        assert_eq!(session.modes.mode(), Mode::Code, "the mode of the developer stays");
         saved(&mut session, "a.py", "x = 1\n");
         assert!(asked(&saved(&mut session, "a.py", "# go AI!\n")).is_some(), "it was gone, and is new");
     }
@@ -197,7 +197,7 @@ mod tests {
     fn a_question_is_answered_and_a_note_waits_for_it() {
         let mut session = watching();
         assert_eq!(asked(&saved(&mut session, "n.py", "# beware of tides AI\n")), None);
-        assert_eq!(session.files.len(), 1, "its file comes along");
+        assert_eq!(session.chat_files.files().len(), 1, "its file comes along");
         let (mode, text) = asked(&saved(&mut session, "q.py", "# why AI?\n")).unwrap();
         assert!(mode == Mode::Ask && text.contains("beware of tides") && text.contains("why"), "{text}");
     }
@@ -207,7 +207,7 @@ mod tests {
         let mut session = watching();
         session.send("first");
         assert_eq!(asked(&saved(&mut session, "a.py", "# go AI!\n")), None);
-        assert_eq!(session.queue.waiting().len(), 1);
+        assert_eq!(session.turns.queue().waiting().len(), 1);
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         let mut session = watching();
         session.command(Command::Watch(None));
         assert_eq!(asked(&saved(&mut session, "a.py", "# go AI!\n")), None);
-        assert!(session.files.is_empty());
+        assert!(session.chat_files.files().is_empty());
     }
 
     #[test]
@@ -225,7 +225,7 @@ mod tests {
         saved(&mut session, "a.py", "# go AI!\n");
         session.send("second");
         session.command(Command::Watch(Some(false)));
-        let waiting: Vec<&str> = session.queue.waiting().iter().map(|queued| queued.text.as_str()).collect();
+        let waiting: Vec<&str> = session.turns.queue().waiting().iter().map(|queued| queued.text.as_str()).collect();
         assert_eq!(waiting, ["second"], "what was typed waits on");
     }
 }

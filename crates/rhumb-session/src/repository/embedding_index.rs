@@ -123,7 +123,7 @@ impl IndexState {
 impl Session {
     /// `/index` with its word.
     pub(crate) fn index_command(&mut self, command: IndexEffect) -> Vec<Effect> {
-        let told = match (command, &self.index) {
+        let told = match (command, &self.repository.index) {
             (IndexEffect::Pause(true), IndexState::Running(..)) => None,
             (IndexEffect::Pause(false), IndexState::Paused(..)) => None,
             (IndexEffect::Cancel, IndexState::Running(..) | IndexState::Paused(..)) => None,
@@ -136,7 +136,7 @@ impl Session {
             return Vec::new();
         }
         // Going on with one that rests is what building it means.
-        if let (IndexEffect::Build { .. }, IndexState::Paused(..)) = (command, &self.index) {
+        if let (IndexEffect::Build { .. }, IndexState::Paused(..)) = (command, &self.repository.index) {
             return vec![Effect::Index(IndexEffect::Pause(false))];
         }
         vec![Effect::Index(command)]
@@ -146,50 +146,52 @@ impl Session {
     pub(crate) fn indexed(&mut self, report: IndexResponse) {
         match report {
             IndexResponse::Progress { done, total } => {
-                if !matches!(self.index, IndexState::Paused(..)) {
-                    self.index = IndexState::Running(done, total, None);
+                if !matches!(self.repository.index, IndexState::Paused(..)) {
+                    self.repository.index = IndexState::Running(done, total, None);
                 }
             }
             IndexResponse::Waiting { wait, why } => {
-                if let IndexState::Running(done, total, _) = self.index {
+                if let IndexState::Running(done, total, _) = self.repository.index {
                     let why = format!("{} s, {why}", wait.as_secs().max(1));
-                    self.index = IndexState::Running(done, total, Some(why));
+                    self.repository.index = IndexState::Running(done, total, Some(why));
                 }
             }
-            IndexResponse::Paused(pause) => match self.index {
-                IndexState::Running(done, total, _) if pause => self.index = IndexState::Paused(done, total),
-                IndexState::Paused(done, total) if !pause => self.index = IndexState::Running(done, total, None),
+            IndexResponse::Paused(pause) => match self.repository.index {
+                IndexState::Running(done, total, _) if pause => self.repository.index = IndexState::Paused(done, total),
+                IndexState::Paused(done, total) if !pause => {
+                    self.repository.index = IndexState::Running(done, total, None)
+                }
                 _ => {}
             },
             IndexResponse::Asks { host, estimate, price } => {
-                self.index = IndexState::Asking;
+                self.repository.index = IndexState::Asking;
                 self.questions.withdraw(|subject| *subject == Subject::Index);
                 self.question(consent(&host, estimate, price));
             }
             IndexResponse::Ready { texts, embedded, note } => {
-                let before = std::mem::replace(&mut self.index, IndexState::Ready(texts));
+                let before = std::mem::replace(&mut self.repository.index, IndexState::Ready(texts));
                 if let Some(note) = note {
                     self.tell_failure(Level::Warning, note);
                 }
                 // After an edit it is brought up to date without a word.
-                if embedded > 0 && !self.index_told {
+                if embedded > 0 && !self.repository.index_announced {
                     let text = format!("{} passages can be searched by meaning.", thousands(texts));
                     self.tell(Level::Info, text, "");
                 }
-                self.index_told |= before != IndexState::Idle || embedded > 0;
+                self.repository.index_announced |= before != IndexState::Idle || embedded > 0;
             }
             IndexResponse::Cancelled => {
-                self.index = IndexState::Idle;
+                self.repository.index = IndexState::Idle;
                 self.tell(Level::Info, "The index was stopped; what is done of it is kept.", "/index build goes on.");
             }
             IndexResponse::Deleted => {
-                self.index = IndexState::Idle;
-                self.index_told = false;
+                self.repository.index = IndexState::Idle;
+                self.repository.index_announced = false;
                 self.tell(Level::Info, "The index was deleted.", "/index build makes it anew.");
             }
-            IndexResponse::Idle => self.index = IndexState::Idle,
+            IndexResponse::Idle => self.repository.index = IndexState::Idle,
             IndexResponse::Failed(failure) => {
-                self.index = IndexState::Idle;
+                self.repository.index = IndexState::Idle;
                 self.tell_failure(Level::Warning, failure);
             }
         }
@@ -197,7 +199,7 @@ impl Session {
 
     /// The answer to the question whether texts may be sent.
     pub(crate) fn answer_on_index(&mut self, key: char) -> Vec<Effect> {
-        self.index = IndexState::Idle;
+        self.repository.index = IndexState::Idle;
         match key {
             'y' => vec![Effect::Index(IndexEffect::Build { agreed: true })],
             _ => {
@@ -267,7 +269,7 @@ mod tests {
         assert!(session.questions.is_empty());
         session.indexed(asks());
         assert_eq!(session.answer('n'), [Effect::Index(IndexEffect::Decline)]);
-        assert_eq!(session.index, IndexState::Idle);
+        assert_eq!(session.repository.index, IndexState::Idle);
     }
 
     #[test]
@@ -275,21 +277,21 @@ mod tests {
         let mut session = session();
         assert!(session.index_command(IndexEffect::Pause(true)).is_empty());
         session.indexed(IndexResponse::Progress { done: 34, total: 100 });
-        assert_eq!(session.index.words().as_deref(), Some("index 34 %"));
+        assert_eq!(session.repository.index.words().as_deref(), Some("index 34 %"));
         assert_eq!(session.index_command(IndexEffect::Pause(true)), [Effect::Index(IndexEffect::Pause(true))]);
         session.indexed(IndexResponse::Paused(true));
         // What was under way when it was paused does not wake it.
         session.indexed(IndexResponse::Progress { done: 35, total: 100 });
-        assert_eq!(session.index.words().as_deref(), Some("index paused at 34 %"));
+        assert_eq!(session.repository.index.words().as_deref(), Some("index paused at 34 %"));
         let build = IndexEffect::Build { agreed: false };
         assert_eq!(session.index_command(build), [Effect::Index(IndexEffect::Pause(false))]);
         session.indexed(IndexResponse::Paused(false));
         assert!(session.index_command(build).is_empty());
         session.indexed(IndexResponse::Waiting { wait: Duration::from_secs(7), why: "rate limited".into() });
-        assert_eq!(session.index.words().as_deref(), Some("index waits: 7 s, rate limited"));
+        assert_eq!(session.repository.index.words().as_deref(), Some("index waits: 7 s, rate limited"));
         assert_eq!(session.index_command(IndexEffect::Cancel), [Effect::Index(IndexEffect::Cancel)]);
         session.indexed(IndexResponse::Cancelled);
-        assert_eq!((session.index.words(), &session.index), (None, &IndexState::Idle));
+        assert_eq!((session.repository.index.words(), &session.repository.index), (None, &IndexState::Idle));
     }
 
     #[test]
@@ -300,6 +302,6 @@ mod tests {
         assert_eq!(session.transcript.len(), 1);
         session.indexed(ready(3));
         session.indexed(ready(0));
-        assert_eq!((session.transcript.len(), &session.index), (1, &IndexState::Ready(1_200)));
+        assert_eq!((session.transcript.len(), &session.repository.index), (1, &IndexState::Ready(1_200)));
     }
 }

@@ -295,7 +295,7 @@ impl Session {
     pub(crate) fn looked(&mut self, report: LookupResponse) -> Vec<Effect> {
         match report {
             LookupResponse::Models { rows, choose } => {
-                self.known.models = Arc::new(rows);
+                self.lookups.models = Arc::new(rows);
                 if let Some((part, query)) = choose {
                     self.notices.push(Notice::ChooseModel(part, query));
                 }
@@ -318,7 +318,7 @@ impl Session {
                 self.notices.push(Notice::Page(Page { title: clip.what.clone(), text: clip.text.clone() }));
                 self.copy(clip);
             }
-            LookupResponse::Folder { folder, names } => self.known.folder = Some((folder, names)),
+            LookupResponse::Folder { folder, names } => self.lookups.folder = Some((folder, names)),
             LookupResponse::Commands(commands) => self.take_commands(commands),
             LookupResponse::LastWrite(..)
             | LookupResponse::File { .. }
@@ -343,17 +343,17 @@ impl Session {
     /// Asks for the settings in force, with what was chosen in this session.
     pub fn look_at_settings(&self, only: Option<String>) -> Vec<Effect> {
         let mut chosen: Vec<(String, String)> =
-            self.choices.lines().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        if let crate::Connection::Remote { model, .. } = &self.connection {
+            self.next_request.choices().lines().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        if let crate::Connection::Remote { model, .. } = self.model.connection() {
             chosen.insert(0, ("model".into(), format!("\"{model}\"")));
         }
-        if let Some(name) = &self.editor_model {
+        if let Some(name) = self.model.editor() {
             chosen.push(("editor_model".into(), format!("\"{name}\"")));
         }
-        if let Some(tokens) = self.map.settings().tokens {
+        if let Some(tokens) = self.next_request.map().tokens {
             chosen.push(("map_tokens".into(), tokens.to_string()));
         }
-        chosen.push(("map_refresh".into(), format!("\"{}\"", self.map.settings().refresh.as_str())));
+        chosen.push(("map_refresh".into(), format!("\"{}\"", self.next_request.map().refresh.as_str())));
         vec![Effect::Lookup(LookupEffect::Settings { only, chosen })]
     }
 

@@ -1,36 +1,53 @@
 //! Reading the repository, as far as the user lets it go: it can be stopped, and gone on with.
 
 use crate::effect::Effect;
-use crate::state::{Session, SurveyState};
+use crate::state::Session;
 use crate::transcript::Level;
+
+/// The progress of indexing the repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SurveyState {
+    /// The number of files that were read, and of all files (0 while they are being counted).
+    Reading(usize, usize),
+    /// Indexing was stopped early: the number of files that were read, and of all files.
+    Partial(usize, usize),
+    /// All files are indexed.
+    Done,
+}
+
+impl Default for SurveyState {
+    fn default() -> Self {
+        Self::Reading(0, 0)
+    }
+}
 
 impl Session {
     /// Lets what is read so far be enough; `None` while nothing is being read, or it stops already.
     pub fn stop_reading(&mut self) -> Option<Vec<Effect>> {
-        if self.stopping || !matches!(self.survey, SurveyState::Reading(..)) {
+        if self.repository.is_stopping || !matches!(self.repository.survey, SurveyState::Reading(..)) {
             return None;
         }
-        self.stopping = true;
+        self.repository.is_stopping = true;
         Some(vec![Effect::StopReading])
     }
 
     /// Reads what was left out; `None` if nothing was.
     pub fn read_on(&mut self) -> Option<Vec<Effect>> {
-        let SurveyState::Partial(read, total) = self.survey else { return None };
-        self.survey = SurveyState::Reading(read, total);
+        let SurveyState::Partial(read, total) = self.repository.survey else { return None };
+        self.repository.survey = SurveyState::Reading(read, total);
         Some(vec![Effect::ReadOn])
     }
 
     /// A survey has come to its end.
     pub(crate) fn surveyed(&mut self) {
-        let before = self.survey;
-        self.stopping = false;
-        let (unread, total) = std::mem::take(&mut self.left_out);
+        let before = self.repository.survey;
+        self.repository.is_stopping = false;
+        let (unread, total) = std::mem::take(&mut self.repository.left_out);
         if unread == 0 {
-            self.survey = SurveyState::Done;
+            self.repository.survey = SurveyState::Done;
             return;
         }
-        self.survey = SurveyState::Partial(total.saturating_sub(unread), total);
+        self.repository.survey = SurveyState::Partial(total.saturating_sub(unread), total);
         if matches!(before, SurveyState::Reading(..)) {
             let text =
                 format!("Reading stopped: {unread} of {total} files are not read yet. The map goes by the others.");
@@ -52,19 +69,25 @@ mod tests {
         assert_eq!(session.stop_reading(), Some(vec![Effect::StopReading]));
         assert_eq!(session.stop_reading(), None, "it stops already");
         session.handle(Response::SurveyProgress { done: 1_000, total: 1_000 });
-        assert_eq!((session.survey, session.stopping), (SurveyState::Reading(64, 1_000), true));
+        assert_eq!(
+            (session.repository.survey, session.repository.is_stopping),
+            (SurveyState::Reading(64, 1_000), true)
+        );
         session.handle(Response::LeftOut { unread: 800, total: 1_000 });
         session.handle(Response::Surveyed { note: None });
-        assert_eq!((session.survey, session.stopping), (SurveyState::Partial(200, 1_000), false));
+        assert_eq!(
+            (session.repository.survey, session.repository.is_stopping),
+            (SurveyState::Partial(200, 1_000), false)
+        );
         let told = session.transcript.len();
         assert_eq!(session.stop_reading(), None);
         // What changes meanwhile is looked at without a word.
         session.handle(Response::LeftOut { unread: 800, total: 1_000 });
         session.handle(Response::Surveyed { note: None });
-        assert_eq!((session.survey, session.transcript.len()), (SurveyState::Partial(200, 1_000), told));
+        assert_eq!((session.repository.survey, session.transcript.len()), (SurveyState::Partial(200, 1_000), told));
         assert_eq!(session.read_on(), Some(vec![Effect::ReadOn]));
         session.handle(Response::LeftOut { unread: 0, total: 1_000 });
         session.handle(Response::Surveyed { note: None });
-        assert_eq!(session.survey, SurveyState::Done);
+        assert_eq!(session.repository.survey, SurveyState::Done);
     }
 }

@@ -23,11 +23,71 @@ pub struct ChatFile {
     pub read_only: bool,
 }
 
+/// The files in the chat.
+#[derive(Debug, Default)]
+pub(crate) struct ChatFiles {
+    /// In the order in which they were added.
+    files: Vec<ChatFile>,
+    /// The files that are in every chat: conventions, and those of the setting `read`.
+    initial: Vec<String>,
+    /// Names that were added before the repository was listed, and whether for reference only.
+    early: Vec<(Vec<String>, bool)>,
+}
+
+impl ChatFiles {
+    pub(crate) fn files(&self) -> &[ChatFile] {
+        &self.files
+    }
+
+    pub(crate) fn is_initial(&self, path: &str) -> bool {
+        self.initial.iter().any(|initial| initial == path)
+    }
+
+    pub(crate) fn contains(&self, path: &str) -> bool {
+        self.files.iter().any(|file| file.path == path)
+    }
+
+    /// Adds a file, or changes whether it is read-only.
+    pub(crate) fn add(&mut self, path: &str, read_only: bool) {
+        match self.files.iter_mut().find(|file| file.path == path) {
+            Some(file) => file.read_only = read_only,
+            None => self.files.push(ChatFile { path: path.to_owned(), read_only }),
+        }
+    }
+
+    /// Makes every file read-only. Returns the number of files that were editable.
+    pub(crate) fn make_read_only(&mut self) -> usize {
+        self.files.iter_mut().filter(|file| !file.read_only).map(|file| file.read_only = true).count()
+    }
+
+    pub(crate) fn remove(&mut self, path: &str) {
+        self.files.retain(|file| file.path != path);
+    }
+
+    pub(crate) fn replace(&mut self, files: Vec<ChatFile>) -> Vec<ChatFile> {
+        std::mem::replace(&mut self.files, files)
+    }
+
+    pub(crate) fn set_initial(&mut self, paths: &[String]) {
+        self.initial = paths.to_vec();
+    }
+
+    /// Whether files were added before the repository was listed.
+    pub(crate) fn are_waiting(&self) -> bool {
+        !self.early.is_empty()
+    }
+
+    /// Takes the names that were added before the repository was listed.
+    pub(crate) fn take_waiting(&mut self) -> Vec<(Vec<String>, bool)> {
+        std::mem::take(&mut self.early)
+    }
+}
+
 impl Session {
     /// Adds the files that `names` mean, or changes how they are in the chat. Before the files are listed, the names wait.
     pub fn add_files(&mut self, names: &[String], read_only: bool) -> Vec<Effect> {
-        if !self.listed {
-            self.early_files.push((names.to_vec(), read_only));
+        if !self.repository.is_listed() {
+            self.chat_files.early.push((names.to_vec(), read_only));
             return Vec::new();
         }
         let (mut added, mut effects) = (Vec::new(), Vec::new());
@@ -39,9 +99,9 @@ impl Session {
             }
         }
         for path in &added {
-            match self.files.iter_mut().find(|file| file.path == *path) {
+            match self.chat_files.files.iter_mut().find(|file| file.path == *path) {
                 Some(file) => file.read_only = read_only,
-                None => self.files.push(ChatFile { path: path.clone(), read_only }),
+                None => self.chat_files.files.push(ChatFile { path: path.clone(), read_only }),
             }
         }
         if !added.is_empty() {
@@ -59,13 +119,13 @@ impl Session {
             return self.measure();
         }
         for name in names {
-            if self.outside.drop_picture(name) {
+            if self.attachments.drop_picture(name) {
                 continue;
             }
-            let chat = self.files.iter().map(|file| file.path.as_str());
+            let chat = self.chat_files.files.iter().map(|file| file.path.as_str());
             match named(chat, name).as_slice() {
                 [] => self.tell(Level::Error, format!("{name} is not in the chat."), "/ls lists what is."),
-                [path] => self.files.retain(|file| file.path != *path),
+                [path] => self.chat_files.files.retain(|file| file.path != *path),
                 several => {
                     let text = format!("{name} could be any of {}.", several.join(", "));
                     self.tell(Level::Error, text, "Name more of its path.");
@@ -77,14 +137,14 @@ impl Session {
 
     /// Takes out files and pictures, but not what every chat begins with.
     pub(crate) fn take_all_out(&mut self) {
-        self.outside.pictures.clear();
-        let Self { files, standing, .. } = self;
-        files.retain(|file| file.read_only && standing.contains(&file.path));
+        self.attachments.pictures.clear();
+        let ChatFiles { files, initial, .. } = &mut self.chat_files;
+        files.retain(|file| file.read_only && initial.contains(&file.path));
     }
 
     /// Says which files left the chat all at once, and how one comes back.
     fn tell_dropped(&mut self, gone: &[String]) {
-        let pictures = self.outside.pictures.len();
+        let pictures = self.attachments.pictures.len();
         let mut what: Vec<String> = Vec::new();
         what.extend((!gone.is_empty()).then(|| count(gone.len(), "file")));
         what.extend((pictures > 0).then(|| count(pictures, "picture")));
@@ -99,7 +159,7 @@ impl Session {
 
     /// Turns a file of the chat from editable to read-only, or back.
     pub fn toggle_read_only(&mut self, path: &str) -> Vec<Effect> {
-        match self.files.iter_mut().find(|file| file.path == path) {
+        match self.chat_files.files.iter_mut().find(|file| file.path == path) {
             Some(file) => {
                 file.read_only = !file.read_only;
                 self.measure()
@@ -111,8 +171,8 @@ impl Session {
     /// Says which files are in the chat.
     pub fn list_files(&mut self) {
         let line = |file: &ChatFile| format!("{}{}", file.path, if file.read_only { "  (read-only)" } else { "" });
-        let mut lines: Vec<String> = self.files.iter().map(line).collect();
-        lines.extend(self.outside.pictures.iter().map(|picture| format!("{}  (picture)", picture.name)));
+        let mut lines: Vec<String> = self.chat_files.files.iter().map(line).collect();
+        lines.extend(self.attachments.pictures.iter().map(|picture| format!("{}  (picture)", picture.name)));
         let text = if lines.is_empty() { "No file is in the chat.".to_owned() } else { lines.join("\n") };
         self.tell(Level::Info, text, "");
     }
@@ -121,7 +181,7 @@ impl Session {
     /// files that look like they hold secrets: nobody named those.
     pub(crate) fn meant(&mut self, name: &str) -> Result<Vec<String>, String> {
         let name = name.trim_start_matches("./");
-        let paths = Arc::clone(&self.paths);
+        let paths = Arc::clone(self.repository.paths());
         if paths.binary_search_by(|path| path.as_str().cmp(name)).is_ok() {
             if is_secret_name(name) {
                 let text = format!("{name} looks like it holds secrets, and will be sent to the model.");
@@ -182,14 +242,13 @@ mod tests {
 
     fn session(paths: &[&str]) -> Session {
         let (mut session, _) = Session::start(Connection::None);
-        session.listed = true;
-        session.paths = Arc::new(paths.iter().map(|path| (*path).to_owned()).collect());
+        session.repository.set_paths(Arc::new(paths.iter().map(|path| (*path).to_owned()).collect()));
         session
     }
 
     fn add(session: &mut Session, name: &str) -> Vec<String> {
         session.add_files(&[name.to_owned()], false);
-        session.files.iter().map(|file| file.path.clone()).collect()
+        session.chat_files.files.iter().map(|file| file.path.clone()).collect()
     }
 
     #[test]
@@ -217,20 +276,24 @@ mod tests {
         let mut session = session(&["lib.rs", "src/lib.rs"]);
         session.add_files(&["lib.rs".into(), "src/lib.rs".into()], false);
         session.drop_files(&["lib.rs".into()]);
-        assert_eq!(session.files.len(), 1);
-        assert_eq!(session.files[0].path, "src/lib.rs");
+        assert_eq!(session.chat_files.files.len(), 1);
+        assert_eq!(session.chat_files.files[0].path, "src/lib.rs");
     }
 
     #[test]
     fn what_every_chat_begins_with_stays_when_all_is_dropped() {
         let mut session = session(&["AGENTS.md", "a.rs", "b.rs"]);
-        session.standing = vec!["AGENTS.md".into(), "b.rs".into()];
+        session.chat_files.initial = vec!["AGENTS.md".into(), "b.rs".into()];
         session.add_files(&["AGENTS.md".into()], true);
         session.add_files(&["a.rs".into(), "b.rs".into()], false);
         session.drop_files(&[]);
         let told = format!("{:?}", session.transcript.last());
         assert!(told.contains("Took 2 files out of the chat: a.rs, b.rs."), "{told}");
-        assert_eq!(session.files, [ChatFile { path: "AGENTS.md".into(), read_only: true }], "b.rs was made editable");
+        assert_eq!(
+            session.chat_files.files,
+            [ChatFile { path: "AGENTS.md".into(), read_only: true }],
+            "b.rs was made editable"
+        );
     }
 
     #[test]
@@ -245,9 +308,9 @@ mod tests {
     fn names_wait_until_the_files_are_listed() {
         let (mut session, _) = Session::start(Connection::None);
         session.add_files(&["b.rs".into()], false);
-        assert!(session.files.is_empty());
+        assert!(session.chat_files.files.is_empty());
         session.handle(crate::Response::Listed(Arc::new(vec!["src/b.rs".into()])));
-        assert_eq!(session.files[0].path, "src/b.rs");
+        assert_eq!(session.chat_files.files[0].path, "src/b.rs");
     }
 
     #[test]
@@ -255,7 +318,7 @@ mod tests {
         let mut session = session(&["a", "b"]);
         session.add_files(&["a".into(), "b".into()], false);
         session.add_files(&["a".into()], true);
-        assert_eq!(session.files[0], ChatFile { path: "a".into(), read_only: true });
-        assert_eq!(session.files.len(), 2);
+        assert_eq!(session.chat_files.files[0], ChatFile { path: "a".into(), read_only: true });
+        assert_eq!(session.chat_files.files.len(), 2);
     }
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::connect::Connection;
 use crate::context::{ChunkKind, Prompt};
 use crate::effect::{Effect, Failure, Summarized};
-use crate::state::{Connection, Session};
+use crate::state::Session;
 use crate::transcript::{self, Level};
 use rhumb_llm::{Message, Role};
 use rhumb_text::thousands;
@@ -139,7 +140,7 @@ impl Session {
     fn summarize(&mut self, limit: usize, compact: Option<String>) -> Vec<Effect> {
         let (covers, (history, _)) = (self.summarizable(), self.history_and_shared());
         self.history.running = Some(SummaryRun { covers, history: Arc::clone(&history), is_asked: compact.is_some() });
-        let (allowance, weak_model) = (self.allowance(), self.choices.weak_model.clone());
+        let (allowance, weak_model) = (self.allowance(), self.next_request.choices.weak_model.clone());
         vec![Effect::Summarize { history, limit, allowance, weak_model, compact }]
     }
 
@@ -147,10 +148,10 @@ impl Session {
     pub(crate) fn compact(&mut self, keep: String) -> Vec<Effect> {
         // The request as it was measured last may not have the newest answer.
         let tokens: usize = self.sent_messages().map(|(_, text)| estimate(text)).sum();
-        let limit = self.view.as_ref().map_or(usize::MAX, |view| view.prompt.plan.history);
+        let limit = self.next_request.view.as_ref().map_or(usize::MAX, |view| view.prompt.plan.history);
         let covers = self.summarizable();
-        let (text, hint) = match &self.connection {
-            _ if self.turn.is_some() => {
+        let (text, hint) = match self.model.connection() {
+            _ if self.turns.is_running() => {
                 ("The model is still answering.".to_owned(), "Esc cancels the turn; then try again.")
             }
             _ if covers == 0 => {
@@ -373,7 +374,7 @@ mod tests {
         assert!(compacted(&mut session, "/compact").is_empty());
         assert!(last_text(&session).starts_with("The conversation has only about"), "{}", last_text(&session));
         let mut session = long_talked();
-        session.connection = Connection::Demo;
+        session.set_connection(Connection::Demo);
         assert!(compacted(&mut session, "/compact").is_empty());
         assert!(last_text(&session).starts_with("No model is connected"), "{}", last_text(&session));
     }
@@ -410,7 +411,7 @@ mod tests {
     fn the_history_is_copied_only_where_it_has_changed() {
         let mut session = talked();
         let first = session.order(1).history;
-        session.draft.push_str("a key");
+        session.drafts.set_message("a key");
         assert!(Arc::ptr_eq(&session.order(2).history, &first));
         let Some(Entry::User { text, .. }) = session.transcript.get_mut(0) else { panic!() };
         *text = "eno".into();

@@ -102,23 +102,23 @@ impl MapState {
 impl Session {
     /// The settings of the repo map.
     pub fn map(&self) -> &MapSettings {
-        &self.map.settings
+        &self.next_request.map.settings
     }
 
     /// Makes a change that can be undone, and measures.
     fn change_map(&mut self, change: impl FnOnce(&mut MapSettings)) -> Vec<Effect> {
-        self.map.change(change);
+        self.next_request.map.change(change);
         self.measure()
     }
 
     /// Undoes the last choice about the map, or with `redo` redoes it; `None` if there is none.
     pub fn undo_map_change(&mut self, redo: bool) -> Option<Vec<Effect>> {
-        self.map.step(redo).then(|| self.measure())
+        self.next_request.map.step(redo).then(|| self.measure())
     }
 
     /// Whether there is a choice to undo, or with `redo` to redo.
     pub fn can_undo_map_change(&self, redo: bool) -> bool {
-        !(if redo { &self.map.redo } else { &self.map.undo }).is_empty()
+        !(if redo { &self.next_request.map.redo } else { &self.next_request.map.undo }).is_empty()
     }
 
     /// Sets the budget of the map in tokens; `None` derives it from the window.
@@ -128,7 +128,7 @@ impl Session {
 
     /// Reads the repository again and recomputes the map. A given mode also becomes the mode from now on.
     pub fn refresh_map(&mut self, mode: Option<Refresh>) -> Vec<Effect> {
-        self.map.settings.refreshes += 1;
+        self.next_request.map.settings.refreshes += 1;
         let follow = mode.map_or_else(Vec::new, |mode| self.set_map_refresh(mode));
         [follow, self.read_on().unwrap_or_else(|| vec![Effect::Survey])].concat()
     }
@@ -160,7 +160,7 @@ impl Session {
 
     /// Returns the names that are files of the repository or symbols in such files, and reports the others.
     fn known_names(&mut self, names: &[String]) -> Vec<String> {
-        let is_file = |path: &str| self.paths.binary_search_by(|other| other.as_str().cmp(path)).is_ok();
+        let is_file = |path: &str| self.repository.contains(path);
         let is_known = |name: &String| is_file(name) || symbol_readings(name).any(|(path, _)| is_file(path));
         let (known, unknown): (Vec<String>, Vec<String>) = names.iter().cloned().partition(is_known);
         for name in unknown {
@@ -171,8 +171,8 @@ impl Session {
 
     /// Sets when the map is recomputed, and watches the disk accordingly.
     pub fn set_map_refresh(&mut self, mode: Refresh) -> Vec<Effect> {
-        self.map.settings.refresh = mode;
-        vec![Effect::Follow(mode.follows_disk() || self.watching.is_on())]
+        self.next_request.map.settings.refresh = mode;
+        vec![Effect::Follow(mode.follows_disk() || self.comment_watch.is_on())]
     }
 }
 
@@ -197,18 +197,21 @@ mod tests {
         session.toggle_ban("a.rs#moor");
         session.toggle_ban("a.rs");
         assert!(
-            session.map.settings.pinned.is_empty() && session.map.settings.banned.len() == 2,
+            session.next_request.map.settings.pinned.is_empty() && session.next_request.map.settings.banned.len() == 2,
             "a banned file is pinned no more"
         );
         session.undo_map_change(false).unwrap();
-        assert!(session.map.settings.pinned.contains("a.rs") && session.map.settings.banned.contains("a.rs#moor"));
+        assert!(
+            session.next_request.map.settings.pinned.contains("a.rs")
+                && session.next_request.map.settings.banned.contains("a.rs#moor")
+        );
         session.undo_map_change(false).unwrap();
         session.undo_map_change(true).unwrap();
-        assert!(session.map.settings.banned.contains("a.rs#moor") && session.can_undo_map_change(true));
+        assert!(session.next_request.map.settings.banned.contains("a.rs#moor") && session.can_undo_map_change(true));
         session.set_map_tokens(Some(7));
         assert!(!session.can_undo_map_change(true), "another choice ends what could be made again");
         session.undo_map_change(false).unwrap();
-        assert_eq!(session.map.settings.tokens, None);
+        assert_eq!(session.next_request.map.settings.tokens, None);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! What the user chooses of a request while the app runs: how long to think, how edits are written, who does the small work. It
 //! stands above the settings until the app is left.
 
+use crate::connect::Connection;
 use crate::connect::HOW_TO_CONNECT;
 use crate::effect::Effect;
 use crate::repository::lookup::{LookupEffect, ModelUse};
-use crate::state::{Connection, Session};
+use crate::state::Session;
 use crate::transcript::Level;
 use rhumb_edit::EditFormat;
 use rhumb_llm::Thinking;
@@ -84,12 +85,12 @@ impl Session {
             Some(Thinking::Budget(tokens)) => format!("The model may think for {tokens} tokens."),
         };
         let cannot = |control: ThinkingControl| control == ThinkingControl::None;
-        let facts = self.facts.as_ref().filter(|facts| facts.known && thinking.is_some());
+        let facts = self.model.facts().filter(|facts| facts.known && thinking.is_some());
         let hint = match facts.filter(|facts| cannot(facts.capabilities.thinking)) {
             Some(facts) => format!("{} is not known to think; it may refuse the request.", facts.name),
             None => String::new(),
         };
-        self.choices.thinking = thinking.into();
+        self.next_request.choices.thinking = thinking.into();
         self.tell(if hint.is_empty() { Level::Info } else { Level::Warning }, text, hint);
         self.measure()
     }
@@ -100,21 +101,21 @@ impl Session {
             Some(format) => format!("The model is asked for edits in the format {format}."),
             None => "The model is asked for edits in the format that suits it.".to_owned(),
         };
-        self.choices.edit_format = format.into();
+        self.next_request.choices.edit_format = format.into();
         self.tell(Level::Info, text, "");
         self.measure()
     }
 
     /// Has another model do a part of the work from now on. Whether it can be asked is looked up, and told.
     pub fn choose_for(&mut self, part: ModelUse, name: String) -> Vec<Effect> {
-        if part != ModelUse::Main && !matches!(self.connection, Connection::Remote { .. }) {
+        if part != ModelUse::Main && !matches!(self.model.connection(), Connection::Remote { .. }) {
             self.tell(Level::Warning, "No model is connected, so no other one can be chosen.", HOW_TO_CONNECT);
             return Vec::new();
         }
         match part {
             ModelUse::Main => return self.use_model(name),
-            ModelUse::Weak => self.choices.weak_model = Some(name.clone()),
-            ModelUse::Editor => self.editor_model = Some(name.clone()),
+            ModelUse::Weak => self.next_request.choices.weak_model = Some(name.clone()),
+            ModelUse::Editor => self.model.set_editor(name.clone()),
         }
         vec![Effect::Lookup(LookupEffect::Model { part, name })]
     }
@@ -147,10 +148,10 @@ mod tests {
     #[test]
     fn a_command_without_a_word_leaves_it_to_the_model_whatever_the_settings_say() {
         let mut session = session();
-        assert_eq!(session.choices.thinking.over(Some(Thinking::Budget(1))), Some(Thinking::Budget(1)));
+        assert_eq!(session.next_request.choices.thinking.over(Some(Thinking::Budget(1))), Some(Thinking::Budget(1)));
         typed(&mut session, "/think-tokens");
-        assert_eq!(session.choices.thinking.over(Some(Thinking::Budget(1))), None);
-        assert_eq!(session.choices.lines(), [("thinking", "(by the model)".to_owned())]);
+        assert_eq!(session.next_request.choices.thinking.over(Some(Thinking::Budget(1))), None);
+        assert_eq!(session.next_request.choices.lines(), [("thinking", "(by the model)".to_owned())]);
     }
 
     #[test]
@@ -159,7 +160,7 @@ mod tests {
         let effects = typed(&mut session, "/weak-model haiku");
         assert_eq!(effects, [Effect::Lookup(LookupEffect::Model { part: ModelUse::Weak, name: "haiku".into() })]);
         typed(&mut session, "/editor-model mini");
-        assert_eq!(session.editor_model.as_deref(), Some("mini"));
+        assert_eq!(session.editor_model(), Some("mini"));
         assert_eq!(session.order(1).choices.weak_model.as_deref(), Some("haiku"));
     }
 }

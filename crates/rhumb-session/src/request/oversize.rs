@@ -9,19 +9,19 @@ use crate::transcript::Level;
 impl Session {
     /// Whether a request does not fit a window that is only assumed, and the developer did not yet say to send it all the same.
     pub(crate) fn doubts_that_it_fits(&mut self, message: &str) -> bool {
-        let prompt = self.view.as_ref().map(|view| Arc::clone(&view.prompt));
+        let prompt = self.next_request.view.as_ref().map(|view| Arc::clone(&view.prompt));
         let Some(prompt) = prompt.filter(|prompt| prompt.excess() > 0 && !prompt.window.known) else {
             return false;
         };
         // What went once does not have to be asked about each time that it grows a little.
-        if prompt.tokens <= self.undoubted + self.undoubted / 4 {
+        if prompt.tokens <= self.next_request.accepted_tokens + self.next_request.accepted_tokens / 4 {
             return false;
         }
-        if self.doubted.take().is_some_and(|doubted| doubted == message) {
-            self.undoubted = prompt.tokens;
+        if self.next_request.held_back.take().is_some_and(|doubted| doubted == message) {
+            self.next_request.accepted_tokens = prompt.tokens;
             return false;
         }
-        self.doubted = Some(message.to_owned());
+        self.next_request.held_back = Some(message.to_owned());
         let (tokens, window) = (prompt.tokens, prompt.window.max_input());
         let text =
             format!("Not sent yet: the request has {tokens} tokens, and {window} are assumed to fit this model.");

@@ -11,7 +11,8 @@ impl Session {
     /// Says which keys stand in a request and what becomes of them, those aside that were told before.
     pub(crate) fn tell_secrets(&mut self, secrets: &[PromptSecret]) {
         let name = |secret: &PromptSecret| (secret.place.clone(), secret.line, secret.kind);
-        let new: Vec<&PromptSecret> = secrets.iter().filter(|secret| self.told_secrets.insert(name(secret))).collect();
+        let new: Vec<&PromptSecret> =
+            secrets.iter().filter(|secret| self.next_request.reported_secrets.insert(name(secret))).collect();
         if new.is_empty() {
             return;
         }
@@ -62,7 +63,7 @@ mod tests {
         let see = |session: &mut Session, secrets: Vec<PromptSecret>| {
             let prompt = Arc::new(Prompt { secrets, ..Prompt::default() });
             let view = ContextView { map: None, provisional: false, prompt, unreadable: Vec::new() };
-            let generation = session.generation;
+            let generation = session.next_request.generation;
             session.handle(Response::Measured { generation, view });
         };
         see(&mut session, vec![secret("config.py", 12)]);

@@ -4,63 +4,97 @@ use crate::effect::Failure;
 use crate::state::Session;
 use crate::transcript::Level;
 use crate::turn::events::Spent;
-use rhumb_llm::models::{CapCheck, Dollars, Spend, estimate};
+use rhumb_llm::models::{CapCheck, Dollars, Ledger, Spend, estimate};
+
+/// What the session has cost.
+#[derive(Debug, Default)]
+pub(crate) struct Spending {
+    ledger: Ledger,
+    /// The maximum cost of the session.
+    cap: Option<Dollars>,
+    /// The last request.
+    last: Option<Spent>,
+}
+
+impl Spending {
+    /// Starts with what was spent in a saved session.
+    pub(crate) fn resume(&mut self, ledger: Ledger) {
+        (self.ledger, self.last) = (ledger, None);
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub(crate) fn last(&self) -> Option<&Spent> {
+        self.last.as_ref()
+    }
+
+    pub(crate) fn cap(&self) -> Option<Dollars> {
+        self.cap
+    }
+
+    pub(crate) fn set_cap(&mut self, cap: Option<Dollars>) {
+        self.cap = cap;
+    }
+}
 
 impl Session {
     /// A request is paid for.
     pub(crate) fn spent(&mut self, turn: u64, spent: &Spent) {
-        let before = self.ledger.session().unpriced;
-        self.ledger.record(turn, &spent.model, spent.tokens);
-        self.last_spent = Some(spent.clone());
-        if self.spending_cap.is_some() && before == 0 && self.ledger.session().unpriced > 0 {
+        let before = self.spending.ledger.session().unpriced;
+        self.spending.ledger.record(turn, &spent.model, spent.tokens);
+        self.spending.last = Some(spent.clone());
+        if self.spending.cap.is_some() && before == 0 && self.spending.ledger.session().unpriced > 0 {
             self.tell_failure(Level::Warning, uncounted(&spent.model.name));
         }
     }
 
     /// What may still be spent; `None` for as much as it takes.
     pub(crate) fn allowance(&self) -> Option<Dollars> {
-        self.spending_cap.map(|cap| cap.over(self.ledger.session().known))
+        self.spending.cap.map(|cap| cap.over(self.spending.ledger.session().known))
     }
 
     /// What the next request costs, if its answer is as long as `output` tokens; `None` where no price is known.
     pub fn next_cost(&self, output: u64) -> Option<Dollars> {
-        let (view, facts) = self.view.as_ref().zip(self.facts.as_ref())?;
+        let (view, facts) = self.next_request.view.as_ref().zip(self.model.facts())?;
         estimate(facts, view.prompt.tokens as u64, output)
     }
 
     /// What so many tokens of the next request cost; `None` where no price is known.
     pub fn price_of(&self, tokens: u64) -> Option<Dollars> {
-        estimate(self.facts.as_ref()?, tokens, 0)
+        estimate(self.model.facts()?, tokens, 0)
     }
 
     /// Whether the next request is known to pass the cap.
     pub fn is_over_cap(&self) -> bool {
-        self.spending_cap
-            .is_some_and(|cap| matches!(self.ledger.check_cap(cap, self.next_cost(0)), CapCheck::Exceeds { .. }))
+        self.spending.cap.is_some_and(|cap| {
+            matches!(self.spending.ledger.check_cap(cap, self.next_cost(0)), CapCheck::Exceeds { .. })
+        })
     }
 
     /// Says what was spent so far.
     pub fn tell_cost(&mut self) {
-        let all = self.ledger.session();
+        let all = self.spending.ledger.session();
         if all.requests == 0 {
             return self.tell(Level::Info, "Nothing was spent yet.", "");
         }
-        let turn = self.ledger.turn(self.turns());
+        let turn = self.spending.ledger.turn(self.turns.count());
         let mut text = format!("This session: {}.", told(all));
         if turn.requests > 0 {
             text.push_str(&format!(" The last turn: {}.", told(turn)));
         }
-        if let Some(last) = self.last_spent.as_ref().filter(|_| turn.requests > 1) {
+        if let Some(last) = self.spending.last.as_ref().filter(|_| turn.requests > 1) {
             let mark = if last.estimated { "about " } else { "" };
             text.push_str(&format!(" Its last request: {mark}{}.", told(Spend::of_request(&last.model, last.tokens))));
         }
-        let models = self.ledger.models();
+        let models = self.spending.ledger.models();
         if models.len() > 1 {
             for (model, spend) in models {
                 text.push_str(&format!("\n{model}: {}.", told(spend)));
             }
         }
-        let hint = match self.spending_cap {
+        let hint = match self.spending.cap {
             Some(cap) => format!("The cap is {cap}; {} are left.", cap.over(all.known)),
             None => "spending_cap in rhumb.toml sets a cap.".to_owned(),
         };
@@ -134,7 +168,7 @@ mod tests {
     #[test]
     fn what_is_left_below_the_cap_goes_with_the_next_request() {
         let mut session = session();
-        session.spending_cap = Some(Dollars::new(5.0));
+        session.spending.cap = Some(Dollars::new(5.0));
         session.send("x");
         session.handle(spent(Some(PRICES)));
         assert_eq!(session.order(2).allowance, Some(Dollars::new(2.7)));
@@ -143,7 +177,7 @@ mod tests {
     #[test]
     fn a_cap_that_cannot_count_is_told_once() {
         let mut session = session();
-        session.spending_cap = Some(Dollars::new(5.0));
+        session.spending.cap = Some(Dollars::new(5.0));
         session.send("x");
         session.handle(spent(None));
         session.handle(spent(None));

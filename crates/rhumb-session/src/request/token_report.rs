@@ -10,11 +10,11 @@ use rhumb_llm::models::{Dollars, Tokens};
 impl Session {
     /// Says what the next request is made of, in tokens and, where the price is known, in dollars.
     pub fn tell_tokens(&mut self) {
-        let Some(view) = &self.view else {
+        let Some(view) = &self.next_request.view else {
             return self.tell(Level::Info, "The next request is not measured yet.", "Ask again in a moment.");
         };
         let prompt = std::sync::Arc::clone(&view.prompt);
-        let prices = self.facts.as_ref().and_then(|facts| facts.prices);
+        let prices = self.model.facts().and_then(|facts| facts.prices);
         let cost =
             |tokens: usize| prices.map(|prices| prices.cost(Tokens { fresh: tokens as u64, ..Tokens::default() }));
         let about = if prompt.exact && prompt.error == 0 { "" } else { "about " };
@@ -33,7 +33,7 @@ impl Session {
         );
         let hint = if tokens > window {
             "/drop takes files out, /clear the conversation, /map-tokens makes the map smaller."
-        } else if prices.is_none() && self.facts.is_some() {
+        } else if prices.is_none() && self.model.facts().is_some() {
             "The price of this model is not known; [models.\"NAME\"] in rhumb.toml can say it."
         } else {
             "/view-prompt shows it as it will be sent."
@@ -43,10 +43,11 @@ impl Session {
 
     /// Makes every file of the chat read-only.
     pub(crate) fn make_all_read_only(&mut self) -> Vec<Effect> {
-        let editable = self.files.iter_mut().filter(|file| !file.read_only);
-        let changed = editable.map(|file| file.read_only = true).count();
+        let changed = self.chat_files.make_read_only();
         match changed {
-            0 if self.files.is_empty() => self.tell(Level::Info, "There is no file in the chat.", "/add adds one."),
+            0 if self.chat_files.files().is_empty() => {
+                self.tell(Level::Info, "There is no file in the chat.", "/add adds one.")
+            }
             0 => self.tell(Level::Info, "Every file in the chat is read-only already.", "/add adds one to be changed."),
             1 => self.tell(Level::Info, "1 file is read-only now.", "/add NAME lets the model change it again."),
             many => {
@@ -89,8 +90,8 @@ mod tests {
         let window = Window { tokens: 8_000, known: true };
         let prompt = Prompt { chunks: vec![chunk], tokens: 1_000, exact: true, window, ..Prompt::default() };
         let (map, unreadable) = (None, Vec::new());
-        session.view = Some(ContextView { map, provisional: false, prompt: Arc::new(prompt), unreadable });
-        session.facts = Some(Arc::new(Model { prices, ..Model::unknown("m") }));
+        session.next_request.view = Some(ContextView { map, provisional: false, prompt: Arc::new(prompt), unreadable });
+        session.model.connect("m".into(), "h".into(), Arc::new(Model { prices, ..Model::unknown("m") }));
         session
     }
 
@@ -114,10 +115,10 @@ mod tests {
     #[test]
     fn all_files_become_read_only_at_once() {
         let mut session = measured(None);
-        session.files =
-            vec![ChatFile { path: "a".into(), read_only: false }, ChatFile { path: "b".into(), read_only: true }];
+        session.chat_files.add("a", false);
+        session.chat_files.add("b", true);
         assert!(!session.command(parse_command("/read-only").unwrap()).is_empty());
-        assert!(session.files.iter().all(|file| file.read_only));
+        assert!(session.chat_files.files().iter().all(|file| file.read_only));
         assert_eq!(last(&session).text, "1 file is read-only now.");
         assert!(session.command(parse_command("/read-only").unwrap()).is_empty(), "there was nothing to change");
     }

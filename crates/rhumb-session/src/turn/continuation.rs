@@ -48,7 +48,7 @@ impl Session {
         let mut turn = Turn::again(order.generation, message, self.request_of(asked)).in_mode(order.mode);
         turn.push(&partial);
         turn.status = TurnStatus::Resuming;
-        self.turn = Some(turn);
+        self.turns.current = Some(turn);
         vec![Effect::Ask(Box::new(order))]
     }
 
@@ -144,10 +144,10 @@ mod tests {
     #[test]
     fn what_cannot_be_sent_changes_nothing() {
         let mut session = broken("one ");
-        session.connection = Connection::None;
+        session.set_connection(Connection::None);
         let before = session.transcript.clone();
         assert!(session.go_on().is_empty() && session.retry().is_empty());
-        assert!(session.turn.is_none());
+        assert!(session.turns.current.is_none());
         assert_eq!(session.transcript[..before.len()], before[..], "nothing is left out of later requests");
         let told =
             |entry: &Entry| matches!(entry, Entry::Status(notice) if notice.text.contains("No model is connected"));

@@ -144,7 +144,7 @@ impl Session {
                 );
             }
             AskEvent::Continuing { time, of } => {
-                if let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) {
+                if let Some(turn) = self.turns.current.as_mut().filter(|turn| turn.number == number) {
                     turn.status = TurnStatus::Continuing { time, of };
                 }
             }
@@ -153,7 +153,7 @@ impl Session {
 
     /// Says what was left out of a request. That the map got smaller shows in its pane; turns that are missing must be told.
     fn tell_left_out(&mut self, number: u64, left_out: &[Trimmed]) {
-        let is_current = self.turn.as_ref().is_some_and(|turn| turn.number == number);
+        let is_current = self.turns.current.as_ref().is_some_and(|turn| turn.number == number);
         for trimmed in left_out.iter().filter(|trimmed| is_current && matches!(trimmed, Trimmed::History { .. })) {
             let text = format!("Not sent, because it does not fit: {trimmed}.");
             self.tell(Level::Warning, text, "/clear begins anew; a model with a larger window takes more.");
@@ -161,7 +161,7 @@ impl Session {
     }
 
     fn stream(&mut self, number: u64, event: StreamEvent) {
-        let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) else {
+        let Some(turn) = self.turns.current.as_mut().filter(|turn| turn.number == number) else {
             return;
         };
         let Some(Entry::Answer(answer)) = self.transcript.rfind_mut(is_streaming) else {
@@ -188,7 +188,7 @@ impl Session {
     }
 
     pub(crate) fn ended(&mut self, number: u64, result: Result<Completion, AskError>) -> Vec<Effect> {
-        let Some(turn) = self.turn.take_if(|turn| turn.number == number) else {
+        let Some(turn) = self.turns.current.take_if(|turn| turn.number == number) else {
             return Vec::new();
         };
         match result {
@@ -252,8 +252,8 @@ impl Session {
             return;
         }
         self.return_draft(self.as_typed(&turn.message, turn.mode));
-        if self.draft.is_empty() && turn.mode == self.mode {
-            self.draft.clone_from(&turn.message);
+        if self.drafts.message().is_empty() && turn.mode == self.modes.mode() {
+            self.drafts.set_message(&turn.message);
         }
     }
 

@@ -7,6 +7,7 @@ pub(super) mod queue;
 mod request_spec;
 mod send;
 
+use queue::Queue;
 use std::fmt;
 use std::time::Duration;
 
@@ -90,6 +91,65 @@ impl fmt::Display for TurnStatus {
                 write!(f, "try {attempt} in {:.0} s: {reason}", wait.as_secs_f32().ceil())
             }
         }
+    }
+}
+
+/// The running turn and the messages that wait for it.
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    current: Option<Turn>,
+    /// The number of turns so far, which is also the number of the last one.
+    count: u64,
+    queue: Queue,
+    /// Whether the request of the running turn waits until the repository is listed.
+    waits_for_files: bool,
+}
+
+impl Turns {
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    pub(crate) fn current(&self) -> Option<&Turn> {
+        self.current.as_ref()
+    }
+
+    pub(crate) fn current_mut(&mut self) -> Option<&mut Turn> {
+        self.current.as_mut()
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.current.is_some()
+    }
+
+    pub(crate) fn begin(&mut self, turn: Turn) {
+        self.current = Some(turn);
+    }
+
+    /// Ends the running turn before its request was sent, or by a command of the user.
+    pub(crate) fn cancel(&mut self) -> Option<Turn> {
+        self.waits_for_files = false;
+        self.current.take()
+    }
+
+    /// Whether the request of the running turn waited until the repository was listed; it does not any more.
+    pub(crate) fn stop_waiting_for_files(&mut self) -> bool {
+        std::mem::take(&mut self.waits_for_files)
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The number of the next turn, which is used up.
+    pub(crate) fn next_number(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+
+    /// Continues the numbers after `count`: what was spent is recorded by them.
+    pub(crate) fn skip_to(&mut self, count: u64) {
+        self.count = self.count.max(count);
     }
 }
 

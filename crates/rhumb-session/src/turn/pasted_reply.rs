@@ -10,14 +10,14 @@ use rhumb_edit::PendingChanges;
 impl Session {
     /// Takes a reply from elsewhere (copy mode) into the transcript and into review; the draft is what it answers.
     pub fn take_reply(&mut self, reply: String) -> Vec<Effect> {
-        if self.turn.is_some() {
+        if self.turns.current.is_some() {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then /paste again.");
             return Vec::new();
         }
-        let request = self.draft.clone();
+        let request = self.drafts.message().to_owned();
         let said =
             if request.trim().is_empty() { "(a reply pasted from elsewhere)".to_owned() } else { request.clone() };
-        self.transcript.push(Entry::User { text: said, mode: self.mode, answered: true });
+        self.transcript.push(Entry::User { text: said, mode: self.modes.mode(), answered: true });
         self.transcript.push(Entry::Answer(Answer {
             text: reply.clone(),
             reasoning: String::new(),
@@ -50,10 +50,10 @@ impl Session {
     /// Looks for the edits of a reply that is not part of the running conversation with the model; `answer` is its number among
     /// the answers of the session, if it is one.
     pub(crate) fn propose_alone(&mut self, reply: String, answer: Option<usize>, request: String) -> Vec<Effect> {
-        self.rounds = EditRetries::default();
-        self.proposing += 1;
-        let standing = PendingChanges { files: self.review.pending_changes(), refused: Vec::new() };
-        let (answers, files) = (vec![answer], self.files.clone());
+        *self.proposals.retries_mut() = EditRetries::default();
+        self.proposals.begin_locating();
+        let standing = PendingChanges { files: self.proposals.review().pending_changes(), refused: Vec::new() };
+        let (answers, files) = (vec![answer], self.chat_files.files().to_vec());
         vec![Effect::Propose { request, standing, earlier: Vec::new(), reply, answers, files }]
     }
 
@@ -68,12 +68,12 @@ impl Session {
 
     /// Asks for the next request as one text.
     pub fn copy_prompt(&self) -> Vec<Effect> {
-        vec![Effect::CopyPrompt(Box::new(self.order(self.generation)))]
+        vec![Effect::CopyPrompt(Box::new(self.order(self.next_request.generation())))]
     }
 
     /// The prompt for the clipboard.
     pub(crate) fn prompt_clip(&self, text: String) -> ClipboardText {
-        let tokens = self.view.as_ref().map_or(0, |view| view.prompt.tokens);
+        let tokens = self.next_request.view().map_or(0, |view| view.prompt.tokens);
         let what = format!("The prompt (about {tokens} tokens)");
         ClipboardText { what, text, hint: "Paste it into any chat, copy the whole reply, then /paste here.".into() }
     }

@@ -2,7 +2,7 @@
 
 use crate::context::Mode;
 use crate::effect::Effect;
-use crate::state::{Connection, Session};
+use crate::state::Session;
 use crate::transcript::Level;
 use rhumb_text::count;
 
@@ -40,30 +40,33 @@ impl Queue {
 impl Session {
     /// Whether something is under way that the developer waits for.
     pub fn is_busy(&self) -> bool {
-        self.turn.is_some() || self.proposing > 0 || self.writing || self.is_compacting()
+        self.turns.current.is_some()
+            || self.proposals.is_locating()
+            || self.proposals.is_writing()
+            || self.is_compacting()
     }
 
     /// Lets a message wait until the model is free.
     pub(crate) fn enqueue(&mut self, text: String, mode: Mode) {
-        self.queue.waiting.push(Queued { text, mode, is_comment: false });
+        self.turns.queue.waiting.push(Queued { text, mode, is_comment: false });
     }
 
     /// Lets comments in a file wait in the same way.
     pub(crate) fn enqueue_comments(&mut self, text: String, mode: Mode) {
-        self.queue.waiting.push(Queued { text, mode, is_comment: true });
+        self.turns.queue.waiting.push(Queued { text, mode, is_comment: true });
     }
 
     /// Leaves out the comments that wait; how many messages they were.
     pub(crate) fn drop_queued_comments(&mut self) -> usize {
-        let before = self.queue.waiting.len();
-        self.queue.waiting.retain(|queued| !queued.is_comment);
-        self.queue.held &= !self.queue.waiting.is_empty();
-        before - self.queue.waiting.len()
+        let before = self.turns.queue.waiting.len();
+        self.turns.queue.waiting.retain(|queued| !queued.is_comment);
+        self.turns.queue.held &= !self.turns.queue.waiting.is_empty();
+        before - self.turns.queue.waiting.len()
     }
 
     /// Leaves out all that waits, and says so.
     pub(crate) fn drop_queue(&mut self) {
-        let waited = std::mem::take(&mut self.queue).waiting.len();
+        let waited = std::mem::take(&mut self.turns.queue).waiting.len();
         if waited > 0 {
             self.tell(Level::Info, format!("{} that waited will not be sent.", count(waited, "message")), "");
         }
@@ -71,18 +74,18 @@ impl Session {
 
     /// Holds what waits until the developer says otherwise.
     pub(crate) fn hold_queue(&mut self) {
-        self.queue.held = !self.queue.waiting.is_empty();
+        self.turns.queue.held = !self.turns.queue.waiting.is_empty();
     }
 
     /// Sends the oldest message that waits, unless a turn runs, a hunk waits for a decision, a question other than an offer of
     /// files is open, or a plan is in the composer. The face calls this after everything that happens.
     pub fn next_queued(&mut self) -> Vec<Effect> {
-        let waiting = self.waiting.weighing.iter().map(|(_, subject)| subject);
+        let waiting = self.modes.waiting().weighing.iter().map(|(_, subject)| subject);
         let mut subjects = self.questions.iter().map(|question| &question.subject).chain(waiting);
-        let is_asked = subjects.any(|subject| !subject.is_offer()) || self.waiting.plan.is_some();
+        let is_asked = subjects.any(|subject| !subject.is_offer()) || self.modes.waiting().plan.is_some();
         drop(subjects);
-        let is_free = !self.is_busy() && !is_asked && self.review.is_empty();
-        if self.queue.waiting.is_empty() || self.queue.held || !is_free {
+        let is_free = !self.is_busy() && !is_asked && self.proposals.review().is_empty();
+        if self.turns.queue.waiting.is_empty() || self.turns.queue.held || !is_free {
             return Vec::new();
         }
         self.send_queued()
@@ -90,24 +93,24 @@ impl Session {
 
     /// Sends the oldest message that waits, whatever else does; nothing while the model answers.
     pub fn send_queued(&mut self) -> Vec<Effect> {
-        let waits = self.turn.is_some() || self.is_compacting();
-        if waits || self.connection == Connection::None || self.queue.waiting.is_empty() {
+        let waits = self.turns.current.is_some() || self.is_compacting();
+        if waits || !self.model.is_connected() || self.turns.queue.waiting.is_empty() {
             return Vec::new();
         }
-        self.queue.held = false;
-        let next = self.queue.waiting.remove(0);
+        self.turns.queue.held = false;
+        let next = self.turns.queue.waiting.remove(0);
         let (sent, effects) = self.send_in(&next.text, next.mode);
         if !sent {
-            self.queue.waiting.insert(0, next);
-            self.queue.held = true;
+            self.turns.queue.waiting.insert(0, next);
+            self.turns.queue.held = true;
         }
         effects
     }
 
     /// Takes the newest message that waits back, to be changed.
     pub fn take_back_queued(&mut self) -> Option<String> {
-        let taken = self.queue.waiting.pop();
-        self.queue.held &= !self.queue.waiting.is_empty();
+        let taken = self.turns.queue.waiting.pop();
+        self.turns.queue.held &= !self.turns.queue.waiting.is_empty();
         taken.map(|queued| self.as_typed(&queued.text, queued.mode))
     }
 }
@@ -125,7 +128,7 @@ mod tests {
     }
 
     fn end(session: &mut Session, result: Result<Completion, AskError>) -> Vec<Effect> {
-        let Some(turn) = session.turn.as_ref().map(|turn| turn.number) else { panic!("no turn") };
+        let Some(turn) = session.turns.current.as_ref().map(|turn| turn.number) else { panic!("no turn") };
         session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text("Well.".into())) });
         session.handle(Response::Ended { turn, result })
     }
@@ -150,7 +153,7 @@ mod tests {
         assert_eq!(asked(&session.next_queued()), None, "nobody knows yet what the answer changes");
         session.handle(Response::NotProposed(None));
         assert_eq!(asked(&session.next_queued()), Some("second"));
-        assert_eq!(session.queue.waiting().len(), 1);
+        assert_eq!(session.turns.queue.waiting().len(), 1);
     }
 
     #[test]
@@ -163,9 +166,9 @@ mod tests {
                 end(&mut session, Err(AskError::Provider(LlmError::Interrupted { cause: "gone".into() })));
             }
             assert_eq!(asked(&session.next_queued()), None);
-            assert!(session.queue.is_held());
+            assert!(session.turns.queue.is_held());
             assert_eq!(asked(&session.send_queued()), Some("second"), "until the developer says so");
-            assert!(!session.queue.is_held());
+            assert!(!session.turns.queue.is_held());
         }
     }
 

@@ -10,9 +10,9 @@ impl Session {
         let (history, exchange) = self.history_and_shared();
         RequestSpec {
             generation,
-            files: self.files.clone(),
-            pictures: self.outside.pictures.clone(),
-            mode: self.mode,
+            files: self.chat_files.files().to_vec(),
+            pictures: self.attachments.pictures.clone(),
+            mode: self.modes.mode(),
             suggest: self.processes.suggestions,
             who: ModelRole::Main,
             history,
@@ -20,24 +20,24 @@ impl Session {
             passages: self.codebase.places.clone(),
             related: Vec::new(),
             codebase: None,
-            draft: self.draft.clone(),
+            draft: self.drafts.message().to_owned(),
             partial: String::new(),
             allowance: self.allowance(),
             may_forget: false,
-            map: self.map.settings().clone(),
-            choices: self.choices.clone(),
+            map: self.next_request.map().clone(),
+            choices: self.next_request.choices().clone(),
         }
     }
 
     /// Asks for the panes to be brought up to date.
     pub fn measure(&mut self) -> Vec<Effect> {
-        self.generation += 1;
-        vec![Effect::Measure(Box::new(self.order(self.generation)))]
+        let generation = self.next_request.next_generation();
+        vec![Effect::Measure(Box::new(self.order(generation)))]
     }
 
     /// The order for the next turn.
     pub(crate) fn next_order(&mut self) -> RequestSpec {
-        let number = self.next_turn();
+        let number = self.turns.next_number();
         self.order(number)
     }
 }

@@ -1,8 +1,9 @@
 //! Sending a message: whether it can be sent now, and what it waits for.
 
+use crate::connect::Connection;
 use crate::connect::{ConnectRequest, HOW_TO_CONNECT};
 use crate::effect::Effect;
-use crate::state::{Connection, Session};
+use crate::state::Session;
 use crate::transcript::Level;
 
 impl Session {
@@ -13,7 +14,7 @@ impl Session {
 
     /// Whether a message can be sent now; a notice says why not.
     pub(crate) fn may_send(&mut self, message: &str) -> bool {
-        if self.turn.is_some() {
+        if self.turns.current.is_some() {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then send again.");
             return false;
         }
@@ -22,16 +23,16 @@ impl Session {
 
     /// Whether there is a model to ask; a notice says why not.
     pub(crate) fn is_connected(&mut self) -> bool {
-        match &self.connection {
+        match self.model.connection() {
             Connection::None => {
-                let why = self.lacking.as_deref().unwrap_or("No model is connected");
+                let why = self.model.missing().unwrap_or("No model is connected");
                 let reason = format!("{why}, so the message was not sent.");
                 let hint = format!(
                     "{HOW_TO_CONNECT} Without a model, /copy-context copies the whole prompt for a chat window, and /paste takes the \
                      reply into review."
                 );
                 self.tell(Level::Warning, reason.clone(), hint);
-                let at_start = self.connecting.at_start.clone();
+                let at_start = self.model.at_start().clone();
                 self.ask_to_connect(ConnectRequest { reason, is_for_message: true, ..at_start });
                 false
             }
@@ -45,7 +46,7 @@ impl Session {
 
     /// Whether the request of the turn waits for files that wait for the list of files.
     pub(crate) fn waits_for_files(&mut self) -> bool {
-        self.ask_waits = !self.early_files.is_empty();
-        self.ask_waits
+        self.turns.waits_for_files = self.chat_files.are_waiting();
+        self.turns.waits_for_files
     }
 }

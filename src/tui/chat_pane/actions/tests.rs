@@ -24,7 +24,7 @@ fn answer(text: &str, reasoning: &str) -> Entry {
 fn app(entries: impl IntoIterator<Item = Entry>) -> App {
     let (mut session, effects) = Session::start(Connection::None);
     session.extend_transcript(entries);
-    session.paths = std::sync::Arc::new(vec!["src/tide.rs".into(), "ebb.py".into()]);
+    session.handle(rhumb_session::Response::Listed(std::sync::Arc::new(vec!["src/tide.rs".into(), "ebb.py".into()])));
     App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
 }
 
@@ -131,10 +131,10 @@ fn a_search_finds_while_it_is_typed_and_goes_on_by_key() {
 #[test]
 fn an_earlier_message_is_changed_and_the_conversation_goes_on_from_there() {
     let mut app = talk();
-    app.session.connection = Connection::Remote { model: "m".into(), host: "h".into() };
+    app.session.set_connection(Connection::Remote { model: "m".into(), host: "h".into() });
     press(&mut app, "d r a f t Alt-r g g e");
     assert_eq!(app.composer.text(), "first");
-    assert_eq!(app.session.keeping.inputs.last().map(String::as_str), Some("draft"), "nothing is lost");
+    assert_eq!(app.session.persistence().inputs.last().map(String::as_str), Some("draft"), "nothing is lost");
     assert!(app.rerun_title().is_some_and(|words| words.contains("the 2 messages")), "{:?}", app.rerun_title());
     assert_eq!(app.session.transcript().len(), 4, "nothing is left out yet");
     press(&mut app, "! Enter");

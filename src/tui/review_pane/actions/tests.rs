@@ -63,10 +63,10 @@ fn accepting_all_leaves_what_tools_run_to_a_yes_of_its_own() {
     proposal.flags = hunks.into_iter().map(later).collect();
     let mut app = with(proposal);
     press(&mut app, "g y");
-    assert_eq!((app.session.review.counts().accepted, app.session.review.counts().pending), (3, 3));
+    assert_eq!((app.session.review().counts().accepted, app.session.review().counts().pending), (3, 3));
     assert!(app.hint.text().contains("Makefile must be accepted on its own"), "{}", app.hint.text());
     press(&mut app, "g g Y");
-    assert_eq!(app.session.review.counts().accepted, 6, "{}", app.hint.text());
+    assert_eq!(app.session.review().counts().accepted, 6, "{}", app.hint.text());
 }
 
 fn press(app: &mut App, keys: &str) -> Vec<Task> {
@@ -89,7 +89,7 @@ fn written(tasks: Vec<Task>) -> (String, Option<bool>) {
 fn a_comment_is_written_changed_and_removed() {
     let mut app = app();
     press(&mut app, "c w h y Alt-Enter n o t Enter");
-    let comments = |app: &App| app.session.review.comments().map(|(_, text)| text.to_owned()).collect::<Vec<_>>();
+    let comments = |app: &App| app.session.review().comments().map(|(_, text)| text.to_owned()).collect::<Vec<_>>();
     assert_eq!(comments(&app), ["why\nnot"]);
     press(&mut app, "c ! Esc");
     assert!(!app.overlays.is_empty(), "the change would be lost");
@@ -100,7 +100,7 @@ fn a_comment_is_written_changed_and_removed() {
     press(&mut app, "u");
     assert_eq!(comments(&app), ["why\nnot"]);
     press(&mut app, "C o k Enter");
-    assert_eq!(app.session.review.files[0].comment, "ok");
+    assert_eq!(app.session.review().files[0].comment, "ok");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn what_is_sent_is_shown_first_and_what_was_accepted_stays() {
     assert!(text.contains("- a.rs: 1 accepted, not written yet; 1 rejected; 1 not decided"), "{text}");
     assert!(text.contains("a.rs, line 5 (not decided):") && text.contains("\nhm\n"), "{text}");
     assert!(matches!(app.session.transcript()[0], Entry::User { .. }));
-    assert_eq!(app.session.review.counts().accepted, 1);
+    assert_eq!(app.session.review().counts().accepted, 1);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn what_was_noted_on_a_written_hunk_is_not_forgotten() {
     let mut app = app();
     press(&mut app, "c d o c s Enter g y w");
     app.report(Response::Wrote(Written { paths: vec!["a.rs".into()], ..Written::default() }));
-    assert!(app.session.review.is_empty());
+    assert!(app.session.review().is_empty());
     let text = app.session.feedback().expect("something to tell");
     assert!(text.contains("a.rs, line 1 (accepted and written):") && text.contains("docs"), "{text}");
 }
@@ -159,7 +159,7 @@ fn a_write_asks_what_becomes_of_the_hunks_that_wait() {
         let (text, commit) = written(press(&mut app, keys));
         assert!(text.starts_with(wanted), "{text}");
         assert_eq!(commit, Some(true));
-        assert_eq!(app.session.review.counts().rejected, if keys == "r" { 2 } else { 0 });
+        assert_eq!(app.session.review().counts().rejected, if keys == "r" { 2 } else { 0 });
     }
     let mut app = app();
     assert_eq!(written(press(&mut app, "g y w")).1, None, "nothing waits, so nothing is asked");
@@ -172,7 +172,7 @@ fn the_other_way_to_write_is_without_the_commit() {
     let mut app = self::app();
     assert_eq!(written(press(&mut app, "y W c y")).1, Some(true), "c changes it back");
     let mut app = self::app();
-    app.session.commits.off = true;
+    app.session.set_auto_commit(false);
     assert_eq!(written(press(&mut app, "g y W")).1, Some(true));
 }
 
@@ -191,12 +191,12 @@ fn an_edit_without_a_place_is_put_in_by_hand() {
     let text = Ok(Arc::from(BASE));
     app.report(Response::LookedUp(LookupResponse::File { path: "b.rs".into(), text }));
     press(&mut app, "Enter");
-    assert_eq!(app.session.review.refused.len(), 1);
-    let file = &app.session.review.files[0];
+    assert_eq!(app.session.review().refused.len(), 1);
+    let file = &app.session.review().files[0];
     assert_eq!(file.proposed.as_deref(), Some(BASE.replace("fn b()", "fn bee()").as_str()));
     assert_eq!((file.hunks[0].marks.as_slice(), file.counts().pending), (&["by hand".to_owned()][..], 1));
     press(&mut app, "u");
-    assert_eq!((app.session.review.files.len(), app.session.review.refused.len()), (0, 2));
+    assert_eq!((app.session.review().files.len(), app.session.review().refused.len()), (0, 2));
 }
 
 #[test]
@@ -214,11 +214,11 @@ fn an_edit_without_a_place_is_put_in_with_the_editor() {
     );
     app.edited(what, &draft.text.replace("fn c()", "fn see()"));
     assert!(
-        app.session.review.files.is_empty() && app.composer.text().contains("fn see()"),
+        app.session.review().files.is_empty() && app.composer.text().contains("fn see()"),
         "the marks are still there"
     );
     app.edited(what, &BASE.replace("fn b()", "fn bee()"));
-    assert_eq!((app.session.review.counts().accepted, app.session.review.refused.len()), (1, 1));
+    assert_eq!((app.session.review().counts().accepted, app.session.review().refused.len()), (1, 1));
 }
 
 #[test]
@@ -254,11 +254,11 @@ fn edits_without_a_place_are_asked_for_again_or_put_away() {
     let mut app = with_refused();
     press(&mut app, "d");
     assert_eq!(
-        (app.session.review.refused.len(), app.hint.text()),
+        (app.session.review().refused.len(), app.hint.text()),
         (1, "put away; still without a place: 1 · u undoes it")
     );
     press(&mut app, "u");
-    assert_eq!(app.session.review.refused.len(), 2);
+    assert_eq!(app.session.review().refused.len(), 2);
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn an_edit_without_a_place_is_not_decided_and_comes_back_under_the_cursor() {
     for key in ["y", "n", "Space", "Y"] {
         press(&mut app, key);
         assert!(app.hint.text().contains("this edit has no place yet"), "{key}: {}", app.hint.text());
-        assert_eq!((app.refused_here(), app.session.review.counts().pending), (Some(0), 3), "{key}");
+        assert_eq!((app.refused_here(), app.session.review().counts().pending), (Some(0), 3), "{key}");
     }
     press(&mut app, "d ]");
     assert_eq!(app.refused_here(), None);
@@ -290,7 +290,7 @@ fn more_that_is_proposed_leaves_the_cursor_where_it_is() {
     let more = |outcomes| Proposal { files: vec![file("b.rs")], outcomes, ..Proposal::default() };
     app.report(Response::Proposed { request: "do it".into(), proposal: more(vec![refused("x\n", "y\n")]) });
     let at = app.hunk_here().unwrap();
-    assert_eq!((app.session.review.files[at.file].path.as_str(), at.hunk), ("c.rs", 1));
+    assert_eq!((app.session.review().files[at.file].path.as_str(), at.hunk), ("c.rs", 1));
     press(&mut app, "g g");
     assert_eq!(app.refused_here(), Some(0));
     app.report(Response::Proposed {
@@ -317,8 +317,8 @@ fn what_loses_its_place_comes_first_and_under_the_cursor() {
     app.report(Response::Reread { path: "a.rs".into(), text: changed("fn c()", &BASE.replace("fn a()", "fn mine()")) });
     app.lay_out_review(None);
     assert_eq!(app.refused_here(), Some(0));
-    let conflicts: Vec<bool> = app.session.review.refused.iter().map(Outcome::is_conflict).collect();
-    assert_eq!((conflicts, app.session.review.conflicts()), (vec![true, true, false], 2));
+    let conflicts: Vec<bool> = app.session.review().refused.iter().map(Outcome::is_conflict).collect();
+    assert_eq!((conflicts, app.session.review().conflicts()), (vec![true, true, false], 2));
     assert!(app.hint.text().contains("changed on disk"), "{}", app.hint.text());
 }
 
@@ -335,7 +335,7 @@ fn a_conflict_holds_its_file_back_and_no_other() {
     app.review.guard.clock.advance(Duration::from_secs(1));
     app.open_refused(0);
     press(&mut app, "Enter y");
-    assert!(app.session.review.refused.is_empty());
+    assert!(app.session.review().refused.is_empty());
     let (text, _) = written(press(&mut app, "g y w"));
     assert_eq!(text, PROPOSED);
 }
@@ -348,13 +348,13 @@ fn a_key_decides_nothing_on_what_has_just_appeared() {
     let other = FileProposal { proposed: Some(BASE.replace("fn a()", "fn x()").into()), ..file("a.rs") };
     app.report(Response::Proposed { request: "more".into(), proposal: Proposal { files: vec![other], ..proposal } });
     press(&mut app, "y");
-    assert_eq!(app.session.review.counts().accepted, 0, "{}", app.hint.text());
+    assert_eq!(app.session.review().counts().accepted, 0, "{}", app.hint.text());
     app.review.guard.clock.advance(Duration::from_millis(299));
     press(&mut app, "y");
-    assert_eq!(app.session.review.counts().accepted, 0);
+    assert_eq!(app.session.review().counts().accepted, 0);
     app.review.guard.clock.advance(Duration::from_millis(1));
     press(&mut app, "y");
-    assert_eq!(app.session.review.counts().accepted, 1);
+    assert_eq!(app.session.review().counts().accepted, 1);
 }
 
 #[test]
@@ -386,7 +386,7 @@ fn every_action_says_why_it_would_do_nothing() {
     ] {
         assert_eq!(app.review_why_not(action), Some(why), "{action:?}");
     }
-    app.session.connection = Connection::None;
+    app.session.set_connection(Connection::None);
     assert_eq!(app.review_why_not(Action::Reask), Some("no model is connected"));
 }
 
@@ -395,7 +395,7 @@ fn edits_without_a_place_and_conflicts_are_counted_and_named_before_they_are_los
     let conflict = Outcome { flags: vec![Flag::Conflict], ..refused("x", "y") };
     let outcomes = vec![conflict, refused("p", "q")];
     let mut app = with(Proposal { files: vec![file("a.rs")], outcomes, ..Proposal::default() });
-    assert_eq!(app.session.review.waiting(), 5);
+    assert_eq!(app.session.review().waiting(), 5);
     app.go_to_refused(0);
     app.lay_out_review(None);
     assert_eq!(app.review_why_not(Action::Accept), Some("resolve the conflict first, or put it away"));

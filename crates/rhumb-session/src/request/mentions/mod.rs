@@ -107,7 +107,7 @@ impl Session {
     pub(crate) fn add_named(&mut self, files: &[String], read_only: bool) -> Vec<Effect> {
         let effects = self.add_files(files, read_only);
         // Before the list of files is known they only wait; what was refused afterwards has been told.
-        let is_in = |path: &&String| !self.listed || self.files.iter().any(|file| file.path == **path);
+        let is_in = |path: &&String| !self.repository.is_listed() || self.chat_files.contains(path);
         let names: Vec<&str> = files.iter().filter(is_in).map(String::as_str).collect();
         let how = if read_only { " for reference" } else { "" };
         let named = match names.as_slice() {
@@ -128,9 +128,9 @@ impl Session {
             Subject::Needed { files, .. } => files.clone(),
             _ => Vec::new(),
         };
-        self.waiting.weighings += 1;
-        let number = self.waiting.weighings;
-        self.waiting.weighing.push((number, subject));
+        self.modes.waiting_mut().weighings += 1;
+        let number = self.modes.waiting().weighings;
+        self.modes.waiting_mut().weighing.push((number, subject));
         vec![Effect::Mention(MentionEffect::Weigh { number, paths })]
     }
 
@@ -139,8 +139,8 @@ impl Session {
         match report {
             MentionResponse::LookedUp(found) => self.looked_up(found),
             MentionResponse::Weighed { number, tokens } => {
-                let at = self.waiting.weighing.iter().position(|(waiting, _)| *waiting == number);
-                match at.map(|at| self.waiting.weighing.remove(at).1) {
+                let at = self.modes.waiting().weighing.iter().position(|(waiting, _)| *waiting == number);
+                match at.map(|at| self.modes.waiting_mut().weighing.remove(at).1) {
                     Some(Subject::Mentioned { files }) => self.ask_about_mentioned(files, &tokens),
                     Some(Subject::RequestedFiles(wanted)) => self.ask_about_wanted(wanted, &tokens),
                     Some(Subject::Needed { files, message }) => self.ask_about_needed(files, message, &tokens),
@@ -153,7 +153,7 @@ impl Session {
 
     /// The names behind an `@` are looked up: the turn that waits for them goes out.
     fn looked_up(&mut self, mut found: LookedUp) -> Vec<Effect> {
-        if self.turn.as_ref().is_none_or(|turn| turn.number != found.turn) {
+        if self.turns.current().is_none_or(|turn| turn.number != found.turn) {
             return Vec::new();
         }
         for note in found.notes {
@@ -170,7 +170,7 @@ impl Session {
         let at = self.transcript.iter().rposition(is_streaming).unwrap_or(self.transcript.len());
         let shared = fresh.into_iter().map(|Attachment { title, text, whole }| Entry::Shared { title, text, whole });
         self.transcript.insert_all(at, shared);
-        if let Some(turn) = &mut self.turn {
+        if let Some(turn) = self.turns.current_mut() {
             turn.status = TurnStatus::Waiting;
         }
         effects
@@ -178,7 +178,7 @@ impl Session {
 
     /// The names behind an `@` in the running turn's message that may mean something.
     pub(crate) fn names_to_look_up(&self) -> Vec<String> {
-        let Some(turn) = self.turn.as_ref().filter(|turn| !matches!(turn.mode, Mode::Editor | Mode::Help)) else {
+        let Some(turn) = self.turns.current().filter(|turn| !matches!(turn.mode, Mode::Editor | Mode::Help)) else {
             return Vec::new();
         };
         // What is to be searched for is known by now.
@@ -188,11 +188,12 @@ impl Session {
 
     /// Whether a name behind an `@` may mean something. While the repository is being read, nobody knows.
     fn may_mean_something(&self, name: &str) -> bool {
-        !self.listed || at_meaning(name, &self.paths, &|symbol| self.may_be_symbol(symbol)).is_some()
+        !self.repository.is_listed()
+            || at_meaning(name, self.repository.paths(), &|symbol| self.may_be_symbol(symbol)).is_some()
     }
 
     fn may_be_symbol(&self, name: &str) -> bool {
-        self.symbols.as_ref().is_none_or(|graph| {
+        self.repository.symbols().is_none_or(|graph| {
             graph.index().name_number(name).is_some_and(|number| !graph.defining_files(number).is_empty())
         })
     }
@@ -210,9 +211,9 @@ impl Session {
     /// The files that a text names and that may be offered. Files that look like they hold secrets never are: whoever wants to
     /// send one has to say so with /add.
     fn files_mentioned(&self, text: &str, with_symbols: bool) -> Vec<NamedFile> {
-        let chat: Vec<String> = self.files.iter().map(|file| file.path.clone()).collect();
+        let chat: Vec<String> = self.chat_files.files().iter().map(|file| file.path.clone()).collect();
         let symbol = |name: &str| if with_symbols { self.only_definer(name) } else { None };
-        let known = KnownFiles { paths: &self.paths, chat: &chat, symbol: &symbol };
+        let known = KnownFiles { paths: self.repository.paths(), chat: &chat, symbol: &symbol };
         let mut files: Vec<NamedFile> = Vec::new();
         for mention in mentions(text, &known) {
             let symbol = text.get(mention.range).filter(|_| mention.by == NamedBy::Symbol).map(str::to_owned);
@@ -222,7 +223,7 @@ impl Session {
                 None => files.push(NamedFile { path: mention.path, symbol }),
             }
         }
-        files.retain(|file| !is_secret_name(&file.path) && !self.waiting.declined.contains(&file.path));
+        files.retain(|file| !is_secret_name(&file.path) && !self.modes.waiting().declined.contains(&file.path));
         files
     }
 
@@ -233,7 +234,7 @@ impl Session {
 
     /// The files that a text names, those of the chat included.
     pub(crate) fn files_named(&self, text: &str) -> Vec<String> {
-        let known = KnownFiles { paths: &self.paths, chat: &[], symbol: &|_| None };
+        let known = KnownFiles { paths: self.repository.paths(), chat: &[], symbol: &|_| None };
         let mut files = mentioned_paths(&mentions(text, &known));
         files.retain(|path| !is_secret_name(path));
         files
@@ -241,7 +242,7 @@ impl Session {
 
     /// The only file whose code defines a symbol of that name. Keys of data and headings of documents are no symbols of code.
     fn only_definer(&self, name: &str) -> Option<String> {
-        let graph = self.symbols.as_ref()?;
+        let graph = self.repository.symbols()?;
         let index = graph.index();
         let is_code = |kind: SymbolKind| {
             !matches!(kind, SymbolKind::Key | SymbolKind::Section | SymbolKind::Target | SymbolKind::Field)
@@ -253,15 +254,15 @@ impl Session {
     }
 
     pub(crate) fn is_in_chat(&self, path: &str) -> bool {
-        self.files.iter().any(|file| file.path == path)
+        self.chat_files.contains(path)
     }
 
     /// Whether a turn runs, which is told.
     pub(crate) fn is_answering(&mut self) -> bool {
-        if self.turn.is_some() {
+        if self.turns.is_running() {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then answer again.");
         }
-        self.turn.is_some()
+        self.turns.is_running()
     }
 }
 

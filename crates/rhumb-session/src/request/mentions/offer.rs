@@ -19,23 +19,24 @@ const MAX_IN_TITLE: usize = 2;
 impl Session {
     /// The draft was measured: the files that it names are offered.
     pub(crate) fn offer_drafted(&mut self) -> Vec<Effect> {
-        let asks = self.rules.add_mentions.is_none() && !matches!(self.composing(), Mode::Help | Mode::Editor);
-        let files = if asks { self.files_mentioned(&self.without_ats(&self.draft), true) } else { Vec::new() };
-        self.waiting.drafted = files;
+        let asks = self.modes.rules().add_mentions.is_none() && !matches!(self.composing(), Mode::Help | Mode::Editor);
+        let files =
+            if asks { self.files_mentioned(&self.without_ats(self.drafts.message()), true) } else { Vec::new() };
+        self.modes.waiting_mut().drafted = files;
         self.offer_mentioned()
     }
 
     /// A message goes out: the files that it names are added or offered, as the settings say.
     pub(crate) fn take_mentioned(&mut self, message: &str, mode: Mode) -> Vec<Effect> {
-        self.waiting.drafted.clear();
-        self.waiting.mentioned.clear();
+        self.modes.waiting_mut().drafted.clear();
+        self.modes.waiting_mut().mentioned.clear();
         let mut effects = Vec::new();
-        if mode != Mode::Help && self.rules.add_mentions != Some(false) {
+        if mode != Mode::Help && self.modes.rules().add_mentions != Some(false) {
             let files = self.files_mentioned(&self.without_ats(message), true);
-            if self.rules.add_mentions == Some(true) && files.len() <= MAX_ADDED {
+            if self.modes.rules().add_mentions == Some(true) && files.len() <= MAX_ADDED {
                 effects = self.add_named_files(&files, false);
             } else {
-                self.waiting.mentioned = files;
+                self.modes.waiting_mut().mentioned = files;
             }
         }
         effects.extend(self.offer_mentioned());
@@ -45,28 +46,28 @@ impl Session {
     /// Brings the offer up to date: the files of the last message, and of the draft, that are not in the chat.
     fn offer_mentioned(&mut self) -> Vec<Effect> {
         let mut files: Vec<NamedFile> = Vec::new();
-        for file in self.waiting.mentioned.iter().chain(&self.waiting.drafted) {
-            let is_open = !self.is_in_chat(&file.path) && !self.waiting.declined.contains(&file.path);
+        for file in self.modes.waiting().mentioned.iter().chain(&self.modes.waiting().drafted) {
+            let is_open = !self.is_in_chat(&file.path) && !self.modes.waiting().declined.contains(&file.path);
             if is_open && files.iter().all(|known| known.path != file.path) {
                 files.push(file.clone());
             }
         }
         let subject = Subject::Mentioned { files };
         let is_asked = self.questions.iter().any(|question| question.subject == subject)
-            || self.waiting.weighing.iter().any(|(_, waiting)| *waiting == subject);
+            || self.modes.waiting().weighing.iter().any(|(_, waiting)| *waiting == subject);
         if is_asked {
             return Vec::new();
         }
         self.questions.withdraw(|subject| matches!(subject, Subject::Mentioned { .. }));
-        self.waiting.weighing.retain(|(_, waiting)| !matches!(waiting, Subject::Mentioned { .. }));
+        self.modes.waiting_mut().weighing.retain(|(_, waiting)| !matches!(waiting, Subject::Mentioned { .. }));
         if subject == (Subject::Mentioned { files: Vec::new() }) { Vec::new() } else { self.weigh(subject) }
     }
 
     /// The files that the conversation before named are not offered any more.
     pub(crate) fn forget_mentioned(&mut self) {
-        self.waiting.mentioned.clear();
+        self.modes.waiting_mut().mentioned.clear();
         self.questions.withdraw(|subject| matches!(subject, Subject::Mentioned { .. }));
-        self.waiting.weighing.retain(|(_, waiting)| !matches!(waiting, Subject::Mentioned { .. }));
+        self.modes.waiting_mut().weighing.retain(|(_, waiting)| !matches!(waiting, Subject::Mentioned { .. }));
     }
 
     pub(super) fn ask_about_mentioned(&mut self, files: Vec<NamedFile>, tokens: &[(String, Option<usize>)]) {
@@ -98,7 +99,7 @@ impl Session {
 
     /// Files are not offered any more in this session.
     fn decline(&mut self, files: &[NamedFile]) {
-        self.waiting.declined.extend(files.iter().map(|file| file.path.clone()));
+        self.modes.waiting_mut().declined.extend(files.iter().map(|file| file.path.clone()));
     }
 
     fn add_named_files(&mut self, files: &[NamedFile], read_only: bool) -> Vec<Effect> {
@@ -108,7 +109,7 @@ impl Session {
 
     /// Offers the files that an answer names, or adds them. `None` where there is nothing to decide.
     pub(crate) fn offer_wanted(&mut self, reply: &str, turn: &Turn, plan: Option<Plan>) -> Option<Vec<Effect>> {
-        if self.rules.add_mentions == Some(false) {
+        if self.modes.rules().add_mentions == Some(false) {
             return None;
         }
         // A model that wants something it does not see names it and stops; one that edits only tells of what it knows.
@@ -119,7 +120,7 @@ impl Session {
         if files.is_empty() {
             return None;
         }
-        if self.rules.add_mentions == Some(true) && files.len() <= MAX_ADDED {
+        if self.modes.rules().add_mentions == Some(true) && files.len() <= MAX_ADDED {
             let effects = self.add_named_files(&files, false);
             return match plan {
                 Some(plan) => Some([effects, self.offer_plan(plan)].concat()),
@@ -127,7 +128,7 @@ impl Session {
             };
         }
         // What the message named as well is offered once.
-        self.waiting.mentioned.retain(|known| files.iter().all(|file| file.path != known.path));
+        self.modes.waiting_mut().mentioned.retain(|known| files.iter().all(|file| file.path != known.path));
         let mut effects = self.offer_mentioned();
         let wanted = RequestedFiles { files, mode: turn.mode, request: turn.request.clone(), plan };
         effects.extend(self.weigh(Subject::RequestedFiles(wanted)));
@@ -177,9 +178,9 @@ impl Session {
             [file] => format!("{file} is in the chat now. Go on."),
             files => format!("These files are in the chat now: {}. Go on.", files.join(", ")),
         };
-        self.rounds = crate::proposal::edit_retries::EditRetries::default();
+        *self.proposals.retries_mut() = crate::proposal::edit_retries::EditRetries::default();
         self.transcript.push(Entry::User { text: text.clone(), mode, answered: false });
-        let turn = Turn::again(self.next_turn(), text, request).in_mode(mode);
+        let turn = Turn::again(self.turns.next_number(), text, request).in_mode(mode);
         self.begin_turn(turn)
     }
 }

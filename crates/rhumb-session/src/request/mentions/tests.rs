@@ -19,7 +19,7 @@ fn is_asked(effects: &[Effect]) -> bool {
 }
 
 fn chat(session: &Session) -> Vec<(&str, bool)> {
-    session.files.iter().map(|file| (file.path.as_str(), file.read_only)).collect()
+    session.chat_files.files().iter().map(|file| (file.path.as_str(), file.read_only)).collect()
 }
 
 /// Reports the tokens of the files that effects ask about, seven each.
@@ -33,7 +33,7 @@ fn weighed(session: &mut Session, effects: &[Effect]) {
 }
 
 fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
-    let turn = session.turn.as_ref().map(|turn| turn.number).unwrap();
+    let turn = session.turns.current().map(|turn| turn.number).unwrap();
     session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
     let effects =
         session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
@@ -72,7 +72,7 @@ fn a_message_that_names_a_file_goes_at_once_and_the_file_is_offered() {
         assert_eq!(titles(&session), ["Your message mentions a.py (7 tokens)."]);
         session.answer(key);
         assert_eq!(chat(&session), files, "{key}");
-        assert!(session.questions.is_empty() && session.turn.is_some());
+        assert!(session.questions.is_empty() && session.turns.is_running());
         answer(&mut session, "done");
         session.drop_files(&[]);
         send(&mut session, "mend a.py again");
@@ -161,13 +161,13 @@ fn only_distinctive_symbols_of_code_stand_for_a_file() {
 #[test]
 fn the_settings_add_or_let_be_without_a_word() {
     let mut adds = session();
-    adds.rules.add_mentions = Some(true);
+    adds.modes.rules_mut().add_mentions = Some(true);
     assert!(is_asked(&adds.send("mend a.py").1));
     assert_eq!(chat(&adds), [("a.py", false)]);
     answer(&mut adds, "See lib/c.py.");
     assert_eq!(chat(&adds), [("a.py", false), ("lib/c.py", false)]);
     let mut ignores = session();
-    ignores.rules.add_mentions = Some(false);
+    ignores.modes.rules_mut().add_mentions = Some(false);
     assert!(is_asked(&ignores.send("mend a.py").1));
     answer(&mut ignores, "See lib/c.py.");
     assert!(chat(&ignores).is_empty() && ignores.questions.is_empty());
@@ -191,10 +191,10 @@ fn files_that_an_answer_names_are_offered_and_its_edits_are_kept() {
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Propose { .. })));
     let question = session.questions.first().unwrap();
     assert!(question.title.contains("lib/c.py and lib/d.py") && question.text.contains("lib/c.py  7 tokens"));
-    let proposals = session.proposals;
+    let proposals = session.proposals.count();
     let effects = session.answer('s');
     assert!(is_asked(&effects));
-    assert_eq!(session.proposals, proposals);
+    assert_eq!(session.proposals.count(), proposals);
     assert_eq!(chat(&session).len(), 3);
     let typed = session.transcript.iter().rev().find_map(|entry| match entry {
         Entry::User { text, .. } => Some(text.clone()),
@@ -238,7 +238,7 @@ fn names_behind_an_at_are_looked_up_before_the_message_goes() {
     answer(&mut session, "yes");
 
     session.send("once more @diff");
-    let turn = session.turn.as_ref().unwrap().number;
+    let turn = session.turns.current().unwrap().number;
     let effects = session.handle(Response::Mention(MentionResponse::LookedUp(LookedUp { turn, ..found })));
     let again = effects.iter().any(|effect| matches!(effect, Effect::Ask(order) if order.draft.contains("+new")));
     assert!(!again, "the conversation holds it already");
@@ -248,7 +248,7 @@ fn names_behind_an_at_are_looked_up_before_the_message_goes() {
 fn a_turn_cancelled_while_names_are_looked_up_stays_so() {
     let mut session = session();
     session.send("see @diff");
-    let turn = session.turn.as_ref().unwrap().number;
+    let turn = session.turns.current().unwrap().number;
     session.cancel();
     let report = MentionResponse::LookedUp(LookedUp { turn, ..LookedUp::default() });
     assert!(session.handle(Response::Mention(report)).is_empty());

@@ -1,0 +1,32 @@
+//! Access to the state of a session for tests, also those of front ends.
+
+use std::collections::VecDeque;
+
+use crate::{Connection, ContextView, Question, Session, Transcript};
+
+impl Session {
+    /// The transcript.
+    pub fn transcript_mut(&mut self) -> &mut Transcript {
+        &mut self.transcript
+    }
+
+    /// The questions that wait for an answer.
+    pub fn questions_mut(&mut self) -> &mut VecDeque<Question> {
+        self.questions.all_mut()
+    }
+
+    /// Replaces the connected model.
+    pub fn set_connection(&mut self, connection: Connection) {
+        self.model.set_connection(connection);
+    }
+
+    /// Sets whether writes are committed.
+    pub fn set_auto_commit(&mut self, on: bool) {
+        self.proposals.set_commits(on);
+    }
+
+    /// Replaces the measured request.
+    pub fn set_view(&mut self, view: ContextView) {
+        self.next_request.set_view(view);
+    }
+}

@@ -1,0 +1,198 @@
+//! What front ends read of a session.
+
+use std::sync::Arc;
+
+use super::attachments::Attachments;
+use super::codebase::Codebase;
+use super::command::custom::CustomCommands;
+use super::connect::{Connecting, Connection};
+use super::effect::ContextView;
+use super::persistence::Persistence;
+use super::processes::Processes;
+use super::proposal::commits::Commits;
+use super::repository::SurveyState;
+use super::repository::embedding_index::IndexState;
+use super::repository::lookup::Known;
+use super::request::chat_files::ChatFile;
+use super::request::overrides::Choices;
+use super::state::Session;
+use super::transcript::Transcript;
+use super::turn::Turn;
+use super::turn::events::Spent;
+use super::turn::queue::Queue;
+use crate::context::Mode;
+use rhumb_edit::review::Review;
+use rhumb_index::repo_map::TagGraph;
+use rhumb_llm::models::{Dollars, Ledger, Model};
+
+impl Session {
+    /// The conversation so far.
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// The running turn.
+    pub fn turn(&self) -> Option<&Turn> {
+        self.turns.current()
+    }
+
+    /// The messages that wait until the model is free.
+    pub fn queue(&self) -> &Queue {
+        self.turns.queue()
+    }
+
+    /// How messages are meant.
+    pub fn mode(&self) -> Mode {
+        self.modes.mode()
+    }
+
+    /// The proposals under review.
+    pub fn review(&self) -> &Review {
+        self.proposals.review()
+    }
+
+    /// The proposals under review, to decide hunks.
+    pub fn review_mut(&mut self) -> &mut Review {
+        self.proposals.review_mut()
+    }
+
+    /// The number of proposals so far.
+    pub fn proposal_count(&self) -> usize {
+        self.proposals.count()
+    }
+
+    /// Whether files are being written.
+    pub fn is_writing(&self) -> bool {
+        self.proposals.is_writing()
+    }
+
+    /// Commits that are being made, and how they are made.
+    pub fn commits(&self) -> &Commits {
+        self.proposals.commits()
+    }
+
+    /// The connected model.
+    pub fn connection(&self) -> &Connection {
+        self.model.connection()
+    }
+
+    /// The facts about the connected model.
+    pub fn model_facts(&self) -> Option<&Arc<Model>> {
+        self.model.facts()
+    }
+
+    /// Why no model is connected although one was named: a sentence without its full stop.
+    pub fn missing_model(&self) -> Option<&str> {
+        self.model.missing()
+    }
+
+    /// The search for keys and servers, and the key that was entered.
+    pub fn connecting(&self) -> &Connecting {
+        self.model.connecting()
+    }
+
+    /// The editor model that was chosen in this session.
+    pub fn editor_model(&self) -> Option<&str> {
+        self.model.editor().map(String::as_str)
+    }
+
+    /// What was spent.
+    pub fn ledger(&self) -> &Ledger {
+        self.spending.ledger()
+    }
+
+    /// The maximum cost of the session.
+    pub fn spending_cap(&self) -> Option<Dollars> {
+        self.spending.cap()
+    }
+
+    /// The last request that was paid for.
+    pub fn last_spent(&self) -> Option<&Spent> {
+        self.spending.last()
+    }
+
+    /// The files in the chat, in the order in which they were added.
+    pub fn files(&self) -> &[ChatFile] {
+        self.chat_files.files()
+    }
+
+    /// Pages, images and dictation.
+    pub fn attachments(&self) -> &Attachments {
+        &self.attachments
+    }
+
+    /// The next request as it was last measured.
+    pub fn view(&self) -> Option<&ContextView> {
+        self.next_request.view()
+    }
+
+    /// Choices that take precedence over the settings.
+    pub fn choices(&self) -> &Choices {
+        self.next_request.choices()
+    }
+
+    /// The passages of `@codebase` questions.
+    pub fn codebase(&self) -> &Codebase {
+        &self.codebase
+    }
+
+    /// Commands that run, and their output.
+    pub fn processes(&self) -> &Processes {
+        &self.processes
+    }
+
+    /// The paths of all files of the repository, sorted.
+    pub fn paths(&self) -> &Arc<Vec<String>> {
+        self.repository.paths()
+    }
+
+    /// Whether [`Session::paths`] is known.
+    pub fn is_listed(&self) -> bool {
+        self.repository.is_listed()
+    }
+
+    /// The definitions and references of the repository; `None` before it is indexed.
+    pub fn symbols(&self) -> Option<&Arc<TagGraph>> {
+        self.repository.symbols()
+    }
+
+    /// The progress of indexing the repository.
+    pub fn survey(&self) -> SurveyState {
+        self.repository.survey()
+    }
+
+    /// Whether the user stopped the indexing, which still runs.
+    pub fn is_stopping(&self) -> bool {
+        self.repository.is_stopping()
+    }
+
+    /// The branch; empty if unknown.
+    pub fn head(&self) -> &str {
+        self.repository.head()
+    }
+
+    /// The embedding index.
+    pub fn index(&self) -> &IndexState {
+        self.repository.index()
+    }
+
+    /// Whether comments for the model in files are followed.
+    pub fn is_watching(&self) -> bool {
+        self.comment_watch.is_on()
+    }
+
+    /// What was looked up: models, themes, folders.
+    pub fn lookups(&self) -> &Known {
+        &self.lookups
+    }
+
+    /// The custom commands.
+    pub fn custom_commands(&self) -> &CustomCommands {
+        &self.lookups.commands
+    }
+
+    /// The name, number and inputs of the session, as they are saved.
+    pub fn persistence(&self) -> &Persistence {
+        &self.persistence
+    }
+}
