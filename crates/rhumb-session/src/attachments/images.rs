@@ -167,6 +167,7 @@ mod tests {
     #[test]
     fn a_path_outside_of_the_repository_is_looked_up_if_it_is_one_of_a_picture() {
         let (mut session, _) = Session::start(Connection::None);
+        session.handle(Response::Listed(std::sync::Arc::default()));
         let effects = session.add_files(&["/tmp/a.png".into()], false);
         assert!(matches!(effects.as_slice(), [Effect::Fetch(FetchEffect::Picture { pasted: false, .. })]));
         assert!(session.add_files(&["/tmp/a.txt".into()], false).is_empty());
