@@ -57,8 +57,8 @@ fn keys_page() -> String {
          To change the keys of an action, add its name to `[keys]` in your `rhumb.toml`. Your keys replace the default ones:\n\n\
          ```toml\n[keys]\naccept = [\"a\", \"F9\"]\nquit = []  # no key\n```\n\n\
          `Ctrl-c` and `Esc` cannot be changed. In the chat a key without Ctrl or Alt types text, so the keys of actions for the chat or for\n\
-         every pane need Ctrl, Alt or a function key. At the start, `rhumb config` and `rhumb doctor` report keys that conflict with another\n\
-         action, hide one, or are invalid.\n\
+         every pane need Ctrl, Alt or a function key. Keys that conflict with another action, hide one, or are invalid are reported at the\n\
+         start, by `rhumb config` and by `rhumb doctor`.\n\
          \nIf the mouse is enabled (`mouse`), a click focuses a pane and selects the row under the pointer, and a second click opens the row.\n\
          In the composer a click moves the cursor. In the chat a click opens an edit, a citation or reasoning when the button is released,\n\
          and a drag selects text and copies it. The wheel scrolls the pane under the pointer. The position of a dragged border is saved;\n\
