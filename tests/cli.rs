@@ -18,12 +18,12 @@ mod faults;
 mod index;
 #[path = "cli/kills.rs"]
 mod kills;
+#[path = "cli/man_and_completions.rs"]
+mod man_and_completions;
 #[path = "cli/map.rs"]
 mod map;
 #[path = "cli/modes.rs"]
 mod modes;
-#[path = "cli/papers.rs"]
-mod papers;
 #[path = "cli/plain.rs"]
 mod plain;
 #[path = "cli/search.rs"]

@@ -1,6 +1,6 @@
-//! The table of commands, held to its word: every example is understood, every mistake is told with what was expected, every kind of
-//! argument is completed, and the list in `docs/commands.md` is the table. So is `docs/keys.md` that of actions. `RHUMB_BLESS=1 cargo test --test commands`
-//! writes both anew.
+//! Checks the table of commands: every example parses, every wrong argument is reported with the expected one, and every kind of argument
+//! is completed. `docs/commands.md` and `docs/keys.md` match the tables of commands and actions; `RHUMB_BLESS=1 cargo test --test commands`
+//! rewrites them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fmt::Write as _;
@@ -18,11 +18,11 @@ fn docs(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name)
 }
 
-/// The list of commands as a page of the manual.
+/// The text of `docs/commands.md`.
 fn page() -> String {
     let mut page = String::from(
-        "# Commands\n\nA line that begins with a slash is a command. The beginning of a name is enough where no other command begins so;\n\
-         Tab completes names and arguments. Names with spaces are quoted as in a shell. Arguments in [brackets] may be left out.\n",
+        "# Commands\n\nA message that begins with a slash is a command. An unambiguous prefix of a name is sufficient, and Tab completes names and\n\
+         arguments. Arguments with spaces are quoted as in a shell. Arguments in [brackets] are optional.\n",
     );
     for group in Group::ALL {
         let _ = write!(page, "\n## {}\n", title(group.title()));
@@ -41,7 +41,7 @@ fn title(text: &str) -> String {
 }
 
 #[test]
-fn the_list_of_commands_says_what_there_is() {
+fn commands_page_matches_the_table() {
     if std::env::var_os("RHUMB_BLESS").is_some() {
         std::fs::write(docs("commands.md"), page()).expect("docs/commands.md");
     }
@@ -49,24 +49,24 @@ fn the_list_of_commands_says_what_there_is() {
     assert!(written == page(), "docs/commands.md is stale: RHUMB_BLESS=1 cargo test --test commands");
 }
 
-/// The table of actions as a page of the manual.
+/// The text of `docs/keys.md`.
 fn keys_page() -> String {
     let mut page = String::from(
-        "# Keys\n\nEvery action with its name, the keys that it has unless the settings say otherwise, and what it does. Two keys with a space\n\
-         between are pressed one after the other. In the program, `/keys` shows the keys in force, and the palette and a slash with the name\n\
-         run an action that has none.\n\n\
-         Keys of your own stand in your `rhumb.toml` under the name of the action and replace its keys:\n\n\
-         ```toml\n[keys]\naccept = [\"a\", \"F9\"]\nquit = []  # no key at all\n```\n\n\
-         `Ctrl-c` and `Esc` always lead out. In the chat a key without Ctrl or Alt is text, so what counts there or everywhere needs one of\n\
-         them, or a function key. What a key of yours takes away from another action, hides, or cannot mean, is told at the start, by\n\
-         `rhumb config` and by `rhumb doctor`.\n\
-         \nThe mouse, while it is on (`mouse`): a click gives a pane the focus and selects the row under it, a second click opens the row;\n\
-         in the composer it moves the cursor. In the chat a click opens an edit, a citation or reasoning when the button is released, and a\n\
-         drag selects text and copies it. The wheel scrolls the pane under the pointer. A border that is dragged keeps its place, also after\n\
-         a restart; `reset-borders` restores all of them. With Shift held, the terminal selects text.\n\
+        "# Keys\n\nThe tables list every action with its name, its default keys and its effect. Two keys separated by a space are pressed one after the\n\
+         other. In the app, `/keys` shows the current keys. An action without a key can be run from the palette, or with a slash and its name.\n\n\
+         To change the keys of an action, add its name to `[keys]` in your `rhumb.toml`. Your keys replace the default ones:\n\n\
+         ```toml\n[keys]\naccept = [\"a\", \"F9\"]\nquit = []  # no key\n```\n\n\
+         `Ctrl-c` and `Esc` cannot be changed. In the chat a key without Ctrl or Alt types text, so the keys of actions for the chat or for\n\
+         every pane need Ctrl, Alt or a function key. Keys that conflict with another action, hide one, or are invalid are reported at the\n\
+         start, by `rhumb config` and by `rhumb doctor`.\n\
+         \nIf the mouse is enabled (`mouse`), a click focuses a pane and selects the row under the pointer, and a second click opens the row.\n\
+         In the composer a click moves the cursor. In the chat a click opens an edit, a citation or reasoning when the button is released,\n\
+         and a drag selects text and copies it. The wheel scrolls the pane under the pointer. The position of a dragged border is saved;\n\
+         `reset-borders` resets all borders. With Shift held, the terminal selects text.\n\
          \n\
-         Shift-Enter and Ctrl-Enter need a terminal that speaks the kitty keyboard protocol (kitty, foot, ghostty, WezTerm, Alacritty,\n\
-         iTerm2 …); Alt-Enter and Ctrl-j do everywhere. If Alt types letters instead, have the terminal send Escape for it (Option as Meta).\n",
+         Shift-Enter and Ctrl-Enter need a terminal with the kitty keyboard protocol (kitty, foot, ghostty, WezTerm, Alacritty, iTerm2 …).\n\
+         Alt-Enter and Ctrl-j work in every terminal. If Alt types special characters, configure the terminal to send Escape for Alt (\"Option\n\
+         as Meta\").\n",
     );
     let scopes = [Scope::Global, Scope::Lists].into_iter().chain(Pane::ALL.into_iter().map(Scope::Pane));
     let scopes = scopes.chain([Scope::Reading]);
@@ -87,7 +87,7 @@ fn keys_page() -> String {
 }
 
 #[test]
-fn the_list_of_keys_says_what_there_is() {
+fn keys_page_matches_the_table() {
     if std::env::var_os("RHUMB_BLESS").is_some() {
         std::fs::write(docs("keys.md"), keys_page()).expect("docs/keys.md");
     }
@@ -105,38 +105,38 @@ fn the_manual_names_every_command() {
     for word in manual.split('`').skip(1).step_by(2).filter_map(|code| code.strip_prefix('/')) {
         let name = word.split(' ').next().unwrap_or_default();
         let is_known = find_command(name).is_ok() || ACTIONS.iter().any(|info| info.name == name);
-        let is_of_lines = ["hunks", "questions", "show", "thoughts", "verbosity"].contains(&name); // of `rhumb --plain` alone
+        let is_in_line_mode = ["hunks", "questions", "show", "thoughts", "verbosity"].contains(&name); // only in `rhumb --plain`
         assert!(
-            is_known || is_of_lines || name.contains(['/', ':']),
-            "docs/manual.md tells of /{name}, which there is not"
+            is_known || is_in_line_mode || name.contains(['/', ':']),
+            "docs/manual.md names /{name}, which does not exist"
         );
     }
 }
 
-/// Whether a command cannot do without an argument.
-fn needs(info: &CommandInfo) -> bool {
+/// Whether a command requires an argument.
+fn needs_argument(info: &CommandInfo) -> bool {
     !info.arguments.is_empty() && !info.arguments.starts_with('[')
 }
 
 #[test]
-fn every_example_is_understood_and_says_no_more_than_the_usage() {
+fn every_example_parses_and_matches_the_usage() {
     for info in COMMANDS {
         parse_command(info.example).unwrap_or_else(|error| panic!("{}: {error}", info.example));
         let has_argument = info.example.contains(' ');
         assert!(!has_argument || info.takes != Argument::None, "{}", info.example);
-        assert!(has_argument || !needs(info), "{}", info.example);
+        assert!(has_argument || !needs_argument(info), "{}", info.example);
     }
 }
 
 #[test]
-fn every_mistake_is_told_with_what_was_expected_and_an_example() {
+fn every_wrong_argument_is_reported_with_the_expected_one_and_an_example() {
     for info in COMMANDS {
         let wrong = match info.takes {
             Argument::None => format!("/{} what", info.name),
             Argument::Tokens | Argument::Turn => format!("/{} what", info.name),
             Argument::Effort | Argument::EditFormat | Argument::Refresh => format!("/{} what", info.name),
             Argument::Files | Argument::ChatFiles | Argument::Git => format!("/{} 'open", info.name),
-            _ if needs(info) => format!("/{}", info.name),
+            _ if needs_argument(info) => format!("/{}", info.name),
             _ => continue,
         };
         let error = parse_command(&wrong).expect_err(&wrong);
@@ -146,10 +146,10 @@ fn every_mistake_is_told_with_what_was_expected_and_an_example() {
 }
 
 #[test]
-fn a_misspelt_name_is_set_right() {
-    // Of /models, /model is as near.
+fn a_misspelt_name_has_a_suggestion() {
+    // /model is as similar to a misspelt /models.
     for info in COMMANDS.iter().filter(|info| info.name.len() > 4 && info.name != "models") {
-        // Two letters in the wrong order, at the end: no beginning of another.
+        // The last two letters are swapped, so that the word is not a prefix of another command.
         let mut letters: Vec<char> = info.name.chars().collect();
         let last = letters.len() - 1;
         if letters[last] == letters[last - 1] {
@@ -162,7 +162,7 @@ fn a_misspelt_name_is_set_right() {
     }
 }
 
-/// A session in the middle of its work.
+/// A session with files, models, themes and a message.
 fn session() -> Session {
     let mut session = Session::start(Connection::None).0;
     session.handle(rhumb_session::Response::Listed(Arc::new(
@@ -204,7 +204,7 @@ fn every_kind_of_argument_is_completed() {
             Argument::Turn => ("", "1"),
             Argument::Text if info.name == "watch" => ("o", "on"),
             Argument::Text if info.name == "settings" => ("spend", "spending_cap"),
-            // There is nothing to choose from, or it is another's to know.
+            // There are no candidates, or the test session does not have them.
             Argument::None | Argument::Url | Argument::Session | Argument::Text => continue,
         };
         assert_eq!(first(&line(typed)), expected, "{}", line(typed));

@@ -1,5 +1,5 @@
-//! The tables of the README are made from the program's own tables. `RHUMB_BLESS=1 cargo test --test readme` writes them anew. What
-//! the papers refer to (pages, headings, files, tests) is there.
+//! Checks the documents: generated tables are current, and links, files and tests that they name exist.
+//! `RHUMB_BLESS=1 cargo test --test readme` rewrites the tables from those of the program.
 #![allow(clippy::expect_used, clippy::panic)] // the checks for tests do not know helper functions
 
 use std::fmt::Write as _;
@@ -12,13 +12,13 @@ use rhumb_session::context::{PLACEHOLDERS, Prompts};
 use rhumb_session::{COMMANDS, Group};
 use rhumb_syntax::{Language, tags};
 
-/// The text between `<!-- name -->` and `<!-- /name -->`, with its place.
-fn section(readme: &str, name: &str) -> Option<std::ops::Range<usize>> {
+/// The range of the text between `<!-- name -->` and `<!-- /name -->`.
+fn section(document: &str, name: &str) -> Option<std::ops::Range<usize>> {
     let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-    Some(readme.find(&open)? + open.len()..readme.find(&close)?)
+    Some(document.find(&open)? + open.len()..document.find(&close)?)
 }
 
-/// The actions that a newcomer needs, in the order of a first turn; `docs/keys.md` has them all.
+/// The actions of the table in the README, in the order in which a first session needs them. `docs/keys.md` lists all actions.
 const FIRST_KEYS: [&str; 12] = [
     "send",
     "newline",
@@ -105,7 +105,7 @@ fn languages() -> String {
     for language in all {
         let files = language.extensions.iter().map(|extension| format!("`.{extension}`"));
         let files: Vec<String> = files.chain(language.file_names.iter().map(|name| format!("`{name}`"))).collect();
-        // What a language has is what its sample shows.
+        // A language has a column if its sample yields at least one such tag.
         let found = tags(language, &sample(language));
         let mark = |is_empty: bool| if is_empty { "" } else { "yes" };
         let (definitions, references) = (mark(found.definitions.is_empty()), mark(found.references.is_empty()));
@@ -116,35 +116,36 @@ fn languages() -> String {
 }
 
 #[test]
-fn the_first_keys_are_those_of_actions() {
+fn first_keys_are_names_of_actions() {
     let lacking: Vec<_> = FIRST_KEYS.iter().filter(|name| ACTIONS.iter().all(|info| info.name != **name)).collect();
     assert!(lacking.is_empty(), "{lacking:?}");
 }
 
 #[test]
-fn the_tables_of_the_readme_say_what_there_is() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let mut readme = std::fs::read_to_string(&path).expect("README.md");
+fn generated_tables_are_current() {
     let bless = std::env::var_os("RHUMB_BLESS").is_some();
     let tables = [
-        ("providers", providers()),
-        ("prompts", prompts()),
-        ("placeholders", placeholders()),
-        ("settings", settings_table()),
-        ("keys", keys()),
-        ("commands", commands()),
-        ("languages", languages()),
+        ("docs/models.md", "providers", providers()),
+        ("docs/prompts.md", "prompts", prompts()),
+        ("docs/prompts.md", "placeholders", placeholders()),
+        ("docs/settings.md", "settings", settings_table()),
+        ("README.md", "keys", keys()),
+        ("docs/command-summary.md", "commands", commands()),
+        ("docs/languages.md", "languages", languages()),
     ];
-    for (name, made) in tables {
-        let place = section(&readme, name).expect("both marks");
+    for (file, name, table) in tables {
+        let path = root().join(file);
+        let mut document = text_of(&path);
+        let range = section(&document, name).expect("both markers");
         if bless {
-            readme.replace_range(place, &made);
+            document.replace_range(range, &table);
+            std::fs::write(&path, document).expect(file);
         } else {
-            assert_eq!(&readme[place], made, "the {name} table is stale: RHUMB_BLESS=1 cargo test --test readme");
+            assert_eq!(
+                &document[range], table,
+                "the {name} table of {file} is stale: RHUMB_BLESS=1 cargo test --test readme"
+            );
         }
-    }
-    if bless {
-        std::fs::write(&path, readme).expect("README.md");
     }
 }
 
@@ -152,21 +153,22 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every page for people: those beside the README and those of `docs`.
-fn papers() -> Vec<PathBuf> {
+/// All documents: the Markdown files of the root and of `docs`.
+fn documents() -> Vec<PathBuf> {
     let pages =
         |folder: PathBuf| std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     let all = pages(root().to_owned()).chain(pages(root().join("docs")));
-    let mut papers: Vec<PathBuf> = all.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect();
-    papers.sort();
-    papers
+    let mut documents: Vec<PathBuf> =
+        all.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect();
+    documents.sort();
+    documents
 }
 
-fn text_of(paper: &Path) -> String {
-    std::fs::read_to_string(paper).unwrap_or_else(|error| panic!("{}: {error}", paper.display()))
+fn text_of(document: &Path) -> String {
+    std::fs::read_to_string(document).unwrap_or_else(|error| panic!("{}: {error}", document.display()))
 }
 
-/// The anchors of the headings of a page, as the places that show Markdown make them.
+/// The anchors of the headings of a document, in the form that GitHub and similar sites generate.
 fn anchors(text: &str) -> Vec<String> {
     let mut anchors = Vec::new();
     let mut heading: Option<String> = None;
@@ -189,49 +191,50 @@ fn anchors(text: &str) -> Vec<String> {
     anchors.into_iter().map(anchor).collect()
 }
 
-/// Why a link of `paper` leads nowhere; `None` where it leads somewhere, or to another machine.
-fn broken(paper: &Path, link: &str) -> Option<String> {
+/// Describes why a link of `document` is broken. Returns `None` if its target exists or is on another machine.
+fn broken(document: &Path, link: &str) -> Option<String> {
     if link.contains("://") || link.starts_with("mailto:") {
         return None;
     }
     let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
     let target = match file {
-        "" => paper.to_owned(),
-        file => paper.parent().expect("a folder").join(file),
+        "" => document.to_owned(),
+        file => document.parent().expect("a folder").join(file),
     };
     if !target.exists() {
-        return Some(format!("{} is not there", target.display()));
+        return Some(format!("{} does not exist", target.display()));
     }
     let anchor = anchor?;
-    (!anchors(&text_of(&target)).iter().any(|own| own == anchor)).then(|| format!("no heading is #{anchor}"))
+    (!anchors(&text_of(&target)).iter().any(|own| own == anchor))
+        .then(|| format!("no heading has the anchor #{anchor}"))
 }
 
 #[test]
-fn links_of_the_papers_lead_somewhere() {
-    let papers = papers();
+fn links_have_targets() {
+    let documents = documents();
     for name in ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/manual.md", "docs/faults.md"] {
-        assert!(papers.contains(&root().join(name)), "{name}");
+        assert!(documents.contains(&root().join(name)), "{name}");
     }
     let mut wrong = Vec::new();
-    for paper in &papers {
-        let text = text_of(paper);
+    for document in &documents {
+        let text = text_of(document);
         for event in Parser::new(&text) {
             if let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event
-                && let Some(why) = broken(paper, &dest_url)
+                && let Some(why) = broken(document, &dest_url)
             {
-                wrong.push(format!("{}: [{dest_url}]: {why}", paper.display()));
+                wrong.push(format!("{}: [{dest_url}]: {why}", document.display()));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let (readme, missing) = (root().join("README.md"), ["gone.md", "docs/gone.svg", "#gone", "docs/manual.md#gone"]);
-    assert!(missing.iter().all(|link| broken(&readme, link).is_some()), "a link that leads nowhere is found");
+    assert!(missing.iter().all(|link| broken(&readme, link).is_some()), "a broken link is found");
     assert!(
         ["#limits", "docs/manual.md#start", "https://gone.example"].iter().all(|link| broken(&readme, link).is_none())
     );
 }
 
-/// The pieces of code in a text, without blocks of it.
+/// The inline code of a text, without code blocks.
 fn code_in(text: &str) -> Vec<String> {
     let codes = Parser::new(text)
         .filter_map(|event| if let Event::Code(code) = event { Some(code.into_string()) } else { None });
@@ -239,18 +242,23 @@ fn code_in(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn files_that_the_papers_name_are_there() {
+fn named_files_exist() {
     let folders = ["src/", "tests/", "docs/", "themes/", "queries/", "scripts/", "crates/", ".ci/"];
-    for name in ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/faults.md"] {
+    let documents =
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/faults.md", "docs/languages.md", "docs/performance.md"];
+    for name in documents {
         let codes = code_in(&text_of(&root().join(name)));
-        // Capitals stand for what differs; a word behind the path is an argument.
+        // A path component in capitals is a placeholder. A word after the path is an argument.
         let named = codes.iter().filter_map(|code| code.split(' ').next());
         let named = named.filter(|code| folders.iter().any(|folder| code.starts_with(folder)));
         for path in named
             .filter(|path| !path.split(['/', '.']).any(|part| part.len() > 1 && part.chars().all(char::is_uppercase)))
         {
-            // Paths with a line are examples.
-            assert!(path.contains([':', '#']) || root().join(path).exists(), "{name} names {path}, which is not there");
+            // Paths with a line number are examples.
+            assert!(
+                path.contains([':', '#']) || root().join(path).exists(),
+                "{name} names {path}, which does not exist"
+            );
         }
     }
 }
@@ -271,39 +279,40 @@ fn tests_in(file: &str) -> Vec<String> {
     tests
 }
 
-/// Every row of the section "Promises" names a file of tests in its last column, and after it tests that are in it.
-fn every_promise_is_held(paper: &str, fewest: usize) {
-    let text = text_of(&root().join(paper));
+/// Checks that the last column of every row in the section "Promises" names existing tests, each after the file that contains it, and
+/// that there are more than `min_rows` rows.
+fn promises_name_existing_tests(document: &str, min_rows: usize) {
+    let text = text_of(&root().join(document));
     let promises =
-        text.split("\n## Promises\n").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("its promises");
-    let is_row = |line: &&str| line.starts_with("| ") && !line.ends_with("| held by |");
+        text.split("\n## Promises\n").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("the section Promises");
+    let is_row = |line: &&str| line.starts_with("| ") && !line.ends_with("| tests |");
     let rows: Vec<&str> = promises.lines().filter(is_row).collect();
-    assert!(rows.len() > fewest, "the promises of {paper} are found: {}", rows.len());
+    assert!(rows.len() > min_rows, "{document} has {} promises", rows.len());
     for row in rows {
-        let held_by = row.trim_end_matches('|').rsplit(" | ").next().unwrap_or_default();
+        let last_column = row.trim_end_matches('|').rsplit(" | ").next().unwrap_or_default();
         let mut tests: Option<(String, Vec<String>)> = None;
         let mut count = 0;
-        for code in code_in(held_by) {
+        for code in code_in(last_column) {
             match (&tests, code.ends_with(".rs")) {
                 (_, true) => tests = Some((code.clone(), tests_in(&code))),
                 (Some((file, tests)), false) => {
                     assert!(tests.contains(&code), "{file} has no test {code}");
                     count += 1;
                 }
-                (None, false) => panic!("which file is {code} in? {row}"),
+                (None, false) => panic!("no file is named before {code}: {row}"),
             }
         }
-        assert!(count > 0, "nothing holds: {row}");
+        assert!(count > 0, "no test is named: {row}");
     }
-    assert!(!tests_in("tests/readme.rs").contains(&"tests_in".to_owned()), "what is no test is none");
+    assert!(!tests_in("tests/readme.rs").contains(&"tests_in".to_owned()), "a helper function is not a test");
 }
 
 #[test]
-fn every_promise_of_the_security_paper_names_tests_that_there_are() {
-    every_promise_is_held("SECURITY.md", 30);
+fn security_promises_name_existing_tests() {
+    promises_name_existing_tests("SECURITY.md", 30);
 }
 
 #[test]
-fn every_promise_about_faults_names_tests_that_there_are() {
-    every_promise_is_held("docs/faults.md", 40);
+fn fault_promises_name_existing_tests() {
+    promises_name_existing_tests("docs/faults.md", 40);
 }

@@ -1,5 +1,5 @@
-//! The table of the README about speed and memory is made from `docs/performance.jsonl`. `RHUMB_BLESS=1 cargo test -p rhumb-bench
-//! --test readme` writes it anew.
+//! The table of `docs/performance.md` is generated from `docs/performance.jsonl`. `RHUMB_BLESS=1 cargo test -p rhumb-bench --test readme`
+//! rewrites it.
 #![allow(clippy::expect_used)] // the checks for tests do not know helper functions
 
 use std::fmt::Write as _;
@@ -32,16 +32,16 @@ fn performance() -> String {
 }
 
 #[test]
-fn the_table_of_the_readme_has_the_figures_of_the_recorded_run() {
-    let path = root().join("README.md");
-    let mut readme = std::fs::read_to_string(&path).expect("README.md");
-    let start = readme.find(OPEN).expect("the opening mark") + OPEN.len();
-    let table = start..readme.find(CLOSE).expect("the closing mark");
+fn the_performance_table_has_the_figures_of_the_recorded_run() {
+    let path = root().join("docs/performance.md");
+    let mut document = std::fs::read_to_string(&path).expect("docs/performance.md");
+    let start = document.find(OPEN).expect("the opening mark") + OPEN.len();
+    let table = start..document.find(CLOSE).expect("the closing mark");
     let expected = performance();
     if std::env::var_os("RHUMB_BLESS").is_some() {
-        readme.replace_range(table, &expected);
-        std::fs::write(&path, readme).expect("README.md");
+        document.replace_range(table, &expected);
+        std::fs::write(&path, document).expect("docs/performance.md");
     } else {
-        assert_eq!(&readme[table], expected, "stale: RHUMB_BLESS=1 cargo test -p rhumb-bench --test readme");
+        assert_eq!(&document[table], expected, "stale: RHUMB_BLESS=1 cargo test -p rhumb-bench --test readme");
     }
 }

@@ -1,5 +1,5 @@
-//! Completions and man pages: they name all that can be typed, shells and readers of pages take them, and a pipe that closes early
-//! is no fault.
+//! Shell completions and man pages: they cover every command and flag, and shells and groff accept them. Every command that prints
+//! accepts a closed pipe.
 
 use super::*;
 use clap::CommandFactory as _;
@@ -8,7 +8,7 @@ use std::process::{Command as Program, Stdio};
 
 const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
 
-/// Every command that is not hidden, with the words that lead to it: `["rhumb", "sessions", "export"]`.
+/// Every command that is not hidden, with its full path: `["rhumb", "sessions", "export"]`.
 fn commands() -> Vec<(Vec<String>, clap::Command)> {
     fn add(command: &clap::Command, above: &[String], all: &mut Vec<(Vec<String>, clap::Command)>) {
         let words = [above, &[command.get_name().to_owned()]].concat();
@@ -30,8 +30,8 @@ fn script(shell: &str) -> String {
     out
 }
 
-/// Whether a program is here; says so where it is not.
-#[allow(clippy::print_stderr)] // what is skipped is told
+/// Whether a program is installed. Prints a message if it is not.
+#[allow(clippy::print_stderr)] // reports what is skipped
 fn has(program: &str) -> bool {
     let found = Program::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     if !found {
@@ -41,7 +41,7 @@ fn has(program: &str) -> bool {
 }
 
 #[track_caller]
-fn said(program: &mut Program) -> (bool, String, String) {
+fn output_of(program: &mut Program) -> (bool, String, String) {
     let output = program.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.success(), text(&output.stdout), text(&output.stderr))
@@ -63,7 +63,7 @@ fn completions_of_every_shell_name_every_command_and_flag() {
 }
 
 #[test]
-fn shells_complete_with_them() {
+fn shells_complete_commands_and_flags() {
     let folder = tempfile::tempdir().unwrap();
     let file = |shell: &str| {
         let path = folder.path().join(shell);
@@ -73,12 +73,12 @@ fn shells_complete_with_them() {
     if has("bash") {
         let line = "source \"$1\"; COMP_WORDS=(rhumb ma); COMP_CWORD=1; _rhumb rhumb ma rhumb; echo ${COMPREPLY[@]}";
         let (well, out, err) =
-            said(Program::new("bash").args(["--norc", "--noprofile", "-c", line, "-"]).arg(file("bash")));
+            output_of(Program::new("bash").args(["--norc", "--noprofile", "-c", line, "-"]).arg(file("bash")));
         assert!(well && err.is_empty(), "{err}");
         assert_eq!(out.split_whitespace().collect::<Vec<_>>(), ["map", "man"]);
     }
     if has("fish") {
-        let (well, out, err) = said(
+        let (well, out, err) = output_of(
             Program::new("fish")
                 .args(["--no-config", "-c", "source $argv[1]; complete -C 'rhumb ma'"])
                 .arg(file("fish")),
@@ -87,26 +87,26 @@ fn shells_complete_with_them() {
         let words: Vec<&str> = out.lines().filter_map(|line| line.split('\t').next()).collect();
         assert_eq!(words, ["man", "map"]);
         let line = "source $argv[1]; complete -C 'rhumb sessions export --js'";
-        let (well, out, err) = said(Program::new("fish").args(["--no-config", "-c", line]).arg(file("fish")));
+        let (well, out, err) = output_of(Program::new("fish").args(["--no-config", "-c", line]).arg(file("fish")));
         assert!(well && err.is_empty() && out.starts_with("--json\t"), "{out}{err}");
     }
     if has("zsh") {
-        // Completing needs a terminal there; that it is read without complaint is what can be seen here.
+        // zsh completes only on a terminal, so the test checks that it loads the script without errors.
         let line = "autoload -U compinit && compinit -D -u && source $1 && (( $+functions[_rhumb] ))";
-        let (well, _, err) = said(Program::new("zsh").args(["-f", "-c", line, "-"]).arg(file("zsh")));
+        let (well, _, err) = output_of(Program::new("zsh").args(["-f", "-c", line, "-"]).arg(file("zsh")));
         assert!(well && err.is_empty(), "{err}");
     }
 }
 
 #[test]
-fn a_shell_that_nobody_knows_is_told_with_those_that_there_are() {
+fn an_unknown_shell_is_refused_with_a_list_of_the_supported_ones() {
     let (code, out, err) = run(rhumb(Path::new("/"), &["completions", "csh"]));
     assert!(code == 2 && out.is_empty(), "{code} {out}");
     assert!(SHELLS.iter().all(|shell| err.contains(shell)), "{err}");
 }
 
 #[test]
-fn there_is_a_page_for_each_command_with_its_flags_and_nothing_else() {
+fn each_command_has_a_man_page_with_its_flags() {
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("share/man1");
     let (code, out, err) = run(rhumb(folder.path(), &["man", "--dir", "share/man1"]));
@@ -130,7 +130,7 @@ fn there_is_a_page_for_each_command_with_its_flags_and_nothing_else() {
 }
 
 #[test]
-fn readers_of_pages_have_nothing_to_say_against_them() {
+fn groff_accepts_every_man_page() {
     if !has("groff") {
         return;
     }
@@ -138,14 +138,14 @@ fn readers_of_pages_have_nothing_to_say_against_them() {
     run(rhumb(folder.path(), &["man", "--dir", "."]));
     for page in fs::read_dir(folder.path()).unwrap() {
         let page = page.unwrap().path();
-        let (well, text, err) = said(Program::new("groff").args(["-man", "-ww", "-Tutf8"]).arg(&page));
+        let (well, text, err) = output_of(Program::new("groff").args(["-man", "-ww", "-Tutf8"]).arg(&page));
         assert!(well && err.is_empty(), "{}: {err}", page.display());
         assert!(text.contains("NAME"), "{}: {text}", page.display());
     }
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_told() {
+fn a_folder_that_cannot_be_created_is_reported() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let below = file.path().join("man1");
     let (code, _, err) = run(rhumb(Path::new("/"), &["man", "--dir", below.to_str().unwrap()]));
@@ -153,7 +153,7 @@ fn a_folder_that_cannot_be_made_is_told() {
 }
 
 #[test]
-fn a_pipe_that_closes_early_ends_a_command_without_a_word() {
+fn a_closed_pipe_ends_a_command_silently() {
     let repo = harbour_repo();
     for line in [
         "--help",
@@ -171,7 +171,7 @@ fn a_pipe_that_closes_early_ends_a_command_without_a_word() {
         "demo --svg - --scene help",
     ] {
         let args: Vec<&str> = line.split(' ').collect();
-        // The reader is gone before there is anything to read, as it is at last with `| head -0`.
+        // The read end is closed before the command prints anything, as with `| head -0`.
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let mut program = Program::new(env!("CARGO_BIN_EXE_rhumb"));
