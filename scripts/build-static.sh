@@ -77,8 +77,9 @@ version=$("$program" -V | cut -d' ' -f2)
 name=rhumb-$version-$target
 dist=$built/dist
 rm -rf "${dist:?}/$name"
-mkdir -p "$dist/$name/completions"
+mkdir -p "$dist/$name/completions" "$dist/$name/docs"
 cp "$program" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$dist/$name/"
+cp docs/*.md "$dist/$name/docs/"
 "$program" man --dir "$dist/$name/man/man1"
 for shell in bash elvish fish powershell zsh; do
   "$program" completions "$shell" >"$dist/$name/completions/rhumb.$shell"

@@ -26,7 +26,7 @@ pub fn prompts(folder: Option<&Path>) -> (Prompts, Vec<Failure>) {
     });
     let notes = notes.into_iter().map(|note| Failure {
         message: format!("{}: {note}.", folder.display()),
-        hint: "The README lists the prompts and what may stand in them.".into(),
+        hint: "docs/prompts.md lists the prompts and their placeholders.".into(),
     });
     (prompts, unread.chain(notes).collect())
 }

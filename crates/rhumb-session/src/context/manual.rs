@@ -7,10 +7,20 @@ use rhumb_index::lexical::{each_word, is_stop_word};
 use rhumb_tokens::TokenCounter;
 
 /// The documents, by the name for the model.
-const DOCUMENTS: [(&str, &str); 3] = [
+const DOCUMENTS: [(&str, &str); 13] = [
     ("rhumb manual: README.md", include_str!("../../../../README.md")),
     ("rhumb manual: manual.md", include_str!("../../../../docs/manual.md")),
     ("rhumb manual: commands.md", include_str!("../../../../docs/commands.md")),
+    ("rhumb manual: settings.md", include_str!("../../../../docs/settings.md")),
+    ("rhumb manual: models.md", include_str!("../../../../docs/models.md")),
+    ("rhumb manual: requests.md", include_str!("../../../../docs/requests.md")),
+    ("rhumb manual: prompts.md", include_str!("../../../../docs/prompts.md")),
+    ("rhumb manual: repo-map.md", include_str!("../../../../docs/repo-map.md")),
+    ("rhumb manual: languages.md", include_str!("../../../../docs/languages.md")),
+    ("rhumb manual: editing.md", include_str!("../../../../docs/editing.md")),
+    ("rhumb manual: scripting.md", include_str!("../../../../docs/scripting.md")),
+    ("rhumb manual: performance.md", include_str!("../../../../docs/performance.md")),
+    ("rhumb manual: guarantees.md", include_str!("../../../../docs/guarantees.md")),
 ];
 
 /// Weight of a word in a heading, compared with one in the text.
