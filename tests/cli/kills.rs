@@ -11,17 +11,7 @@ use super::*;
 
 /// Calls that change something on disk.
 const CALLS: [&str; 12] = [
-    "openat",
-    "write",
-    "rename",
-    "renameat",
-    "renameat2",
-    "link",
-    "linkat",
-    "unlink",
-    "unlinkat",
-    "fsync",
-    "flock",
+    "openat", "write", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "fsync", "flock",
     "ftruncate",
 ];
 

@@ -213,16 +213,7 @@ fn hunks_are_changed_noted_on_taken_apart_and_taken_back() {
 #[test]
 fn pages_are_printed() {
     let lines = [
-        "/help",
-        "/map",
-        "/tokens",
-        "/cost",
-        "/settings edit_format",
-        "/prompt",
-        "/ls",
-        "/theme x",
-        "/keys",
-        "/nothing",
+        "/help", "/map", "/tokens", "/cost", "/settings edit_format", "/prompt", "/ls", "/theme x", "/keys", "/nothing",
     ];
     let (_, _, out) = {
         let (repo, server) = (harbour_repo(), ModelServer::start(Vec::new()));

@@ -2,56 +2,20 @@
 
 /// Well-known names without a dot and without a slash.
 pub(crate) const BARE: [&str; 14] = [
-    "Makefile",
-    "Dockerfile",
-    "LICENSE",
-    "README",
-    "Gemfile",
-    "Rakefile",
-    "Procfile",
-    "Vagrantfile",
-    "Justfile",
-    "justfile",
-    "CHANGELOG",
-    "Jenkinsfile",
-    "BUILD",
-    "WORKSPACE",
+    "Makefile", "Dockerfile", "LICENSE", "README", "Gemfile", "Rakefile", "Procfile", "Vagrantfile", "Justfile",
+    "justfile", "CHANGELOG", "Jenkinsfile", "BUILD", "WORKSPACE",
 ];
 
 /// Words that announce a file name when a colon follows.
 const LABELS: [&str; 12] = [
-    "file",
-    "path",
-    "filename",
-    "filepath",
-    "file name",
-    "file path",
-    "new file",
-    "updated file",
-    "modified file",
-    "in file",
-    "in",
-    "create",
+    "file", "path", "filename", "filepath", "file name", "file path", "new file", "updated file", "modified file",
+    "in file", "in", "create",
 ];
 
 /// Words before the name of a file that is shown in full.
 const ANNOUNCERS: [&str; 16] = [
-    "updated",
-    "modified",
-    "changed",
-    "edited",
-    "fixed",
-    "corrected",
-    "revised",
-    "refactored",
-    "improved",
-    "rewritten",
-    "new",
-    "created",
-    "added",
-    "full",
-    "complete",
-    "final",
+    "updated", "modified", "changed", "edited", "fixed", "corrected", "revised", "refactored", "improved", "rewritten",
+    "new", "created", "added", "full", "complete", "final",
 ];
 
 /// Extensions by which a word in a sentence is a file name and not, for example, a field access.
@@ -262,13 +226,7 @@ mod tests {
             assert_eq!(undecorated(line), "src/a.py", "{line}");
         }
         for name in [
-            "app/(group)/page.tsx",
-            "[slug].tsx",
-            "+page.svelte",
-            "@x.py",
-            "a=b.py",
-            "it's \"q\".py",
-            "größe.py",
+            "app/(group)/page.tsx", "[slug].tsx", "+page.svelte", "@x.py", "a=b.py", "it's \"q\".py", "größe.py",
             "__init__.py",
         ] {
             assert_eq!(undecorated(name), name);

@@ -128,20 +128,9 @@ pub(crate) fn incomplete_python(root: Node<'_>) -> Vec<Range<usize>> {
 /// Whether a node has a block without statements, or no block at all where Python requires one.
 fn lacks_body(node: Node<'_>) -> bool {
     const HEADERS: [&str; 14] = [
-        "function_definition",
-        "class_definition",
-        "if_statement",
-        "elif_clause",
-        "else_clause",
-        "for_statement",
-        "while_statement",
-        "with_statement",
-        "try_statement",
-        "except_clause",
-        "except_group_clause",
-        "finally_clause",
-        "case_clause",
-        "match_statement",
+        "function_definition", "class_definition", "if_statement", "elif_clause", "else_clause", "for_statement",
+        "while_statement", "with_statement", "try_statement", "except_clause", "except_group_clause", "finally_clause",
+        "case_clause", "match_statement",
     ];
     if !HEADERS.contains(&node.kind()) {
         return false;

@@ -220,21 +220,8 @@ fn longest_run(a: &[char], b: &[char]) -> (usize, usize, usize) {
 
 /// Keywords that are followed by the declared name.
 const KEYWORDS: [&str; 15] = [
-    "def",
-    "class",
-    "fn",
-    "func",
-    "function",
-    "fun",
-    "struct",
-    "enum",
-    "trait",
-    "interface",
-    "mod",
-    "module",
-    "namespace",
-    "type",
-    "sub",
+    "def", "class", "fn", "func", "function", "fun", "struct", "enum", "trait", "interface", "mod", "module",
+    "namespace", "type", "sub",
 ];
 /// Maximum position of the keyword in a declaration: `pub`, `async`, `export default` and the like precede it.
 const MAX_KEYWORD_POSITION: usize = 4;

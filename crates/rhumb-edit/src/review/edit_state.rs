@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Review;
 use super::file::FileReview;
-use super::hunk::{Counts, Decision};
+use super::hunk::Counts;
 use crate::outcome::{EditId, Flag, Outcome, Status, Strategy};
 use crate::proposal::FileProposal;
 
@@ -183,15 +183,6 @@ impl EditState {
         }
     }
 
-    /// The state of a hunk with that decision.
-    pub fn decided(decision: Decision) -> Self {
-        match decision {
-            Decision::Pending => Self::Pending,
-            Decision::Accepted => Self::Accepted,
-            Decision::Rejected => Self::Rejected,
-        }
-    }
-
     /// A symbol that does not depend on colour.
     pub fn mark(self) -> char {
         match self {
@@ -344,7 +335,7 @@ fn sources<'a>(landed: &[&'a Outcome], hunk: &Hunk, added: impl Fn() -> Vec<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::review::HunkId;
+    use crate::review::{Decision, HunkId};
     use crate::{Files, FormatChoice, ReadError, parse, propose};
 
     const FILE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";

@@ -11,7 +11,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rhumb_tokens::TokenCounter;
-use xxhash_rust::xxh3::Xxh3;
 
 use super::chunk::ranges;
 use super::references::{References, Related};
@@ -45,8 +44,6 @@ pub struct Passage {
     pub text: String,
     /// Tokens of the text.
     pub tokens: usize,
-    /// Hash of the shown lines and their numbers, to detect changes of the file.
-    pub hash: u64,
 }
 
 impl Passage {
@@ -76,7 +73,6 @@ impl Passage {
 pub struct Passages {
     list: Vec<Passage>,
     related: Vec<Related>,
-    budget: usize,
     tokens: usize,
 }
 
@@ -99,19 +95,6 @@ impl Passages {
         self.extend(&places, &related, sources, budget, counter);
     }
 
-    /// The best passages within a token budget. `places` and `related` are sorted best first; unreadable files are skipped.
-    pub fn fit(
-        places: &[CodeLocation],
-        related: &[Related],
-        sources: &SourceFiles<'_>,
-        budget: usize,
-        counter: &dyn TokenCounter,
-    ) -> Self {
-        let mut passages = Self::default();
-        passages.extend(places, related, sources, budget, counter);
-        passages
-    }
-
     /// Adds passages for another question after the existing ones, which do not change. If these take more than half of the budget, the
     /// worst are dropped. Lines that are shown are not repeated. The related definitions are those of the latest question.
     pub fn extend(
@@ -122,7 +105,6 @@ impl Passages {
         budget: usize,
         counter: &dyn TokenCounter,
     ) {
-        self.budget = budget;
         self.related = fitting(related, &self.list, budget / RELATED_SHARE, counter);
         if !self.list.is_empty() && !places.is_empty() {
             self.shrink(budget / 2, counter);
@@ -137,40 +119,6 @@ impl Passages {
         let shown = |related: &Related| self.list.iter().any(|passage| shows(passage, &related.path, related.line));
         self.related.retain(|related| !shown(related));
         self.shrink(budget, counter);
-    }
-
-    /// Renders passages again whose file has changed, and drops those that no longer exist. Returns whether anything changed.
-    pub fn refresh(&mut self, sources: &SourceFiles<'_>, counter: &dyn TokenCounter) -> bool {
-        let before = self.tokens;
-        let mut changed = false;
-        for at in (0..self.list.len()).rev() {
-            let stale = self.list.remove(at);
-            if sources.file(&stale.path).is_some_and(|file| hash(&file, &stale.lines) == stale.hash) {
-                self.list.insert(at, stale);
-                continue;
-            }
-            changed = true;
-            let others: usize = self.list.iter().map(|passage| passage.tokens).sum();
-            let mut round = BudgetFill::new(sources, counter, self.budget.saturating_sub(others), &self.list);
-            stale.places.iter().for_each(|place| round.add(stale.rank, place));
-            self.list.splice(at..at, round.finish());
-        }
-        self.shrink(self.budget, counter);
-        changed || self.tokens != before
-    }
-
-    /// Drops first the related definitions and then the worst passages until the rest is within a budget.
-    pub fn trim(&mut self, budget: usize, counter: &dyn TokenCounter) {
-        self.budget = budget;
-        self.shrink(budget, counter);
-    }
-
-    /// Drops a passage by its index in the list.
-    pub fn remove(&mut self, at: usize, counter: &dyn TokenCounter) {
-        if at < self.list.len() {
-            self.list.remove(at);
-        }
-        self.tokens = counter.count(&self.render());
     }
 
     fn shrink(&mut self, budget: usize, counter: &dyn TokenCounter) {
@@ -415,7 +363,6 @@ impl PassageDraft {
         let text = self.text();
         let lines = ranges(self.lines.iter().copied());
         Passage {
-            hash: hash(&self.file, &lines),
             tokens: counter.count(&text),
             path: self.path,
             lines,
@@ -425,17 +372,6 @@ impl PassageDraft {
             text,
         }
     }
-}
-
-/// Hash of lines and their numbers.
-pub(crate) fn hash(file: &SourceFile, lines: &[RangeInclusive<u32>]) -> u64 {
-    let mut hash = Xxh3::new();
-    for line in lines.iter().cloned().flatten() {
-        hash.update(&line.to_le_bytes());
-        hash.update(file.line(line).as_bytes());
-        hash.update(b"\n");
-    }
-    hash.digest()
 }
 
 /// A line with its number, right-aligned to the width of `last`, the last number of its passage.
@@ -488,7 +424,7 @@ mod tests {
     #[test]
     fn a_passage_has_a_heading_to_cite_and_numbered_lines() {
         let sources = SourceFiles::new(&text);
-        let passages = Passages::fit(&[open()], &[], &sources, 1_000, &*counter());
+        let passages = fit(&[open()], &[], &sources, 1_000, &*counter());
         let expected = "src/gate.rs:6-9 in Gate\n6  impl Gate {\n7      fn open(&mut self) {\n8          self.open = true;\n9      }\n";
         assert_eq!(passages.render(), expected);
         let passage = &passages.list()[0];
@@ -505,7 +441,7 @@ mod tests {
             open(),
             place("a.md", "One", None, 1),
         ];
-        let passages = Passages::fit(&places, &[], &sources, 1_000, &*counter());
+        let passages = fit(&places, &[], &sources, 1_000, &*counter());
         let shown: Vec<_> = passages.list().iter().map(|p| (&*p.path, p.line(), p.end_line(), p.rank)).collect();
         assert_eq!(shown, [("a.md", 1, 3, 3), ("src/gate.rs", 6, 13, 0), ("src/gate.rs", 16, 16, 1)]);
     }
@@ -513,7 +449,7 @@ mod tests {
     #[test]
     fn a_chunk_that_does_not_fit_is_cut_and_marked() {
         let sources = SourceFiles::new(&text);
-        let passages = Passages::fit(&[place("src/long.rs", "long", None, 1)], &[], &sources, 300, &*counter());
+        let passages = fit(&[place("src/long.rs", "long", None, 1)], &[], &sources, 300, &*counter());
         let passage = &passages.list()[0];
         assert!(passage.omitted > 0 && passages.tokens() <= 300, "{}", passages.render());
         assert!(passages.tokens() > 200, "{}", passages.render());
@@ -525,11 +461,23 @@ mod tests {
         assert_eq!(passage.end_line() + passage.omitted, 52);
     }
 
+    fn fit(
+        places: &[CodeLocation],
+        related: &[Related],
+        sources: &SourceFiles<'_>,
+        budget: usize,
+        counter: &dyn TokenCounter,
+    ) -> Passages {
+        let mut passages = Passages::default();
+        passages.extend(places, related, sources, budget, counter);
+        passages
+    }
+
     #[test]
     fn existing_passages_do_not_change_and_are_not_repeated() {
         let sources = SourceFiles::new(&text);
         let counter = counter();
-        let mut passages = Passages::fit(&[open()], &[], &sources, 1_000, &*counter);
+        let mut passages = fit(&[open()], &[], &sources, 1_000, &*counter);
         let before = passages.render();
         passages.extend(&[place("a.md", "Two", None, 5), open()], &[], &sources, 1_000, &*counter);
         assert!(passages.render().starts_with(&before));
@@ -540,28 +488,11 @@ mod tests {
     fn a_full_budget_is_halved_for_another_question() {
         let sources = SourceFiles::new(&text);
         let counter = counter();
-        let mut passages =
-            Passages::fit(&[open(), place("src/long.rs", "long", None, 1)], &[], &sources, 400, &*counter);
+        let mut passages = fit(&[open(), place("src/long.rs", "long", None, 1)], &[], &sources, 400, &*counter);
         assert_eq!(passages.list().len(), 2);
         passages.extend(&[place("a.md", "Two", None, 5)], &[], &sources, 400, &*counter);
         assert_eq!(passages.list().iter().map(|p| &*p.path).collect::<Vec<_>>(), ["src/gate.rs", "a.md"]);
         assert!(passages.tokens() <= 400);
-    }
-
-    #[test]
-    fn a_passage_of_a_changed_file_is_rendered_again_at_its_new_location() {
-        let counter = counter();
-        let mut passages =
-            Passages::fit(&[open(), place("a.md", "One", None, 1)], &[], &SourceFiles::new(&text), 1_000, &*counter);
-        assert!(!passages.refresh(&SourceFiles::new(&text), &*counter));
-        let changed = |path: &str| match path {
-            "src/gate.rs" => Some(format!("// One more.\n\n{}", GATE.replace("= true", "= !false")).into()),
-            _ => None,
-        };
-        assert!(passages.refresh(&SourceFiles::new(&changed), &*counter));
-        let shown: Vec<_> = passages.list().iter().map(|p| (&*p.path, p.line(), p.end_line())).collect();
-        assert_eq!(shown, [("src/gate.rs", 8, 11)]);
-        assert!(passages.render().contains("!false"));
     }
 
     #[test]
@@ -574,7 +505,7 @@ mod tests {
             relation: Relation::Uses,
             of: "open".to_owned(),
         };
-        let passages = Passages::fit(&[open()], &[related(16), related(7)], &sources, 1_000, &*counter());
+        let passages = fit(&[open()], &[related(16), related(7)], &sources, 1_000, &*counter());
         assert_eq!(passages.related(), [related(16)]);
         assert!(
             passages
@@ -586,7 +517,7 @@ mod tests {
     #[test]
     fn without_readable_files_there_are_no_passages() {
         let sources = SourceFiles::new(&text);
-        let passages = Passages::fit(&[place("gone.rs", "a", None, 1)], &[], &sources, 1_000, &*counter());
+        let passages = fit(&[place("gone.rs", "a", None, 1)], &[], &sources, 1_000, &*counter());
         assert!(passages.is_empty() && passages.render().is_empty());
         assert_eq!(passages.tokens(), 0);
     }
@@ -601,7 +532,7 @@ mod tests {
             let place = |&(file, line): &(usize, u32)| place(["src/gate.rs", "src/long.rs", "a.md"][file], "", None, line);
             let (sources, counter) = (SourceFiles::new(&text), counter());
             let first: Vec<CodeLocation> = asked.iter().map(place).collect();
-            let mut passages = Passages::fit(&first, &[], &sources, budget, &*counter);
+            let mut passages = fit(&first, &[], &sources, budget, &*counter);
             prop_assert!(passages.tokens() <= budget);
             passages.extend(&more.iter().map(place).collect::<Vec<_>>(), &[], &sources, budget, &*counter);
             prop_assert!(counter.count(&passages.render()) <= budget);

@@ -17,23 +17,8 @@ pub(crate) struct ModelName<'a> {
 
 /// Regions and makers that can precede a model name, separated by dots.
 const PREFIXES: [&str; 17] = [
-    "us",
-    "eu",
-    "apac",
-    "au",
-    "jp",
-    "ca",
-    "sa",
-    "global",
-    "us-gov",
-    "anthropic",
-    "meta",
-    "mistral",
-    "amazon",
-    "cohere",
-    "deepseek",
-    "qwen",
-    "openai",
+    "us", "eu", "apac", "au", "jp", "ca", "sa", "global", "us-gov", "anthropic", "meta", "mistral", "amazon", "cohere",
+    "deepseek", "qwen", "openai",
 ];
 
 /// Suffixes after a colon that do not denote a different model.

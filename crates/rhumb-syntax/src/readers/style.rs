@@ -176,30 +176,9 @@ impl<'source> StyleReader<'source> {
 /// Whether `name` is an at-rule of CSS, SCSS or Less, and not a Less variable.
 fn is_rule(name: &str) -> bool {
     const RULES: [&str; 24] = [
-        "media",
-        "include",
-        "extend",
-        "if",
-        "else",
-        "each",
-        "for",
-        "while",
-        "return",
-        "content",
-        "use",
-        "forward",
-        "import",
-        "mixin",
-        "function",
-        "keyframes",
-        "supports",
-        "font-face",
-        "charset",
-        "layer",
-        "page",
-        "at-root",
-        "debug",
-        "warn",
+        "media", "include", "extend", "if", "else", "each", "for", "while", "return", "content", "use", "forward",
+        "import", "mixin", "function", "keyframes", "supports", "font-face", "charset", "layer", "page", "at-root",
+        "debug", "warn",
     ];
     RULES.contains(&name)
 }

@@ -73,11 +73,6 @@ impl Repo {
         }))
     }
 
-    /// Top of the work tree, absolute and without symbolic links.
-    pub fn top(&self) -> &Path {
-        &self.top
-    }
-
     /// Returns the position of HEAD.
     pub fn head(&self) -> Result<Head, GitError> {
         let failed = GitError::when("read HEAD");

@@ -173,29 +173,9 @@ mod tests {
             assert!(holds_secret(name, "x"), "{name}");
         }
         for name in [
-            "PATH",
-            "HOME",
-            "KEYBOARD",
-            "MONKEY",
-            "TOKENS",
-            "SSH_AUTH_SOCK",
-            "PWD",
-            "OLDPWD",
-            "XAUTHORITY",
-            "GIT_AUTHOR_NAME",
-            "GIT_ASKPASS",
-            "SSH_ASKPASS",
-            "GPG_TTY",
-            "GPG_AGENT_INFO",
-            "KEYMAP",
-            "MAX_TOKENS",
-            "COMPASS",
-            "PATTERN",
-            "CARGO_HOME",
-            "XDG_SESSION_ID",
-            "KEYTIMEOUT",
-            "SPIN",
-            "OPINION",
+            "PATH", "HOME", "KEYBOARD", "MONKEY", "TOKENS", "SSH_AUTH_SOCK", "PWD", "OLDPWD", "XAUTHORITY",
+            "GIT_AUTHOR_NAME", "GIT_ASKPASS", "SSH_ASKPASS", "GPG_TTY", "GPG_AGENT_INFO", "KEYMAP", "MAX_TOKENS",
+            "COMPASS", "PATTERN", "CARGO_HOME", "XDG_SESSION_ID", "KEYTIMEOUT", "SPIN", "OPINION",
         ] {
             assert!(!holds_secret(name, "/some/where:/else"), "{name}");
         }

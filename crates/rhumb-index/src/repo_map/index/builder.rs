@@ -26,15 +26,6 @@ pub struct SegmentBuilder {
 }
 
 impl SegmentBuilder {
-    /// Number of records.
-    pub fn len(&self) -> usize {
-        self.records.len()
-    }
-
-    /// Whether there are no records.
-    pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
-    }
 
     /// Adds the tags and the digest of a file of `bytes` bytes. Returns the number of the record.
     pub fn add(&mut self, tags: &FileTags, digest: &Digest, bytes: u32) -> u32 {
