@@ -49,11 +49,11 @@ pub fn main() -> ExitCode {
 fn start(command: &BenchCommand) -> Result<u8, UserError> {
     match command {
         BenchCommand::Map(args) => map::command(args),
-        BenchCommand::Context(args) => context::command::context(args),
+        BenchCommand::Context(args) => context::command(args),
         BenchCommand::Questions(args) => questions::command(args),
-        BenchCommand::Edits(args) => edits::command::edits(args),
-        BenchCommand::Refactor(args) => refactor::command::refactor(&args.command),
-        BenchCommand::Exercises(args) => exercises::command::exercises(args),
+        BenchCommand::Edits(args) => edits::command(args),
+        BenchCommand::Refactor(args) => refactor::command(&args.command),
+        BenchCommand::Exercises(args) => exercises::command(args),
         BenchCommand::Compare(args) => run::report::compare(args),
         BenchCommand::Turn { request } => run::turn::perform(request),
     }

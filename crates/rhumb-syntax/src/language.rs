@@ -3,7 +3,7 @@
 use crate::SyntaxError;
 use crate::query::{self, TagQuery};
 use crate::registry::languages;
-use crate::tag::FileTags;
+use crate::tags::FileTags;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

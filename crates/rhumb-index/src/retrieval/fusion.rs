@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::question::QuestionKind;
 use super::search::Hit;
+use super::search::QuestionKind;
 
 /// The constant k of the paper.
 const K: f64 = 60.0;

@@ -15,7 +15,7 @@ use super::family::{ALIASES, FamilyDefaults, alias_named, family_defaults};
 use super::lists::{ListKind, Listing, ModelList};
 use super::model::{Caching, Model, ModelOverride, Source, ThinkingControl};
 use super::name::{ModelName, matches_pattern, version};
-use super::provider::{PriceSource, ProviderInfo};
+use super::name::{PriceSource, ProviderInfo};
 
 /// The model list of this crate. `rhumb models --refresh --save FILE` writes a new one.
 const SNAPSHOT: &str = include_str!("snapshot.tsv");

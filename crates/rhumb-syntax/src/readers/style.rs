@@ -4,7 +4,7 @@
 //! those are read.
 
 use super::{OutlineBuilder, OutlineEntry};
-use crate::tag::{FileTags, Reference, SymbolKind};
+use crate::tags::{FileTags, Reference, SymbolKind};
 
 /// Maximum number of references of a style sheet.
 const MAX_REFERENCES: usize = 20_000;
