@@ -72,10 +72,6 @@ impl Files for Shelf<'_> {
         Ok(self.0.get(path).cloned())
     }
 
-    fn in_chat(&self, _path: &str) -> bool {
-        true
-    }
-
     fn root(&self) -> Option<String> {
         Some("/home/me/harbour".to_owned())
     }

@@ -336,25 +336,13 @@ fn sources<'a>(landed: &[&'a Outcome], hunk: &Hunk, added: impl Fn() -> Vec<Stri
 mod tests {
     use super::*;
     use crate::review::{Decision, HunkId};
-    use crate::{Files, FormatChoice, ReadError, parse, propose};
+    use crate::{FormatChoice, parse, propose};
+    use std::collections::BTreeMap;
 
     const FILE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
 
-    struct OneFile;
-
-    impl Files for OneFile {
-        fn paths(&self) -> Vec<String> {
-            vec!["a.txt".into()]
-        }
-        fn read(&self, path: &str) -> Result<Option<String>, ReadError> {
-            Ok((path == "a.txt").then(|| FILE.to_owned()))
-        }
-        fn in_chat(&self, _: &str) -> bool {
-            true
-        }
-        fn root(&self) -> Option<String> {
-            None
-        }
+    fn files() -> BTreeMap<String, Vec<u8>> {
+        BTreeMap::from([("a.txt".to_owned(), FILE.as_bytes().to_vec())])
     }
 
     fn block(old: &str, new: &str) -> String {
@@ -364,7 +352,7 @@ mod tests {
     /// The review of a reply, and the records of its edits.
     fn of(reply: &str) -> (Review, Vec<EditRecord>) {
         let parsed = crate::ParsedReply { answer: Some(0), ..parse(reply, FormatChoice::Auto) };
-        let proposal = propose(&parsed, &OneFile);
+        let proposal = propose(&parsed, &files());
         let outcomes = [proposal.outcomes.clone(), proposal.repeated.clone()].concat();
         let review = Review::new(proposal);
         let counts = review.lines_by_edit(&outcomes);

@@ -19,10 +19,6 @@ impl Files for MemoryFiles {
     fn in_chat(&self, path: &str) -> bool {
         path.starts_with("src/")
     }
-
-    fn root(&self) -> Option<String> {
-        None
-    }
 }
 
 fn memory_files(files: &[(&str, &str)]) -> MemoryFiles {
