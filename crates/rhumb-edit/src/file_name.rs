@@ -75,15 +75,15 @@ fn peeled(name: &str) -> Option<&str> {
         .or_else(|| linked(name))
         .or_else(|| commented(name))
         .or_else(|| remarked(name))
-        .or_else(|| unplaced(name))
+        .or_else(|| without_line_number(name))
 }
 
 /// The name before a line number: `a.py:7`, `a.py:7-9`, `a.py#L7`.
-fn unplaced(name: &str) -> Option<&str> {
-    let (path, place) = name.rsplit_once(':').or_else(|| name.rsplit_once("#L"))?;
-    let is_place = place.starts_with(|c: char| c.is_ascii_digit())
-        && place.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | 'L' | ':'));
-    (is_place && path.contains('.')).then_some(path)
+fn without_line_number(name: &str) -> Option<&str> {
+    let (path, line) = name.rsplit_once(':').or_else(|| name.rsplit_once("#L"))?;
+    let is_line_number = line.starts_with(|c: char| c.is_ascii_digit())
+        && line.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | 'L' | ':'));
+    (is_line_number && path.contains('.')).then_some(path)
 }
 
 /// Whether the line is a list item.

@@ -5,7 +5,7 @@ use crate::parse::{MAX_ERRORS, parse, walk_errors};
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// The places at which a source does not parse: error nodes, and tokens that the parser had to insert.
+/// The locations at which a source does not parse: error nodes, and tokens that the parser had to insert.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SyntaxErrors {
     lines: Vec<Range<usize>>,

@@ -37,7 +37,7 @@ use crate::args::EditsBenchArgs;
 
 /// Number of samples for each ten cases of an edit format.
 const SAMPLES_PER_TEN: usize = 4;
-/// Minimum number of samples, so that every defect finds a place.
+/// Minimum number of samples, so that every defect fits one of them.
 const MIN_SAMPLES: usize = 240;
 const GROUPS: [Group; 5] = [Group::Clean, Group::One, Group::Several, Group::Hopeless, Group::All];
 

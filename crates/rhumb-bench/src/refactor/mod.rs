@@ -137,8 +137,8 @@ fn tell(args: &BuildRefactorArgs, found: &Found) -> Result<(), UserError> {
             "left_out": left_out,
         }));
     }
-    let place = if tasks > 0 { format!(", in {}", args.out.display()) } else { String::new() };
-    let mut text = format!("{tasks} tasks from {} of {} files{place}\n", origins.len(), found.files);
+    let folder = if tasks > 0 { format!(", in {}", args.out.display()) } else { String::new() };
+    let mut text = format!("{tasks} tasks from {} of {} files{folder}\n", origins.len(), found.files);
     text.extend(languages.iter().map(|(language, count)| format!("  {count:>6} in {language}\n")));
     text.push_str(&format!("Left out of {} syntax nodes or more:\n", args.min_nodes));
     text.extend(found.left_out.iter().map(|(why, count)| format!("  {count:>6} {}\n", why.text())));

@@ -163,7 +163,7 @@ impl<'v> Matches<'v> {
         let canon: Vec<Cow<'_, str>> = quote.iter().map(|line| normalize(line.text)).collect();
         let same = |(line, canon): (&QuoteLine<'_>, &Cow<'_, str>)| match line.kind {
             QuoteKind::Gap => Match::Any,
-            _ => Match::Same(view.places(canon)),
+            _ => Match::Same(view.occurrences(canon)),
         };
         let mut matches = Self { lines: quote.iter().zip(&canon).map(same).collect(), weight: 0.0 };
         let solid = |line: &QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
@@ -196,9 +196,9 @@ impl<'v> Matches<'v> {
             .enumerate()
             .filter(|(at, line_matches)| *at <= may_miss || line_matches.len() <= MAX_RARE_MATCHES);
         let chosen: Vec<&Match<'_>> = rare.map(|(_, line_matches)| *line_matches).collect();
-        let places: usize = chosen.iter().map(|line_matches| line_matches.len()).sum();
+        let match_count: usize = chosen.iter().map(|line_matches| line_matches.len()).sum();
         let reach = reach(quote, self.weight);
-        let worth_it = anchors.len() > may_miss && places.saturating_mul(reach) < lines;
+        let worth_it = anchors.len() > may_miss && match_count.saturating_mul(reach) < lines;
         worth_it.then(|| merged(&chosen, reach, usize::MAX, lines))
     }
 

@@ -66,7 +66,7 @@ fn locate_anywhere(view: &View<'_>, hunk: &Hunk, is_diff: bool, matching: Matchi
     if view.len() == 0 {
         return Err(Cause::EmptyFile.into());
     }
-    let exact = exact_places(view, hunk);
+    let exact = exact_locations(view, hunk);
     match exact.as_slice() {
         [start] => {
             let mut next = *start;
@@ -88,7 +88,7 @@ fn locate_anywhere(view: &View<'_>, hunk: &Hunk, is_diff: bool, matching: Matchi
 }
 
 /// The lines (0-based) at which the quote begins verbatim; eight at most.
-fn exact_places(view: &View<'_>, hunk: &Hunk) -> Vec<usize> {
+fn exact_locations(view: &View<'_>, hunk: &Hunk) -> Vec<usize> {
     let quoted = |line: &&QuotedLine| line.kind != LineKind::Insert;
     let quote: Vec<&str> = hunk.lines.iter().filter(quoted).map(|line| line.text.as_str()).collect();
     let Some(anchor) = quote.iter().position(|line| !line.trim().is_empty()) else {
@@ -127,7 +127,7 @@ fn aligned(view: &View<'_>, hunk: &Hunk, is_diff: bool) -> Result<Located, Refus
 fn with_gaps<'a>(view: &View<'_>, lines: &'a [QuotedLine]) -> Vec<(LineKind, &'a str)> {
     let gap = |line: &QuotedLine| {
         let stands_for_more = line.kind == LineKind::Keep && elision::elision(&line.text).is_some();
-        stands_for_more && view.places(&normalize(&line.text)).is_empty()
+        stands_for_more && view.occurrences(&normalize(&line.text)).is_empty()
     };
     let kind = |line: &QuotedLine| if gap(line) { LineKind::Gap } else { line.kind };
     let mut lines: Vec<(LineKind, &str)> = lines.iter().map(|line| (kind(line), line.text.as_str())).collect();
@@ -169,7 +169,7 @@ fn is_applied(view: &View<'_>, lines: &[(LineKind, &str)], is_diff: bool, alignm
     let new =
         |line: &Cow<'_, str>| normalize::is_significant(line) && !of(LineKind::Delete).any(|removed| removed == *line);
     let mut added = of(LineKind::Insert).filter(new).peekable();
-    let all_there = added.peek().is_some() && added.all(|line| !view.places(&line).is_empty());
+    let all_there = added.peek().is_some() && added.all(|line| !view.occurrences(&line).is_empty());
     let mut map = alignment.map.iter();
     let (mut removes, mut done) = (false, false);
     for (kind, text) in lines.iter().filter(|(kind, _)| *kind != LineKind::Insert) {
@@ -232,8 +232,8 @@ fn check_alignment(
     }
     if is_only_typos(view, quote, alignment)
         || contradicts_file(view, quote, alignment)
-        || spans_two_places(view, quote, alignment)
-        || mixes_places(view, quote, alignment)
+        || spans_two_locations(view, quote, alignment)
+        || mixes_locations(view, quote, alignment)
         || is_mostly_similar(view, quote, alignment)
     {
         return Err(no_match(view, quote, alignment));
@@ -246,7 +246,7 @@ fn check_alignment(
     Ok(())
 }
 
-/// The refusal of a quote that is not in the file: where it differs from the closest place.
+/// The refusal of a quote that is not in the file: where it differs from the closest location.
 fn no_match(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> Refusal {
     let weight = alignment.weight.max(0.1);
     let close = alignment.candidates.iter().map(|(line, cost)| (*line, 1.0 - cost / weight));
@@ -265,7 +265,7 @@ fn first_difference(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignm
     let text = quote.get(lost)?.text;
     let before = alignment.map.iter().take(lost).rev().find_map(|at| *at).map(|at| at + 1);
     let after = alignment.map.iter().skip(lost).find_map(|at| *at).and_then(|at| at.checked_sub(1));
-    let known = view.places(&normalize(text));
+    let known = view.occurrences(&normalize(text));
     let instead = match (before.or(after).filter(|at| *at < view.len()), known.first()) {
         (_, Some(line)) => Instead::Elsewhere { line: line + 1 },
         (Some(at), None) => Instead::Other { line: at + 1, text: view.body(at).to_owned() },
@@ -316,7 +316,7 @@ fn is_mostly_similar(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Align
 }
 
 /// Whether neighbouring lines of the quote are far apart in the file: two locations quoted as one.
-fn spans_two_places(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
+fn spans_two_locations(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
     let mut before: Option<usize> = None;
     for (line, at) in quote.iter().zip(&alignment.map) {
         if let (Some(above), Some(below)) = (before, *at) {
@@ -336,7 +336,7 @@ fn spans_two_places(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignm
 
 /// Whether a missing line is elsewhere in the file, next to the same neighbour as in the quote. Then the quote
 /// mixes two locations, and the line did not lose a plus sign.
-fn mixes_places(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
+fn mixes_locations(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
     let solid = |line: &&QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
     let above = |line: usize| (0..line).rev().find(|line| view.class(*line) != LineClass::Blank);
     let below = |line: usize| (line + 1..view.len()).find(|line| view.class(*line) != LineClass::Blank);
@@ -346,12 +346,12 @@ fn mixes_places(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment)
     let missing = quote.iter().zip(&alignment.map).enumerate().filter(|(_, (line, at))| at.is_none() && solid(line));
     missing.filter(|(_, (line, _))| normalize::is_significant(line.text)).any(|(index, (line, _))| {
         let (before, after) = (quote.iter().take(index).rev().find(solid), quote.iter().skip(index + 1).find(solid));
-        let mut places = view.places(&normalize(line.text)).iter().take(8).copied();
+        let mut occurrences = view.occurrences(&normalize(line.text)).iter().take(8).copied();
         // Next to a gap there may be any line.
         let said = |line: &&QuoteLine<'_>| line.kind == QuoteKind::Gap || !line.text.trim().is_empty();
         let beside = [quote.iter().take(index).rev().find(said), quote.iter().skip(index + 1).find(said)];
         let elided = beside.into_iter().flatten().any(|line| line.kind == QuoteKind::Gap);
-        places.any(|at| elided || says(above(at), before) || says(below(at), after))
+        occurrences.any(|at| elided || says(above(at), before) || says(below(at), after))
     })
 }
 
@@ -400,12 +400,12 @@ fn check_elision(view: &View<'_>, lines: &[MatchedLine<'_>]) -> Result<(), Refus
     let placeholder = |line: &&MatchedLine<'_>| {
         line.kind == LineKind::Insert && elision::elision(line.text) == Some(Elision::Placeholder)
     };
-    let new = |line: &&MatchedLine<'_>| view.places(&normalize(line.text)).is_empty();
+    let new = |line: &&MatchedLine<'_>| view.occurrences(&normalize(line.text)).is_empty();
     if let Some(line) = lines.iter().filter(placeholder).find(new).filter(|_| removes) {
         return Err(Cause::Elision((line.text).to_string()).into());
     }
     let after: Vec<&str> = lines.iter().filter(|line| line.kind != LineKind::Delete).map(|line| line.text).collect();
-    let known = |line: &str| !view.places(&normalize(line)).is_empty();
+    let known = |line: &str| !view.occurrences(&normalize(line)).is_empty();
     match elision::placeholder_for_code(&after, &replacements(lines), known) {
         Some(line) => Err(Cause::Elision((line).to_string()).into()),
         None => Ok(()),

@@ -59,7 +59,7 @@ impl Heading {
             || (file_name::knows_extension(mention) && span())
     }
 
-    /// A heading for a name in a place where only names are written.
+    /// A heading for a name from a line that has nothing but a name.
     pub(crate) fn named(path: &str) -> Self {
         Self {
             line: path.to_owned(),

@@ -110,10 +110,10 @@ impl FileReview {
         let (mut kept, mut lost) = (Vec::new(), Vec::new());
         for (mut item, added) in self.items(&lines::split(&proposed)) {
             match moved(&item.hunk, &drift) {
-                Some(place) => {
+                Some(range) => {
                     let is_marked = item.marks.iter().any(|mark| mark == MOVED);
-                    item.marks.extend((place != item.hunk.base && !is_marked).then(|| MOVED.to_owned()));
-                    item.hunk.base = place;
+                    item.marks.extend((range != item.hunk.base && !is_marked).then(|| MOVED.to_owned()));
+                    item.hunk.base = range;
                     kept.push((item, added));
                 }
                 None => lost.push(item),

@@ -161,9 +161,9 @@ impl Counted {
         let before = self.occurrences.len();
         cache.each_term(text, |term| self.occurrences.push(Occurrence::new(term, passage, weight)));
         let added = u32::try_from(self.occurrences.len() - before).unwrap_or(u32::MAX);
-        let place = &mut self.passages[passage as usize];
-        place.end_line = line;
-        place.length = place.length.saturating_add(added);
+        let owner = &mut self.passages[passage as usize];
+        owner.end_line = line;
+        owner.length = owner.length.saturating_add(added);
         self.length = self.length.saturating_add(added);
     }
 
@@ -403,9 +403,9 @@ mod tests {
     #[test]
     fn passages_follow_the_definitions_and_include_their_comments() {
         let terms = digest(SOURCE);
-        let places: Vec<(Option<u32>, u32, u32)> =
+        let spans: Vec<(Option<u32>, u32, u32)> =
             terms.passages().iter().map(|passage| (passage.definition, passage.line, passage.end_line)).collect();
-        assert_eq!(places, [(None, 1, 3), (Some(0), 4, 9), (Some(1), 7, 8)]);
+        assert_eq!(spans, [(None, 1, 3), (Some(0), 4, 9), (Some(1), 7, 8)]);
         let lengths: u32 = terms.passages().iter().map(|passage| passage.length).sum();
         assert_eq!(lengths, terms.length());
     }
@@ -423,9 +423,9 @@ mod tests {
     fn headers_are_the_first_lines_of_definitions_and_their_comments() {
         let tags = tags(Language::by_name("python").unwrap(), SOURCE);
         let terms = FileTerms::new(SOURCE, &tags, Depth::Headers);
-        let places: Vec<(Option<u32>, u32, u32)> =
+        let spans: Vec<(Option<u32>, u32, u32)> =
             terms.passages().iter().map(|passage| (passage.definition, passage.line, passage.end_line)).collect();
-        assert_eq!(places, [(Some(0), 4, 5), (Some(1), 7, 7)]);
+        assert_eq!(spans, [(Some(0), 4, 5), (Some(1), 7, 7)]);
         assert_eq!(weight(&terms, "gate", 0), 2 + 1 + 2);
         assert_eq!(weight(&terms, "os", 0), 0);
     }

@@ -177,12 +177,12 @@ fn pieces(lines: &[&str], owners: &[Option<u32>]) -> Vec<LineGroup> {
     while at < lines.len() {
         let end = (at..lines.len()).find(|&line| owners[line] != owners[at]).unwrap_or(lines.len());
         if let Some(owner) = owners[at] {
-            let place = *of_definition.entry(owner).or_insert_with(|| {
+            let piece = *of_definition.entry(owner).or_insert_with(|| {
                 pieces.push(LineGroup { owner: Some(owner), ..LineGroup::default() });
                 pieces.len() - 1
             });
-            pieces[place].content.extend(at as u32..end as u32);
-            piece_of[at..end].fill(place);
+            pieces[piece].content.extend(at as u32..end as u32);
+            piece_of[at..end].fill(piece);
         }
         at = end;
     }

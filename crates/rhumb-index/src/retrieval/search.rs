@@ -151,8 +151,8 @@ pub struct Hit {
 impl Hit {
     /// Orders by score, highest first, then by location.
     pub(crate) fn best_first(&self, other: &Self) -> Ordering {
-        let by_place = || self.path.cmp(&other.path).then(self.line.cmp(&other.line));
-        other.score.total_cmp(&self.score).then_with(by_place)
+        let by_location = || self.path.cmp(&other.path).then(self.line.cmp(&other.line));
+        other.score.total_cmp(&self.score).then_with(by_location)
     }
 
     /// Whether both hits overlap in the same definition.

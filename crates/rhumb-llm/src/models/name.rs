@@ -277,7 +277,7 @@ impl ProviderInfo {
     }
 
     /// Returns the position in [`PROVIDERS`], or its length for an unknown provider.
-    pub(crate) fn place(name: &str) -> usize {
+    pub(crate) fn position(name: &str) -> usize {
         PROVIDERS.iter().position(|provider| provider.name == name).unwrap_or(PROVIDERS.len())
     }
 }
