@@ -1,6 +1,6 @@
 //! A corpus of replies, one folder each: `case.json`, `before/`, `reply.md`, and `after/` unless nothing may change.
-//! Trees are compared byte for byte. The same layout as the shared benchmark's examples, which run too when they are
-//! there.
+//! Trees are compared byte for byte. The examples of the shared benchmark have the same layout and run too if they
+//! exist.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
@@ -51,7 +51,7 @@ fn shown(tree: &Tree) -> String {
     tree.iter().map(|(path, bytes)| format!("=== {path}\n{:?}\n", String::from_utf8_lossy(bytes))).collect()
 }
 
-/// Runs one case; the text of what went wrong, if anything.
+/// Runs one case. Returns the error, if any.
 fn run(case: &Path) -> Result<(), String> {
     let facts: serde_json::Value = serde_json::from_slice(&std::fs::read(case.join("case.json")).unwrap()).unwrap();
     let choice: FormatChoice = facts["format"].as_str().unwrap().parse().unwrap();

@@ -1,4 +1,4 @@
-//! `rhumb doctor`: what it looks over, what it says of keys, and its exit code.
+//! `rhumb doctor`: its checks, what it reports about keys, and its exit code.
 
 use super::*;
 

@@ -224,7 +224,7 @@ fn a_dry_run_shows_the_very_request_that_it_sends() {
 
 #[test]
 fn a_model_that_never_learns_is_asked_as_often_as_is_configured() {
-    // Each answer is wrong in another way.
+    // Each answer has a different fault.
     let wrong = |round: usize| without_a_place().replace("strict=True", &format!("strict={round}"));
     for (rounds, asked) in [("2", 3), ("0", 1)] {
         let repo = harbour_repo();
@@ -298,7 +298,7 @@ fn each_failure_of_a_turn_has_its_exit_code() {
         ("no edit", vec![Step::reply("Nothing to change.\n")], 1),
         ("wrong key", vec![Step::error(401, &format!("the key {KEY} is wrong"))], 4),
         ("no such model", vec![Step::error(404, "no such model")], 4),
-        // Once more, without what may be left out: how much is too long was not said.
+        // Retried once without the optional sections, since the server did not report the limit.
         ("too long", vec![Step::error(413, "too long"); 2], 4),
         ("a web page", vec![Step::Html], 4),
         ("broken off", vec![dropped], 5),
@@ -442,7 +442,7 @@ fn without_a_key_nothing_is_sent_and_the_places_to_put_one_are_named() {
     assert!(told.contains("gpt-5 needs OPENAI_API_KEY, which is not set"), "{told}");
     let told = tried(&["--plain", "--model", "sonnet"], "hi\n");
     assert!(told.contains("there is none, so the message was not sent.") && !told.contains("tokens sent"), "{told}");
-    // Not even the plan is paid for if nothing can carry it out.
+    // No plan is requested if no model can write the edits.
     std::fs::create_dir_all(config.path().join("rhumb")).unwrap();
     std::fs::write(config.path().join("rhumb/rhumb.toml"), format!("[providers.box]\nbase_url = \"{url}\"\n")).unwrap();
     let told = tried(
@@ -523,7 +523,7 @@ fn a_fault_of_an_earlier_round_is_still_one_when_the_next_round_changes_somethin
     }
 }
 
-/// A reply that makes a file.
+/// A reply that creates a file.
 fn new_file() -> String {
     block("lights.py", "", "LIGHTS = 3\n")
 }

@@ -1,4 +1,4 @@
-//! `rhumb map`: what the model sees, as text and as JSON.
+//! `rhumb map`: the repo map as text and as JSON.
 
 use super::*;
 
@@ -52,7 +52,7 @@ fn the_json_of_the_map_has_the_fields_of_the_contract() {
     assert_eq!((&depth["line"], &depth["end_line"]), (&1.into(), &2.into()));
 }
 
-/// Reasons have their fields and stand heaviest first.
+/// Reasons have their fields and are sorted by weight.
 #[track_caller]
 fn check_reasons(value: &Value) {
     let reasons = value["why"].as_array().unwrap_or_else(|| panic!("no reasons in {value}"));

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Types `lines` at `rhumb --plain`, with the harbour in the chat.
+/// Runs `rhumb --plain` with `lines` as input and the harbour in the chat.
 fn script(repo: &TestRepo, server: &ModelServer, lines: &[&str], args: &[&str]) -> (i32, String) {
     let mut command = rhumb(&repo.path(), &["--plain", "--base-url", &server.base_url(), "--model", MODEL]);
     command.args(args).write_stdin(lines.iter().map(|line| format!("{line}\n")).collect::<String>());

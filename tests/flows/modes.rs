@@ -1,4 +1,4 @@
-//! Modes and mentions: a plan by one model and its edits by another, files offered and asked for, names with an `@`.
+//! Modes and mentions: the architect mode, files that a model asks for, and names with `@`.
 
 use super::{
     HARBOUR, KEY, REQUEST, SUBJECT, harbour_repo, harbour_with_first_hunk, open, quit, rhumb, search_replace, send,
@@ -7,7 +7,7 @@ use super::{
 use crate::support::pty::Pty;
 use crate::support::server::{MODEL, ModelServer, Request, Step};
 
-/// The names of the models that were asked, in order.
+/// The models of the requests, in order.
 fn models(requests: &[Request]) -> Vec<String> {
     requests.iter().map(|request| request.body["model"].as_str().unwrap_or_default().to_owned()).collect()
 }
@@ -20,7 +20,7 @@ fn first_block() -> String {
 #[test]
 fn a_plan_is_changed_and_the_editor_model_carries_it_out() {
     let repo = harbour_repo();
-    // A long plan must not hide behind a chip, as a long paste does.
+    // A long plan must not be collapsed to a chip like a long paste.
     let steps: String = (1..=40).map(|step| format!("Step {step}.\n")).collect();
     let plan = format!("{steps}Let depth use get with a default.");
     let server =

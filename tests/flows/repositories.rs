@@ -1,4 +1,4 @@
-//! Folders as they come: no repository, an empty one, a bare one, odd names and odd files.
+//! Unusual folders: without a repository, with an empty or bare one, with unusual names and files.
 
 use std::fs;
 use std::os::unix::fs::symlink;

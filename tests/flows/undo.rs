@@ -1,4 +1,4 @@
-//! Taking back what was written, from within the app.
+//! Undo of a write in the app.
 
 use super::{
     HARBOUR, REQUEST, SUBJECT, confirm, harbour_repo, harbour_with_first_hunk, open, quit, search_replace, send,

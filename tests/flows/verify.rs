@@ -7,7 +7,7 @@ use crate::support::pty::Pty;
 use crate::support::repo::TestRepo;
 use crate::support::server::{MODEL, ModelServer, Step};
 
-/// Opens the app with a model and with these settings besides, as variables.
+/// Opens the app with a model and additional settings as environment variables.
 #[track_caller]
 fn open_with(repo: &TestRepo, server: &ModelServer, settings: &[(&str, &str)]) -> Pty {
     let url = server.base_url();
