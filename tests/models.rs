@@ -85,7 +85,7 @@ fn json_is_for_programs() {
 }
 
 #[test]
-fn an_unknown_name_is_told_with_the_nearest_ones() {
+fn an_unknown_name_is_reported_with_the_nearest_ones() {
     let home = tempfile::tempdir().unwrap();
     let found = models(home.path(), &["gtp-4o"]);
     assert_eq!((code(&found), stdout(&found).as_str()), (1, ""));
@@ -95,7 +95,7 @@ fn an_unknown_name_is_told_with_the_nearest_ones() {
 }
 
 #[test]
-fn a_list_is_kept_and_used_until_a_good_one_comes() {
+fn a_list_is_stored_and_used_until_a_valid_one_arrives() {
     let home = home_with("first.json", &list(4));
     let kept = models(home.path(), &["--from", "first.json"]);
     assert_eq!(code(&kept), 0, "{}", stderr(&kept));
@@ -123,7 +123,7 @@ fn a_list_is_kept_and_used_until_a_good_one_comes() {
 }
 
 #[test]
-fn a_list_can_be_saved_in_the_form_that_comes_with_the_program() {
+fn a_list_can_be_saved_in_the_format_of_the_bundled_one() {
     let home = home_with("list.json", &list(3));
     let saved = models(home.path(), &["--from", "list.json", "--save", "snapshot.tsv"]);
     assert_eq!(code(&saved), 0, "{}", stderr(&saved));

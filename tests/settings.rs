@@ -137,7 +137,7 @@ fn config_prints_a_default_file_that_changes_nothing() {
 }
 
 #[test]
-fn mistakes_are_told_with_file_line_and_what_was_meant() {
+fn mistakes_are_reported_with_file_line_and_a_suggestion() {
     let world = World::new();
     world.setting("rhumb.toml", "# mine\nedit_formt = \"udiff\"\nmap_tokens = \"many\"\n");
     let (code, out, err) = world.run(&["config"]);
@@ -498,7 +498,7 @@ fn a_key_reaches_its_server_and_is_seen_nowhere_whatever_fails() {
 }
 
 #[test]
-fn broken_files_with_keys_and_addresses_with_passwords_are_told_without_them() {
+fn broken_files_with_keys_and_addresses_with_passwords_are_reported_without_them() {
     let world = World::new();
     let edit = ["edit", "-m", "x", "--model", "m", "--base-url", "https://models.example.org/v1"];
     for text in

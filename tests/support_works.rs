@@ -249,7 +249,7 @@ fn a_dropped_reply_has_its_chunks_and_no_end() {
 }
 
 #[test]
-fn a_client_that_goes_away_is_noticed() {
+fn a_client_that_disconnects_is_noticed() {
     let endless = Step::Reply { chunks: vec!["word ".into(); 10_000], gap_ms: 10 };
     for step in [endless, Step::Hang] {
         let server = ModelServer::start(vec![step]);

@@ -176,7 +176,7 @@ fn only_the_named_files_are_in_the_chat() {
 }
 
 #[test]
-fn a_write_that_fails_has_its_exit_code_and_is_told_as_it_is() {
+fn a_failed_write_has_its_exit_code_and_an_exact_report() {
     let repo = harbour_repo();
     // Latin-1 has no arrow.
     fs::write(repo.path().join("notes.md"), b"# Notes\n\nDas Boot f\xe4hrt \xfcber die See.\n").unwrap();
@@ -193,7 +193,7 @@ fn a_write_that_fails_has_its_exit_code_and_is_told_as_it_is() {
 }
 
 #[test]
-fn a_new_file_of_a_doubtful_name_needs_somebody_to_accept_it() {
+fn a_new_file_of_a_doubtful_name_needs_consent() {
     let doubtful = block("compass.py", "", "class Compass:\n    pass\n");
     let repo = harbour_repo();
     let (code, out, err) = apply(&repo, &(doubtful.clone() + &good()), &["--yes", "--json"]);

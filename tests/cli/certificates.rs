@@ -86,7 +86,7 @@ fn serve(folder: &Path, name: &str) -> (SocketAddr, Arc<Mutex<Vec<u8>>>) {
 }
 
 #[test]
-fn a_key_goes_to_no_server_whose_certificate_does_not_prove_who_it_is() {
+fn a_key_is_sent_to_no_server_without_a_valid_certificate() {
     let certificates = tempfile::tempdir().unwrap();
     if !made(certificates.path()) {
         eprintln!("skipped: no openssl here makes certificates");

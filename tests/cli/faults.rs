@@ -194,7 +194,7 @@ fn a_disk_that_fills_up_at_any_point_leaves_all_old_or_all_new_and_git_whole() {
 }
 
 #[test]
-fn a_full_disk_under_the_state_folder_is_told_before_anything_is_written() {
+fn a_full_disk_under_the_state_folder_is_reported_before_anything_is_written() {
     let Some(unshare) = mounts() else { return };
     let scene = Scene::new();
     let script = "exec $UNSHARE sh -c 'mount -t tmpfs -o size=64k none \"$XDG_STATE_HOME\" || exit 77
@@ -242,7 +242,7 @@ fn what_may_not_be_written_is_marked_before_and_named_when_it_is_tried() {
 }
 
 #[test]
-fn somebody_elses_folder_is_not_written() {
+fn a_folder_of_another_user_is_not_written() {
     let scene = Scene::new();
     // Root must switch to another user to be refused by mode bits.
     let as_nobody =
@@ -278,7 +278,7 @@ fn somebody_elses_folder_is_not_written() {
 }
 
 #[test]
-fn a_file_that_an_editor_holds_is_marked_before_and_told_after() {
+fn a_file_that_is_open_in_an_editor_is_flagged_before_and_reported_after() {
     let scene = Scene::new();
     scene.repo.file(".south.txt.swp", "b0VIM 9.1");
     let (code, out, err) = scene.apply("exec \"$0\" \"$@\"", &["--yes", "--json"]);
@@ -290,7 +290,7 @@ fn a_file_that_an_editor_holds_is_marked_before_and_told_after() {
 }
 
 #[test]
-fn a_file_with_other_names_is_marked_before_gets_a_file_of_its_own_and_is_told() {
+fn a_file_with_hard_links_is_flagged_becomes_a_separate_file_and_is_reported() {
     let scene = Scene::new();
     let elsewhere = tempfile::tempdir().unwrap();
     let other = elsewhere.path().join("other");
@@ -334,7 +334,7 @@ fn several_programs_that_write_one_file_at_once_lose_nothing() {
 }
 
 #[test]
-fn what_is_moved_into_its_place_is_on_the_disk_before() {
+fn a_file_is_synced_before_it_is_moved_into_place() {
     if !works("strace", &["-o", "/dev/null", "true"]) {
         return;
     }
@@ -502,7 +502,7 @@ fn a_commit_needs_no_git_program() {
 }
 
 #[test]
-fn a_folder_that_is_gone_at_the_start_is_told() {
+fn a_folder_that_is_missing_at_the_start_is_reported() {
     let scene = Scene::new();
     let script = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" \"$@\"";
     for args in [&["map"][..], &["apply", "--yes", "-"], &["undo"], &[]] {
@@ -514,7 +514,7 @@ fn a_folder_that_is_gone_at_the_start_is_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_cannot_be_printed_is_told_by_the_exit_code() {
+fn output_that_cannot_be_printed_changes_the_exit_code() {
     let scene = Scene::new();
     for args in [&["map"][..], &["apply", "--dry-run", "-"], &["search", "--query", "depth"]] {
         let mut command = scene.shell("exec \"$0\" \"$@\" >/dev/full", args);
@@ -525,7 +525,7 @@ fn what_cannot_be_printed_is_told_by_the_exit_code() {
 }
 
 #[test]
-fn a_proxy_that_lets_nobody_through_is_told() {
+fn a_proxy_that_requires_a_login_is_reported() {
     let repo = harbour_repo();
     let refusal = || Step::Status { code: 407, body: "who are you\n".into(), headers: Vec::new() };
     let proxy = ModelServer::start(vec![refusal()]);

@@ -86,7 +86,7 @@ fn a_model_on_this_machine_finds_what_means_the_same() {
 }
 
 #[test]
-fn words_and_meanings_are_joined_where_there_is_a_model() {
+fn lexical_and_semantic_search_are_fused_if_there_is_a_model() {
     let (place, folder) = (Place::new(), tempfile::tempdir().unwrap());
     tiny_model::write(folder.path(), 0);
     let (_, out, err) =
@@ -96,7 +96,7 @@ fn words_and_meanings_are_joined_where_there_is_a_model() {
 }
 
 #[test]
-fn without_a_model_meaning_is_an_error_that_says_what_to_do_and_words_work_all_the_same() {
+fn without_a_model_semantic_search_is_an_error_with_a_hint_and_lexical_search_works() {
     let place = Place::new();
     let (code, _, err) = place.run(&[], &["search", "--mode", "semantic", "--query", "retry"]);
     assert!(code == 2 && err.contains("rhumb index download"), "{code} {err}");
@@ -131,7 +131,7 @@ fn a_question_about_the_repository_is_searched_for_by_meaning_too() {
 }
 
 #[test]
-fn where_meanings_fail_a_question_is_searched_for_by_words_and_nothing_is_asked_for_a_prompt_that_is_shown() {
+fn if_semantic_search_fails_the_lexical_one_is_used_and_a_shown_prompt_sends_nothing() {
     let (place, server) = (Place::new(), EmbeddingServer::start());
     let url = server.url();
     let settings = remote(&url);
@@ -179,7 +179,7 @@ fn nothing_leaves_the_machine_before_the_user_has_agreed() {
 }
 
 #[test]
-fn an_index_that_was_killed_goes_on_from_there() {
+fn an_index_that_was_killed_continues() {
     let (place, server) = (Place::new(), EmbeddingServer::start());
     let functions: String = (0..400).map(|number| function(&format!("step_{number}"), "parse")).collect();
     place.repo.file("long.py", &functions);
@@ -206,7 +206,7 @@ fn an_index_that_was_killed_goes_on_from_there() {
 }
 
 #[test]
-fn a_server_that_fails_is_told_by_what_it_says_and_what_it_changes() {
+fn a_failing_server_is_reported_with_its_message_and_the_consequence() {
     let (place, server) = (Place::new(), EmbeddingServer::start());
     let url = server.url();
     let settings = remote(&url);

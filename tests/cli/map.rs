@@ -147,7 +147,7 @@ fn the_budget_and_the_model_of_the_map_may_be_named_by_the_flags_for_all_command
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_in_gits_folder_is_told_and_the_map_is_made_without_git() {
+fn a_pipe_in_gits_folder_is_reported_and_the_map_is_built_without_git() {
     for name in [".git/config", ".git/shallow", ".git/more"] {
         let repo = harbour_repo();
         repo.git(&["config", "include.path", "more"]);

@@ -81,7 +81,7 @@ fn the_words_of_the_command_line_are_the_request() {
 }
 
 #[test]
-fn a_path_among_the_words_is_asked_about_and_nothing_is_sent() {
+fn a_path_among_the_words_is_questioned_and_nothing_is_sent() {
     let repo = harbour_repo();
     let server = ModelServer::start(Vec::new());
     for (args, commands) in [

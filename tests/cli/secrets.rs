@@ -17,7 +17,7 @@ fn with_token() -> TestRepo {
 }
 
 #[test]
-fn a_key_in_a_file_is_masked_in_what_is_sent_and_told() {
+fn a_key_in_a_file_is_masked_in_the_request_and_reported() {
     let repo = with_token();
     let server = ModelServer::start(vec![Step::reply(&good())]);
     let (code, _, err) = edit(&repo, &server, &["--yes"]);
@@ -106,7 +106,7 @@ fn no_answer_has_an_effect_without_a_yes() {
 }
 
 #[test]
-fn what_runs_later_lies_outside_the_chat_or_calls_out_is_flagged() {
+fn auto_run_files_files_outside_the_chat_and_network_hosts_are_flagged() {
     let repo = harbour_repo();
     let mut flags = Vec::new();
     for reply in injections() {
@@ -167,7 +167,7 @@ fn a_link_does_not_hide_that_what_it_leads_to_runs_later() {
 }
 
 #[test]
-fn with_no_umask_at_all_what_is_kept_is_for_its_owner_alone() {
+fn with_an_empty_umask_stored_files_are_readable_for_their_owner_only() {
     let (home, repo) = (tempfile::tempdir().unwrap(), harbour_repo());
     let server = ModelServer::start(vec![Step::reply(&good())]);
     let state = home.path().join("state");

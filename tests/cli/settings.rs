@@ -88,7 +88,7 @@ fn the_demo_does_not_depend_on_the_settings() {
 }
 
 #[test]
-fn settings_that_are_wrong_are_told_before_anything_is_sent() {
+fn invalid_settings_are_reported_before_anything_is_sent() {
     let repo = harbour_repo();
     let server = ModelServer::start(Vec::new());
     let url = server.base_url();

@@ -121,7 +121,7 @@ fn a_commit_that_others_may_have_or_that_is_to_stay_is_reverted() {
 }
 
 #[test]
-fn a_write_that_was_killed_is_finished_by_the_next_command_and_told() {
+fn a_write_that_was_killed_is_finished_by_the_next_command_and_reported() {
     let folder = Folder::new(&[("a.py", b"1\n"), ("b.py", b"1\n")]);
     let reply = block("a.py", "1\n", "2\n") + &block("b.py", "1\n", "2\n");
     assert_eq!(folder.rhumb(&["apply", "--yes", "-"], &reply).0, 0);

@@ -150,7 +150,7 @@ fn a_page_of_this_machine_is_asked_about_read_and_sent() {
 }
 
 #[test]
-fn a_redirect_to_another_place_of_this_machine_is_asked_about_again() {
+fn a_redirect_to_another_address_of_this_machine_needs_another_approval() {
     let secret = Pages::start(|_| ok("text/plain", "canary"));
     let to = secret.url("/secret");
     let pages =

@@ -24,7 +24,7 @@ fn wait_sent(pty: &Pty, text: &str) {
 }
 
 #[test]
-fn a_light_ground_gets_the_light_theme_and_no_key_is_lost() {
+fn a_light_background_gets_the_light_theme_and_no_key_is_lost() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     wait_sent(&pty, QUESTION);
@@ -51,7 +51,7 @@ fn a_terminal_that_never_answers_is_not_waited_for() {
 }
 
 #[test]
-fn wrong_answers_and_late_ones_are_no_typing() {
+fn wrong_and_late_answers_are_not_taken_for_typing() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     wait_sent(&pty, QUESTION);
@@ -69,7 +69,7 @@ fn wrong_answers_and_late_ones_are_no_typing() {
 }
 
 #[test]
-fn the_ground_is_asked_for_again_when_the_terminal_gets_the_focus() {
+fn the_background_is_queried_again_when_the_terminal_gets_the_focus() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     wait_sent(&pty, QUESTION);
@@ -90,7 +90,7 @@ fn the_ground_is_asked_for_again_when_the_terminal_gets_the_focus() {
 }
 
 #[test]
-fn a_change_of_the_colours_is_followed_as_the_terminal_tells_of_it() {
+fn a_change_of_the_colours_is_followed_when_the_terminal_reports_it() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     wait_sent(&pty, QUESTION);
@@ -117,7 +117,7 @@ fn a_change_of_the_colours_is_followed_as_the_terminal_tells_of_it() {
 }
 
 #[test]
-fn who_has_named_a_theme_is_not_asked() {
+fn with_a_configured_theme_the_background_is_not_queried() {
     let repo = harbour_repo();
     for (args, env) in
         [(&["--theme", "nord"][..], ("LANG", "C.UTF-8")), (&[], ("NO_COLOR", "1")), (&[], ("TERM", "linux"))]

@@ -27,7 +27,7 @@ fn holding(folder: &Path, found: &mut Vec<String>) {
 }
 
 #[test]
-fn a_key_that_is_entered_is_stored_for_its_owner_alone_and_seen_nowhere() {
+fn an_entered_key_is_stored_for_its_owner_only_and_never_shown() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply("Fair winds.")]);
     let config = tempfile::tempdir().unwrap();

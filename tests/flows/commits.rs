@@ -87,7 +87,7 @@ fn leaving_while_the_message_is_awaited_commits_without_it() {
 }
 
 #[test]
-fn a_kill_while_the_message_is_awaited_is_told_at_the_next_start() {
+fn a_kill_while_the_commit_message_is_awaited_is_reported_at_the_next_start() {
     let (repo, home) = (harbour_repo(), tempfile::tempdir().unwrap());
     let home = home.path().to_string_lossy();
     let server = ModelServer::start(vec![Step::reply(&search_replace()), Step::Hang]);

@@ -10,7 +10,7 @@ fn said(request: &crate::support::server::Request) -> String {
 }
 
 #[test]
-fn a_long_conversation_is_folded_in_the_background() {
+fn a_long_conversation_is_summarised_in_the_background() {
     let repo = harbour_repo();
     let story = "The tide rises and falls with the moon and the sun, twice a day. ".repeat(150);
     let server = ModelServer::start(vec![

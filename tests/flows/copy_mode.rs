@@ -91,7 +91,7 @@ fn the_prompt_is_copied_and_a_pasted_reply_is_reviewed_and_written() {
 }
 
 #[test]
-fn sending_without_a_model_says_what_to_do_and_keeps_the_draft() {
+fn sending_without_a_model_explains_what_to_do_and_keeps_the_draft() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     pty.type_text(REQUEST);

@@ -21,7 +21,7 @@ fn corrected() -> String {
 }
 
 #[test]
-fn a_corrected_edit_joins_the_one_that_had_its_place() {
+fn a_corrected_edit_joins_the_one_that_was_located() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply(&one_good_one_bad()), Step::reply(&corrected())]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);

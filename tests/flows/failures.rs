@@ -17,7 +17,7 @@ fn status(code: u16, retry_after: &str) -> Step {
 }
 
 #[test]
-fn a_refusal_is_told_and_the_draft_comes_back() {
+fn a_refusal_is_reported_and_the_draft_returns() {
     let repo = harbour_repo();
     let server = ModelServer::start(Vec::new());
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
@@ -71,7 +71,7 @@ fn a_server_that_asks_for_patience_is_asked_again() {
 }
 
 #[test]
-fn a_server_on_this_machine_that_does_not_run_is_told_at_once() {
+fn a_local_server_that_does_not_run_is_reported_at_once() {
     let repo = harbour_repo();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{free}/v1");
@@ -181,7 +181,7 @@ fn a_second_message_waits_for_the_first_answer() {
 }
 
 #[test]
-fn an_answer_without_edits_is_only_said() {
+fn an_answer_without_edits_is_reported() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply("The tide turns every six hours.\n")]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
@@ -236,7 +236,7 @@ fn an_answer_that_reaches_the_limit_is_gone_on_with() {
 }
 
 #[test]
-fn an_edit_without_a_place_is_shown_and_not_written() {
+fn an_edit_that_cannot_be_located_is_shown_and_not_written() {
     let repo = harbour_repo();
     let reply = search_replace().replace("return TABLE[name]\n=", "return lookup(ports, name, mode='strict')\n=");
     let server = ModelServer::start(vec![Step::reply(&reply)]);

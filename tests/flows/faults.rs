@@ -29,7 +29,7 @@ fn open_limited(folder: &Path, server: &ModelServer, blocks: u32) -> Pty {
 }
 
 #[test]
-fn a_write_without_room_is_told_and_its_review_waits_until_there_is() {
+fn a_write_without_disk_space_is_reported_and_its_review_waits() {
     let repo = harbour_repo();
     let tail = "# fathoms and fathoms\n".repeat(4000);
     repo.file("harbour.py", &format!("{HARBOUR}{tail}")).commit("A long harbour");
@@ -61,7 +61,7 @@ fn a_write_without_room_is_told_and_its_review_waits_until_there_is() {
 }
 
 #[test]
-fn a_folder_that_goes_away_is_told_and_the_app_goes_on() {
+fn a_deleted_folder_is_reported_and_the_app_continues() {
     let repo = harbour_repo();
     let path = repo.path();
     let mut pty = open(&path, None, &[]);
@@ -114,7 +114,7 @@ fn a_terminal_that_is_closed_ends_the_app() {
 }
 
 #[test]
-fn a_terminal_that_was_small_for_a_moment_is_drawn_anew() {
+fn a_terminal_that_was_small_for_a_moment_is_redrawn() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     pty.wait_for("compass.py");
@@ -173,7 +173,7 @@ fn odd_surroundings_change_nothing_that_matters() {
 }
 
 #[test]
-fn a_file_that_an_editor_holds_is_marked_in_the_review_and_told_with_the_write() {
+fn a_file_that_is_open_in_an_editor_is_flagged_in_the_review_and_reported_with_the_write() {
     let repo = harbour_repo();
     repo.file(".gitignore", "*.swp\n").commit("Ignore swap files").file(".harbour.py.swp", "b0VIM 9.1");
     let server = ModelServer::start(vec![Step::reply(&search_replace())]);

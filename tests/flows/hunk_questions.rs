@@ -46,7 +46,7 @@ fn apply_asks_about_each_hunk_and_writes_the_accepted_ones() {
 }
 
 #[test]
-fn what_is_to_be_known_of_a_hunk_is_said_before_the_question() {
+fn flags_of_a_hunk_are_printed_before_the_question() {
     let repo = harbour_repo();
     repo.file("Makefile", "all:\n\ttrue\n");
     std::os::unix::fs::symlink("Makefile", repo.path().join("todo.md")).unwrap();

@@ -135,7 +135,7 @@ fn the_files_of_a_task_are_named_until_they_stand_and_then_approved() {
 }
 
 #[test]
-fn what_is_named_with_an_at_goes_along() {
+fn mentioned_files_are_sent() {
     let repo = harbour_repo();
     repo.file("notes.md", "the tide is out\n");
     let server = ModelServer::start(vec![Step::reply("All fine.")]);
@@ -169,7 +169,7 @@ fn a_question_about_the_program_is_answered_from_the_manual() {
 }
 
 #[test]
-fn of_a_large_folder_as_much_as_has_room_goes_into_the_chat() {
+fn of_a_large_folder_the_files_that_fit_are_added_to_the_chat() {
     let repo = harbour_repo();
     let depth = "DEPTH = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n".repeat(60);
     for number in 0..6 {

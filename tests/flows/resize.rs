@@ -39,7 +39,7 @@ fn a_turn_survives_every_size_of_the_screen() {
 }
 
 #[test]
-fn a_key_that_comes_with_a_new_size_does_not_wait_for_the_next_key() {
+fn a_key_pressed_during_a_resize_does_not_wait_for_the_next_key() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     let mut typed = String::new();

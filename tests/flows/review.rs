@@ -27,7 +27,7 @@ fn review(pty: &Pty) {
 }
 
 #[test]
-fn a_hunk_is_edited_and_written_with_the_users_words() {
+fn a_hunk_is_written_as_the_user_edited_it() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply(&search_replace())]);
     let (mut pty, _editor) = open(&repo, &server, "sed -i 's/0\\.0/-1.0/' \"$file\"");

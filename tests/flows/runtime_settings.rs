@@ -58,7 +58,7 @@ fn what_is_chosen_travels_with_the_next_request() {
 }
 
 #[test]
-fn a_model_that_the_server_does_not_list_is_told_and_asked_all_the_same() {
+fn a_model_that_the_server_does_not_list_is_reported_and_used() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply("Nothing to do.\n")]);
     let mut pty = open(&repo.path(), Some(&server), &[]);

@@ -186,7 +186,7 @@ fn files_transcript_and_review_are_there_again_and_can_be_written() {
 }
 
 #[test]
-fn a_hunk_that_was_accepted_is_not_written_over_what_somebody_wrote_meanwhile() {
+fn an_accepted_hunk_does_not_overwrite_changes_made_meanwhile() {
     let stage = Stage::new();
     let server = ModelServer::start(vec![Step::reply(&search_replace())]);
     let mut pty = stage.open(&server, &["--file", "harbour.py"]);
@@ -246,7 +246,7 @@ fn two_programs_keep_their_own_sessions_and_one_that_is_open_can_only_be_forked(
 }
 
 #[test]
-fn sessions_are_searched_renamed_taken_back_and_written_out() {
+fn sessions_are_searched_renamed_undone_and_exported() {
     let stage = Stage::new();
     let server = ModelServer::start(vec![Step::reply("Ropes hold."), Step::reply("Sails pull.")]);
     let mut pty = stage.open(&server, &["--file", "harbour.py"]);
@@ -334,7 +334,7 @@ fn what_was_typed_is_there_in_the_next_session() {
 }
 
 #[test]
-fn a_damaged_database_is_moved_aside_and_the_session_goes_on() {
+fn a_damaged_database_is_moved_aside_and_the_session_continues() {
     let stage = Stage::new();
     let server = ModelServer::start(vec![Step::reply("Aye.")]);
     std::fs::create_dir_all(stage.folder()).unwrap();
@@ -353,7 +353,7 @@ fn a_damaged_database_is_moved_aside_and_the_session_goes_on() {
 }
 
 #[test]
-fn the_app_goes_on_where_nothing_can_be_kept() {
+fn the_app_continues_if_sessions_cannot_be_stored() {
     let stage = Stage::new();
     let server = ModelServer::start(vec![Step::reply("Aye.")]);
     let state = stage.state().join("rhumb");
@@ -371,7 +371,7 @@ fn the_app_goes_on_where_nothing_can_be_kept() {
 }
 
 #[test]
-fn nothing_is_kept_where_the_settings_say_so() {
+fn no_session_is_stored_if_the_settings_disable_it() {
     let stage = Stage::new();
     let settings = stage.home.path().join(".config/rhumb");
     std::fs::create_dir_all(&settings).unwrap();

@@ -79,7 +79,7 @@ fn signals_that_end_no_program_or_that_rhumb_survives_change_nothing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn suspending_gives_the_terminal_back_and_continuing_draws_it_anew() {
+fn suspending_restores_the_terminal_and_continuing_redraws_it() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     pty.type_text("a draft");

@@ -94,7 +94,7 @@ fn clicks_choose_the_wheel_scrolls_and_a_dragged_border_stays_for_the_next_time(
 }
 
 #[test]
-fn the_mouse_is_left_to_the_terminal_when_asked_and_taken_back() {
+fn mouse_reporting_can_be_turned_off_and_on() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     assert!(raw(&pty).contains("\x1b[?1002h") && !raw(&pty).contains("\x1b[?1003h"), "drags, and not every move");
@@ -133,7 +133,7 @@ fn keys_of_the_kitty_protocol_are_asked_for_understood_and_given_back() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_stop_that_nobody_saw_coming_leaves_nothing_twice() {
+fn an_unexpected_stop_leaves_nothing_twice() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     wait_for_draft(&pty, "Ask or say what to change · / commands · F1 help");

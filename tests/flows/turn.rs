@@ -83,7 +83,7 @@ fn a_unified_diff_goes_from_request_to_commit() {
 }
 
 #[test]
-fn decisions_can_be_taken_back_and_a_second_turn_sees_the_first() {
+fn decisions_can_be_undone_and_a_second_turn_sees_the_first() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply(&search_replace()), Step::reply("Nothing more to do.")]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py", "--no-commit"]);
@@ -202,7 +202,7 @@ fn letters_typed_when_the_review_opens_decide_nothing() {
 }
 
 #[test]
-fn whoever_is_typing_goes_on_typing_when_the_review_opens() {
+fn typing_continues_when_the_review_opens() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::held_after(&search_replace(), "zero.\n")]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);

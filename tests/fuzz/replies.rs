@@ -274,7 +274,7 @@ fn refusals_leave_no_trace(parsed: &ParsedReply, proposal: &Proposal, files: &Tr
 
 /// If a reply is cut at any byte, every edit that had begun is in the result, complete or incomplete.
 #[test]
-fn what_had_begun_before_the_cut_is_told() {
+fn edits_that_had_begun_before_the_cut_are_reported() {
     for sample in SAMPLES.iter() {
         let full = parse(&sample.reply, sample.format);
         for at in (0..sample.reply.len()).filter(|at| sample.reply.is_char_boundary(*at)) {
