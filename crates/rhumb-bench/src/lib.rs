@@ -2,28 +2,28 @@
 //!
 //! | command | module | question |
 //! |---|---|---|
-//! | `edits` | [`edits`] | how are replies applied, clean and with the defects that models produce? |
-//! | `context` | [`context`] | how much of what a commit changed does the repo map show? |
-//! | `questions` | [`questions`] | how well does the search answer questions about a repository? |
+//! | `edits` | `edits` | how are replies applied, clean and with the defects that models produce? |
+//! | `context` | `context` | how much of what a commit changed does the repo map show? |
+//! | `questions` | `questions` | how well does the search answer questions about a repository? |
 //! | `map` | [`map`] | what does the repo map of a repository cost? |
 //! | `refactor` | [`refactor`] | does a model move a whole method, or leave out the middle? |
-//! | `exercises` | [`exercises`] | how well does a model program? |
-//! | `compare` | [`run`], [`performance`] | how do two runs differ? |
+//! | `exercises` | `exercises` | how well does a model program? |
+//! | `compare` | `run`, [`performance`] | how do two runs differ? |
 //!
-//! This crate is a program of its own, so that the program of the user has no code for benchmarks. It calls the engines
+//! This crate is a separate program, so that `rhumb` contains no code for benchmarks. It calls the engines
 //! (`rhumb-edit`, `rhumb-index` …) and the library `rhumb` directly. Only a turn with a model runs in a separate process, see
 //! `run/turn.rs`. `benches/` holds the performance suite.
 
 mod args;
-pub mod context;
-pub mod edits;
-pub mod exercises;
+mod context;
+mod edits;
+mod exercises;
 mod figure;
 pub mod map;
 pub mod performance;
-pub mod questions;
+mod questions;
 pub mod refactor;
-pub mod run;
+mod run;
 
 use std::process::ExitCode;
 

@@ -15,7 +15,7 @@ use crate::path_index::{PathIndex, Resolution};
 use crate::refusal::{Cause, Refusal};
 use crate::reply::{Edit, ParsedReply};
 
-/// The file of an edit, as far as its heading tells.
+/// The file of an edit, according to its heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FileRef {
     /// The path of an existing file.

@@ -9,13 +9,13 @@ mod tests;
 
 use std::fs;
 
-pub use case::{CASE, CaseError, CommitCase, cases};
-pub use measure::{ChatScenario, ContextBench, ContextError, ScenarioRecall, Variant};
+pub(crate) use case::CASE;
+use case::{CommitCase, cases};
+use measure::{ContextBench, ContextError, ScenarioRecall, Variant};
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::{print, print_json};
 use rhumb_index::repo_map::SIGNALS;
 use rhumb_workspace::git::Checkout;
-pub use score::MeanRecall;
 use serde_json::{Value, json};
 
 use crate::args::ContextBenchArgs;

@@ -21,16 +21,16 @@ mod tests;
 
 use std::path::Path;
 
-pub use case::{Case, CorpusError, Expect, Tree, read as read_corpus, write as write_case};
-pub use defects::defect_names;
+use case::{Case, CorpusError, read as read_corpus, write as write_case};
+pub(crate) use defects::defect_names;
 use fastrand::Rng;
-pub use make::{FORMATS, cases};
+use make::{FORMATS, cases};
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::{complain, print, print_json};
 use rhumb_edit::{EditFormat, FormatChoice, Matching};
 use rhumb_workspace::git::{GitError, Revisions};
-pub use sample::{Sample, samples};
-pub use score::{CaseResult, Figures, Group, Tally, Verdict, run, verdict};
+use sample::{Sample, samples};
+use score::{Figures, Group, Tally, run};
 use serde_json::{Value, json};
 
 use crate::args::EditsBenchArgs;

@@ -11,14 +11,14 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-pub use exercise::{Collection, Exercise, ExerciseError, exercises};
+use exercise::{Exercise, ExerciseError, exercises};
 use rhumb::cli::load_settings;
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::complain;
 use rhumb_edit::is_placeholder;
 use rhumb_session::context::fence_for;
 use rhumb_workspace::process::{CommandLine, CommandOutcome, End, Environment, RunRequest, SecretMask, StopHandle};
-pub use test_runner::{TestRunner, enabled};
+use test_runner::{TestRunner, enabled};
 
 use crate::args::ExercisesBenchArgs;
 use crate::run::folder::RunHeader;

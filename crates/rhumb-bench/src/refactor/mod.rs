@@ -8,7 +8,7 @@
 //! | `scan` | which methods of a file make a task |
 //! | `task` | a task, and tasks as a folder |
 //! | `grade` | the checks of a result |
-//! | `oracle` | models that know the answer, and models that cheat; they prove the grader |
+//! | `oracle` | scripted models with right and wrong answers, which prove the grader |
 
 mod grade;
 mod oracle;

@@ -1,4 +1,4 @@
-//! Oracle models: one that knows the answer and others that each cheat in one way. They prove, without a key, that the grader tells
+//! Oracle models: one with the correct answer and others with one fault each. They prove, without an API key, that the grader tells
 //! them apart and that a whole run works.
 
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::refactor::scan::{Call, ParsedFile, calls_of};
 use crate::refactor::syntax_tree::{child, first_of, has_child, named};
 use crate::refactor::task::Task;
 
-/// A scripted model that knows the answer of each task.
+/// A scripted model with an answer for each task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oracle {
     /// Does the task.

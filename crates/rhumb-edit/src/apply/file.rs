@@ -149,7 +149,7 @@ impl OpenFile {
         let quoting = readings.iter().rev().filter(|hunk| hunk.quotes());
         let cost = |hunk: &'h Hunk| Some((self.edits.cost(hunk, is_diff)?, hunk));
         let mut accepted: Vec<(f32, &Hunk)> = quoting.filter_map(cost).collect();
-        // A reading that adds a divider to the file is the last resort.
+        // A reading that adds a divider to the file is used only if no other is accepted.
         if accepted.iter().any(|(_, hunk)| !adds_divider(hunk)) {
             accepted.retain(|(_, hunk)| !adds_divider(hunk));
         } else if !accepted.is_empty() && !markers::is_document(path) {
@@ -342,8 +342,8 @@ pub(crate) struct FileEdits {
     commented: Vec<Range<usize>>,
 }
 
-/// Whether the line numbers of the hunk headings in this reply are reliable. Hunks that are located without them
-/// tell.
+/// Whether the line numbers of the hunk headings in this reply are reliable, judged by the hunks that are located
+/// without them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineNumberTrust {
     Unknown,
@@ -388,7 +388,7 @@ impl FileEdits {
         edits
     }
 
-    /// Begins another reply. Its line numbers are tested anew.
+    /// Begins another reply, whose line numbers may be reliable or not.
     pub(crate) fn begin_reply(&mut self) {
         self.numbers = LineNumberTrust::Unknown;
         self.lines_before_reply.clone_from(&self.items);

@@ -35,6 +35,8 @@ const MIN_SOLE_TYPO_SIMILARITY: f32 = 0.9;
 /// Maximum cost of the alignment of the new side for which the edit counts as already applied. Benchmark: without
 /// [`is_applied`], 1 reply is applied twice.
 const MAX_APPLIED_COST: f32 = 0.12;
+/// Minimum difference in cost by which the new side must fit better than the quoted side to count as applied.
+const MIN_APPLIED_LEAD: f32 = 0.2;
 /// Additional cost for each line that differs in white space only.
 const WHITESPACE_COST: f32 = 0.05;
 /// An alignment cheaper than this is as good as exact.
@@ -192,7 +194,7 @@ fn is_applied(view: &View<'_>, lines: &[(LineKind, &str)], is_diff: bool, alignm
             QuoteLine { kind, text, jump: false }
         })
         .collect();
-    let solid = after.iter().any(|line| line.kind != QuoteKind::Gap && !line.text.trim().is_empty());
+    let solid = after.iter().any(QuoteLine::is_solid);
     let after = if solid { align::align(view, &after, is_diff) } else { None };
     let overlaps = |after: &Alignment| {
         span(after).zip(span(alignment)).is_some_and(|((from, to), (first, last))| from <= last && first <= to)
@@ -201,7 +203,7 @@ fn is_applied(view: &View<'_>, lines: &[(LineKind, &str)], is_diff: bool, alignm
         // White space is as lenient here as for the quoted side.
         let good =
             after.cost < MAX_APPLIED_COST + WHITESPACE_COST * after.weight && after.map.iter().all(Option::is_some);
-        let better = good && after.cost < alignment.cost - 0.2;
+        let better = good && after.cost < alignment.cost - MIN_APPLIED_LEAD;
         (better && (removes || alignment.cost > MAX_CONFIDENT_COST))
             || (after.cost < MAX_EXACT_COST && overlaps(&after))
     })
@@ -219,18 +221,16 @@ fn check_alignment(
     alignment: &Alignment,
     is_diff: bool,
 ) -> Result<(), Refusal> {
-    let solid = |line: &QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
-    let found = quote.iter().zip(&alignment.map).any(|(line, at)| at.is_some() && solid(line));
+    let found = quote.iter().zip(&alignment.map).any(|(line, at)| at.is_some() && line.is_solid());
     let dear = alignment.cost > align::max_cost(alignment.weight) && alignment.cost > MAX_CONFIDENT_COST;
     if !found || dear {
         return Err(no_match(view, quote, alignment));
     }
-    let lost = |line: &QuoteLine<'_>, at: &Option<usize>| at.is_none() && solid(line);
-    let strict = |line: &QuoteLine<'_>| line.kind == QuoteKind::Delete || !is_diff;
-    if quote.iter().zip(&alignment.map).any(|(line, at)| lost(line, at) && strict(line)) {
-        return Err(no_match(view, quote, alignment));
-    }
-    if is_only_typos(view, quote, alignment)
+    let lost = |(line, at): (&QuoteLine<'_>, &Option<usize>)| {
+        at.is_none() && line.is_solid() && (line.kind == QuoteKind::Delete || !is_diff)
+    };
+    if quote.iter().zip(&alignment.map).any(lost)
+        || is_only_typos(view, quote, alignment)
         || contradicts_file(view, quote, alignment)
         || spans_two_locations(view, quote, alignment)
         || mixes_locations(view, quote, alignment)
@@ -258,10 +258,7 @@ fn no_match(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> 
 
 /// The first quoted line that was not found, and what the file has in its place.
 fn first_difference(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> Option<Difference> {
-    let lost = quote
-        .iter()
-        .zip(&alignment.map)
-        .position(|(line, at)| at.is_none() && line.kind != QuoteKind::Gap && !line.text.trim().is_empty())?;
+    let lost = quote.iter().zip(&alignment.map).position(|(line, at)| at.is_none() && line.is_solid())?;
     let text = quote.get(lost)?.text;
     let before = alignment.map.iter().take(lost).rev().find_map(|at| *at).map(|at| at + 1);
     let after = alignment.map.iter().skip(lost).find_map(|at| *at).and_then(|at| at.checked_sub(1));
@@ -337,7 +334,7 @@ fn spans_two_locations(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Ali
 /// Whether a missing line is elsewhere in the file, next to the same neighbour as in the quote. Then the quote
 /// mixes two locations, and the line did not lose a plus sign.
 fn mixes_locations(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
-    let solid = |line: &&QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
+    let solid = |line: &&QuoteLine<'_>| line.is_solid();
     let above = |line: usize| (0..line).rev().find(|line| view.class(*line) != LineClass::Blank);
     let below = |line: usize| (line + 1..view.len()).find(|line| view.class(*line) != LineClass::Blank);
     let says = |at: Option<usize>, line: Option<&QuoteLine<'_>>| {
@@ -359,13 +356,11 @@ fn mixes_locations(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignme
 /// nothing is in their place.
 fn contradicts_file(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
     let missing = |at: usize| {
-        let line = quote.get(at).filter(|line| line.kind != QuoteKind::Gap);
-        line.is_some() && alignment.map.get(at).copied().flatten().is_none()
+        quote.get(at).is_some_and(|line| line.kind != QuoteKind::Gap) && alignment.map.get(at) == Some(&None)
     };
     let mut at = 0;
     while at < quote.len() {
-        let solid = quote.get(at).is_some_and(|line| !line.text.trim().is_empty());
-        if !missing(at) || !solid {
+        if !missing(at) || !quote.get(at).is_some_and(QuoteLine::is_solid) {
             at += 1;
             continue;
         }

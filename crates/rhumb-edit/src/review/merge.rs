@@ -112,7 +112,7 @@ impl FileReview {
     /// lost that was not rejected and had no comment.
     fn adopt(&mut self, older: &Self) -> bool {
         self.comment.clone_from(&older.comment);
-        // The user asked for another version of hunks with a comment.
+        // The user requested another version of the hunks with a comment.
         let is_open = |item: &ReviewHunk| item.decision() != Decision::Rejected && item.comments().next().is_none();
         if self.base != older.base || self.change != older.change {
             return !older.hunks.iter().any(is_open);

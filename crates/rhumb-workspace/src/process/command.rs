@@ -33,7 +33,7 @@ impl CommandLine {
         }
     }
 
-    /// Creates the command in a session of its own, or at least in a process group of its own. In its own session it
+    /// Creates the command in a new session, or at least in a new process group. In a new session it
     /// has no controlling terminal to read from or write to.
     pub(crate) fn command(&self) -> Result<Command, ProcessError> {
         let words: Vec<&str> = match self {
