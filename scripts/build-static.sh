@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A rhumb for every Linux of this kind of machine: one file, linked statically against musl, and an archive of it with its
-# manual pages, completions and licences. No clock, folder or name of whoever builds gets into them.
+# Builds rhumb as one file that is linked statically against musl, and an archive of it with its manual pages, completions and
+# licences. The result does not depend on the time, the folder or the user of the build.
 #
 #   scripts/build-static.sh [--profile NAME] [FLAGS OF CARGO BUILD…]
 #
-# Everything that is written lies below target/ (CARGO_TARGET_DIR). What is missing is named with how to get it, and nothing is installed.
+# All output is below target/ (CARGO_TARGET_DIR). Missing tools are reported with installation hints; nothing is installed.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -32,25 +32,25 @@ esac
 built=${CARGO_TARGET_DIR:-target}
 machine=$(uname -m)
 target=$machine-unknown-linux-musl
-[ "$(uname -s)" = Linux ] || fail "this is no Linux" "build in a container of one"
+[ "$(uname -s)" = Linux ] || fail "this is not Linux" "build in a Linux container"
 
 command -v cargo >/dev/null || fail "cargo is missing" "https://rustup.rs"
 [ -d "$(rustc --print target-libdir --target "$target" 2>/dev/null)" ] ||
   fail "the standard library of $target is missing" "rustup target add $target"
 
-# The C of the grammars, of libgit2, SQLite and onig has to be compiled against musl too. Whoever has another compiler for it
-# names it as the cc crate does: CC_x86_64_unknown_linux_musl.
+# The C code of the grammars, libgit2, SQLite and onig must be compiled against musl too. As for the cc crate,
+# CC_x86_64_unknown_linux_musl selects another compiler.
 named=CC_${target//-/_}
 cc=${!named:-musl-gcc}
 command -v "$cc" >/dev/null ||
   fail "$cc is missing" "apt-get install musl-tools (Debian, Ubuntu), dnf install musl-gcc (Fedora), apk add gcc musl-dev (Alpine, with $named=gcc)"
 
-# The date of what is built, not of the building.
+# The date of the sources, not of the build.
 if [ -z "${SOURCE_DATE_EPOCH-}" ]; then
   SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 fi
 export SOURCE_DATE_EPOCH
-# Where our folders lie is nobody's business, and would make two builds differ.
+# The paths of folders are private, and would make two builds differ.
 home=${CARGO_HOME:-$HOME/.cargo}
 flags=CFLAGS_${target//-/_}
 export "$flags=${!flags-} -ffile-prefix-map=$PWD=/rhumb -ffile-prefix-map=$home=/cargo"
@@ -60,14 +60,14 @@ say "building for $target with $cc …"
 cargo build --locked --profile "$profile" --target "$target" "$@"
 
 program=$built/$target/$folder/rhumb
-# Three witnesses, as far as they are here: each of them has been wrong on some system.
+# Three checks, as far as the tools exist: each of them is wrong on some system.
 if command -v readelf >/dev/null && readelf --program-headers "$program" | grep -q INTERP; then
-  fail "$program asks for a loader, so it is not static" "readelf -d $program names the libraries that it needs"
+  fail "$program has a program interpreter, so it is not static" "readelf -d $program names the libraries that it needs"
 fi
 if command -v file >/dev/null && ! file -b "$program" | grep -Eq 'static(-pie|ally) linked'; then
   fail "$program is not static: $(file -b "$program")" "see which crate links to a library of the system: cargo tree -i NAME-sys"
 fi
-# ldd of musl and of glibc say different things of a static program; both fail, or name no library.
+# For a static program ldd fails or names no library, with musl and with glibc.
 if ldd "$program" 2>/dev/null | grep -q '=>'; then
   fail "$program needs libraries: $(ldd "$program")" "see which crate links to a library of the system: cargo tree -i NAME-sys"
 fi

@@ -3,20 +3,20 @@
 #
 #   scripts/build-times.sh [TARGET_FOLDER]
 #
-# Run it on a machine that does nothing else, in a clean checkout with the dependencies already downloaded (`cargo fetch`). It changes
-# one line in four files, and restores them. TARGET_FOLDER must not exist.
+# Run it on an idle machine, in a clean checkout with the dependencies already downloaded (`cargo fetch`). It appends one line to each
+# of four files, and restores them. TARGET_FOLDER must not exist.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 target=${1:-$(mktemp -d)/target}
 export CARGO_TARGET_DIR=$target CARGO_TERM_COLOR=never
 
-# What is changed, and a test that such a change should run: file, then the arguments of `cargo test`.
+# Each changed file, and a narrow test for it: name, file, arguments of `cargo test`.
 touched=(
-  "pane|src/tui/pane/welcome.rs|--lib tui::pane::welcome"
-  "session|src/session/connecting.rs|--lib session::connecting"
-  "edit location|src/edit/locate/by_hand.rs|--lib edit::locate::by_hand"
-  "ranking|crates/rhumb-index/src/repo_map/pagerank.rs|-p rhumb-index pagerank"
+  "pane|src/tui/context_pane.rs|--lib tui::context_pane"
+  "session|crates/rhumb-session/src/connect.rs|-p rhumb-session connect"
+  "edit location|crates/rhumb-edit/src/locate/suggest.rs|-p rhumb-edit --lib locate::suggest"
+  "ranking|crates/rhumb-index/src/repo_map/pagerank.rs|-p rhumb-index --lib repo_map::pagerank"
 )
 
 # time NAME COMMAND…: runs a command and prints how many seconds it took.
@@ -31,13 +31,13 @@ time_of() {
 }
 
 time_of "cold cargo build --release" cargo build --release
-time_of "cold cargo test --no-run" cargo test --no-run
-time_of "cargo check, nothing checked yet" cargo check
+time_of "cold cargo test --no-run" cargo test --no-run --workspace
+time_of "cargo check, nothing checked yet" cargo check --workspace
 for entry in "${touched[@]}"; do
   IFS='|' read -r name file test <<<"$entry"
   trap 'git checkout --quiet -- "$file"' EXIT
   printf '\nconst _: u32 = 1;\n' >>"$file"
-  time_of "$name: cargo check" cargo check
+  time_of "$name: cargo check" cargo check --workspace
   # shellcheck disable=SC2086 # a list of arguments
   time_of "$name: cargo test $test" cargo test $test
   git checkout --quiet -- "$file"

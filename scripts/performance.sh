@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the performance suite several times and keeps its figures as lines of JSON; compares them with those of an earlier run.
+# Runs the performance suite several times, writes its figures as lines of JSON, and compares them with those of an earlier run.
 #
 #   scripts/performance.sh OUT [OLD]
 #
-# RUNS (3 if not given) is how often each suite runs, SUITES which (all if not given). Leave the machine alone meanwhile: most figures
-# are times. Ends with 1 where a figure is over 10 % worse than in OLD. For the table of the README:
+# RUNS is the number of runs of each suite (default 3), SUITES the list of suites (default all). The machine should be idle, since most
+# figures are times. The exit code is 1 if a figure is more than 10 % worse than in OLD. For the table of the README:
 #
 #   scripts/performance.sh docs/performance.jsonl && RHUMB_BLESS=1 cargo test -p rhumb-bench --test readme
 set -euo pipefail
@@ -30,6 +30,6 @@ done
 mkdir -p "$(dirname "$out")"
 mv "$RHUMB_BENCH_JSON" "$out"
 if [ -n "$old" ]; then
-  # As it was built above: `cargo run` knows nothing of what only benchmarks need, and would build all anew.
+  # Not `cargo run`, which would build again without the features of the benchmarks.
   "${CARGO_TARGET_DIR:-target}/release/rhumb-bench" compare "$old" "$out"
 fi

@@ -1,4 +1,4 @@
-//! The commands for scripts and harnesses: exit codes, JSON and files, as the contract has them.
+//! The commands for scripts: exit codes, JSON and files, as documented in the contract.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic)] // the checks for tests do not know helper functions
 
@@ -46,18 +46,8 @@ use edit::edit;
 use serde_json::Value;
 use support::command::{KEY, hermetic, json, run};
 use support::pty::Pty;
-use support::repo::TestRepo;
+use support::repo::{HARBOUR, TestRepo, changed, harbour_repo};
 use support::server::{MODEL, ModelServer, Step, pieces};
-
-const HARBOUR: &str = "\
-def depth(name):
-    return TABLE[name]
-
-
-def report(name):
-    metres = depth(name)
-    return f'{name}: {metres} m'
-";
 
 /// A search/replace block.
 fn block(path: &str, search: &str, replace: &str) -> String {
@@ -72,23 +62,7 @@ fn without_a_place() -> String {
     block("harbour.py", "    return lookup(ports, name, strict=True)\n", "    return None\n")
 }
 
-fn changed() -> String {
-    HARBOUR.replace("TABLE[name]", "TABLE.get(name, 0.0)")
-}
-
-fn harbour_repo() -> TestRepo {
-    let repo = TestRepo::new();
-    repo.file("harbour.py", HARBOUR)
-        .file(
-            "charts/compass.py",
-            "from harbour import depth\n\n\nclass Compass:\n    def bearing(self, name):\n        return depth(name)\n",
-        )
-        .file("notes.md", "# Notes\n")
-        .commit("Start the harbour");
-    repo
-}
-
-/// `rhumb` in `folder`, with nothing of the caller's environment.
+/// `rhumb` in `folder`, without the environment of the caller.
 fn rhumb(folder: &Path, args: &[&str]) -> Command {
     let mut command = hermetic(env!("CARGO_BIN_EXE_rhumb"), folder);
     command.args(args);
@@ -99,7 +73,7 @@ fn keys(value: &Value) -> Vec<&str> {
     value.as_object().map(|map| map.keys().map(String::as_str).collect()).unwrap_or_default()
 }
 
-/// The work tree holds nothing but what was committed.
+/// Checks that the work tree has no changes.
 #[track_caller]
 fn untouched(repo: &TestRepo) {
     assert_eq!(repo.git(&["status", "--porcelain"]), "");

@@ -1,13 +1,13 @@
 //! A corpus of replies, one folder each: `case.json`, `before/`, `reply.md`, and `after/` unless nothing may change.
-//! Trees are compared byte for byte. The same layout as the shared benchmark's examples, which run too when they are
-//! there.
+//! Trees are compared byte for byte. The examples of the shared benchmark have the same layout and run too if they
+//! exist.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rhumb_edit::{FileChange, Files, FormatChoice, Proposal, Status, parse, propose};
+use rhumb_edit::{Files, FormatChoice, Status, parse, propose};
 
 type Tree = BTreeMap<String, Vec<u8>>;
 
@@ -18,18 +18,11 @@ struct Disk {
 
 impl Files for Disk {
     fn paths(&self) -> Vec<String> {
-        self.tree.keys().cloned().collect()
+        self.tree.paths()
     }
 
     fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
-        let text = |bytes: &Vec<u8>| {
-            String::from_utf8(bytes.clone()).map_err(|_| rhumb_edit::ReadError::from("it is not UTF-8"))
-        };
-        self.tree.get(path).map(text).transpose()
-    }
-
-    fn in_chat(&self, _path: &str) -> bool {
-        true
+        self.tree.read(path)
     }
 
     fn root(&self) -> Option<String> {
@@ -54,25 +47,11 @@ fn read_tree(dir: &Path) -> Tree {
     tree
 }
 
-fn written(mut tree: Tree, proposal: &Proposal) -> Tree {
-    for file in &proposal.files {
-        match &file.change {
-            FileChange::Delete => drop(tree.remove(&file.path)),
-            FileChange::Rename { from } => drop(tree.remove(from)),
-            FileChange::Create | FileChange::Modify => {}
-        }
-        if let Some(text) = &file.proposed {
-            tree.insert(file.path.clone(), text.as_bytes().to_vec());
-        }
-    }
-    tree
-}
-
 fn shown(tree: &Tree) -> String {
     tree.iter().map(|(path, bytes)| format!("=== {path}\n{:?}\n", String::from_utf8_lossy(bytes))).collect()
 }
 
-/// Runs one case; the text of what went wrong, if anything.
+/// Runs one case. Returns the error, if any.
 fn run(case: &Path) -> Result<(), String> {
     let facts: serde_json::Value = serde_json::from_slice(&std::fs::read(case.join("case.json")).unwrap()).unwrap();
     let choice: FormatChoice = facts["format"].as_str().unwrap().parse().unwrap();
@@ -82,7 +61,8 @@ fn run(case: &Path) -> Result<(), String> {
     let disk = Disk { tree: before.clone(), root: "/home/me/harbour".to_owned() };
     for choice in [choice, FormatChoice::Auto] {
         let proposal = propose(&parse(&reply, choice), &disk);
-        let found = written(before.clone(), &proposal);
+        let mut found = before.clone();
+        proposal.write_to(&mut found);
         let all = proposal.outcomes.iter().all(|outcome| outcome.status == Status::Applied);
         let exit = if proposal.outcomes.is_empty() { 2 } else { i64::from(!all) };
         if found != after {

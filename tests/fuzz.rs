@@ -1,8 +1,8 @@
-//! Whatever comes from outside, damaged in every way that comes to mind: one target each, with the laws that hold all the same.
+//! Fuzz tests of all readers of external input, one target each, with the invariants that hold for damaged input.
 //!
-//! A run of the test suite tries a bounded number of cases, always the same ones: whether a change is good must not depend on luck.
-//! `RHUMB_FUZZ_CASES=200000 cargo test --test fuzz NAME` tries more, each time others; what fails is shrunk and printed as the damage
-//! that leads to it.
+//! A run of the test suite tries a fixed set of cases, so that it is reproducible.
+//! `RHUMB_FUZZ_CASES=200000 cargo test --test fuzz NAME` tries more, with random seeds. A failure is shrunk and printed as the
+//! damage that causes it.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 #![allow(unreachable_pub, missing_docs)] // what targets share is nobody else's
@@ -31,7 +31,7 @@ use std::env;
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::RngSeed;
 
-/// The cases of a target: `usual` ones, or as many others as the environment wants.
+/// The number of cases of a target: `usual`, or that of the environment.
 fn cases(usual: u32) -> ProptestConfig {
     let wanted = env::var("RHUMB_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok());
     let rng_seed = if wanted.is_some() { RngSeed::Random } else { RngSeed::Fixed(0) };

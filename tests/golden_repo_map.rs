@@ -1,7 +1,7 @@
-//! The ranking against figures of aider's released repo map on twelve small trees. The figures lie next to the repository in
-//! a checkout that has them; without them the tests say so and pass.
+//! Compares the ranking with figures of aider's released repo map for twelve small trees. The figures are next to the repository in
+//! some checkouts; without them the tests print that and pass.
 
-// Clippy's leave for tests covers test functions only; here everything is one.
+// Clippy's exceptions for tests cover test functions only, not helper functions.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is a test")]
 
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ fn the_plain_formula_ranks_files_and_definitions_as_aider_does() {
         let by_file = spearman(&theirs, &ours);
         let ours: BTreeMap<String, f64> =
             ranking.definitions().into_iter().map(|(path, name, rank)| (format!("{path}\n{name}"), rank)).collect();
-        // Names are written out or given as positions in the lists of the case.
+        // Names are given as text or as positions in the lists of the case.
         let text = |value: &Value, list: &str| -> String {
             let at = value.as_u64().and_then(|at| case[list].get(at as usize));
             at.unwrap_or(value).as_str().unwrap().to_owned()
@@ -121,7 +121,7 @@ fn files_of(tags: &Value) -> Vec<MapFile> {
     tags.as_object().unwrap().iter().map(file).collect()
 }
 
-/// Spearman's rank correlation over the keys of `theirs`; ties get the mean of their places.
+/// Spearman's rank correlation over the keys of `theirs`; ties get the mean of their ranks.
 fn spearman(theirs: &BTreeMap<String, f64>, ours: &BTreeMap<String, f64>) -> f64 {
     let a: Vec<f64> = theirs.values().copied().collect();
     let b: Vec<f64> = theirs.keys().map(|key| ours.get(key).copied().unwrap_or(0.0)).collect();
@@ -129,7 +129,7 @@ fn spearman(theirs: &BTreeMap<String, f64>, ours: &BTreeMap<String, f64>) -> f64
 }
 
 fn places(values: &[f64]) -> Vec<f64> {
-    // Equal up to rounding: the same sums come out in another order.
+    // Equal up to rounding, since the sums are computed in another order.
     let rounded: Vec<i64> = values.iter().map(|value| (value * 1e12).round() as i64).collect();
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by_key(|&index| rounded[index]);

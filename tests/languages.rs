@@ -1,7 +1,7 @@
-//! Every language of the registry against a sample of its code: what it defines and what it uses.
+//! The tags of a code sample of every language of the registry.
 //!
-//! The expected tags are beside each sample in `sample.tags`. After a change that is meant, run the test with
-//! `RHUMB_BLESS=1` and read the difference.
+//! The expected tags of each sample are in `sample.tags`. After an intended change, run the test with
+//! `RHUMB_BLESS=1` and check the difference.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "helpers of tests may fail like tests")]
 
@@ -16,7 +16,7 @@ fn folder(language: &Language) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/languages").join(language.id)
 }
 
-/// `sample.<extension>`, or the first file name that means the language where no extension does.
+/// `sample.<extension>`, or the first file name of the language if it has no extension.
 fn sample_name(language: &Language) -> String {
     match (language.extensions.first(), language.file_names.first()) {
         (Some(extension), _) => format!("sample.{extension}"),
@@ -71,7 +71,7 @@ fn every_sample_has_the_tags_that_are_written_down() {
 fn every_sample_is_sound_and_coloured() {
     for language in Language::all() {
         let source = sample(language);
-        // Of a language whose grammar finds faults in sound code nothing is said.
+        // Languages whose grammar reports errors in correct code are skipped.
         let faults = errors(&sample_name(language), &source, &[]).map_or(0, |errors| errors.count());
         assert_eq!(faults, 0, "{}", language.id);
         let spans: usize = highlight(&sample_name(language), &source).iter().map(Vec::len).sum();

@@ -1,4 +1,4 @@
-//! `rhumb models`: what it prints, keeps and refuses, with lists from files and a server of its own.
+//! `rhumb models`: what it prints, stores and refuses, with lists from files and from a local server.
 #![allow(clippy::unwrap_used, clippy::panic)] // the checks for tests do not know helper functions
 
 use std::io::{Read as _, Write as _};
@@ -32,7 +32,7 @@ fn json_of(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A list of so many models in the shape of openrouter's.
+/// A list of `count` models in the format of OpenRouter.
 fn list(count: usize) -> String {
     let model = |number: usize| json!({"id": format!("maker/tide-{number}"), "context_length": 77_000});
     json!({"data": (1..=count).map(model).collect::<Vec<_>>()}).to_string()
@@ -85,7 +85,7 @@ fn json_is_for_programs() {
 }
 
 #[test]
-fn an_unknown_name_is_told_with_the_nearest_ones() {
+fn an_unknown_name_is_reported_with_the_nearest_ones() {
     let home = tempfile::tempdir().unwrap();
     let found = models(home.path(), &["gtp-4o"]);
     assert_eq!((code(&found), stdout(&found).as_str()), (1, ""));
@@ -95,7 +95,7 @@ fn an_unknown_name_is_told_with_the_nearest_ones() {
 }
 
 #[test]
-fn a_list_is_kept_and_used_until_a_good_one_comes() {
+fn a_list_is_stored_and_used_until_a_valid_one_arrives() {
     let home = home_with("first.json", &list(4));
     let kept = models(home.path(), &["--from", "first.json"]);
     assert_eq!(code(&kept), 0, "{}", stderr(&kept));
@@ -103,7 +103,7 @@ fn a_list_is_kept_and_used_until_a_good_one_comes() {
     let window = |name: &str| json_of(&models(home.path(), &["--json", name]))["models"][0]["window"].clone();
     assert_eq!(window("openrouter/maker/tide-3"), 77_000);
 
-    // Too small, no list, not there, nobody answers: the good one stays.
+    // Too small, not a list, missing, no server: the stored list stays.
     std::fs::write(home.path().join("small.json"), list(1)).unwrap();
     std::fs::write(home.path().join("page.html"), "<html>").unwrap();
     for (from, status) in
@@ -123,14 +123,14 @@ fn a_list_is_kept_and_used_until_a_good_one_comes() {
 }
 
 #[test]
-fn a_list_can_be_saved_in_the_form_that_comes_with_the_program() {
+fn a_list_can_be_saved_in_the_format_of_the_bundled_one() {
     let home = home_with("list.json", &list(3));
     let saved = models(home.path(), &["--from", "list.json", "--save", "snapshot.tsv"]);
     assert_eq!(code(&saved), 0, "{}", stderr(&saved));
     assert!(!home.path().join("cache").exists());
     let text = std::fs::read_to_string(home.path().join("snapshot.tsv")).unwrap();
     assert!(text.starts_with("# rhumb-models-1\topenrouter\t20") && text.lines().count() == 4);
-    // What was saved can be read again.
+    // The saved list can be read again.
     assert_eq!(code(&models(home.path(), &["--from", "snapshot.tsv"])), 0);
     assert_eq!(code(&models(home.path(), &["--save", "x"])), 2);
 }

@@ -1,4 +1,4 @@
-//! Settings at the command line: where values come from, what a repository may set, and that keys are seen nowhere.
+//! Settings of the command line: sources of values, what a repository may set, and that keys are never shown.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic)] // the checks for tests do not know helper functions
 
@@ -16,7 +16,7 @@ use support::server::{MODEL, ModelServer, Step};
 
 const KEY: &str = "sk-canary-0123456789";
 
-/// A home, a repository and the folder that both lie beside.
+/// A home folder and a repository in a common folder.
 struct World {
     home: tempfile::TempDir,
     repo: TestRepo,
@@ -63,7 +63,7 @@ impl World {
         run(self.command(args))
     }
 
-    /// Every file below the home, the repository's own aside, with its text.
+    /// Every file below the home folder with its text, except those of the repository.
     fn files(&self) -> Vec<(PathBuf, String)> {
         let mut files = Vec::new();
         let mut folders = vec![self.home.path().to_owned()];
@@ -137,7 +137,7 @@ fn config_prints_a_default_file_that_changes_nothing() {
 }
 
 #[test]
-fn mistakes_are_told_with_file_line_and_what_was_meant() {
+fn mistakes_are_reported_with_file_line_and_a_suggestion() {
     let world = World::new();
     world.setting("rhumb.toml", "# mine\nedit_formt = \"udiff\"\nmap_tokens = \"many\"\n");
     let (code, out, err) = world.run(&["config"]);
@@ -261,7 +261,7 @@ fn a_signature_fetches_nothing_by_a_program_of_the_repository() {
     let canary = world.home.path().join("canary");
     let evil = world.setting("upload-pack", &format!("#!/bin/sh\ntouch {}\nexit 1\n", canary.display()));
     let git = world.setting("bin/git", "");
-    // A git that does not know how to be told to fetch nothing late.
+    // A git without an option against lazy fetching.
     let path = std::env::var("PATH").unwrap();
     let real = std::env::split_paths(&path).map(|folder| folder.join("git")).find(|git| git.exists()).unwrap();
     fs::write(&git, format!("#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec {} \"$@\"\n", real.display())).unwrap();
@@ -300,8 +300,8 @@ fn a_signature_fetches_nothing_by_a_program_of_the_repository() {
     assert!(!canary.exists(), "{err}");
 }
 
-/// A repository whose files try whatever is known to work on other programs. Whatever it runs would touch `canary`, and
-/// whatever it sends would go to `url`.
+/// A repository with files that exploit other programs. A command that runs would create `canary`, and
+/// a request would go to `url`.
 fn hostile(world: &World, url: &str, canary: &Path) {
     let touch = format!("touch {}", canary.display());
     let toml = format!(
@@ -338,28 +338,16 @@ fn hostile(world: &World, url: &str, canary: &Path) {
         fs::copy(&script, world.repo.path().join(".git/hooks").join(hook)).unwrap();
     }
     for key in [
-        "core.fsmonitor",
-        "core.pager",
-        "core.editor",
-        "core.sshCommand",
-        "core.askPass",
-        "diff.external",
-        "diff.evil.textconv",
-        "diff.evil.command",
-        "filter.evil.clean",
-        "filter.evil.smudge",
-        "filter.evil.process",
-        "merge.evil.driver",
-        "credential.helper",
-        "gpg.program",
-        "alias.status",
+        "core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "core.askPass", "diff.external",
+        "diff.evil.textconv", "diff.evil.command", "filter.evil.clean", "filter.evil.smudge", "filter.evil.process",
+        "merge.evil.driver", "credential.helper", "gpg.program", "alias.status",
     ] {
         world.repo.git(&["config", key, program]);
     }
     world.repo.git(&["config", "core.hooksPath", ".git/hooks"]);
 }
 
-/// What the repository holds, as git says it without a program of the repository.
+/// The state of the repository, as reported by git without running programs of the repository.
 fn standing(world: &World) -> String {
     let quiet = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "filter.evil.process="];
     let off = ["-c", "filter.evil.clean=", "-c", "filter.evil.smudge=", "status", "--porcelain"];
@@ -391,13 +379,13 @@ fn a_hostile_repository_runs_sends_and_writes_nothing() {
             assert!(code < 3, "{args:?}: {code} {err}");
         }
     }
-    // What the program is asked that lists definitions, no options of the repository answer.
+    // ctags must not read options of the repository.
     let ctags = |world: &World| {
         let (_, out, _) = world.run(&["doctor"]);
         out.lines().filter(|line| line.contains("ctags")).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(ctags(&world), ctags(&World::new()));
-    // With keys at hand, the app is opened and left again.
+    // With keys set, the app is opened and closed.
     let bin = Path::new(env!("CARGO_BIN_EXE_rhumb"));
     let mut env = world.env();
     env.extend([("OPENAI_API_KEY".into(), KEY.into()), ("RHUMB_API_KEY".into(), KEY.into())]);
@@ -510,7 +498,7 @@ fn a_key_reaches_its_server_and_is_seen_nowhere_whatever_fails() {
 }
 
 #[test]
-fn broken_files_with_keys_and_addresses_with_passwords_are_told_without_them() {
+fn broken_files_with_keys_and_addresses_with_passwords_are_reported_without_them() {
     let world = World::new();
     let edit = ["edit", "-m", "x", "--model", "m", "--base-url", "https://models.example.org/v1"];
     for text in

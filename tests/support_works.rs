@@ -1,4 +1,4 @@
-//! The tests' own tools, tested: the terminal shows and tells the truth, the server streams, repositories are fixed.
+//! Tests of the test support: the terminal, the model server and the repositories.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)] // the checks for tests do not know helper functions
 
@@ -104,7 +104,7 @@ fn keyboard_flags_are_counted_for_each_screen() {
     let crossed = Modes::after(b"\x1b[>1u\x1b[?1049h\x1b[<1u\x1b[?1049l");
     assert_eq!(crossed.restored().unwrap_err(), "1 keyboard flags are still pushed on the main screen");
     assert_eq!(Modes::after(b"\x1b[>1u\x1b[>3u\x1b[<2u").restored(), Ok(()));
-    // The answer to a question, were it echoed, is neither a push nor a pop.
+    // The echoed answer to a query is neither a push nor a pop.
     assert_eq!(Modes::after(b"\x1b[?0u\x1b[u").restored(), Ok(()));
 }
 
@@ -188,7 +188,7 @@ fn ask(server: &ModelServer, message: &str) -> TcpStream {
 
 fn read_to_end(mut stream: TcpStream) -> String {
     let mut bytes = Vec::new();
-    // A connection that is broken off may end in an error; what came before it counts.
+    // A broken connection may end in an error; the data before it counts.
     let _ = stream.read_to_end(&mut bytes);
     String::from_utf8(bytes).unwrap()
 }
@@ -249,7 +249,7 @@ fn a_dropped_reply_has_its_chunks_and_no_end() {
 }
 
 #[test]
-fn a_client_that_goes_away_is_noticed() {
+fn a_client_that_disconnects_is_noticed() {
     let endless = Step::Reply { chunks: vec!["word ".into(); 10_000], gap_ms: 10 };
     for step in [endless, Step::Hang] {
         let server = ModelServer::start(vec![step]);

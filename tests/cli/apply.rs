@@ -1,4 +1,4 @@
-//! `rhumb apply`: a reply from elsewhere, applied to files.
+//! `rhumb apply`: applies a reply from standard input to files.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn a_reply_is_applied_whole_in_part_or_not_at_all() {
     let (code, out, err) = apply(&repo, &good(), &["--yes"]);
     assert_eq!((code, out.as_str()), (0, ""), "{err}");
     assert_eq!(repo.read("harbour.py"), changed());
-    // Applying commits nothing.
+    // `rhumb apply` makes no commit.
     assert_eq!(repo.subjects(), ["Start the harbour"]);
 
     let repo = harbour_repo();
@@ -66,7 +66,7 @@ fn bad_input_has_its_own_exit_code_and_changes_nothing() {
         ("Just words.\n", &["--yes"][..]),
         ("", &["--yes"]),
         (&good(), &["--yes", "--edit-format", "telepathy"]),
-        // Nobody can be asked, and nobody said yes.
+        // There is no terminal for the question and no `--yes`.
         (&good(), &[]),
     ] {
         let (code, _, err) = apply(&repo, reply, flags);
@@ -105,7 +105,7 @@ fn json_tells_every_hunk_in_the_order_of_the_reply() {
     assert_eq!(told["files"], serde_json::json!([{"path": "harbour.py", "hunks": 1}]));
     assert_eq!(repo.read("harbour.py"), changed());
 
-    // With --atomic the statuses agree with the disk, too.
+    // With --atomic the statuses agree with the disk.
     let repo = harbour_repo();
     let (_, out, _) = apply(&repo, &reply, &["--yes", "--json", "--atomic"]);
     let told = json(&out);
@@ -169,16 +169,16 @@ fn only_the_named_files_are_in_the_chat() {
     let repo = harbour_repo();
     let (code, out, err) = apply(&repo, &good(), &["--yes", "--json", "--file", "notes.md"]);
     let told = json(&out);
-    // Applied with a mark, or refused: but never as if it were in the chat.
+    // Applied with a flag or refused, but never as if it were in the chat.
     let hunk = &told["hunks"][0];
     let marked = hunk["flags"].as_array().unwrap().contains(&"outside-chat".into());
     assert!(marked || hunk["status"] == "refused", "{code} {out} {err}");
 }
 
 #[test]
-fn a_write_that_fails_has_its_exit_code_and_is_told_as_it_is() {
+fn a_failed_write_has_its_exit_code_and_an_exact_report() {
     let repo = harbour_repo();
-    // In Latin-1, which has no arrow.
+    // Latin-1 has no arrow.
     fs::write(repo.path().join("notes.md"), b"# Notes\n\nDas Boot f\xe4hrt \xfcber die See.\n").unwrap();
     let reply = good() + &block("notes.md", "# Notes\n", "# Notes \u{2192} log\n");
     let (code, out, err) = apply(&repo, &reply, &["--yes", "--json"]);
@@ -193,7 +193,7 @@ fn a_write_that_fails_has_its_exit_code_and_is_told_as_it_is() {
 }
 
 #[test]
-fn a_new_file_of_a_doubtful_name_needs_somebody_to_accept_it() {
+fn a_new_file_of_a_doubtful_name_needs_consent() {
     let doubtful = block("compass.py", "", "class Compass:\n    pass\n");
     let repo = harbour_repo();
     let (code, out, err) = apply(&repo, &(doubtful.clone() + &good()), &["--yes", "--json"]);
@@ -207,7 +207,7 @@ fn a_new_file_of_a_doubtful_name_needs_somebody_to_accept_it() {
     assert!(!repo.has("compass.py"));
     assert_eq!(repo.read("harbour.py"), changed());
 
-    // A dry run shows the proposal as it is, and the flag.
+    // A dry run shows the unchanged proposal and the flag.
     let repo = harbour_repo();
     let (code, out, err) = apply(&repo, &doubtful, &["--dry-run"]);
     assert!(code == 0 && out.contains("+class Compass:") && err.contains("[doubtful-name]"), "{out} {err}");
@@ -217,7 +217,7 @@ fn a_new_file_of_a_doubtful_name_needs_somebody_to_accept_it() {
     assert!(code == 1 && err.contains("doubtful name"), "{code} {err}");
     assert!(!repo.has("compass.py"));
 
-    // Named as it is meant, it is made.
+    // With an explicit name the file is created.
     let (code, _, err) = apply(&harbour_repo(), &doubtful.replace("compass.py", "./compass.py"), &["--yes"]);
     assert_eq!(code, 0, "{err}");
 }

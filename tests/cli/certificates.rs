@@ -1,4 +1,4 @@
-//! Whom a key goes to over TLS: only a server whose certificate proves that it is the one that was named.
+//! A key is sent over TLS only to a server with a valid certificate for its name.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
@@ -14,7 +14,7 @@ use super::*;
 const AUTHORITY: &str = "[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\nserial=serial\ndefault_md=sha256\npolicy=p\n\
     unique_subject=no\n[p]\ncommonName=supplied\n";
 
-/// Whether `openssl` did what it was told in that folder.
+/// Runs `openssl` in a folder. Returns whether it succeeded.
 fn openssl(folder: &Path, words: &str) -> bool {
     let run = std::process::Command::new("openssl").args(words.split(' ')).current_dir(folder).output();
     run.is_ok_and(|output| output.status.success())
@@ -38,7 +38,7 @@ fn signed(folder: &Path, authority: &str, name: &str, host: &str, end: &str) -> 
         )
 }
 
-/// All certificates; `false` where there is no openssl that makes them.
+/// Makes all certificates. Returns `false` without a suitable openssl.
 fn made(folder: &Path) -> bool {
     fs::write(folder.join("authority.cnf"), AUTHORITY).unwrap();
     fs::write(folder.join("index"), "").unwrap();
@@ -53,7 +53,7 @@ fn made(folder: &Path) -> bool {
         && signed(folder, "unknown", "stranger", "IP:127.0.0.1", "20991231")
 }
 
-/// A server with that certificate, which refuses every request; what it has read within TLS so far.
+/// A server with this certificate that refuses every request, and what it has read within TLS so far.
 fn serve(folder: &Path, name: &str) -> (SocketAddr, Arc<Mutex<Vec<u8>>>) {
     let file = |ending: &str| folder.join(format!("{name}.{ending}"));
     let chain = CertificateDer::pem_file_iter(file("pem")).unwrap().map(Result::unwrap).collect();
@@ -69,7 +69,7 @@ fn serve(folder: &Path, name: &str) -> (SocketAddr, Arc<Mutex<Vec<u8>>>) {
         for stream in listener.incoming().flatten() {
             let mut stream = StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
             let mut bytes = [0; 4096];
-            // A client that turns away ends in an error, with nothing read.
+            // A client that rejects the certificate causes an error and sends nothing.
             while let Ok(length @ 1..) = stream.read(&mut bytes) {
                 seen.lock().unwrap().extend_from_slice(&bytes[..length]);
                 if seen.lock().unwrap().windows(4).any(|end| end == b"\r\n\r\n") {
@@ -86,7 +86,7 @@ fn serve(folder: &Path, name: &str) -> (SocketAddr, Arc<Mutex<Vec<u8>>>) {
 }
 
 #[test]
-fn a_key_goes_to_no_server_whose_certificate_does_not_prove_who_it_is() {
+fn a_key_is_sent_to_no_server_without_a_valid_certificate() {
     let certificates = tempfile::tempdir().unwrap();
     if !made(certificates.path()) {
         eprintln!("skipped: no openssl here makes certificates");

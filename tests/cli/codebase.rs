@@ -1,4 +1,4 @@
-//! `@codebase` without the app: what the server gets, what the model may ask for, and what it costs.
+//! `@codebase` without the app: the request, the context that a model may request, and the cost.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn ask(repo: &TestRepo, server: &ModelServer, flags: &[&str]) -> (i32, String, S
     run(command)
 }
 
-/// What a request says, all messages together.
+/// All messages of a request as one text.
 fn said(server: &ModelServer, request: usize) -> String {
     let messages = server.requests()[request].body["messages"].clone();
     let content = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! `rhumb doctor`: what it looks over, what it says of keys, and its exit code.
+//! `rhumb doctor`: its checks, what it reports about keys, and its exit code.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn checks<'v>(value: &'v Value, name: &str) -> Vec<&'v Value> {
 }
 
 #[test]
-fn a_server_that_does_not_answer_is_told_with_what_to_do() {
+fn a_server_that_does_not_answer_is_reported_with_a_hint() {
     let repo = harbour_repo();
     // Nothing listens on port 1.
     let command = rhumb(&repo.path(), &["doctor", "--json", "--base-url", "http://127.0.0.1:1/v1", "--model", "m"]);
@@ -23,7 +23,7 @@ fn a_server_that_does_not_answer_is_told_with_what_to_do() {
 }
 
 #[test]
-fn keys_are_told_by_where_they_come_from() {
+fn keys_are_reported_by_their_source() {
     let repo = harbour_repo();
     let mut command = rhumb(&repo.path(), &["doctor", "--base-url", "http://127.0.0.1:1/v1"]);
     command.env("RHUMB_API_KEY", KEY);

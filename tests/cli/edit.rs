@@ -108,7 +108,7 @@ fn without_a_yes_the_proposal_is_printed_and_nothing_is_written() {
 }
 
 #[test]
-fn edits_without_a_place_are_asked_for_again_and_the_rest_is_kept() {
+fn edits_that_cannot_be_located_are_requested_again_and_the_rest_is_kept() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![
         Step::reply(&(good() + &without_a_place())),
@@ -144,7 +144,7 @@ fn the_request_can_be_seen_without_being_sent() {
 }
 
 #[test]
-fn a_long_output_goes_along_cut_and_is_kept_whole() {
+fn a_long_output_is_sent_shortened_and_stored_completely() {
     let (repo, home) = (harbour_repo(), tempfile::tempdir().unwrap());
     let server = ModelServer::start(vec![Step::reply(&good())]);
     let log: String = (0..4_000).map(|number| format!("test depth_{number} ... ok\n")).collect();
@@ -167,7 +167,7 @@ fn a_long_output_goes_along_cut_and_is_kept_whole() {
 }
 
 #[test]
-fn the_users_prompts_take_the_place_of_ours() {
+fn the_users_prompts_replace_the_bundled_ones() {
     let repo = harbour_repo();
     let home = tempfile::tempdir().unwrap();
     let prompts = home.path().join("prompts");
@@ -187,7 +187,7 @@ fn the_users_prompts_take_the_place_of_ours() {
 }
 
 #[test]
-fn a_picture_in_the_chat_goes_to_a_model_that_takes_pictures() {
+fn an_image_in_the_chat_is_sent_to_a_model_that_accepts_images() {
     let repo = harbour_repo();
     let header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x04\0\0\0\x04\0\x08\x02\0\0\0";
     fs::write(repo.path().join("quay.png"), header).unwrap();
@@ -224,7 +224,7 @@ fn a_dry_run_shows_the_very_request_that_it_sends() {
 
 #[test]
 fn a_model_that_never_learns_is_asked_as_often_as_is_configured() {
-    // Each answer is wrong in another way.
+    // Each answer has a different fault.
     let wrong = |round: usize| without_a_place().replace("strict=True", &format!("strict={round}"));
     for (rounds, asked) in [("2", 3), ("0", 1)] {
         let repo = harbour_repo();
@@ -298,7 +298,7 @@ fn each_failure_of_a_turn_has_its_exit_code() {
         ("no edit", vec![Step::reply("Nothing to change.\n")], 1),
         ("wrong key", vec![Step::error(401, &format!("the key {KEY} is wrong"))], 4),
         ("no such model", vec![Step::error(404, "no such model")], 4),
-        // Once more, without what may be left out: how much is too long was not said.
+        // Retried once without the optional sections, since the server did not report the limit.
         ("too long", vec![Step::error(413, "too long"); 2], 4),
         ("a web page", vec![Step::Html], 4),
         ("broken off", vec![dropped], 5),
@@ -320,7 +320,7 @@ fn each_failure_of_a_turn_has_its_exit_code() {
 }
 
 #[test]
-fn what_ends_an_answer_is_told_with_what_helps_against_it() {
+fn the_end_of_an_answer_is_reported_with_a_hint() {
     let reply = prose_and(&good());
     let ended = |reason: &str| Step::Cut { chunks: pieces(&reply), reason: reason.into() };
     for (step, words) in [
@@ -383,7 +383,7 @@ fn a_turn_that_cannot_begin_is_bad_input() {
 }
 
 #[test]
-fn a_server_that_is_busy_is_asked_again_and_this_is_told() {
+fn a_busy_server_is_retried_and_the_retry_is_reported() {
     let repo = harbour_repo();
     let busy = Step::Status { code: 429, body: "slow down".into(), headers: vec![("retry-after".into(), "0".into())] };
     let server = ModelServer::start(vec![busy, Step::reply(&good())]);
@@ -409,7 +409,7 @@ fn without_a_terminal_a_wait_is_one_line_for_each_try() {
 }
 
 #[test]
-fn without_a_key_nothing_is_sent_and_the_places_to_put_one_are_named() {
+fn without_a_key_nothing_is_sent_and_the_sources_of_keys_are_named() {
     let repo = harbour_repo();
     // A request to a provider would go to this proxy.
     let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -442,7 +442,7 @@ fn without_a_key_nothing_is_sent_and_the_places_to_put_one_are_named() {
     assert!(told.contains("gpt-5 needs OPENAI_API_KEY, which is not set"), "{told}");
     let told = tried(&["--plain", "--model", "sonnet"], "hi\n");
     assert!(told.contains("there is none, so the message was not sent.") && !told.contains("tokens sent"), "{told}");
-    // Not even the plan is paid for if nothing can carry it out.
+    // No plan is requested if no model can write the edits.
     std::fs::create_dir_all(config.path().join("rhumb")).unwrap();
     std::fs::write(config.path().join("rhumb/rhumb.toml"), format!("[providers.box]\nbase_url = \"{url}\"\n")).unwrap();
     let told = tried(
@@ -453,7 +453,7 @@ fn without_a_key_nothing_is_sent_and_the_places_to_put_one_are_named() {
 }
 
 #[test]
-fn a_server_on_this_machine_that_does_not_run_is_told_at_once() {
+fn a_local_server_that_does_not_run_is_reported_at_once() {
     let repo = harbour_repo();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (code, _, err) =
@@ -473,7 +473,7 @@ fn the_app_without_a_terminal_says_what_works_without_one() {
 }
 
 #[test]
-fn what_does_not_parse_goes_back_until_it_does_and_the_code_says_whether_it_does() {
+fn syntax_errors_are_sent_back_until_they_are_fixed_and_the_exit_code_tells_whether_they_are() {
     let broken = block("harbour.py", "    return TABLE[name]\n", "    return TABLE.get(name, 0.0\n");
     let mended = block("harbour.py", "    return TABLE.get(name, 0.0\n", "    return TABLE.get(name, 0.0)\n");
     let repo = harbour_repo();
@@ -523,7 +523,7 @@ fn a_fault_of_an_earlier_round_is_still_one_when_the_next_round_changes_somethin
     }
 }
 
-/// A reply that makes a file.
+/// A reply that creates a file.
 fn new_file() -> String {
     block("lights.py", "", "LIGHTS = 3\n")
 }
@@ -599,7 +599,7 @@ fn the_weak_model_names_the_commit_of_a_turn_without_the_app() {
 }
 
 #[test]
-fn what_a_message_names_with_an_at_goes_along_without_the_app_too() {
+fn mentioned_files_are_sent_without_the_app_too() {
     let repo = harbour_repo();
     repo.file("charts/compass.py", "def north():\n    return 'up'\n").commit("Add a compass");
     repo.file("harbour.py", &(repo.read("harbour.py") + "\n# deep water\n"));
@@ -645,7 +645,7 @@ fn with_yes_a_broken_file_is_written_and_named_on_standard_error() {
 }
 
 #[test]
-fn what_was_not_written_is_said_with_its_file() {
+fn files_that_were_not_written_are_reported() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply(&(without_a_place() + &good())), Step::reply("No.")]);
     let (code, _, err) = edit(&repo, &server, &["--yes"]);

@@ -1,4 +1,4 @@
-//! What the system can refuse, to the real program: room on the disk, rights, folders, programs, and a place to print.
+//! Faults of the system: a full disk, missing permissions, folders and programs, and a closed standard output.
 
 #![allow(clippy::print_stderr)] // what is skipped is told
 
@@ -6,7 +6,7 @@ use std::process::{Command as Program, Stdio};
 
 use super::*;
 
-/// A repository with two files that are large enough to need room, and a place for state.
+/// A repository with two large files, and a state folder.
 struct Scene {
     repo: TestRepo,
     state: tempfile::TempDir,
@@ -14,13 +14,13 @@ struct Scene {
 
 const FILES: [&str; 2] = ["north.txt", "south.txt"];
 
-/// Forty thousand bytes that begin with a word.
+/// A text of 40,000 bytes that begins with `first`.
 fn long(first: &str) -> String {
     let lines: String = (0..2000).map(|line| format!("depth {line:05} fathoms\n")).collect();
     format!("{first}\n{}", &lines[..40_000])
 }
 
-/// A reply that changes both.
+/// A reply that changes both files.
 fn both() -> String {
     FILES.map(|path| block(path, "old\ndepth 00000 fathoms\n", "new\ndepth 00000 fathoms\n")).concat()
 }
@@ -35,14 +35,14 @@ impl Scene {
         Self { repo, state: tempfile::tempdir().unwrap() }
     }
 
-    /// A line for the shell in which `"$0"` is rhumb and `"$@"` are `args`.
+    /// Runs a shell line in which `"$0"` is rhumb and `"$@"` are `args`.
     fn shell(&self, script: &str, args: &[&str]) -> Command {
         let mut command = hermetic("sh", &self.repo.path());
         command.args(["-c", script, env!("CARGO_BIN_EXE_rhumb")]).args(args).env("XDG_STATE_HOME", self.state.path());
         command
     }
 
-    /// Applies [`both`], in such a shell.
+    /// Applies [`both`] in a shell.
     #[track_caller]
     fn apply(&self, script: &str, flags: &[&str]) -> (i32, String, String) {
         let mut command = self.shell(script, &[&["apply"], flags, &["-"]].concat());
@@ -75,7 +75,7 @@ fn after() -> [String; 2] {
     [long("new"), long("new")]
 }
 
-/// Whether a program of the machine is there and works with these arguments; if not, says that the test is skipped.
+/// Whether a program exists and works with these arguments. If not, prints that the test is skipped.
 pub fn works(program: &str, args: &[&str]) -> bool {
     let status = Program::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
     let works = status.is_ok_and(|status| status.success());
@@ -85,7 +85,7 @@ pub fn works(program: &str, args: &[&str]) -> bool {
     works
 }
 
-/// What gives a shell of its own mounts, as root or where anybody may be root in a world of their own.
+/// The command that runs a shell in a mount namespace: as root, or with a user namespace.
 fn mounts() -> Option<&'static str> {
     let tries = ["unshare -m", "unshare -rm"];
     let place = tempfile::tempdir().unwrap();
@@ -104,13 +104,13 @@ fn mounts() -> Option<&'static str> {
 #[test]
 fn a_limit_on_the_size_of_files_leaves_all_old_or_all_new() {
     let mut seen = [false; 3];
-    // In blocks of 512 or 1024 bytes, as the shell counts; the signal that comes with it ends nobody.
+    // In blocks of 512 or 1024 bytes, depending on the shell. SIGXFSZ must not end the program.
     for limit in [0, 1, 16, 40, 100, 1000] {
         let scene = Scene::new();
         let script = format!("ulimit -f {limit}; exec \"$0\" \"$@\"");
         let (mut code, _, mut err) = scene.apply(&script, &["--yes"]);
         let undoable = code == 0;
-        // The record does not fit: nothing is written, and what can be written without it is.
+        // The journal record does not fit: the write is refused, and a smaller one succeeds.
         if err.contains("cannot be recorded") {
             assert_eq!((code, scene.texts()), (3, before()), "{limit}: {err}");
             (code, _, err) = scene.apply(&script, &["--yes", "--no-journal"]);
@@ -129,7 +129,7 @@ fn a_limit_on_the_size_of_files_leaves_all_old_or_all_new() {
             }
             _ => panic!("{limit}: {code} {err}"),
         }
-        // Of a record that does not fit nothing stays either.
+        // A record that does not fit leaves no file.
         let undone = run(scene.shell("exec \"$0\" \"$@\"", &["undo"])).0;
         assert_eq!((undone == 0, scene.texts() == before()), (undoable, undoable || code == 3), "{limit}");
         seen = [seen[0] | (code == 3), seen[1] | (code == 0 && !undoable), seen[2] | undoable];
@@ -137,9 +137,9 @@ fn a_limit_on_the_size_of_files_leaves_all_old_or_all_new() {
     assert_eq!(seen, [true; 3], "refused, written only, and written with a record");
 }
 
-/// Has rhumb work on a small disk of its own, once for each amount of room (in KiB) that is left there, and looks at what came
-/// of it while the disk is still full. After an `L` the files have other names, which keep the old content: the write frees no room
-/// that the commit could have.
+/// Runs rhumb on a small disk, once for each amount of free space (in KiB), and checks the result while the disk is
+/// still full. After an `L` the files have hard links, which keep the old content, so that the write frees no space
+/// for the commit.
 const ON_A_FULL_DISK: &str = r#"
     disk="$RESULTS/disk"; mkdir "$disk"
     for left in $ROOM; do
@@ -194,7 +194,7 @@ fn a_disk_that_fills_up_at_any_point_leaves_all_old_or_all_new_and_git_whole() {
 }
 
 #[test]
-fn a_full_disk_under_the_state_folder_is_told_before_anything_is_written() {
+fn a_full_disk_under_the_state_folder_is_reported_before_anything_is_written() {
     let Some(unshare) = mounts() else { return };
     let scene = Scene::new();
     let script = "exec $UNSHARE sh -c 'mount -t tmpfs -o size=64k none \"$XDG_STATE_HOME\" || exit 77
@@ -216,7 +216,7 @@ fn what_may_not_be_written_is_marked_before_and_named_when_it_is_tried() {
     let scene = Scene::new();
     let path = scene.repo.path().join(FILES[1]);
     let path = path.to_str().unwrap();
-    // Mode bits do not stop root; nobody may change an immutable file.
+    // Mode bits do not stop root, but an immutable file does.
     let is_root = rustix::process::geteuid().is_root();
     if is_root && !works("chattr", &["+i", path]) {
         return;
@@ -242,9 +242,9 @@ fn what_may_not_be_written_is_marked_before_and_named_when_it_is_tried() {
 }
 
 #[test]
-fn somebody_elses_folder_is_not_written() {
+fn a_folder_of_another_user_is_not_written() {
     let scene = Scene::new();
-    // As root one must become somebody else to be refused by mode bits.
+    // Root must switch to another user to be refused by mode bits.
     let as_nobody =
         if rustix::process::geteuid().is_root() { "setpriv --reuid=65534 --regid=65534 --clear-groups" } else { "" };
     if !as_nobody.is_empty() && !works("setpriv", &["--reuid=65534", "--regid=65534", "--clear-groups", "true"]) {
@@ -270,7 +270,7 @@ fn somebody_elses_folder_is_not_written() {
     let (again, _, of_folder) = tried();
     works("chmod", &["755", scene.repo.path().to_str().unwrap()]);
     assert!(code == 3 && err.contains("no permission to write north.txt"), "{code} {err}");
-    // Where the files may be written it is the folder that refuses, and the folder that is named.
+    // If the files are writable, the folder is refused, and the error names it.
     let folder = scene.repo.path().canonicalize().unwrap();
     assert!(again == 3 && of_folder.contains(&format!("in the folder {}", folder.display())), "{again} {of_folder}");
     assert!(of_folder.contains("permission on that folder"), "{of_folder}");
@@ -278,7 +278,7 @@ fn somebody_elses_folder_is_not_written() {
 }
 
 #[test]
-fn a_file_that_an_editor_holds_is_marked_before_and_told_after() {
+fn a_file_that_is_open_in_an_editor_is_flagged_before_and_reported_after() {
     let scene = Scene::new();
     scene.repo.file(".south.txt.swp", "b0VIM 9.1");
     let (code, out, err) = scene.apply("exec \"$0\" \"$@\"", &["--yes", "--json"]);
@@ -290,7 +290,7 @@ fn a_file_that_an_editor_holds_is_marked_before_and_told_after() {
 }
 
 #[test]
-fn a_file_with_other_names_is_marked_before_gets_a_file_of_its_own_and_is_told() {
+fn a_file_with_hard_links_is_flagged_becomes_a_separate_file_and_is_reported() {
     let scene = Scene::new();
     let elsewhere = tempfile::tempdir().unwrap();
     let other = elsewhere.path().join("other");
@@ -334,7 +334,7 @@ fn several_programs_that_write_one_file_at_once_lose_nothing() {
 }
 
 #[test]
-fn what_is_moved_into_its_place_is_on_the_disk_before() {
+fn a_file_is_synced_before_it_is_moved_into_place() {
     if !works("strace", &["-o", "/dev/null", "true"]) {
         return;
     }
@@ -368,7 +368,7 @@ fn what_is_moved_into_its_place_is_on_the_disk_before() {
     assert!(kept < first && find(first, &["rename", ".done\""]) > find(first, &["fsync(", &folder(&root)]), "{trace}");
 }
 
-/// What has a process die in the middle of three files, what is run then, and what the system answers at one of its calls.
+/// A process dies while it writes three files. Then a command runs, and one of its system calls fails.
 struct Refusals {
     place: tempfile::TempDir,
 }
@@ -398,7 +398,7 @@ impl Refusals {
         run(command).2
     }
 
-    /// Runs `args` on a copy of what was saved, with these flags of strace; what it said.
+    /// Runs `args` on a copy of the saved folder with these flags of strace. Returns the output.
     fn traced(&self, flags: &str, args: &str) -> String {
         let fresh = "rm -rf live && cp -a saved live && cd live/root";
         self.shell(&format!("{fresh} && strace -qq -f -y -o ../../trace {flags} \"$0\" {args} <../../reply.md"))
@@ -417,7 +417,7 @@ impl Refusals {
             let count = counts.entry(name.to_owned()).or_insert(0);
             *count += 1;
             let is_own = own.iter().any(|path| rest.contains(path.to_str().unwrap()));
-            // An error of these is none that a system gives.
+            // These errors do not occur in practice.
             if is_own && !["close", "lseek", "fcntl", "execve", "getcwd"].contains(&name) {
                 calls.push((name.to_owned(), *count));
             }
@@ -425,7 +425,7 @@ impl Refusals {
         calls
     }
 
-    /// Whether all files are new, or `None` if they are neither all new nor all old; and what is there besides.
+    /// Whether all files are new, or `None` if only some are; and the other files.
     fn picture(&self) -> (Option<bool>, Vec<String>) {
         let root = self.place.path().join("live/root");
         let read = |path: &str| fs::read_to_string(root.join(path)).ok();
@@ -450,8 +450,8 @@ impl Refusals {
     }
 }
 
-/// Has the system answer with an error at each call of `args` in turn, once or from there on, and looks that a later start without an
-/// error leaves all files old or all new. Each call has one of the errors; with `RHUMB_SWEEP=all`, all. Returns how many runs there were.
+/// Injects an error at each call of `args` in turn, once or from there on, and checks that a later start without
+/// an error leaves all files old or all new. Each call gets one of the errors, with `RHUMB_SWEEP=all` all. Returns the number of runs.
 fn refuse_each(killed: Option<&str>, args: &str) -> usize {
     let refusals = Refusals::new(killed);
     let calls = refusals.calls(args);
@@ -502,7 +502,7 @@ fn a_commit_needs_no_git_program() {
 }
 
 #[test]
-fn a_folder_that_is_gone_at_the_start_is_told() {
+fn a_folder_that_is_missing_at_the_start_is_reported() {
     let scene = Scene::new();
     let script = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" \"$@\"";
     for args in [&["map"][..], &["apply", "--yes", "-"], &["undo"], &[]] {
@@ -514,7 +514,7 @@ fn a_folder_that_is_gone_at_the_start_is_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_cannot_be_printed_is_told_by_the_exit_code() {
+fn output_that_cannot_be_printed_changes_the_exit_code() {
     let scene = Scene::new();
     for args in [&["map"][..], &["apply", "--dry-run", "-"], &["search", "--query", "depth"]] {
         let mut command = scene.shell("exec \"$0\" \"$@\" >/dev/full", args);
@@ -525,7 +525,7 @@ fn what_cannot_be_printed_is_told_by_the_exit_code() {
 }
 
 #[test]
-fn a_proxy_that_lets_nobody_through_is_told() {
+fn a_proxy_that_requires_a_login_is_reported() {
     let repo = harbour_repo();
     let refusal = || Step::Status { code: 407, body: "who are you\n".into(), headers: Vec::new() };
     let proxy = ModelServer::start(vec![refusal()]);

@@ -1,12 +1,12 @@
-//! `rhumb index` and searches by meaning: a model on this machine, a server, consent, and being killed.
+//! `rhumb index` and semantic search: with a local model, with a server, consent, and a killed process.
 
 use std::time::Duration;
 
-use super::support::embedding_server::{EmbeddingServer, Manner};
+use super::support::embedding_server::{EmbeddingServer, ServerBehavior};
 use super::support::tiny_model;
 use super::*;
 
-/// A repository with functions that say the same in other words, and a cache of its own.
+/// A repository with functions of the same meaning in other words, and a cache folder.
 struct Place {
     repo: TestRepo,
     cache: tempfile::TempDir,
@@ -36,7 +36,7 @@ impl Place {
         run(self.rhumb(settings, args))
     }
 
-    /// The symbol that a search by meaning finds first.
+    /// The first symbol that a semantic search finds.
     fn nearest(&self, settings: &[(&str, &str)], query: &str) -> String {
         let args = ["search", "--mode", "semantic", "--format", "json", "--query", query];
         let (code, out, err) = self.run(settings, &args);
@@ -62,7 +62,7 @@ fn a_model_on_this_machine_finds_what_means_the_same() {
     assert_eq!((code, json(&out)["embedded"].as_u64()), (0, Some(3)), "{out}{err}");
     assert_eq!(place.nearest(&settings, "retry"), "send");
     assert_eq!(place.nearest(&settings, "the door"), "open_it");
-    // What changes is embedded as it is searched for.
+    // A changed file is embedded at the next search.
     place.repo.file("plan.py", &function("plot", "decode"));
     assert_eq!(place.nearest(&settings, "parse"), "plot");
     let (_, out, _) = place.run(&settings, &["index", "--json"]);
@@ -74,7 +74,7 @@ fn a_model_on_this_machine_finds_what_means_the_same() {
     );
     assert!(status["words_bytes"].as_u64().unwrap() > 0, "{out}");
     assert!(status["bytes"].as_u64().unwrap() > 0 && Path::new(status["path"].as_str().unwrap()).exists(), "{out}");
-    // Another model does not see those vectors.
+    // Another model does not use these vectors.
     tiny_model::write(folder.path(), 1);
     let (_, out, err) = place.run(&settings, &["index", "build", "--json"]);
     assert_eq!(json(&out)["embedded"].as_u64(), Some(3), "{out}{err}");
@@ -86,7 +86,7 @@ fn a_model_on_this_machine_finds_what_means_the_same() {
 }
 
 #[test]
-fn words_and_meanings_are_joined_where_there_is_a_model() {
+fn lexical_and_semantic_search_are_fused_if_there_is_a_model() {
     let (place, folder) = (Place::new(), tempfile::tempdir().unwrap());
     tiny_model::write(folder.path(), 0);
     let (_, out, err) =
@@ -96,7 +96,7 @@ fn words_and_meanings_are_joined_where_there_is_a_model() {
 }
 
 #[test]
-fn without_a_model_meaning_is_an_error_that_says_what_to_do_and_words_work_all_the_same() {
+fn without_a_model_semantic_search_is_an_error_with_a_hint_and_lexical_search_works() {
     let place = Place::new();
     let (code, _, err) = place.run(&[], &["search", "--mode", "semantic", "--query", "retry"]);
     assert!(code == 2 && err.contains("rhumb index download"), "{code} {err}");
@@ -108,7 +108,7 @@ fn without_a_model_meaning_is_an_error_that_says_what_to_do_and_words_work_all_t
     assert!(code == 0 && out.contains("by words alone"), "{out}");
 }
 
-/// The paths of the passages that a question about the repository finds, and what is told.
+/// The paths of the passages that a question finds, and the messages.
 fn passages(place: &Place, settings: &[(&str, &str)], question: &str) -> (Vec<String>, String) {
     let server = ModelServer::start(vec![Step::reply("Yes.\n")]);
     let url = server.base_url();
@@ -131,7 +131,7 @@ fn a_question_about_the_repository_is_searched_for_by_meaning_too() {
 }
 
 #[test]
-fn where_meanings_fail_a_question_is_searched_for_by_words_and_nothing_is_asked_for_a_prompt_that_is_shown() {
+fn if_semantic_search_fails_the_lexical_one_is_used_and_a_shown_prompt_sends_nothing() {
     let (place, server) = (Place::new(), EmbeddingServer::start());
     let url = server.url();
     let settings = remote(&url);
@@ -141,7 +141,7 @@ fn where_meanings_fail_a_question_is_searched_for_by_words_and_nothing_is_asked_
     let (code, out, err) = place.run(&settings, &["ask", "--show-prompt", "-m", "@codebase where is backoff?"]);
     assert!(code == 0 && out.contains("backoff('the tide is high')"), "{out}{err}");
     assert_eq!(server.given().len(), before);
-    server.behave(Manner { status: Some(400), ..Manner::default() });
+    server.behave(ServerBehavior { status: Some(400), ..ServerBehavior::default() });
     let (found, err) = passages(&place, &settings, "@codebase where is backoff?");
     assert!(found.contains(&"net.py".to_owned()) && err.contains("by words alone"), "{found:?} {err}");
 }
@@ -149,7 +149,7 @@ fn where_meanings_fail_a_question_is_searched_for_by_words_and_nothing_is_asked_
 #[test]
 fn nothing_leaves_the_machine_before_the_user_has_agreed() {
     let (place, server) = (Place::new(), EmbeddingServer::start());
-    // A host that is not this machine, reached by a proxy that is.
+    // A remote host, reached through a proxy on this machine.
     let proxy = server.url();
     let mut settings = remote("http://embeddings.example/v1");
     settings.push(("http_proxy", &proxy));
@@ -171,7 +171,7 @@ fn nothing_leaves_the_machine_before_the_user_has_agreed() {
     assert_eq!(place.nearest(&settings, "retry"), "send");
     let sent = server.given().concat().concat();
     assert!(sent.contains("backoff") && !sent.contains("canary"), "{sent}");
-    // Whoever deletes the index takes the word back.
+    // Deleting the index revokes the consent.
     place.run(&settings, &["index", "delete"]);
     let before = server.given().len();
     let (code, _, err) = place.run(&settings, &["index", "build"]);
@@ -179,11 +179,11 @@ fn nothing_leaves_the_machine_before_the_user_has_agreed() {
 }
 
 #[test]
-fn an_index_that_was_killed_goes_on_from_there() {
+fn an_index_that_was_killed_continues() {
     let (place, server) = (Place::new(), EmbeddingServer::start());
     let functions: String = (0..400).map(|number| function(&format!("step_{number}"), "parse")).collect();
     place.repo.file("long.py", &functions);
-    server.behave(Manner { takes: Duration::from_millis(150), ..Manner::default() });
+    server.behave(ServerBehavior { takes: Duration::from_millis(150), ..ServerBehavior::default() });
     let url = server.url();
     let settings = remote(&url);
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rhumb"));
@@ -196,30 +196,30 @@ fn an_index_that_was_killed_goes_on_from_there() {
     child.wait().unwrap();
     let before: usize = server.given().iter().map(Vec::len).sum();
     assert!(before < 403, "it was done before it was killed");
-    server.behave(Manner::default());
+    server.behave(ServerBehavior::default());
     let (code, out, err) = place.run(&settings, &["index", "build", "--json"]);
     assert_eq!((code, json(&out)["passages"].as_u64()), (0, Some(403)), "{out}{err}");
     let all: Vec<String> = server.given().concat();
-    // At most the batch that was on its way is sent twice.
+    // At most the batch in progress is sent twice.
     assert!(all.len() <= 403 + 64 && json(&out)["embedded"].as_u64().unwrap() < 403, "{} {out}", all.len());
     assert_eq!(place.nearest(&settings, "the door"), "open_it");
 }
 
 #[test]
-fn a_server_that_fails_is_told_by_what_it_says_and_what_it_changes() {
+fn a_failing_server_is_reported_with_its_message_and_the_consequence() {
     let (place, server) = (Place::new(), EmbeddingServer::start());
     let url = server.url();
     let settings = remote(&url);
-    server.behave(Manner { status: Some(401), ..Manner::default() });
+    server.behave(ServerBehavior { status: Some(401), ..ServerBehavior::default() });
     let (code, _, err) = place.run(&settings, &["index", "build"]);
     assert!(code == 4 && err.contains("not today") && !err.contains(KEY), "{code} {err}");
-    server.behave(Manner::default());
+    server.behave(ServerBehavior::default());
     assert_eq!(place.run(&settings, &["index", "build"]).0, 0);
-    // The same name, and all at once vectors of another length: nothing is mixed.
+    // The same name with vectors of another length: they are not mixed.
     place.repo.file("more.py", &function("more", "repeat"));
-    server.behave(Manner { extra: 3, ..Manner::default() });
+    server.behave(ServerBehavior { extra: 3, ..ServerBehavior::default() });
     let (code, _, err) = place.run(&settings, &["index", "build"]);
     assert!(code == 3 && err.contains("7 numbers") && err.contains("rhumb index delete"), "{code} {err}");
-    server.behave(Manner::default());
+    server.behave(ServerBehavior::default());
     assert_eq!(place.nearest(&settings, "again"), "send");
 }

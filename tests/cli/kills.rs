@@ -11,24 +11,14 @@ use super::*;
 
 /// Calls that change something on disk.
 const CALLS: [&str; 12] = [
-    "openat",
-    "write",
-    "rename",
-    "renameat",
-    "renameat2",
-    "link",
-    "linkat",
-    "unlink",
-    "unlinkat",
-    "fsync",
-    "flock",
+    "openat", "write", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "fsync", "flock",
     "ftruncate",
 ];
 
 /// How long one run may take, in seconds. A run takes less than two.
 const TIMEOUT: &str = "30";
 
-/// What git must never show as staged after an interruption: anything but the user's own file.
+/// After an interruption git must show nothing as staged but the user's own file.
 const STAGED: &str = "notes.md\n";
 
 struct Scene {
@@ -46,7 +36,7 @@ enum Work {
     Undo,
 }
 
-/// How things stand after an interruption.
+/// The state after an interruption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     /// The files are as before, and so is the branch.
@@ -58,7 +48,7 @@ enum Outcome {
 }
 
 impl Scene {
-    /// A repository in which the work can begin.
+    /// A repository before the work.
     fn new(work: Work) -> Self {
         let repo = harbour_repo();
         repo.file("notes.md", "# Notes\n\nMine.\n");
@@ -103,7 +93,7 @@ impl Scene {
         args.iter().map(|arg| (*arg).to_owned()).collect()
     }
 
-    /// Starts rhumb once more, and looks at what is there.
+    /// Starts rhumb again and determines the state.
     fn outcome(&self, work: Work, case: &str) -> Outcome {
         let mut command = rhumb(&self.repo.path(), &["apply", "--yes", "-"]);
         command.env("XDG_STATE_HOME", self.state.path()).write_stdin("Nothing.\n");
@@ -127,7 +117,7 @@ impl Scene {
         for folder in [git.clone(), git.join("refs/heads")] {
             for file in fs::read_dir(&folder).unwrap() {
                 let name = file.unwrap().file_name().to_string_lossy().into_owned();
-                // A git that was killed leaves its own locks, as it does elsewhere.
+                // A killed git leaves its own locks.
                 let is_gits = work == Work::EditWithHook && name != "index.lock";
                 if is_gits && name.ends_with(".lock") {
                     fs::remove_file(folder.join(&name)).unwrap();
@@ -166,7 +156,7 @@ fn counts(work: Work) -> BTreeMap<&'static str, usize> {
     most
 }
 
-/// Goes through the calls, each with what strace is to do at it.
+/// Runs once for each call and the fault that strace injects there.
 fn sweep(work: Work, injection: &str) {
     if !works("strace", &["-o", "/dev/null", "true"]) {
         return;

@@ -1,4 +1,4 @@
-//! `rhumb map`: what the model sees, as text and as JSON.
+//! `rhumb map`: the repo map as text and as JSON.
 
 use super::*;
 
@@ -52,7 +52,7 @@ fn the_json_of_the_map_has_the_fields_of_the_contract() {
     assert_eq!((&depth["line"], &depth["end_line"]), (&1.into(), &2.into()));
 }
 
-/// Reasons have their fields and stand heaviest first.
+/// Reasons have their fields and are sorted by weight.
 #[track_caller]
 fn check_reasons(value: &Value) {
     let reasons = value["why"].as_array().unwrap_or_else(|| panic!("no reasons in {value}"));
@@ -147,7 +147,7 @@ fn the_budget_and_the_model_of_the_map_may_be_named_by_the_flags_for_all_command
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_in_gits_folder_is_told_and_the_map_is_made_without_git() {
+fn a_pipe_in_gits_folder_is_reported_and_the_map_is_built_without_git() {
     for name in [".git/config", ".git/shallow", ".git/more"] {
         let repo = harbour_repo();
         repo.git(&["config", "include.path", "more"]);

@@ -65,7 +65,7 @@ fn the_words_of_the_command_line_are_the_request() {
         let sent = server.requests()[0].last_message().to_owned();
         assert!(sent.starts_with("where is the depth?"), "{args:?}: {sent} {out} {err}");
     }
-    // Next to -m the words are files, and an @ names one within the words. A folder is a word.
+    // With -m, arguments are files, and `@` names a file within the message. A folder is not a file.
     for args in [
         &["ask", "-m", "why?", "charts/compass.py"][..],
         &["ask", "why", "does", "@charts/compass.py", "turn?"],
@@ -81,7 +81,7 @@ fn the_words_of_the_command_line_are_the_request() {
 }
 
 #[test]
-fn a_path_among_the_words_is_asked_about_and_nothing_is_sent() {
+fn a_path_among_the_words_is_questioned_and_nothing_is_sent() {
     let repo = harbour_repo();
     let server = ModelServer::start(Vec::new());
     for (args, commands) in [

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Types `lines` at `rhumb --plain`, with the harbour in the chat.
+/// Runs `rhumb --plain` with `lines` as input and the harbour in the chat.
 fn script(repo: &TestRepo, server: &ModelServer, lines: &[&str], args: &[&str]) -> (i32, String) {
     let mut command = rhumb(&repo.path(), &["--plain", "--base-url", &server.base_url(), "--model", MODEL]);
     command.args(args).write_stdin(lines.iter().map(|line| format!("{line}\n")).collect::<String>());
@@ -87,7 +87,7 @@ fn what_is_left_undecided_is_there_in_the_next_run() {
 }
 
 #[test]
-fn edits_without_a_place_are_read_with_the_reason_and_the_nearest_lines() {
+fn edits_that_cannot_be_located_are_shown_with_the_reason_and_the_nearest_lines() {
     let steps = vec![Step::reply(&without_a_place()), Step::reply("I cannot."), Step::reply(&good())];
     let (repo, server, out) = talk(steps, &["Make it safe", "refused", "send back", "yes", "all", "write"]);
     holds(
@@ -126,7 +126,7 @@ fn a_question_is_answered_by_a_letter_and_a_wrong_one_does_nothing() {
 }
 
 #[test]
-fn a_message_in_the_place_of_an_answer_declines_nothing_and_goes_out() {
+fn a_message_instead_of_an_answer_declines_nothing_and_is_sent() {
     let steps = vec![Step::reply("It turns."), Step::reply("It still does.")];
     let (_, server, out) = talk(steps, &["What does charts/compass.py do?", "and the tide?"]);
     holds(
@@ -167,7 +167,7 @@ fn nothing_in_an_answer_a_file_or_an_output_drives_the_terminal() {
 }
 
 #[test]
-fn a_message_of_several_lines_goes_out_whole() {
+fn a_message_of_several_lines_is_sent_as_one() {
     let steps = vec![Step::reply("One."), Step::reply("Two.")];
     let (_, server, out) = talk(steps, &["\"\"\"first", "", "/second\"\"\"", "third\\", "fourth"]);
     holds(&out, &["more> ", "One.", "Two."]);
@@ -176,7 +176,7 @@ fn a_message_of_several_lines_goes_out_whole() {
 }
 
 #[test]
-fn hunks_are_changed_noted_on_taken_apart_and_taken_back() {
+fn hunks_are_edited_commented_split_and_undone() {
     let reply =
         block("harbour.py", "def depth(name):\n    return TABLE[name]\n", "def depth(port):\n    return TABLE[port]\n");
     let (repo, server) = (harbour_repo(), ModelServer::start(vec![Step::reply(&reply), Step::reply("As you wish.")]));
@@ -213,16 +213,7 @@ fn hunks_are_changed_noted_on_taken_apart_and_taken_back() {
 #[test]
 fn pages_are_printed() {
     let lines = [
-        "/help",
-        "/map",
-        "/tokens",
-        "/cost",
-        "/settings edit_format",
-        "/prompt",
-        "/ls",
-        "/theme x",
-        "/keys",
-        "/nothing",
+        "/help", "/map", "/tokens", "/cost", "/settings edit_format", "/prompt", "/ls", "/theme x", "/keys", "/nothing",
     ];
     let (_, _, out) = {
         let (repo, server) = (harbour_repo(), ModelServer::start(Vec::new()));
@@ -277,7 +268,7 @@ fn the_exit_code_of_a_script_tells_what_went_wrong() {
 }
 
 #[test]
-fn words_of_a_review_that_there_is_not_never_go_to_the_model() {
+fn review_commands_without_a_review_are_never_sent_to_the_model() {
     let steps = vec![Step::reply("Nothing to change."), Step::reply("All of what?")];
     let (_, server, out) = talk(steps, &["Make it safe", "all", "1", "write", "yes", "\"\"\"all\"\"\""]);
     holds(&out, &["error: all is an answer", "error: 1 is", "error: write is", "error: yes is", "All of what?"]);
@@ -346,7 +337,7 @@ fn ctrl_c_stops_the_answer_and_twice_it_leaves() {
 }
 
 #[test]
-fn a_dumb_terminal_gets_lines_and_is_told_so() {
+fn a_dumb_terminal_gets_the_line_mode_and_a_notice() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply(&good())]);
     let pty = terminal(&repo, &server, &[], "dumb");

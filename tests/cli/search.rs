@@ -33,7 +33,7 @@ fn it_is_explained_what_speaks_for_a_hit() {
 }
 
 #[test]
-fn a_query_without_a_word_to_search_for_is_told_so() {
+fn a_query_without_searchable_words_is_an_error() {
     let repo = harbour_repo();
     for (query, told) in [("", "empty"), ("  ", "empty"), ("how is the", "every text has"), ("zzyzx", "nothing speaks")]
     {

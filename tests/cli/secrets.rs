@@ -1,10 +1,10 @@
-//! What leaves the machine, what is kept for whom, and what an answer can bring about by itself.
+//! Secrets and privacy: what leaves the machine, who can read stored files, and what an answer can cause without consent.
 
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
 
-/// A key of a service, made here so that no file of ours holds one.
+/// An API key, built here so that no file of the repository contains one.
 fn token() -> String {
     concat!("ghp", "_Kq7Zp2Xw9Rt4Vy6Bn3Hm8Jd5Gf1LsCcTeUgA").to_owned()
 }
@@ -17,7 +17,7 @@ fn with_token() -> TestRepo {
 }
 
 #[test]
-fn a_key_in_a_file_is_masked_in_what_is_sent_and_told() {
+fn a_key_in_a_file_is_masked_in_the_request_and_reported() {
     let repo = with_token();
     let server = ModelServer::start(vec![Step::reply(&good())]);
     let (code, _, err) = edit(&repo, &server, &["--yes"]);
@@ -65,7 +65,7 @@ fn an_edit_of_a_masked_line_is_refused_and_no_mask_written() {
     untouched(&repo);
 }
 
-/// Answers that do what a hidden instruction in a file would have a model do.
+/// Answers that follow a hidden instruction in a file.
 fn injections() -> Vec<String> {
     let new =
         |path: &str, text: &str| format!("{path}\n```\n<<<<<<< SEARCH\n=======\n{text}\n>>>>>>> REPLACE\n```\n\n");
@@ -106,14 +106,14 @@ fn no_answer_has_an_effect_without_a_yes() {
 }
 
 #[test]
-fn what_runs_later_lies_outside_the_chat_or_calls_out_is_flagged() {
+fn auto_run_files_files_outside_the_chat_and_network_hosts_are_flagged() {
     let repo = harbour_repo();
     let mut flags = Vec::new();
     for reply in injections() {
         let mut command = rhumb(&repo.path(), &["apply", "--dry-run", "--json", "--file", "harbour.py", "-"]);
         command.write_stdin(reply);
         let (_, out, _) = run(command);
-        // What holds no edit is no JSON.
+        // An answer without an edit is not JSON.
         let told = serde_json::from_str::<Value>(&out).unwrap_or_default();
         flags.push(told["hunks"][0]["flags"].to_string());
     }
@@ -126,7 +126,7 @@ fn what_runs_later_lies_outside_the_chat_or_calls_out_is_flagged() {
     assert!(flags[9..].iter().all(|flags| flags == "null"), "{flags:?}");
 }
 
-/// The harbour with files under names that say nothing of what they are: links to a file and to a folder.
+/// The harbour with links to a file and to a folder under harmless names.
 fn with_links() -> TestRepo {
     let repo = harbour_repo();
     repo.file("Makefile", "all:\n\ttrue\n").file(".github/workflows/ci.yml", "on: push\n");
@@ -167,7 +167,7 @@ fn a_link_does_not_hide_that_what_it_leads_to_runs_later() {
 }
 
 #[test]
-fn with_no_umask_at_all_what_is_kept_is_for_its_owner_alone() {
+fn with_an_empty_umask_stored_files_are_readable_for_their_owner_only() {
     let (home, repo) = (tempfile::tempdir().unwrap(), harbour_repo());
     let server = ModelServer::start(vec![Step::reply(&good())]);
     let state = home.path().join("state");
@@ -197,7 +197,7 @@ fn with_no_umask_at_all_what_is_kept_is_for_its_owner_alone() {
     assert!(seen > 2, "{seen} files");
 }
 
-/// A folder that belongs to somebody else: given away where that is allowed, and the system's own where it is not.
+/// A folder of another user: one whose owner was changed if that is allowed, else a system folder.
 fn foreign(folder: &Path) {
     let is_given = fs::create_dir_all(folder).and_then(|()| std::os::unix::fs::chown(folder, Some(65_534), None));
     if is_given.is_err() {
@@ -232,14 +232,14 @@ fn a_state_folder_of_another_user_is_refused_and_their_cache_not_read() {
         );
     }
     assert_eq!(repo.read("harbour.py"), HARBOUR);
-    // What can be made again is made again, and not kept.
+    // Files that can be rebuilt are rebuilt.
     foreign(&cache.join("rhumb"));
     let mut command = rhumb(&repo.path(), &["map"]);
     command.env("XDG_CACHE_HOME", &cache);
     let (code, out, err) = run(command);
     assert!(code == 0 && out.contains("harbour.py"), "{out}{err}");
     assert!(!cache.join("rhumb/maps").exists());
-    // The first screen of the app cannot be had either: it would go on with somebody else's session.
+    // The app does not start either, since it would continue a session of another user.
     let environment = [("XDG_STATE_HOME", state.to_str().unwrap())];
     let pty = Pty::spawn(Path::new(env!("CARGO_BIN_EXE_rhumb")), &[], &repo.path(), &environment, 100, 30);
     pty.wait_for("belongs to another user");

@@ -1,4 +1,4 @@
-//! Where addresses, models and keys may come from, and what is told when they are wrong.
+//! Sources of addresses, models and keys, and the messages for invalid ones.
 
 use super::*;
 
@@ -78,7 +78,7 @@ fn the_demo_does_not_depend_on_the_settings() {
         command.env("HOME", home.path()).env("RHUMB_MAP_TOKENS", "lots").env("RHUMB_THEME", "none");
         command.env_remove("RHUMB_API_KEY");
         let (code, _, err) = run(command);
-        // There is no terminal; but that is as far as it must come.
+        // The command fails only because there is no terminal.
         assert!(code == 3 && err.contains("rhumb map"), "{code} {err}");
     }
     for args in [["--theme", "no-such", "demo"], ["demo", "--theme", "no-such"]] {
@@ -88,7 +88,7 @@ fn the_demo_does_not_depend_on_the_settings() {
 }
 
 #[test]
-fn settings_that_are_wrong_are_told_before_anything_is_sent() {
+fn invalid_settings_are_reported_before_anything_is_sent() {
     let repo = harbour_repo();
     let server = ModelServer::start(Vec::new());
     let url = server.base_url();

@@ -1,8 +1,8 @@
-//! `rhumb undo` and `redo`, the journal behind them, and what files keep when they are written.
+//! `rhumb undo` and `rhumb redo`, their journal, and the attributes that files keep when they are written.
 
 use super::*;
 
-/// A plain folder with a journal of its own.
+/// A folder without a repository, with a state folder for the journal.
 struct Folder {
     dir: tempfile::TempDir,
 }
@@ -29,7 +29,7 @@ impl Folder {
         fs::write(self.dir.path().join("root").join(path), bytes).unwrap();
     }
 
-    /// The one record of the journal.
+    /// The only record of the journal.
     fn record(&self) -> std::path::PathBuf {
         let repo = fs::read_dir(self.dir.path().join("state/rhumb/journal")).unwrap();
         let repo = repo.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
@@ -121,11 +121,11 @@ fn a_commit_that_others_may_have_or_that_is_to_stay_is_reverted() {
 }
 
 #[test]
-fn a_write_that_was_killed_is_finished_by_the_next_command_and_told() {
+fn a_write_that_was_killed_is_finished_by_the_next_command_and_reported() {
     let folder = Folder::new(&[("a.py", b"1\n"), ("b.py", b"1\n")]);
     let reply = block("a.py", "1\n", "2\n") + &block("b.py", "1\n", "2\n");
     assert_eq!(folder.rhumb(&["apply", "--yes", "-"], &reply).0, 0);
-    // As it is when the process dies after the first file.
+    // The state after a process died behind the first file.
     let record = folder.record();
     fs::rename(&record, record.with_extension("doing")).unwrap();
     folder.write("b.py", b"1\n");
@@ -158,7 +158,7 @@ fn commands_that_only_read_name_a_write_that_was_interrupted_and_leave_it() {
         let told = err.matches("an earlier write was interrupted: a.py, b.py").count();
         assert_eq!((told, err.contains("finishes it or takes it back")), (1, true), "{args:?}: {err}");
         let is_json = args[0] != "ask";
-        // A search prints one object a line.
+        // A search prints one object per line.
         let parts: Vec<&str> = if args[0] == "search" { out.lines().collect() } else { vec![&out] };
         assert!(!is_json || parts.iter().all(|part| json(part).is_object()), "{args:?}: {out}");
     }
@@ -194,7 +194,7 @@ fn files_keep_their_encoding_and_what_does_not_fit_is_named() {
     assert!(err.contains("convert latin.py to UTF-8"), "{err}");
 }
 
-/// A line that retitles the window of a terminal, unless it is made visible.
+/// A line that changes the title of a terminal window unless it is sanitized.
 const TITLE: &str = "    return '\x1b]0;owned\x07'\n";
 
 fn retitling() -> String {
@@ -212,14 +212,14 @@ fn escapes_in_a_diff_reach_a_pipe_as_they_are() {
     for args in [&["apply", "--dry-run", "reply.md"][..], &edit] {
         let output = rhumb(&repo.path(), args).output().unwrap();
         let out = String::from_utf8(output.stdout).unwrap();
-        // In the diff, and before that in the answer as it streamed.
+        // In the diff, and before in the streamed answer.
         assert_eq!(out.matches(TITLE).count(), if args[0] == "edit" { 2 } else { 1 }, "{args:?}: {out:?}");
         let patch = tempfile::NamedTempFile::new().unwrap();
         fs::write(patch.path(), &out[out.find("diff --git").unwrap()..]).unwrap();
         repo.git(&["apply", patch.path().to_str().unwrap()]);
         assert_eq!(repo.read("harbour.py"), patched, "{args:?}");
         repo.git(&["checkout", "harbour.py"]);
-        // Messages are for the eye and never hold escapes.
+        // Messages never contain escape sequences.
         assert!(!output.stderr.contains(&0x1b), "{args:?}");
     }
 }

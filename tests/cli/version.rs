@@ -1,4 +1,4 @@
-//! Which build it is: what is printed, and how the build finds it out.
+//! `rhumb --version`, and how the build determines the commit.
 
 use super::*;
 

@@ -27,7 +27,7 @@ fn holding(folder: &Path, found: &mut Vec<String>) {
 }
 
 #[test]
-fn a_key_that_is_entered_is_stored_for_its_owner_alone_and_seen_nowhere() {
+fn an_entered_key_is_stored_for_its_owner_only_and_never_shown() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply("Fair winds.")]);
     let config = tempfile::tempdir().unwrap();
@@ -91,7 +91,7 @@ fn the_key_is_in_nothing_that_is_drawn_or_written() {
     let server = ModelServer::start(steps);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     for turn in 1..=count {
-        // A message that was not answered is given back; it goes out again as it is.
+        // A message without an answer returns to the composer and is sent again unchanged.
         pty.key("Ctrl-c");
         send(&pty, REQUEST);
         server.wait_for_requests(turn);
@@ -115,14 +115,14 @@ fn the_key_is_in_nothing_that_is_drawn_or_written() {
     quit(&mut pty);
     let raw = pty.raw();
     assert!(!raw.windows(KEY.len()).any(|window| window == KEY.as_bytes()), "the key was drawn");
-    // The sessions' database is among what is searched.
+    // The database of sessions is searched too.
     let database = sessions_folder(&pty.home().join(".local/state/rhumb"), &repo.path()).join("sessions.db");
     assert!(fs::metadata(&database).is_ok_and(|metadata| metadata.len() > 0), "{}", database.display());
     let mut found = Vec::new();
     holding(pty.home(), &mut found);
     holding(&repo.path(), &mut found);
     assert!(found.is_empty(), "the key was written to {found:?}");
-    // It did reach the server, or all this would prove nothing.
+    // The server must have received the key, or the test proves nothing.
     let sent = server.requests().iter().all(|request| request.headers["authorization"] == format!("Bearer {KEY}"));
     assert!(sent);
 }

@@ -1,4 +1,4 @@
-//! What an answer cites, in a real terminal: links by the mouse as a terminal sends it, and what leads nowhere.
+//! Citations of an answer in a real terminal: links that are clicked, and citations without a target.
 
 use super::{harbour_repo, open_sized, quit, send};
 use crate::support::pty::Pty;

@@ -1,4 +1,4 @@
-//! Commits: who writes their messages, what becomes of the user's own changes, and what the commands show.
+//! Commits: their messages, the user's own changes, and the output of the commands.
 
 use super::{
     HARBOUR, KEY, REQUEST, SUBJECT, confirm, harbour_repo, harbour_with_first_hunk, open, quit, rhumb, search_replace,
@@ -18,7 +18,7 @@ fn open_with_weak(repo: &TestRepo, server: &ModelServer) -> Pty {
     pty
 }
 
-/// Asks, accepts the first hunk, rejects the second, and writes.
+/// Sends the request, accepts the first hunk, rejects the second, and writes.
 fn write_first_hunk(pty: &Pty) {
     send(pty, REQUEST);
     pty.wait_for("review · 2 pending");
@@ -43,7 +43,7 @@ fn the_weak_model_writes_the_message_after_the_files_are_written() {
     let asked = &server.wait_for_requests(2)[1];
     assert!(holds(asked, REQUEST) && holds(asked, "+    return TABLE.get(name, 0.0)"), "{}", asked.body);
     assert!(!holds(asked, "metres:.1f"), "what was rejected: {}", asked.body);
-    // What is typed meanwhile is the user's.
+    // Text that the user types in the meantime stays in the composer.
     let mine = harbour_with_first_hunk() + "# mine\n";
     repo.file("harbour.py", &mine);
     server.go_on();
@@ -87,7 +87,7 @@ fn leaving_while_the_message_is_awaited_commits_without_it() {
 }
 
 #[test]
-fn a_kill_while_the_message_is_awaited_is_told_at_the_next_start() {
+fn a_kill_while_the_commit_message_is_awaited_is_reported_at_the_next_start() {
     let (repo, home) = (harbour_repo(), tempfile::tempdir().unwrap());
     let home = home.path().to_string_lossy();
     let server = ModelServer::start(vec![Step::reply(&search_replace()), Step::Hang]);
@@ -108,7 +108,7 @@ fn a_kill_while_the_message_is_awaited_is_told_at_the_next_start() {
     write_first_hunk(&killed);
     killed.wait_for("Wrote 1 hunk: ");
     server.wait_for_requests(2);
-    // Another one finds nothing amiss: the commit is still to be made.
+    // Another run finds no problem; the commit is still pending.
     let mut other = open();
     other.wait_for("compass.py");
     assert!(!other.screen().contains("was to be committed"), "{}", other.screen());

@@ -1,4 +1,4 @@
-//! Working without a model: the prompt goes out by the clipboard, the reply comes in by a paste.
+//! Copy mode: the prompt is copied to the clipboard and the reply is pasted.
 
 use std::net::TcpStream;
 
@@ -9,7 +9,7 @@ use super::{
 use crate::support::escapes::{Scanner, Sequence};
 use crate::support::pty::Pty;
 
-/// What the program put on the clipboard last by OSC 52.
+/// The last text that the program copied with OSC 52.
 pub(super) fn clipboard(pty: &Pty) -> Option<String> {
     let mut scanner = Scanner::default();
     let found = pty.raw().into_iter().filter_map(|byte| scanner.push(byte)).last_copy()?;
@@ -50,7 +50,7 @@ fn the_prompt_is_copied_and_a_pasted_reply_is_reviewed_and_written() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &["--file", "harbour.py"]);
     pty.wait_for("no model: copy mode");
-    // The survey is done when the map shows.
+    // The survey is complete when the map is shown.
     pty.wait_for("charts/compass.py");
     pty.type_text(REQUEST);
     wait_for_draft(&pty, REQUEST);
@@ -77,7 +77,7 @@ fn the_prompt_is_copied_and_a_pasted_reply_is_reviewed_and_written() {
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
     untouched(&repo, &[SUBJECT, "Start the harbour"]);
 
-    // Another reply, to a request that was never typed here: the commit must not claim the first one.
+    // A reply to a request that was not typed here: the commit message must not contain the first request.
     pty.key("F4");
     pty.wait_for("paste the model's reply");
     pty.paste("notes.md\r```\r<<<<<<< SEARCH\r=======\r# Notes\r>>>>>>> REPLACE\r```\r");
@@ -91,7 +91,7 @@ fn the_prompt_is_copied_and_a_pasted_reply_is_reviewed_and_written() {
 }
 
 #[test]
-fn sending_without_a_model_says_what_to_do_and_keeps_the_draft() {
+fn sending_without_a_model_explains_what_to_do_and_keeps_the_draft() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     pty.type_text(REQUEST);
@@ -121,7 +121,7 @@ fn a_paste_without_edits_or_without_anything_opens_no_review() {
 
 #[test]
 fn looking_for_servers_where_there_are_none_says_so() {
-    // Somebody's own server on this machine would be found, rightly.
+    // A model server that runs on this machine would be found.
     let usual = [11434, 1234, 8080, 8000];
     if usual.iter().any(|port| TcpStream::connect(("127.0.0.1", *port)).is_ok()) {
         return;

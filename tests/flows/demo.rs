@@ -17,7 +17,7 @@ fn folders(pty: &Pty) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_demo_goes_from_enter_to_commit_and_leaves_nothing_behind() {
+fn the_demo_runs_from_enter_to_commit_and_removes_its_files() {
     let elsewhere = tempfile::tempdir().unwrap();
     let mut pty = Pty::spawn(&rhumb(), &["demo", "--speed", "1000"], elsewhere.path(), &[], 160, 48);
     pty.wait_for("demo: recorded replies");

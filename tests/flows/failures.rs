@@ -1,4 +1,4 @@
-//! Everything that can go wrong with an answer: the draft comes back, the app goes on, nothing is written.
+//! Failures of a request: the draft returns to the composer, the app continues, nothing is written.
 
 use super::copy_mode::clipboard;
 use super::{
@@ -17,7 +17,7 @@ fn status(code: u16, retry_after: &str) -> Step {
 }
 
 #[test]
-fn a_refusal_is_told_and_the_draft_comes_back() {
+fn a_refusal_is_reported_and_the_draft_returns() {
     let repo = harbour_repo();
     let server = ModelServer::start(Vec::new());
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
@@ -27,11 +27,11 @@ fn a_refusal_is_told_and_the_draft_comes_back() {
         (Step::error(404, "no such model"), 1, "no such model"),
         (Step::error(400, "odd request"), 1, "odd request"),
         (Step::Html, 1, "does not answer like a chat"),
-        // No pause is asked for between these tries; all of them fail.
+        // The server requests no pause between these attempts, and all of them fail.
         (status(500, "0"), 4, "the server failed (status 500)"),
         (status(429, "0"), 4, "rate limited by the server"),
     ] {
-        // A screen without the notices of the round before.
+        // A screen without the notices of the previous round.
         pty.key("Ctrl-l");
         wait_for_draft(&pty, REQUEST);
         let before = server.requests().len();
@@ -43,7 +43,7 @@ fn a_refusal_is_told_and_the_draft_comes_back() {
         answers_keys(&pty);
         untouched(&repo, &["Start the harbour"]);
     }
-    // The same app, the same draft: it still works when the server does.
+    // The same app sends the same draft once the server works again.
     server.push([Step::reply(&search_replace())]);
     pty.key("Enter");
     pty.wait_for("review · 2 pending");
@@ -71,7 +71,7 @@ fn a_server_that_asks_for_patience_is_asked_again() {
 }
 
 #[test]
-fn a_server_on_this_machine_that_does_not_run_is_told_at_once() {
+fn a_local_server_that_does_not_run_is_reported_at_once() {
     let repo = harbour_repo();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{free}/v1");
@@ -120,7 +120,7 @@ fn a_stream_that_breaks_before_any_text_is_tried_again() {
 fn a_stream_that_breaks_after_some_text_keeps_it_and_applies_nothing() {
     let repo = harbour_repo();
     let reply = search_replace();
-    // Everything but the last words: both blocks are whole, and the answer still is not.
+    // All but the last words: both blocks are complete, but the answer is not.
     let (most, _) = reply.split_once("fair winds").unwrap();
     let steps = vec![Step::Drop { chunks: pieces(most) }, Step::reply("That is all, fair winds.\n")];
     let server = ModelServer::start(steps);
@@ -133,7 +133,7 @@ fn a_stream_that_breaks_after_some_text_keeps_it_and_applies_nothing() {
     answers_keys(&pty);
     assert!(!pty.screen().contains("pending"), "{}", pty.screen());
     untouched(&repo, &["Start the harbour"]);
-    // On the user's word the model goes on where it stopped.
+    // If the user agrees, the model continues where it stopped.
     send(&pty, "/continue");
     pty.wait_for("review · 2 pending");
     assert!(server.requests()[1].last_message().contains("Go on exactly where it ends"));
@@ -154,7 +154,7 @@ fn an_answer_that_hangs_can_be_cancelled() {
     pty.key("Esc");
     server.wait_cancelled();
     wait_for_draft(&pty, REQUEST);
-    // What came back is the draft for everything, not only for the eye.
+    // The returned draft is a real draft, not only shown.
     pty.key("F3");
     pty.wait_for("is on the clipboard.");
     assert!(clipboard(&pty).is_some_and(|prompt| prompt.contains(REQUEST)), "{}", pty.screen());
@@ -181,7 +181,7 @@ fn a_second_message_waits_for_the_first_answer() {
 }
 
 #[test]
-fn an_answer_without_edits_is_only_said() {
+fn an_answer_without_edits_is_reported() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply("The tide turns every six hours.\n")]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
@@ -208,7 +208,7 @@ fn an_answer_cut_off_in_a_block_applies_nothing() {
     answers_keys(&pty);
     assert!(!pty.screen().contains("pending"), "{}", pty.screen());
     untouched(&repo, &["Start the harbour"]);
-    // Asked for by hand, the whole block is there and the half one is not.
+    // On request, the complete block is proposed and the incomplete one is not.
     send(&pty, "/review");
     pty.wait_for("1 pending");
     quit(&mut pty);
@@ -222,7 +222,7 @@ fn an_answer_that_reaches_the_limit_is_gone_on_with() {
     let at = reply.find("{metres:.1f}").unwrap();
     let line = reply[..at].rfind('\n').unwrap() + 1;
     let cut = Step::Cut { chunks: pieces(&reply[..at]), reason: "length".into() };
-    // The model does as it is told, and repeats where it was.
+    // The model follows the instruction and repeats the last line.
     let rest = Step::reply(&format!("Continuing:\n\n{}", &reply[line..]));
     let server = ModelServer::start(vec![cut, rest]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
@@ -236,7 +236,7 @@ fn an_answer_that_reaches_the_limit_is_gone_on_with() {
 }
 
 #[test]
-fn an_edit_without_a_place_is_shown_and_not_written() {
+fn an_edit_that_cannot_be_located_is_shown_and_not_written() {
     let repo = harbour_repo();
     let reply = search_replace().replace("return TABLE[name]\n=", "return lookup(ports, name, mode='strict')\n=");
     let server = ModelServer::start(vec![Step::reply(&reply)]);

@@ -1,4 +1,4 @@
-//! What the system takes away while the app runs: room on the disk, the folder, the terminal; and what is too large for it.
+//! Faults while the app runs: a full disk, a deleted folder, a closed terminal, and input that is too large.
 #![allow(clippy::print_stderr)] // what is skipped is told
 
 use std::fs;
@@ -13,11 +13,11 @@ use super::{
     HARBOUR, KEY, REQUEST, answers_keys, harbour_repo, harbour_with_first_hunk, open, open_set, quit, rhumb,
     search_replace, send, wait_for_draft,
 };
-use crate::support::PATIENCE;
+use crate::support::WAIT_TIMEOUT;
 use crate::support::pty::Pty;
 use crate::support::server::{MODEL, ModelServer, Step};
 
-/// Opens the app with a soft limit on the size of what it writes, in blocks of 512 bytes or more.
+/// Opens the app with a soft limit on the file size, in blocks of at least 512 bytes.
 fn open_limited(folder: &Path, server: &ModelServer, blocks: u32) -> Pty {
     let (url, program) = (server.base_url(), rhumb());
     let script = format!("ulimit -S -f {blocks}; exec \"$0\" \"$@\"");
@@ -29,18 +29,18 @@ fn open_limited(folder: &Path, server: &ModelServer, blocks: u32) -> Pty {
 }
 
 #[test]
-fn a_write_without_room_is_told_and_its_review_waits_until_there_is() {
+fn a_write_without_disk_space_is_reported_and_its_review_waits() {
     let repo = harbour_repo();
     let tail = "# fathoms and fathoms\n".repeat(4000);
     repo.file("harbour.py", &format!("{HARBOUR}{tail}")).commit("A long harbour");
     let server = ModelServer::start(vec![Step::reply(&search_replace())]);
     let mut pty = open_limited(&repo.path(), &server, 40);
-    // What is too large to be kept is told once and holds nothing up.
+    // A session that is too large to store is reported once and delays nothing.
     send(&pty, REQUEST);
     pty.wait_for("review · 2 pending");
     pty.key("Enter");
     pty.type_text("ynw");
-    // The record of the write is too large as well.
+    // The journal record of the write is too large as well.
     pty.wait_for("This write cannot be recorded. Write it anyway?");
     pty.type_text("y");
     pty.wait_for("would exceed the maximum file size");
@@ -61,7 +61,7 @@ fn a_write_without_room_is_told_and_its_review_waits_until_there_is() {
 }
 
 #[test]
-fn a_folder_that_goes_away_is_told_and_the_app_goes_on() {
+fn a_deleted_folder_is_reported_and_the_app_continues() {
     let repo = harbour_repo();
     let path = repo.path();
     let mut pty = open(&path, None, &[]);
@@ -75,7 +75,7 @@ fn a_folder_that_goes_away_is_told_and_the_app_goes_on() {
     pty.type_text("a draft");
     wait_for_draft(&pty, "a draft");
     pty.key("Ctrl-u");
-    // A folder of that name is worked in again.
+    // A new folder of that name is used again.
     fs::create_dir(&path).unwrap();
     fs::write(path.join("anew.py"), "def anew():\n    pass\n").unwrap();
     send(&pty, "/map-refresh");
@@ -104,9 +104,9 @@ fn a_terminal_that_is_closed_ends_the_app() {
         let count = reader.read(&mut piece).unwrap();
         seen.extend_from_slice(&piece[..count]);
     }
-    // The last holders of it: the window is gone.
+    // Both ends are closed: the window is gone.
     drop((reader, pair.master));
-    let limit = Instant::now() + PATIENCE;
+    let limit = Instant::now() + WAIT_TIMEOUT;
     while child.try_wait().unwrap().is_none() {
         assert!(Instant::now() < limit, "it goes on without a terminal");
         std::thread::sleep(Duration::from_millis(20));
@@ -114,14 +114,14 @@ fn a_terminal_that_is_closed_ends_the_app() {
 }
 
 #[test]
-fn a_terminal_that_was_small_for_a_moment_is_drawn_anew() {
+fn a_terminal_that_was_small_for_a_moment_is_redrawn() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     pty.wait_for("compass.py");
     answers_keys(&pty);
     let whole = pty.screen();
     for (cols, rows) in [(1, 1), (40, 10), (159, 47)] {
-        // Both sizes come before a frame.
+        // Both resizes arrive before a frame.
         pty.resize(cols, rows);
         pty.resize(160, 48);
         pty.wait_until(|screen| screen == whole, "the same screen again");
@@ -136,7 +136,7 @@ fn a_storm_of_sizes_ends_in_the_last_one() {
     pty.type_text("a draft");
     wait_for_draft(&pty, "a draft");
     for round in 0..300_u16 {
-        // Nothing, next to nothing, very wide, very high, and all that lies between.
+        // Sizes from zero to very wide and very high.
         let (cols, rows) = match round % 10 {
             0 => (0, 0),
             1 => (1, 1),
@@ -173,7 +173,7 @@ fn odd_surroundings_change_nothing_that_matters() {
 }
 
 #[test]
-fn a_file_that_an_editor_holds_is_marked_in_the_review_and_told_with_the_write() {
+fn a_file_that_is_open_in_an_editor_is_flagged_in_the_review_and_reported_with_the_write() {
     let repo = harbour_repo();
     repo.file(".gitignore", "*.swp\n").commit("Ignore swap files").file(".harbour.py.swp", "b0VIM 9.1");
     let server = ModelServer::start(vec![Step::reply(&search_replace())]);
@@ -189,7 +189,7 @@ fn a_file_that_an_editor_holds_is_marked_in_the_review_and_told_with_the_write()
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
 }
 
-/// The most memory that the program has had so far, in MiB.
+/// The peak memory of the program so far, in MiB.
 #[cfg(target_os = "linux")]
 fn peak(pty: &Pty) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", pty.process_id())).unwrap();
@@ -201,7 +201,7 @@ fn peak(pty: &Pty) -> u64 {
 #[test]
 fn huge_files_hold_nothing_up_and_fill_no_memory() {
     let repo = harbour_repo();
-    // A file of 200 MB that takes no room on the disk, and one of a million lines.
+    // A sparse file of 200 MB, and one with a million lines.
     repo.file("huge.py", "");
     fs::File::options().write(true).open(repo.path().join("huge.py")).unwrap().set_len(200_000_000).unwrap();
     repo.file("lines.py", &"x = 1\n".repeat(1_000_000));
@@ -237,7 +237,7 @@ fn a_hundred_thousand_files_hold_nothing_up_and_fill_no_memory() {
     pty.type_text("a draft");
     wait_for_draft(&pty, "a draft");
     pty.key("Ctrl-u");
-    // What is read so far is enough.
+    // The part that was read so far suffices.
     pty.wait_for("of 100,002");
     send(&pty, "/stop-reading");
     answers_keys(&pty);

@@ -1,4 +1,4 @@
-//! Attacks in a real terminal: of all bytes that it is sent, none of a sequence comes from outside.
+//! Attacks in a real terminal: no control sequence from a file, a reply or a server reaches it.
 
 use std::fs;
 
@@ -8,20 +8,20 @@ use crate::support::escapes::{Scanner, Sequence};
 use crate::support::repo::TestRepo;
 use crate::support::server::{ModelServer, Step};
 
-/// Whether the program itself sends such a sequence.
+/// Whether the program itself sends a sequence of this kind.
 fn is_ours(sequence: &Sequence) -> bool {
     match sequence {
         Sequence::Csi(body) => match body.chars().last() {
-            // At a terminal of 24-bit colour a theme never asks for one of the palette, nor for blinking or hiding.
+            // With 24-bit colours a theme uses no palette colour, and no blinking or hidden text.
             Some('m') => !body.contains("8;5;") && !["7;5;8m", "0;1;31;40m"].contains(&body.as_str()),
             Some('H' | 'J' | 'K' | 'A' | 'B' | 'C' | 'D' | 'G' | 'd' | 'X' | 'u' | 'q') => !body.contains("31337"),
             Some('h' | 'l') => body.starts_with('?') && !body.contains("31337"),
-            // The title of the window is kept, and put back.
+            // The title of the window is saved and restored.
             Some('t') => ["22;0t", "23;0t"].contains(&body.as_str()),
             _ => false,
         },
         Sequence::Escape(body) => ["7", "8", "(B"].contains(&body.as_str()),
-        // The title of the window, and the question for the ground.
+        // The title of the window, and the query for the background colour.
         Sequence::Text(body) => {
             let state = body.strip_prefix("]0;").and_then(|title| Some(title.split_once("rhumb")?.0));
             let is_title = state.is_some_and(|state| state.chars().all(|c| "…✓?() 0123456789".contains(c)));
@@ -36,7 +36,7 @@ fn check(raw: &[u8], step: &str) {
     for sequence in raw.iter().filter_map(|byte| scanner.push(*byte)) {
         assert!(is_ours(&sequence), "{step}: {sequence:?} was sent");
     }
-    // What was read so far may end within a character.
+    // The output read so far may end within a character.
     let text = std::str::from_utf8(raw).or_else(|error| match error.error_len() {
         None => std::str::from_utf8(&raw[..error.valid_up_to()]),
         Some(_) => Err(error),
@@ -53,7 +53,7 @@ fn check(raw: &[u8], step: &str) {
 /// All attacks in prose, in a block of code and in an edit.
 fn reply() -> String {
     let lines = attacks::all("# ");
-    // With a NUL in it the file would be a binary one, and not sent again.
+    // A file with a NUL is binary and would not be sent again.
     let written = lines.replace('\0', "");
     format!(
         "{}\n```sh\n{lines}```\n\nplain.py\n```python\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n{written}>>>>>>> REPLACE\n```\n\nALL SAID\n",
@@ -64,7 +64,7 @@ fn reply() -> String {
 #[test]
 fn no_sequence_from_outside_reaches_the_terminal() {
     let repo = TestRepo::new();
-    // A file with a NUL in it would be a binary one, and not sent.
+    // A file with a NUL is binary and would not be sent.
     repo.file("plain.py", &format!("x = 1\n{}", attacks::all("# ").replace('\0', "")));
     for (at, (_, text)) in ATTACKS.iter().enumerate() {
         repo.file(&format!("n{at}{}.py", attacks::as_name(text)), &format!("def f{at}(): pass  # {text}\n"));
@@ -78,7 +78,7 @@ fn no_sequence_from_outside_reaches_the_terminal() {
         Step::Status { code: 401, body: evil.clone(), headers: Vec::new() },
         Step::reply("fine"),
     ]);
-    // Nothing is summed up: the errors are for what is sent here.
+    // No history summary is requested, so that the scripted errors answer the messages below.
     let settings = [("RHUMB_HISTORY_TOKENS", "1000000")];
     let mut pty = open_set(&repo.path(), Some(&server), &["--file", "plain.py", "--file", "bytes.py"], &settings);
     send(&pty, "do it");
@@ -102,11 +102,11 @@ fn no_sequence_from_outside_reaches_the_terminal() {
     for (request, (step, told)) in
         [("an error of the server", "(status 400)"), ("a page instead of an answer", "(status 401)")].iter().enumerate()
     {
-        // A message that was not answered is given back.
+        // A message without an answer returns to the composer.
         pty.key("Ctrl-c");
         send(&pty, "again");
         pty.wait_until(|_| server.requests().len() >= request + 2, "the request");
-        // A screen from before the message left has no turn either: what is told of this one must have come.
+        // A screen from before the request shows no turn either, so the notice of this turn must be visible.
         pty.wait_until(|screen| screen.contains(told) && !screen.contains("Esc cancels"), step);
         check(&pty.raw(), step);
     }

@@ -1,4 +1,4 @@
-//! The map of a running session: it follows the disk, and the user's choices.
+//! The map of a running session follows changes on disk and the user's choices.
 
 use super::{harbour_repo, open, quit};
 
@@ -42,10 +42,10 @@ fn a_manual_map_waits_for_the_command() {
     pty.type_text("/map-refresh manual");
     pty.key("Enter");
     pty.wait_for("from now on: manual");
-    // The command reads the repository once more itself; what comes after that must wait.
+    // The command surveys the repository again, so the next step must wait.
     std::thread::sleep(std::time::Duration::from_millis(500));
     std::fs::write(repo.path().join("charts/sextant.py"), "def take_sight():\n    return 1\n").unwrap();
-    // Far longer than a followed change takes.
+    // Far longer than the watcher takes for a change.
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     assert!(!pty.screen().contains("sextant"), "{}", pty.screen());
     pty.type_text("/map-refresh");

@@ -1,28 +1,28 @@
-//! A stage for the flows: a repository, a model and the program between them.
+//! The fixture of the flow tests: a repository, a model server and the program in a terminal.
 
-mod asking;
+mod attachments;
+mod background;
 mod canary;
-mod choosing;
 mod citing;
 mod commits;
+mod context_limits;
 mod copy_mode;
 mod demo;
-mod everywhere;
+mod edit_rounds;
 mod failures;
 mod faults;
-mod ground;
 mod hostile;
-mod long;
+mod hunk_questions;
 mod map;
 mod modes;
-mod outside;
 mod repositories;
 mod resize;
 mod review;
-mod rounds;
+mod runtime_settings;
 mod sessions;
 mod stale;
 mod terminal;
+mod terminal_protocol;
 mod turn;
 mod undo;
 mod verify;
@@ -34,7 +34,7 @@ use crate::support::pty::Pty;
 use crate::support::repo::TestRepo;
 use crate::support::server::{MODEL, ModelServer};
 
-/// The key that the program is given; it may reach the server and nothing else.
+/// The API key of the program. Only the server may receive it.
 pub const KEY: &str = "sk-canary-0123456789";
 
 /// The request of most flows: its first line becomes the commit message.
@@ -146,7 +146,7 @@ pub fn rhumb() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_rhumb"))
 }
 
-/// Opens the app in `folder` on a screen with room for all panes; the model is `server`, if there is one.
+/// Opens the app in `folder` on a screen large enough for all panes. `server` is the model, if given.
 #[track_caller]
 pub fn open(folder: &Path, server: Option<&ModelServer>, args: &[&str]) -> Pty {
     open_sized(folder, server, args, 160, 48)
@@ -182,7 +182,7 @@ fn spawn(
     pty.wait_for("❯");
     let is_elsewhere = args.iter().any(|arg| ["demo", "--plain", "--resume", "--continue"].contains(arg));
     if server.is_none() && !is_elsewhere && settings.iter().all(|(name, _)| *name != "RHUMB_BASE_URL") {
-        // What is behind the screen that connects a model is what most tests are about.
+        // Most tests start after the screen that connects a model.
         pty.wait_for("connect a model");
         pty.key("Esc");
         pty.wait_until(|screen| !screen.contains("connect a model"), "the screen to close");
@@ -196,25 +196,25 @@ pub fn send(pty: &Pty, message: &str) {
     pty.key("Enter");
 }
 
-/// Leaves by Ctrl-Q: the app must answer, end well and give the terminal back.
+/// Quits with Ctrl-Q: the app must end with exit code 0 and restore the terminal.
 #[track_caller]
 pub fn quit(pty: &mut Pty) {
     pty.key("Ctrl-q");
-    // What is not decided yet is asked about.
+    // The app asks about undecided hunks.
     let status = pty.wait_exit_answering("Esc stays", "y");
     assert_eq!(status.exit_code(), 0, "{}", pty.screen());
     assert_eq!(pty.modes_restored(), Ok(()));
     assert_eq!(pty.line_mode_restored(), Ok(()));
 }
 
-/// Says yes to the question with that title.
+/// Answers the question with this title with yes.
 #[track_caller]
 pub fn confirm(pty: &Pty, title: &str) {
     pty.wait_for(title);
     pty.key("y");
 }
 
-/// The app answers keys: help opens and closes.
+/// Checks that the app reacts to keys: help opens and closes.
 #[track_caller]
 pub fn answers_keys(pty: &Pty) {
     pty.key("F1");
@@ -223,7 +223,7 @@ pub fn answers_keys(pty: &Pty) {
     pty.wait_until(|screen| !screen.contains("Esc closes"), "the help to close");
 }
 
-/// The line of the composer, on a screen with room for all panes and with a message of one line.
+/// The line of the composer, if all panes are shown and the message has one line.
 pub fn composer(screen: &str) -> &str {
     let lines: Vec<&str> = screen.lines().collect();
     let line = lines.get(lines.len().saturating_sub(3)).copied().unwrap_or_default();
@@ -237,7 +237,7 @@ pub fn wait_for_draft(pty: &Pty, text: &str) {
     pty.wait_until(|screen| composer(screen) == text, &format!("{text:?} in the composer"));
 }
 
-/// Nothing was written: the work tree is clean and `commits` is all that the log holds.
+/// Checks that nothing was written: the work tree is clean and the log has exactly `commits`.
 #[track_caller]
 pub fn untouched(repo: &TestRepo, commits: &[&str]) {
     assert_eq!(repo.git(&["status", "--porcelain"]), "");

@@ -1,4 +1,4 @@
-//! Modes and mentions: a plan by one model and its edits by another, files offered and asked for, names with an `@`.
+//! Modes and mentions: the architect mode, files that a model asks for, and names with `@`.
 
 use super::{
     HARBOUR, KEY, REQUEST, SUBJECT, harbour_repo, harbour_with_first_hunk, open, quit, rhumb, search_replace, send,
@@ -7,7 +7,7 @@ use super::{
 use crate::support::pty::Pty;
 use crate::support::server::{MODEL, ModelServer, Request, Step};
 
-/// The names of the models that were asked, in order.
+/// The models of the requests, in order.
 fn models(requests: &[Request]) -> Vec<String> {
     requests.iter().map(|request| request.body["model"].as_str().unwrap_or_default().to_owned()).collect()
 }
@@ -20,7 +20,7 @@ fn first_block() -> String {
 #[test]
 fn a_plan_is_changed_and_the_editor_model_carries_it_out() {
     let repo = harbour_repo();
-    // A long plan must not hide behind a chip, as a long paste does.
+    // A long plan must not be collapsed to a chip like a long paste.
     let steps: String = (1..=40).map(|step| format!("Step {step}.\n")).collect();
     let plan = format!("{steps}Let depth use get with a default.");
     let server =
@@ -135,7 +135,7 @@ fn the_files_of_a_task_are_named_until_they_stand_and_then_approved() {
 }
 
 #[test]
-fn what_is_named_with_an_at_goes_along() {
+fn mentioned_files_are_sent() {
     let repo = harbour_repo();
     repo.file("notes.md", "the tide is out\n");
     let server = ModelServer::start(vec![Step::reply("All fine.")]);
@@ -169,7 +169,7 @@ fn a_question_about_the_program_is_answered_from_the_manual() {
 }
 
 #[test]
-fn of_a_large_folder_as_much_as_has_room_goes_into_the_chat() {
+fn of_a_large_folder_the_files_that_fit_are_added_to_the_chat() {
     let repo = harbour_repo();
     let depth = "DEPTH = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n".repeat(60);
     for number in 0..6 {

@@ -1,4 +1,4 @@
-//! Folders as they come: no repository, an empty one, a bare one, odd names and odd files.
+//! Unusual folders: without a repository, with an empty or bare one, with unusual names and files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -75,7 +75,7 @@ fn a_commit_moves_a_detached_head_and_no_branch() {
 }
 
 #[test]
-fn a_bare_repository_is_told_and_the_app_goes_on() {
+fn a_bare_repository_is_reported_and_the_app_continues() {
     let repo = harbour_repo();
     let folder = tempfile::tempdir().unwrap();
     let bare = folder.path().join("bare.git");
@@ -169,7 +169,7 @@ fn a_file_of_one_huge_line_holds_nothing_up() {
 }
 
 #[test]
-fn a_commit_without_an_identity_says_what_is_missing_and_keeps_the_file() {
+fn a_commit_without_an_identity_explains_what_is_missing_and_keeps_the_file() {
     let repo = TestRepo::without_identity();
     repo.file("harbour.py", HARBOUR).commit("Start");
     let server = ModelServer::start(vec![Step::reply(&search_replace())]);
@@ -183,7 +183,7 @@ fn a_commit_without_an_identity_says_what_is_missing_and_keeps_the_file() {
 }
 
 #[test]
-fn what_git_refuses_to_commit_is_written_and_told() {
+fn a_file_that_git_refuses_to_commit_is_written_and_reported() {
     for (obstacle, told) in [("index.lock", "git is locked by"), ("MERGE_HEAD", "a merge is in progress")] {
         let repo = harbour_repo();
         let head = repo.git(&["rev-parse", "HEAD"]);
@@ -204,7 +204,7 @@ fn what_git_refuses_to_commit_is_written_and_told() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_told_at_the_start() {
+fn a_missing_file_is_reported_at_the_start() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &["--file", "no-such.py", "--file", "harbour.py"]);
     pty.wait_for("No file of the repository is called no-such.py.");
@@ -213,7 +213,7 @@ fn a_file_that_is_not_there_is_told_at_the_start() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_told_without_a_screen() {
+fn a_missing_folder_is_reported_without_a_screen() {
     let output = Command::new(super::rhumb()).args(["--root", "/no/such/folder"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -221,7 +221,7 @@ fn a_folder_that_is_not_there_is_told_without_a_screen() {
 }
 
 #[test]
-fn a_pipe_in_gits_folder_holds_up_neither_the_app_nor_a_write_and_is_told() {
+fn a_pipe_in_gits_folder_blocks_neither_the_app_nor_a_write_and_is_reported() {
     for name in ["config", "index", "refs/heads/main", "gitdir"] {
         let repo = harbour_repo();
         let path = repo.path().join(".git").join(name);

@@ -39,14 +39,14 @@ fn a_turn_survives_every_size_of_the_screen() {
 }
 
 #[test]
-fn a_key_that_comes_with_a_new_size_does_not_wait_for_the_next_key() {
+fn a_key_pressed_during_a_resize_does_not_wait_for_the_next_key() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     let mut typed = String::new();
-    // Each time they have to meet; often enough that they do.
+    // A resize must coincide with a frame; with this many it does.
     for round in 0..60 {
         typed.push(char::from(b'a' + round % 26));
-        // They meet only where the program waits for both.
+        // They coincide only if the program waits for both.
         std::thread::sleep(std::time::Duration::from_millis(150));
         pty.resize(160 + u16::from(round % 2), 48);
         pty.type_text(&typed[typed.len() - 1..]);
@@ -66,7 +66,7 @@ fn no_size_that_a_terminal_claims_is_too_large_or_too_small() {
         pty.wait_for("no model: copy mode");
         pty.type_text("a draft");
         wait_for_draft(&pty, "a draft");
-        // A frame of that size is drawn, a key is answered, and the next size is drawn whole.
+        // A frame of this size is drawn, a key works, and the next size is drawn completely.
         let before = pty.sent();
         pty.resize(cols, rows);
         pty.wait_sent(before);
@@ -75,7 +75,7 @@ fn no_size_that_a_terminal_claims_is_too_large_or_too_small() {
         wait_for_draft(&pty, "a draft!");
         pty.wait_for("repo map");
         assert!(most_memory(&pty) < 1_000, "{cols}×{rows} took {} MB", most_memory(&pty));
-        // A signal is answered at that size.
+        // A signal works at this size.
         let before = pty.sent();
         pty.resize(cols, rows);
         pty.wait_sent(before);
@@ -86,7 +86,7 @@ fn no_size_that_a_terminal_claims_is_too_large_or_too_small() {
     }
 }
 
-/// The most memory that the program has held so far, in MB; 0 where the system does not tell.
+/// The peak memory of the program so far, in MB; 0 if the system does not report it.
 fn most_memory(pty: &Pty) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", pty.process_id())).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
@@ -96,7 +96,7 @@ fn most_memory(pty: &Pty) -> u64 {
 #[test]
 fn esc_cancels_a_turn_and_keeps_what_arrived() {
     let repo = harbour_repo();
-    // Held in the middle of the second block: the first one is whole.
+    // The stream is held in the middle of the second block; the first one is complete.
     let server =
         ModelServer::start(vec![Step::held_after(&search_replace(), "{metres:.1f}"), Step::reply("Here again.")]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);

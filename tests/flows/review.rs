@@ -1,4 +1,4 @@
-//! The review beyond single decisions, in a real terminal: the user's own words, comments, conflicts.
+//! The review in a real terminal: edited hunks, comments, conflicts.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -7,7 +7,7 @@ use crate::support::pty::Pty;
 use crate::support::repo::TestRepo;
 use crate::support::server::{MODEL, ModelServer, Step};
 
-/// Opens the app with an editor that is this script; the file is its last argument.
+/// Opens the app with this script as editor. Its last argument is the file.
 fn open(repo: &TestRepo, server: &ModelServer, script: &str) -> (Pty, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let editor = folder.path().join("editor");
@@ -27,7 +27,7 @@ fn review(pty: &Pty) {
 }
 
 #[test]
-fn a_hunk_is_edited_and_written_with_the_users_words() {
+fn a_hunk_is_written_as_the_user_edited_it() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply(&search_replace())]);
     let (mut pty, _editor) = open(&repo, &server, "sed -i 's/0\\.0/-1.0/' \"$file\"");
@@ -35,7 +35,7 @@ fn a_hunk_is_edited_and_written_with_the_users_words() {
     pty.key("e");
     pty.wait_for("1 pending · ✓ 1");
     pty.key("w");
-    // One is not decided.
+    // One hunk is undecided.
     pty.wait_for("write 1 hunk, keep 1 pending");
     pty.key("y");
     pty.wait_for("Wrote 1 hunk: ");

@@ -1,4 +1,4 @@
-//! Sessions outlive the program, however it ends, and two programs on one repository do not get in each other's way.
+//! Sessions are stored however the program ends, and two programs can work in one repository.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,12 +11,12 @@ use super::{
     HARBOUR, KEY, REQUEST, SUBJECT, confirm, harbour_repo, harbour_with_first_hunk, quit, rhumb, search_replace, send,
     wait_for_draft,
 };
-use crate::support::PATIENCE;
+use crate::support::WAIT_TIMEOUT;
 use crate::support::pty::Pty;
 use crate::support::repo::TestRepo;
 use crate::support::server::{MODEL, ModelServer, Step};
 
-/// A repository and a user that stay while programs come and go.
+/// A repository and a home folder for several runs of the program.
 struct Stage {
     repo: TestRepo,
     home: tempfile::TempDir,
@@ -35,7 +35,7 @@ impl Stage {
         pty
     }
 
-    /// The user's folder for state.
+    /// The state folder of the user.
     fn state(&self) -> PathBuf {
         self.home.path().join(".local/state")
     }
@@ -44,10 +44,10 @@ impl Stage {
         sessions_folder(&self.state().join("rhumb"), &self.repo.path())
     }
 
-    /// Waits until a session is kept of which `holds` is true.
+    /// Waits until a session is stored for which `holds` is true.
     #[track_caller]
     fn wait_kept(&self, number: i64, holds: impl Fn(&StoredSession) -> bool) {
-        let limit = Instant::now() + PATIENCE;
+        let limit = Instant::now() + WAIT_TIMEOUT;
         loop {
             let stored = SessionStore::open_existing(&self.folder()).ok().flatten();
             let stored = stored.and_then(|mut store| store.load(number).ok().flatten());
@@ -186,7 +186,7 @@ fn files_transcript_and_review_are_there_again_and_can_be_written() {
 }
 
 #[test]
-fn a_hunk_that_was_accepted_is_not_written_over_what_somebody_wrote_meanwhile() {
+fn an_accepted_hunk_does_not_overwrite_changes_made_meanwhile() {
     let stage = Stage::new();
     let server = ModelServer::start(vec![Step::reply(&search_replace())]);
     let mut pty = stage.open(&server, &["--file", "harbour.py"]);
@@ -246,7 +246,7 @@ fn two_programs_keep_their_own_sessions_and_one_that_is_open_can_only_be_forked(
 }
 
 #[test]
-fn sessions_are_searched_renamed_taken_back_and_written_out() {
+fn sessions_are_searched_renamed_undone_and_exported() {
     let stage = Stage::new();
     let server = ModelServer::start(vec![Step::reply("Ropes hold."), Step::reply("Sails pull.")]);
     let mut pty = stage.open(&server, &["--file", "harbour.py"]);
@@ -285,7 +285,7 @@ fn sessions_are_searched_renamed_taken_back_and_written_out() {
         pty.key("Backspace");
     }
     pty.wait_for("rigging — What do ropes do?");
-    // Beside the list stands what was said last.
+    // The last message is shown next to the list.
     pty.wait_for("Sails pull.");
     pty.key("Enter");
     pty.wait_for("Back in session 1");
@@ -314,8 +314,8 @@ fn what_was_typed_is_there_in_the_next_session() {
     send(&pty, "/ls");
     quit(&mut pty);
     let mut pty = stage.open(&server, &[]);
-    // The database is opened while the first frame is there already.
-    let limit = Instant::now() + PATIENCE;
+    // The database is opened after the first frame is drawn.
+    let limit = Instant::now() + WAIT_TIMEOUT;
     while !pty.screen().contains("what was typed before") {
         assert!(Instant::now() < limit, "{}", pty.screen());
         pty.key("Ctrl-r");
@@ -334,7 +334,7 @@ fn what_was_typed_is_there_in_the_next_session() {
 }
 
 #[test]
-fn a_damaged_database_is_moved_aside_and_the_session_goes_on() {
+fn a_damaged_database_is_moved_aside_and_the_session_continues() {
     let stage = Stage::new();
     let server = ModelServer::start(vec![Step::reply("Aye.")]);
     std::fs::create_dir_all(stage.folder()).unwrap();
@@ -353,7 +353,7 @@ fn a_damaged_database_is_moved_aside_and_the_session_goes_on() {
 }
 
 #[test]
-fn the_app_goes_on_where_nothing_can_be_kept() {
+fn the_app_continues_if_sessions_cannot_be_stored() {
     let stage = Stage::new();
     let server = ModelServer::start(vec![Step::reply("Aye.")]);
     let state = stage.state().join("rhumb");
@@ -371,7 +371,7 @@ fn the_app_goes_on_where_nothing_can_be_kept() {
 }
 
 #[test]
-fn nothing_is_kept_where_the_settings_say_so() {
+fn no_session_is_stored_if_the_settings_disable_it() {
     let stage = Stage::new();
     let settings = stage.home.path().join(".config/rhumb");
     std::fs::create_dir_all(&settings).unwrap();

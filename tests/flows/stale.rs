@@ -1,4 +1,4 @@
-//! A file changes on disk while it is under review: it is never written over.
+//! A file changes on disk during a review: the change is never overwritten.
 
 use super::{HARBOUR, REQUEST, SUBJECT, harbour_repo, open, quit, search_replace, send};
 use crate::support::server::{ModelServer, Step};
@@ -13,7 +13,7 @@ fn a_file_changed_meanwhile_is_not_overwritten_and_waits_while_a_conflict_is_ope
     pty.key("Enter");
     pty.type_text("gy");
     pty.wait_for("✓ 2");
-    // Everything moves down, and the second hunk loses its place.
+    // All lines move down, and the second hunk no longer fits.
     let mine = format!("# mine\n\n{}", HARBOUR.replace("{metres} m'", "{metres} fathoms'"));
     repo.file("harbour.py", &mine);
     pty.key("w");
@@ -22,7 +22,7 @@ fn a_file_changed_meanwhile_is_not_overwritten_and_waits_while_a_conflict_is_ope
     pty.wait_for("0 pending · ✓ 1 · ✗ 0");
     assert_eq!(repo.read("harbour.py"), mine, "overwritten");
     assert_eq!(repo.subjects(), ["Start the harbour"]);
-    // What stands there now is the user's: the file waits until he says what becomes of it.
+    // The lines now belong to the user, so the file waits for a decision.
     pty.key("w");
     pty.wait_for("Not written, because a conflict in it is open: harbour.py");
     assert_eq!(repo.read("harbour.py"), mine, "overwritten");

@@ -1,4 +1,4 @@
-//! Every way out gives the terminal back: a panic, signals, a suspend.
+//! The terminal is restored however the program ends: by a panic, signals, a suspend.
 
 use super::{answers_keys, harbour_repo, open, quit, rhumb, wait_for_draft};
 use crate::support::pty::Pty;
@@ -11,7 +11,7 @@ fn a_panic_gives_the_terminal_back_and_can_be_read() {
     assert_ne!(status.exit_code(), 0);
     assert_eq!(pty.modes_restored(), Ok(()));
     assert_eq!(pty.line_mode_restored(), Ok(()));
-    // The emulator shows the main screen again: what stands there is what the user reads.
+    // The emulator shows the main screen again, with the message for the user.
     pty.wait_for("panic asked for by --test-panic");
     let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
     assert!(raw.contains("\x1b[?1049h"), "the panic came before the first frame");
@@ -79,7 +79,7 @@ fn signals_that_end_no_program_or_that_rhumb_survives_change_nothing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn suspending_gives_the_terminal_back_and_continuing_draws_it_anew() {
+fn suspending_restores_the_terminal_and_continuing_redraws_it() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     pty.type_text("a draft");
@@ -96,7 +96,7 @@ fn suspending_gives_the_terminal_back_and_continuing_draws_it_anew() {
         pty.wait_restored();
         assert!(!pty.screen().contains("a draft"), "the app's screen is still there after {stop}");
         pty.signal("CONT");
-        // All of it, not only what changed: the emulator's screen was empty.
+        // A complete frame, since the emulator's screen was empty.
         wait_for_draft(&pty, "a draft");
         pty.wait_for("no model: copy mode");
         pty.wait_for("repo map");

@@ -1,4 +1,4 @@
-//! The main flow: from a request to a commit that holds what was accepted and nothing else.
+//! The main flow: from a request to a commit with the accepted hunks and nothing else.
 
 use super::{
     HARBOUR, KEY, REQUEST, SUBJECT, harbour_repo, harbour_with_first_hunk, harbour_with_second_hunk, open, quit,
@@ -6,14 +6,14 @@ use super::{
 };
 use crate::support::server::{ModelServer, Request, Step};
 
-/// Accepts the first hunk, rejects the second, writes, and looks at everything that this leaves.
+/// Accepts the first hunk, rejects the second, writes, and checks the files, the commit and the screen.
 fn first_accepted_second_rejected(reply: &str) {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::held_after(reply, "depth of zero")]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     pty.wait_for("test-model @ 127.0.0.1");
     send(&pty, REQUEST);
-    // The stream is held here: what shows has arrived before its end.
+    // The server holds the stream here, so the text on the screen arrived before the end of the answer.
     pty.wait_for("Unknown names get a depth of zero");
     pty.wait_for("answering · Esc cancels");
     assert!(!pty.screen().contains("pending"));
@@ -83,7 +83,7 @@ fn a_unified_diff_goes_from_request_to_commit() {
 }
 
 #[test]
-fn decisions_can_be_taken_back_and_a_second_turn_sees_the_first() {
+fn decisions_can_be_undone_and_a_second_turn_sees_the_first() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply(&search_replace()), Step::reply("Nothing more to do.")]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py", "--no-commit"]);
@@ -110,7 +110,7 @@ fn decisions_can_be_taken_back_and_a_second_turn_sees_the_first() {
         of_role.filter_map(|message| message["content"].as_str()).any(|content| content.contains(text))
     };
     assert!(said("user", REQUEST) && said("assistant", "fair winds"), "no history in {messages:?}");
-    // The file is sent as it is now, not as it was.
+    // The current content of the file is sent.
     assert!(said("user", "{metres:.1f} metres"), "an old file in {messages:?}");
     quit(&mut pty);
 }
@@ -167,7 +167,7 @@ fn a_reply_cannot_drive_the_terminal() {
     for escape in ["\x1b]0;owned", "\x1b]52;", "\x1b[?1049l", "\u{9b}"] {
         assert!(!raw.contains(escape), "{escape:?} reached the terminal");
     }
-    // The user sees that there is something odd.
+    // The user sees that the text has unusual characters.
     pty.wait_for("0.0)  # ␛]0;owned");
     quit(&mut pty);
 }
@@ -202,7 +202,7 @@ fn letters_typed_when_the_review_opens_decide_nothing() {
 }
 
 #[test]
-fn whoever_is_typing_goes_on_typing_when_the_review_opens() {
+fn typing_continues_when_the_review_opens() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::held_after(&search_replace(), "zero.\n")]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
@@ -258,7 +258,7 @@ fn a_paste_that_the_terminal_does_not_mark_is_a_draft_and_no_messages() {
     pty.wait_for("compass.py");
     let lines: String = (1..=40).map(|line| format!("line {line} of a log that somebody pastes\r")).collect();
     pty.type_text(&format!("{lines}the last of it"));
-    // The blanks of its chip are of another kind, so that it does not wrap.
+    // Its chip has no-break spaces, so that it does not wrap.
     let shown = |screen: &str| screen.replace('\u{205F}', " ").contains("[paste 1: 41 lines]");
     pty.wait_until(shown, "a paste of 41 lines");
     assert!(server.requests().is_empty(), "its lines were sent");

@@ -1,4 +1,4 @@
-//! Taking back what was written, from within the app.
+//! Undo of a write in the app.
 
 use super::{
     HARBOUR, REQUEST, SUBJECT, confirm, harbour_repo, harbour_with_first_hunk, open, quit, search_replace, send,
@@ -6,7 +6,7 @@ use super::{
 use crate::support::server::{ModelServer, Step};
 
 #[test]
-fn the_last_write_is_taken_back_and_done_again() {
+fn the_last_write_is_undone_and_redone() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply(&search_replace())]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);

@@ -7,7 +7,7 @@ use crate::support::pty::Pty;
 use crate::support::repo::TestRepo;
 use crate::support::server::{MODEL, ModelServer, Step};
 
-/// Opens the app with a model and with these settings besides, as variables.
+/// Opens the app with a model and additional settings as environment variables.
 #[track_caller]
 fn open_with(repo: &TestRepo, server: &ModelServer, settings: &[(&str, &str)]) -> Pty {
     let url = server.base_url();
@@ -133,7 +133,7 @@ fn tests_that_fail_are_repaired_and_run_again() {
 }
 
 #[test]
-fn a_test_that_never_ends_is_stopped_and_told_and_without_rounds_it_is_only_offered() {
+fn a_test_that_never_ends_is_stopped_and_reported_and_without_rounds_only_offered() {
     let repo = harbour_repo();
     repo.file("test.sh", "echo $$ > pid\necho waiting for the tide\nsleep 600\n").commit("tests");
     let server = ModelServer::start(vec![Step::reply(&edit("    return TABLE[name]", "    return TABLE.get(name)"))]);
@@ -239,7 +239,7 @@ fn a_message_is_written_in_the_editor() {
 }
 
 #[test]
-fn an_editor_that_fails_or_is_not_there_is_told_and_the_draft_stays() {
+fn an_editor_that_fails_or_is_missing_is_reported_and_the_draft_stays() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![]);
     let mut pty = open_with(&repo, &server, &[("RHUMB_EDITOR", "no-such-editor-of-ours")]);

@@ -1,14 +1,14 @@
-//! Comments for the model in files: saved in an editor, asked for in the app, gone with the edit.
+//! Comments for the model in watched files: found after saving, sent on request, removed by the edit.
 
 use super::{HARBOUR, harbour_repo, open, quit, send};
 use crate::support::server::{ModelServer, Step};
 
-/// The harbour with a wish in it, as an editor would save it.
+/// The harbour with a comment for the model.
 fn wished() -> String {
     HARBOUR.replace("    return TABLE[name]\n", "    # zero for unknown names AI!\n    return TABLE[name]\n")
 }
 
-/// A reply that does it and takes the comment out.
+/// A reply that follows the comment and removes it.
 const DONE: &str = "\
 harbour.py
 ```python

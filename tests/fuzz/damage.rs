@@ -1,4 +1,4 @@
-//! Ways to damage a text, and what to put into one.
+//! Ways to damage a text, and text to insert.
 
 use proptest::prelude::{Just, any, prop, prop_oneof};
 use proptest::sample::Index;
@@ -24,7 +24,7 @@ pub enum Damage {
     Unfenced,
 }
 
-/// Lines that mean something to one of the formats, or look as if they did.
+/// Lines with a meaning in an edit format, and similar ones.
 pub const LINES: [&str; 50] = [
     "",
     "```",
@@ -78,7 +78,7 @@ pub const LINES: [&str; 50] = [
     "cat <<'EOF' > src/pump.py",
 ];
 
-/// Names that must never be written to, and odd ones that may.
+/// Names that must never be written, and unusual ones that may.
 pub const NAMES: [&str; 18] = [
     "../pump.py",
     "/etc/passwd",
@@ -124,7 +124,7 @@ pub fn damage() -> impl Strategy<Value = Damage> {
 }
 
 impl Damage {
-    /// The damaged text. `paths` are names in it that may be changed, `others` texts of which it may get a piece.
+    /// The damaged text. `paths` are names in it that may be changed, `others` texts from which a piece may be inserted.
     pub fn done_to(&self, text: &str, paths: &[&str], others: &[&str]) -> String {
         let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
         let count = lines.len();
@@ -176,7 +176,7 @@ impl Damage {
     }
 }
 
-/// A place between two characters.
+/// A position between two characters.
 pub fn boundary(text: &str, at: &Index) -> usize {
     let at = at.index(text.len() + 1);
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
@@ -187,7 +187,7 @@ pub fn damaged(text: &str, done: &[Damage], others: &[&str]) -> String {
     done.iter().fold(text.to_owned(), |text, damage| damage.done_to(&text, &[], others))
 }
 
-/// `text` in pieces that end at these places.
+/// `text` in pieces that end at these positions.
 pub fn cut<'t>(bytes: &'t [u8], cuts: &[Index]) -> Vec<&'t [u8]> {
     let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).chain([0, bytes.len()]).collect();
     places.sort_unstable();

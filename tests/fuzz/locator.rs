@@ -1,4 +1,4 @@
-//! The locator: where an edit lands, checked by rules of its own that are written down here in the simplest way.
+//! Edit location, checked against a simple reference implementation.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ use crate::replies::{SAMPLES, Shelf, Tree};
 
 const PATH: &str = "src/harbour.py";
 
-/// Lines of code that are alike, so that files repeat themselves.
+/// Similar lines of code, so that files have repetitions.
 const CODE: [&str; 20] = [
     "",
     "",
@@ -46,14 +46,14 @@ static FILES: LazyLock<Vec<String>> = LazyLock::new(|| {
     files.filter(|text| text.lines().count() > 4).cloned().collect()
 });
 
-/// A file, the lines of it that are quoted, what the quote gets wrong, and what shall stand there.
+/// A file, its quoted lines, the errors of the quote, and the new lines.
 #[derive(Debug, Clone)]
 struct Case {
     file: String,
     from: Index,
     count: usize,
     wrong: Vec<Damage>,
-    /// Which of the quoted lines stay as they are.
+    /// Which of the quoted lines are kept.
     kept: Vec<bool>,
     new: usize,
     as_diff: bool,
@@ -84,7 +84,7 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
-    /// The quoted lines as the model has them, and as they shall be. New lines stand in no file.
+    /// The quoted lines as the model wrote them, and their replacement. New lines are in no file.
     fn sides(&self) -> (Vec<String>, Vec<String>) {
         let lines: Vec<&str> = self.file.lines().collect();
         let from = self.from.index(lines.len().max(1));
@@ -105,7 +105,7 @@ impl Case {
 
     fn reply(&self) -> Option<(String, FormatChoice)> {
         let (quote, new) = self.sides();
-        // What reads as a part of the format is the other target's.
+        // Lines that are part of the format are tested by the other target.
         let odd = |line: &String| {
             line.starts_with(['<', '>', '=', '*', '@', '`', '-', '+', '\\'])
                 || line.contains(['\u{feff}', '…'])
@@ -155,7 +155,7 @@ proptest! {
     }
 }
 
-/// The place of an edit that landed says what its strategy says that it does.
+/// The location of an applied edit agrees with its strategy.
 fn outcome_holds(case: &Case, outcome: &Outcome) -> Result<(), TestCaseError> {
     if outcome.status == Status::Refused {
         prop_assert!(outcome.strategy.is_none() && outcome.confidence == 0.0 && !outcome.reason.is_empty());
@@ -186,7 +186,7 @@ fn outcome_holds(case: &Case, outcome: &Outcome) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The line without white space, with typographic punctuation made plain.
+/// The line without white space, and with ASCII punctuation.
 fn canonical(line: &str) -> String {
     let plain = |c: char| match c {
         '\u{2018}' | '\u{2019}' => '\'',
@@ -196,7 +196,7 @@ fn canonical(line: &str) -> String {
     line.replace('…', "...").chars().filter(|c| !c.is_whitespace() && *c != '\u{feff}').map(plain).collect()
 }
 
-/// What stands above and below the place keeps its bytes; the last line of the file may change its end.
+/// The lines above and below the location keep their bytes, except for the end of the last line.
 fn outside_is_kept(base: &str, proposed: &str, lines: Option<(usize, usize)>) -> Result<(), TestCaseError> {
     let Some((first, last)) = lines else { return Ok(()) };
     let base: Vec<&str> = base.split_inclusive('\n').collect();

@@ -1,4 +1,4 @@
-//! Markdown of models at any width, whole and as it streams in.
+//! Markdown of models at any width, complete and streamed.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ use rhumb_text::width::columns;
 use crate::cases;
 use crate::damage::{Damage, boundary, damage, damaged};
 
-/// Replies of the corpus, and the papers of this repository.
+/// Replies of the corpus, and the documents of this repository.
 static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let papers = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "docs/commands.md"].map(|name| root.join(name));
@@ -29,7 +29,7 @@ static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     texts
 });
 
-/// Lines that mean something to Markdown.
+/// Lines with Markdown syntax.
 const MARKS: [&str; 24] = [
     "# a",
     "## a ##",
@@ -87,7 +87,7 @@ proptest! {
             prop_assert!(!line.chars().any(char::is_control), "{line:?}");
             prop_assert!(width < 10 || columns(line) <= usize::from(width), "{line:?} in {width}");
         }
-        // In few columns the name of a fence is cut.
+        // In a narrow column the name of a fence is cut.
         if width >= 60 {
             words_are_kept(&source, &lines)?;
         }
@@ -108,7 +108,7 @@ proptest! {
     }
 }
 
-/// Letters are shown, all of them and in order: a reader decides on what is there.
+/// All letters are shown, in order.
 fn words_are_kept(source: &str, lines: &[String]) -> Result<(), TestCaseError> {
     // Tables show their cells line by line or field by field, entities the character that they stand for, a ticked box is a box, and
     // an address that a link shows as its text is shown once.

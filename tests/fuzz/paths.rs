@@ -1,4 +1,4 @@
-//! Names of files as models write them: nothing outside of the root, and nothing of git's, is ever read or written.
+//! File names as models write them: nothing outside of the root or inside of `.git` is read or written.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ const FILES: [(&str, &str); 5] = [
     ("a.rs", "secret"),
 ];
 
-/// Where links of the root lead, and their names.
+/// The targets of links in the root, and their names.
 #[cfg(unix)]
 const LINKS: [(&str, &str); 6] =
     [("..", "leak"), ("gone-away", "gone"), ("loop", "loop"), ("src", "inner"), (".git/config", "c"), ("../out", "o")];
@@ -65,7 +65,7 @@ fn name() -> impl Strategy<Value = String> {
     prop_oneof![8 => joined, 1 => prop::sample::select(NAMES.to_vec()).prop_map(str::to_owned), 1 => any::<String>()]
 }
 
-/// Everything below a folder with its bytes or where it leads, the root's plain files aside.
+/// All files below a folder with their bytes or link targets, except the plain files of the root.
 fn outside(top: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let (mut found, mut folders) = (BTreeMap::new(), vec![top.to_owned()]);
     while let Some(folder) = folders.pop() {

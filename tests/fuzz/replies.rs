@@ -1,4 +1,4 @@
-//! Replies of models: those of `tests/edit_formats` and their files, read in every format, cut anywhere.
+//! Replies of models: those of `tests/edit_formats`, damaged, parsed in every format, and cut anywhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,7 +22,7 @@ pub type Tree = BTreeMap<String, String>;
 
 pub struct Shelf<'a>(pub &'a Tree);
 
-/// A reply, the files that it is about, and the format that it is in.
+/// A reply, its files and its format.
 pub struct Sample {
     name: String,
     format: FormatChoice,
@@ -72,16 +72,12 @@ impl Files for Shelf<'_> {
         Ok(self.0.get(path).cloned())
     }
 
-    fn in_chat(&self, _path: &str) -> bool {
-        true
-    }
-
     fn root(&self) -> Option<String> {
         Some("/home/me/harbour".to_owned())
     }
 }
 
-/// A reply that was damaged, the files as they may have become meanwhile, and places to cut the stream.
+/// A damaged reply, the files after possible changes, and positions at which the stream is cut.
 #[derive(Debug, Clone)]
 struct Case {
     sample: Index,
@@ -140,7 +136,7 @@ proptest! {
     }
 }
 
-/// The events and the reply are the same in whatever pieces the text arrives.
+/// The events and the parsed reply do not depend on the pieces in which the text arrives.
 fn cuts_change_nothing(
     reply: &str,
     choice: FormatChoice,
@@ -161,7 +157,7 @@ fn cuts_change_nothing(
     Ok(())
 }
 
-/// What holds of every proposal.
+/// Invariants of every proposal.
 fn laws(parsed: &ParsedReply, proposal: &Proposal, files: &Tree) -> Result<(), TestCaseError> {
     for file in &proposal.files {
         stays_inside(&file.path)?;
@@ -187,12 +183,12 @@ fn moves(file: &FileProposal) -> bool {
     matches!(file.change, FileChange::Rename { .. })
 }
 
-/// Whether the edit is meant to show in the file.
+/// Whether the edit should change the file.
 fn changes(outcome: &Outcome) -> bool {
     outcome.status == Status::Applied && outcome.strategy != Some(How::Unchanged)
 }
 
-/// The path is one below the root, and none of git's.
+/// Checks that the path is below the root and not in `.git`.
 fn stays_inside(path: &str) -> Result<(), TestCaseError> {
     let odd = |part: &str| {
         let plain = part.trim_end_matches(['.', ' ']);
@@ -203,7 +199,7 @@ fn stays_inside(path: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Each edit of the reply has an outcome, and each other outcome is that of a fence.
+/// Each edit of the reply has an outcome. Every other outcome belongs to a fence.
 fn every_edit_has_an_outcome(parsed: &ParsedReply, proposal: &Proposal) -> Result<(), TestCaseError> {
     let mut told: Vec<(usize, usize)> = proposal.outcomes.iter().map(|outcome| outcome.reply_lines).collect();
     for edit in &parsed.edits {
@@ -216,12 +212,12 @@ fn every_edit_has_an_outcome(parsed: &ParsedReply, proposal: &Proposal) -> Resul
     Ok(())
 }
 
-/// A file loses no more lines than the edits that landed in it remove, and gains no more than they bring. The last line may
+/// A file loses at most the lines that its applied edits remove, and gains at most those that they add. The last line may
 /// change its end.
 fn keeps_lines(parsed: &ParsedReply, proposal: &Proposal, file: &FileProposal) -> Result<(), TestCaseError> {
     let (Some(base), Some(proposed)) = (&file.base, &file.proposed) else { return Ok(()) };
     if base.trim().is_empty() {
-        // Blank lines give way to what fills the file.
+        // Blank lines are replaced by the new content.
         return Ok(());
     }
     let (mut removed, mut brought) = (1, 1);
@@ -244,7 +240,7 @@ fn keeps_lines(parsed: &ParsedReply, proposal: &Proposal, file: &FileProposal) -
     Ok(())
 }
 
-/// How many lines of `one`, ends included, are not in `other`.
+/// The number of lines of `one`, with terminators, that are not in `other`.
 fn missing(one: &str, other: &str) -> usize {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     other.split_inclusive('\n').for_each(|line| *counts.entry(line).or_default() += 1);
@@ -258,13 +254,13 @@ fn missing(one: &str, other: &str) -> usize {
     missing
 }
 
-/// Without the edits that were refused the files become the same.
+/// Without the refused edits the result is the same.
 fn refusals_leave_no_trace(parsed: &ParsedReply, proposal: &Proposal, files: &Tree) -> Result<(), TestCaseError> {
     let whole = proposal.outcomes.len() == parsed.edits.len() && parsed.fences.is_empty();
-    // Whether a reply is escaped is told from all of its edits.
+    // All edits together decide whether a reply is escaped.
     let escaped = parsed.edits.iter().any(|edit| edit.replacement().contains('&') || edit.quote().contains('&'));
     let refused = |outcome: &Outcome| outcome.status == Status::Refused;
-    // Which file a sentence below a title means is told from all of the edits under that title.
+    // All edits under a title together decide which file a sentence below it means.
     let in_sentence =
         parsed.headings.iter().any(|heading| heading.kind == HeadingKind::Prose && heading.path.is_some());
     if !whole || escaped || in_sentence || !proposal.outcomes.iter().any(refused) {
@@ -276,14 +272,14 @@ fn refusals_leave_no_trace(parsed: &ParsedReply, proposal: &Proposal, files: &Tr
     Ok(())
 }
 
-/// Cut at any byte, a reply loses nothing that had begun without a word: it is there as an edit, finished or not.
+/// If a reply is cut at any byte, every edit that had begun is in the result, complete or incomplete.
 #[test]
-fn what_had_begun_before_the_cut_is_told() {
+fn edits_that_had_begun_before_the_cut_are_reported() {
     for sample in SAMPLES.iter() {
         let full = parse(&sample.reply, sample.format);
         for at in (0..sample.reply.len()).filter(|at| sample.reply.is_char_boundary(*at)) {
             let cut = &sample.reply[..at];
-            // A line that was cut may say anything.
+            // The line that was cut may have any meaning.
             let lines = cut.matches('\n').count();
             let parsed = parse(cut, sample.format);
             let begun = full.edits.iter().filter(|edit| edit.reply_lines.0 <= lines).count();

@@ -1,4 +1,4 @@
-//! Text from anywhere on its way to a terminal.
+//! Sanitizing of text for a terminal.
 
 use proptest::prelude::{any, prop, prop_oneof, proptest};
 use proptest::strategy::Strategy;
@@ -9,7 +9,7 @@ use rhumb_text::wrap::{hanging, hard_wrap, wrap};
 
 use crate::cases;
 
-/// Pieces that terminals, editors or readers take for something.
+/// Pieces with a special meaning for terminals, editors or readers.
 const PIECES: [&str; 22] = [
     "\u{1b}[31m",
     "\u{1b}]0;t\u{7}",

@@ -1,4 +1,4 @@
-//! Settings: the user's file, those of a repository, another program's, keys and themes. What is wrong is told with its place.
+//! Settings files: of the user, of a repository, of aider; keys and themes. Errors name their location.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ use rhumb::tui::theme::{ColorDepth, Theme};
 use crate::cases;
 use crate::damage::{Damage, damage, damaged};
 
-/// Values of every kind, and some that belong to none.
+/// Values of every type, and invalid ones.
 const VALUES: [&str; 24] = [
     "true",
     "0",
@@ -49,11 +49,11 @@ const VALUES: [&str; 24] = [
 /// Tables, known and unknown.
 const TABLES: [&str; 8] = ["providers.openai", "providers.x", "aliases.sonnet", "models.m", "keys", "a.b", "\"\"", "x"];
 
-/// What stands behind a name in YAML.
+/// Values in YAML.
 const YAML: [&str; 13] =
     ["true", "x", "- a", "&a [*a]", "*a", "{a: b}", "|\n  a", "\n  - a\n  - b", "'", "!!int 3", "~", "8k", "sonnet:x"];
 
-/// The default file with every setting in it, the defaults and the examples.
+/// The default file with every setting, its default and examples.
 static WHOLE: LazyLock<String> = LazyLock::new(|| {
     let bare = |line: &str| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line).to_owned();
     default_file().lines().map(|line| bare(line) + "\n").collect()
@@ -61,7 +61,7 @@ static WHOLE: LazyLock<String> = LazyLock::new(|| {
 
 const THEME: &str = include_str!("../../themes/rhumb-dark.toml");
 
-/// A settings file: lines of the whole one, and names with values that do not belong to them.
+/// A settings file: lines of the default file, and names with values of other settings.
 fn toml() -> impl Strategy<Value = String> {
     let known = any::<Index>().prop_map(|at| {
         let lines: Vec<&str> = WHOLE.lines().collect();
@@ -81,7 +81,7 @@ fn toml() -> impl Strategy<Value = String> {
     (lines, prop::collection::vec(damage(), 0..2)).prop_map(harmed)
 }
 
-/// Another program's file, in YAML.
+/// A settings file of aider.
 fn yaml() -> impl Strategy<Value = String> {
     let name = any::<Index>().prop_map(|at| SETTINGS[at.index(SETTINGS.len())].name.replace('_', "-"));
     let line = (name, prop::sample::select(YAML.to_vec())).prop_map(|(name, value)| format!("{name}: {value}"));

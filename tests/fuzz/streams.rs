@@ -1,4 +1,4 @@
-//! Answers of servers over a real connection: a stream of each wire format, harmed, and cut anywhere.
+//! Answers of servers over a real connection: a stream of each wire format, damaged and cut anywhere.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -76,7 +76,7 @@ const STREAMS: [(Api, &[&str]); 5] = [
     ),
 ];
 
-/// What may stand in place of a value, or between two pieces.
+/// Replacements for a value, or insertions between two pieces.
 const ODD: [&str; 22] = [
     "null",
     "{}",
@@ -108,7 +108,7 @@ enum Harm {
     Double(Index),
     Swap(Index, Index),
     Insert(Index, &'static str),
-    /// A value in place of another: what follows a colon up to a comma or brace.
+    /// Replaces a value: the text after a colon up to a comma or brace.
     Value(Index, Index, &'static str),
     Byte(Index, u8),
     Cut(Index),
@@ -130,7 +130,7 @@ fn harm() -> impl Strategy<Value = Harm> {
     ]
 }
 
-/// The pieces of an answer, each ended as its format wants, with some harm done to them.
+/// The pieces of an answer, each with the terminator of its format, with some damage.
 fn harmed(api: Api, stream: &[&str], harms: &[Harm]) -> Vec<u8> {
     let end = if api == Api::Ollama { "\n" } else { "\n\n" };
     let mut pieces: Vec<Vec<u8>> = stream.iter().map(|piece| format!("{piece}{end}").into_bytes()).collect();
@@ -195,7 +195,7 @@ impl Server {
         Self { answers, runtime, providers }
     }
 
-    /// What comes of an answer in those pieces.
+    /// The result of an answer in these pieces.
     fn ask(&self, api: Api, pieces: Vec<Vec<u8>>) -> (Result<Completion, LlmError>, Vec<StreamEvent>) {
         self.answers.send(pieces).unwrap();
         let (_, provider) = self.providers.iter().find(|(known, _)| *known == api).unwrap();
@@ -216,7 +216,7 @@ impl Server {
     }
 }
 
-/// One connection, closed after its answer: some answers are left before their end.
+/// One connection, closed after its answer. Some answers are abandoned before their end.
 fn answer(mut socket: TcpStream, wanted: &Receiver<Vec<Vec<u8>>>) {
     let mut request = Vec::new();
     let mut part = [0; 16 * 1024];
@@ -247,7 +247,7 @@ fn answer(mut socket: TcpStream, wanted: &Receiver<Vec<Vec<u8>>>) {
     let _ = socket.write_all(&out);
 }
 
-/// The text and the thinking in one piece each, and the last counts.
+/// The text and the thinking, each joined, and the last counts.
 fn told(events: &[StreamEvent]) -> (String, String, Option<StreamEvent>) {
     let (mut text, mut thinking, mut usage) = (String::new(), String::new(), None);
     for event in events {
@@ -291,7 +291,7 @@ proptest! {
     }
 }
 
-/// An error is short, and nothing in it drives a terminal.
+/// An error is short and has no control characters.
 fn fit_to_be_shown(end: &Result<Completion, LlmError>) -> Result<(), TestCaseError> {
     let shown = end.as_ref().err().map(ToString::to_string).unwrap_or_default();
     prop_assert!(shown.len() < 2_000 && !shown.chars().any(char::is_control), "{shown:?}");

@@ -58,7 +58,7 @@ proptest! {
     }
 }
 
-/// Names stand in the lines that they are said to stand in, and definitions end in the file.
+/// Names are in their lines, and definitions end within the file.
 fn tags_hold(tags: &FileTags, text: &str) -> Result<(), TestCaseError> {
     let lines: Vec<&str> = text.split('\n').collect();
     for definition in &tags.definitions {
@@ -73,7 +73,7 @@ fn tags_hold(tags: &FileTags, text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The chunks of a file make it up: every line that is not empty belongs to exactly one.
+/// Every line of a file that is not empty is in exactly one chunk.
 fn chunks_hold(name: &str, text: &str) -> Result<(), TestCaseError> {
     let file = SourceFile::new(name, Arc::from(text));
     let count = file.len() as usize;

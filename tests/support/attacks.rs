@@ -1,7 +1,7 @@
-//! A corpus of texts that try to drive a terminal, to hide something from the reader, or to break the screen.
+//! A corpus of texts that try to control a terminal, to hide text from the reader, or to break the layout.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
-/// Class and text. What a terminal would do with each is in the class's name.
+/// Class and text. The class names the effect on a terminal.
 pub const ATTACKS: &[(&str, &str)] = &[
     ("title", "\x1b]0;OWNED\x07 \x1b]2;OWNED\x1b\\"),
     ("colour that stays", "\x1b[38;5;201m\x1b[7;5;8m"),
@@ -42,10 +42,10 @@ pub const ATTACKS: &[(&str, &str)] = &[
     ("private use and unassigned", "\u{e000}\u{f8ff}\u{10ffff}\u{fdd0}\u{fffe}"),
 ];
 
-/// The same with carriage returns, which end a line in most places and so stand apart.
+/// The same with a carriage return. Separate, because most readers treat it as the end of a line.
 pub const OVERWRITE: &str = "rm -rf /\rls -l    ";
 
-/// What no cell of a screen may hold, and no byte of ours may say.
+/// Whether a character must not be on the screen or in the output.
 pub fn is_forbidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'
@@ -53,15 +53,15 @@ pub fn is_forbidden(c: char) -> bool {
             | '\u{fe00}'..='\u{fe0d}' | '\u{2800}' | '\u{13430}'..='\u{1345f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// All of them, one to a line, each with its class before it.
+/// All attacks, one per line, each after its class.
 pub fn all(before: &str) -> String {
     ATTACKS.iter().map(|(class, text)| format!("{before}{class}: {text} :end\n")).collect()
 }
 
-/// As part of a file's name: what no name can hold is left out.
+/// The text as part of a file name, without characters that names cannot have.
 pub fn as_name(text: &str) -> String {
     text.chars().filter(|c| !matches!(c, '/' | '\0')).collect()
 }
 
-/// Bytes that are no text: a surrogate, overlong forms, a sequence cut short, eight-bit controls.
+/// Invalid UTF-8: a surrogate, overlong forms, a truncated sequence, 8-bit controls.
 pub const BYTES: &[u8] = b"# \xed\xa0\x80 \xc0\xaf \xf0\x28\x8c\x28 \xff\xfe \x9b38;5;201m \x9d0;OWNED\x9c \xe2\x82\n";

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The key of every provider in tests. It must never be printed.
 pub const KEY: &str = "sk-canary-0123456789";
 
-/// A program in `folder`, with nothing of the caller's environment.
+/// A program in `folder`, without the environment of the caller.
 pub fn hermetic(program: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).env_clear();
@@ -25,7 +25,7 @@ pub fn hermetic(program: &str, folder: &Path) -> Command {
     command
 }
 
-/// Runs it; the key must not be in what it prints, and standard output must be free of escapes.
+/// Runs a command. Its output must not contain the key, and its standard output no escape sequence.
 #[track_caller]
 pub fn run(mut command: Command) -> (i32, String, String) {
     let output: Output = command.output().unwrap();

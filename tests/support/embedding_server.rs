@@ -1,4 +1,4 @@
-//! A server of embeddings on the loopback: it knows a few words, and notes what it is sent.
+//! An embeddings server on the loopback interface. It knows a few words and records the texts that it receives.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -10,16 +10,16 @@ use axum::routing::any;
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use super::{PATIENCE, tiny_model};
+use super::{WAIT_TIMEOUT, tiny_model};
 
-/// How it behaves.
+/// How the server answers.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Manner {
-    /// It takes so long for each answer.
+pub struct ServerBehavior {
+    /// Delay of each answer.
     pub takes: Duration,
-    /// It answers with this status instead, if there is one.
+    /// The status of an error to answer with, if any.
     pub status: Option<u16>,
-    /// Its vectors have so many zeros more.
+    /// Number of zeros that are appended to each vector.
     pub extra: usize,
 }
 
@@ -27,25 +27,25 @@ pub struct Manner {
 pub struct EmbeddingServer {
     address: SocketAddr,
     given: Arc<Mutex<Vec<Vec<String>>>>,
-    manner: Arc<Mutex<Manner>>,
+    behavior: Arc<Mutex<ServerBehavior>>,
 }
 
 impl EmbeddingServer {
-    /// Starts one.
+    /// Starts the server.
     pub fn start() -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
-        let (given, manner) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Manner::default())));
-        let (noted, kept) = (Arc::clone(&given), Arc::clone(&manner));
+        let (given, behavior) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(ServerBehavior::default())));
+        let (noted, kept) = (Arc::clone(&given), Arc::clone(&behavior));
         let answer = move |_: Uri, Json(body): Json<Value>| {
             let texts: Vec<String> =
                 body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect();
-            let manner = *kept.lock().unwrap();
-            let response = answered(&texts, manner);
+            let behavior = *kept.lock().unwrap();
+            let response = answered(&texts, behavior);
             noted.lock().unwrap().push(texts);
             async move {
-                tokio::time::sleep(manner.takes).await;
+                tokio::time::sleep(behavior.takes).await;
                 response
             }
         };
@@ -56,17 +56,17 @@ impl EmbeddingServer {
                 axum::serve(listener, Router::new().fallback(any(answer))).await.unwrap();
             });
         });
-        Self { address, given, manner }
+        Self { address, given, behavior }
     }
 
-    /// Its root.
+    /// Its base URL.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Has it behave so from now on.
-    pub fn behave(&self, manner: Manner) {
-        *self.manner.lock().unwrap() = manner;
+    /// Changes how the server answers from now on.
+    pub fn behave(&self, behavior: ServerBehavior) {
+        *self.behavior.lock().unwrap() = behavior;
     }
 
     /// The texts of each request so far.
@@ -74,21 +74,21 @@ impl EmbeddingServer {
         self.given.lock().unwrap().clone()
     }
 
-    /// Waits for so many requests.
+    /// Waits for this number of requests.
     pub fn wait_for(&self, requests: usize) {
         let since = Instant::now();
         while self.given.lock().unwrap().len() < requests {
-            assert!(since.elapsed() < PATIENCE, "the server was asked {} times", self.given().len());
+            assert!(since.elapsed() < WAIT_TIMEOUT, "the server was asked {} times", self.given().len());
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 }
 
-fn answered(texts: &[String], manner: Manner) -> Response {
-    if let Some(status) = manner.status {
+fn answered(texts: &[String], behavior: ServerBehavior) -> Response {
+    if let Some(status) = behavior.status {
         return (StatusCode::from_u16(status).unwrap(), "not today").into_response();
     }
-    let vector = |text: &String| [tiny_model::vector(text), vec![0.0; manner.extra]].concat();
+    let vector = |text: &String| [tiny_model::vector(text), vec![0.0; behavior.extra]].concat();
     let data = texts.iter().enumerate().map(|(at, text)| json!({"index": at, "embedding": vector(text)}));
     Json(json!({"data": data.collect::<Vec<_>>()})).into_response()
 }

@@ -1,4 +1,4 @@
-//! Reading what a program sends to its terminal: control sequences, and the modes that they leave behind.
+//! Parses the output of a program to its terminal: control sequences, and the modes that they set.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ enum State {
     Text(Vec<u8>, bool),
 }
 
-/// Finds control sequences in a stream of bytes, however it is cut.
+/// Finds control sequences in a stream of bytes that arrives in pieces.
 #[derive(Debug, Default)]
 pub struct Scanner {
     state: State,
@@ -35,7 +35,7 @@ impl Scanner {
         !matches!(self.state, State::Ground)
     }
 
-    /// Takes the next byte; gives the sequence that it completes.
+    /// Takes the next byte. Returns the sequence that it completes.
     pub fn push(&mut self, byte: u8) -> Option<Sequence> {
         let state = std::mem::take(&mut self.state);
         let (next, found) = match state {
@@ -69,7 +69,7 @@ impl Scanner {
             State::Text(body, true) if byte == b'\\' => (State::Ground, Some(Sequence::Text(lossy(&body)))),
             State::Text(body, false) if byte == 0x07 => (State::Ground, Some(Sequence::Text(lossy(&body)))),
             State::Text(body, _) if byte == 0x1b => (State::Text(body, true), None),
-            // An `ESC` that is not followed by `\` cuts the string short and begins another sequence.
+            // An `ESC` that is not followed by `\` ends the string and begins another sequence.
             State::Text(_, true) => {
                 self.state = State::Escape(Vec::new());
                 return self.push(byte);
@@ -88,7 +88,7 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The private modes that a program must leave off, and the one that it must leave on.
+/// The private modes that must be off when a program ends, and the one that must be on.
 const OFF_AT_EXIT: [(u16, &str); 11] = [
     (47, "alternate screen (47)"),
     (1047, "alternate screen (1047)"),
@@ -104,7 +104,7 @@ const OFF_AT_EXIT: [(u16, &str); 11] = [
 ];
 const CURSOR: u16 = 25;
 
-/// The terminal's state as far as a program can leave it broken.
+/// The modes of a terminal that a program must restore.
 #[derive(Debug, Default)]
 pub struct Modes {
     private: BTreeMap<u16, bool>,
@@ -113,7 +113,7 @@ pub struct Modes {
 }
 
 impl Modes {
-    /// The state after `raw`.
+    /// The modes after the output `raw`.
     pub fn after(raw: &[u8]) -> Self {
         let mut modes = Self::default();
         let mut scanner = Scanner::default();
@@ -149,10 +149,10 @@ impl Modes {
         }
     }
 
-    /// Whether the terminal is as a shell wants it.
+    /// Whether all modes are as a shell expects them.
     ///
     /// # Errors
-    /// Names every mode that was left as it should not be.
+    /// Names every mode that was not restored.
     pub fn restored(&self) -> Result<(), String> {
         let mut wrong: Vec<String> = OFF_AT_EXIT
             .iter()

@@ -1,11 +1,11 @@
-//! The app without a terminal: keys by name go in, the screen comes out as text. Behind it works a real runner on a
-//! throw-away repository, with recorded replies or with none.
+//! The app without a terminal: a test sends keys by name and reads the screen as text. A real host works on a
+//! temporary repository, with recorded replies or without a provider.
 //!
-//! Time plays no part: [`Harness::settle`] knows what the runner still owes and waits for exactly that.
+//! Tests do not depend on time: [`Harness::settle`] waits for exactly the pending responses.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod due;
+mod pending;
 pub mod scene;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,51 +34,51 @@ use rhumb_workspace::Root;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
-use due::Due;
+use pending::PendingResponses;
 pub use scene::Scene;
 
-/// How long the runner may take for something that must come. Far more than it needs; a test that passes never waits.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a test waits for a response. Far more than the host needs.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What stands in a screen instead of the id of a commit, which depends on the time.
+/// Replaces commit ids on the screen, which depend on the time.
 const COMMIT: &str = "c0ffee0";
 
-/// The app on a screen that only the test sees.
+/// The app on a screen in memory.
 pub struct Harness {
-    /// The app, to look into.
+    /// The app, for tests of its state.
     pub app: App,
-    /// What it put on the clipboard.
+    /// The texts that it copied to the clipboard.
     pub copied: Vec<String>,
-    /// What it wanted from outside. Nothing of it is done; a test hands in what came.
+    /// The attachments that it requested. Nothing is fetched; a test supplies the response.
     pub fetches: Vec<FetchEffect>,
-    /// What it wanted on the way to a model. Nothing of it is done either.
+    /// Its requests to connect a model. Nothing is done.
     pub connecting: Vec<ConnectEffect>,
-    /// What it wanted of the index of meanings. Nothing of it is done either.
+    /// Its requests to the embedding index. Nothing is done.
     pub indexed: Vec<IndexEffect>,
-    /// Whether it wanted to leave.
+    /// Whether it asked to quit.
     pub quit: bool,
-    /// The files that writes were about, or that a write was taken back of.
+    /// The files of all writes and undone writes.
     pub written: BTreeSet<String>,
     sealed: bool,
     cache: ViewCache,
-    /// What frames have asked to be coloured.
+    /// The texts that frames have requested to be coloured.
     wanted: Vec<rhumb::tui::Job>,
     terminal: Terminal<TestBackend>,
-    runner: Host,
-    reports: mpsc::Receiver<Response>,
-    due: Due,
+    host: Host,
+    responses: mpsc::Receiver<Response>,
+    pending: PendingResponses,
     commits: Vec<String>,
     runtime: Runtime,
     folder: tempfile::TempDir,
 }
 
 impl Harness {
-    /// The small repository and nobody to ask.
+    /// The small repository without a model.
     pub fn new(width: u16, height: u16) -> Self {
         Scene::harbour().open(width, height)
     }
 
-    /// Presses keys, each by its name: `y g y <Enter> Alt-2`. `type "some text"` types a text.
+    /// Presses keys by name: `y g y <Enter> Alt-2`. `type "some text"` types a text.
     #[track_caller]
     pub fn keys(&mut self, keys: &str) -> &mut Self {
         let mut rest = keys.trim_start();
@@ -98,18 +98,18 @@ impl Harness {
         self
     }
 
-    /// Presses one key, and draws.
+    /// Presses one key and draws.
     pub fn press(&mut self, key: KeyEvent) {
         self.event(Event::Key(key));
     }
 
-    /// Pastes, as a terminal with bracketed paste does.
+    /// Pastes a text, as a terminal with bracketed paste does.
     pub fn paste(&mut self, text: &str) -> &mut Self {
         self.event(Event::Paste(text.into()));
         self
     }
 
-    /// An event of the mouse at a cell.
+    /// Sends a mouse event at a cell.
     pub fn mouse(&mut self, kind: MouseEventKind, (column, row): (u16, u16)) -> &mut Self {
         self.event(Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
         self
@@ -126,34 +126,34 @@ impl Harness {
         self.draw();
     }
 
-    /// Hands the app a report that no runner made.
-    pub fn report(&mut self, report: Response) -> &mut Self {
-        let tasks = self.app.report(report);
+    /// Sends the app a response that the test made.
+    pub fn report(&mut self, response: Response) -> &mut Self {
+        let tasks = self.app.report(response);
         self.perform(tasks);
         self.draw();
         self
     }
 
-    /// A piece of the answer to the running turn.
+    /// Streams a piece of the answer of the running turn.
     pub fn stream(&mut self, text: &str) -> &mut Self {
         let turn = self.turn();
         self.report(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) })
     }
 
-    /// A piece of what the model thinks before its answer.
+    /// Streams a piece of the reasoning of the running turn.
     pub fn think(&mut self, text: &str) -> &mut Self {
         let turn = self.turn();
         self.report(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Reasoning(text.into())) })
     }
 
-    /// The stream of the running turn ends early, for this reason.
+    /// Ends the stream of the running turn with this error.
     pub fn fail(&mut self, cause: &str) -> &mut Self {
         let turn = self.turn();
         let error = AskError::Provider(LlmError::Interrupted { cause: cause.into() });
         self.report(Response::Ended { turn, result: Err(error) })
     }
 
-    /// A notice of the program.
+    /// Adds a status message.
     pub fn tell(&mut self, level: Level, text: &str, hint: &str) -> &mut Self {
         self.app.session.tell(level, text, hint);
         self.draw();
@@ -164,44 +164,44 @@ impl Harness {
         self.app.session.turn().expect("a running turn").number
     }
 
-    /// Lets the runner finish everything that it was asked for.
+    /// Waits until the host has performed all effects.
     ///
     /// # Panics
-    /// When something does not come.
+    /// If a response does not arrive.
     #[track_caller]
     pub fn settle(&mut self) -> &mut Self {
-        while self.due.anything() {
-            let next = async { tokio::time::timeout(PATIENCE, self.reports.recv()).await };
-            let report = self.runtime.block_on(next);
-            let Ok(Some(report)) = report else {
-                panic!("the runner owes a report that does not come: {:?}\n{}", self.due, self.screen());
+        while !self.pending.is_empty() {
+            let next = async { tokio::time::timeout(WAIT_TIMEOUT, self.responses.recv()).await };
+            let response = self.runtime.block_on(next);
+            let Ok(Some(response)) = response else {
+                panic!("a response did not arrive: {:?}\n{}", self.pending, self.screen());
             };
-            self.take(report);
+            self.take(response);
         }
         self.catch_up()
     }
 
-    /// Takes in what has come so far, without waiting.
+    /// Handles the responses so far, without waiting.
     pub fn catch_up(&mut self) -> &mut Self {
         self.take_reports();
         self.draw();
         self
     }
 
-    /// Takes in what has come so far, without waiting and without drawing.
+    /// Handles the responses so far, without waiting and without drawing.
     pub fn take_reports(&mut self) -> &mut Self {
-        while let Ok(report) = self.reports.try_recv() {
-            self.take(report);
+        while let Ok(response) = self.responses.try_recv() {
+            self.take(response);
         }
         self
     }
 
-    fn take(&mut self, report: Response) {
-        self.due.settle(&report);
-        if let Response::Wrote(written) = &report {
+    fn take(&mut self, response: Response) {
+        self.pending.settle(&response);
+        if let Response::Wrote(written) = &response {
             self.commits.extend(written.commit.clone());
         }
-        let tasks = self.app.report(report);
+        let tasks = self.app.report(response);
         self.perform(tasks);
     }
 
@@ -212,13 +212,13 @@ impl Harness {
     fn perform(&mut self, tasks: Vec<Task>) {
         for task in tasks {
             match task {
-                // The clipboard, the network and the microphone of whoever runs the tests are none of theirs.
+                // Tests must not use the clipboard, the network and the microphone of the machine.
                 Task::Run(Effect::Fetch(order)) => self.fetches.push(order),
                 Task::Run(Effect::Connecting(order)) => self.connecting.push(order),
                 Task::Run(Effect::Index(command)) => self.indexed.push(command),
                 Task::Run(Effect::Run(_)) if self.sealed => {}
                 Task::Run(effect) => {
-                    self.due.add(&effect);
+                    self.pending.add(&effect);
                     if let Effect::Write { files, .. } = &effect {
                         self.written.extend(
                             files
@@ -228,7 +228,7 @@ impl Harness {
                         );
                     }
                     let _inside = self.runtime.enter();
-                    self.runner.execute(effect);
+                    self.host.execute(effect);
                 }
                 Task::Copy(clip) => self.copied.push(clip.text),
                 Task::Quit => self.quit = true,
@@ -237,15 +237,15 @@ impl Harness {
         }
     }
 
-    /// Takes an event in as the event loop does, without drawing.
+    /// Handles an event like the event loop, without drawing.
     pub fn take_event(&mut self, event: Event) {
         let tasks = self.app.event(event);
         self.perform(tasks);
     }
 
-    /// Takes a report in as the event loop does, without drawing.
-    pub fn take_report(&mut self, report: Response) {
-        let tasks = self.app.report(report);
+    /// Handles a response like the event loop, without drawing.
+    pub fn take_report(&mut self, response: Response) {
+        let tasks = self.app.report(response);
         self.perform(tasks);
     }
 
@@ -255,7 +255,7 @@ impl Harness {
         self.take_event(Event::Resize(width, height));
     }
 
-    /// Draws one frame with the colours that are there; how many texts it would have coloured.
+    /// Draws one frame with the available colours. Returns the number of texts whose colours are missing.
     pub fn frame(&mut self) -> usize {
         let (app, cache) = (&mut self.app, &mut self.cache);
         self.terminal.draw(|frame| view::render(app, cache, frame)).expect("a test terminal draws");
@@ -265,29 +265,29 @@ impl Harness {
         count
     }
 
-    /// Does the colouring that frames have asked for, as the event loop does it beside them.
+    /// Colours the requested texts, as the event loop does between frames.
     pub fn color(&mut self) {
         let wanted = std::mem::take(&mut self.wanted);
         wanted.into_iter().for_each(|job| self.cache.coloring.put(job.run()));
     }
 
-    /// Waits for a report and gives it out instead of taking it in; others that come before it are taken in.
+    /// Waits for a response and returns it without handling it. Others before it are handled.
     ///
     /// # Panics
-    /// When it does not come.
+    /// If it does not arrive.
     pub fn await_report(&mut self, is_wanted: impl Fn(&Response) -> bool) -> Response {
         loop {
-            let next = async { tokio::time::timeout(PATIENCE, self.reports.recv()).await };
-            let report = self.runtime.block_on(next).ok().flatten().expect("a report that must come");
-            if is_wanted(&report) {
-                self.due.settle(&report);
-                return report;
+            let next = async { tokio::time::timeout(WAIT_TIMEOUT, self.responses.recv()).await };
+            let response = self.runtime.block_on(next).ok().flatten().expect("a response");
+            if is_wanted(&response) {
+                self.pending.settle(&response);
+                return response;
             }
-            self.take(report);
+            self.take(response);
         }
     }
 
-    /// Draws until all colours are there.
+    /// Draws until all colours are available.
     pub fn draw(&mut self) {
         loop {
             let (app, cache) = (&mut self.app, &mut self.cache);
@@ -312,7 +312,7 @@ impl Harness {
         self
     }
 
-    /// The screen as text, without blanks at line ends, and with a fixed word for each commit id.
+    /// The screen as text, without trailing blanks, with a fixed text for each commit id.
     pub fn screen(&self) -> String {
         let buffer = self.terminal.backend().buffer();
         let lines = (0..buffer.area.height).map(|y| {
@@ -330,17 +330,17 @@ impl Harness {
         self.commits.iter().fold(screen, |screen, id| screen.replace(id, &COMMIT[..id.len().min(COMMIT.len())]))
     }
 
-    /// The lines of the screen that hold `text`.
+    /// The lines of the screen that contain `text`.
     pub fn lines_with(&self, text: &str) -> Vec<String> {
         self.screen().lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
     }
 
-    /// What stands in a cell.
+    /// The text of a cell.
     pub fn cell(&self, x: u16, y: u16) -> &str {
         self.terminal.backend().buffer()[(x, y)].symbol()
     }
 
-    /// Where the cursor of the terminal stands; `None` while it is hidden.
+    /// The position of the cursor; `None` if it is hidden.
     pub fn cursor(&self) -> Option<(u16, u16)> {
         let backend = self.terminal.backend();
         backend.cursor_visible().then(|| (backend.cursor_position().x, backend.cursor_position().y))
@@ -360,7 +360,7 @@ impl Harness {
         })
     }
 
-    /// Every cell that would send something else than a printable character to the terminal.
+    /// Every cell with characters that are not printable.
     pub fn control_characters(&self) -> Vec<String> {
         let cells = self.terminal.backend().buffer().content().iter();
         cells
@@ -375,22 +375,22 @@ impl Harness {
         self.terminal.backend().buffer()
     }
 
-    /// Where the repository is.
+    /// The folder of the repository.
     pub fn path(&self) -> PathBuf {
         self.folder.path().to_owned()
     }
 
-    /// The text of a file; `None` if it is not there.
+    /// The text of a file; `None` if it does not exist.
     pub fn file(&self, path: &str) -> Option<String> {
         std::fs::read_to_string(self.folder.path().join(path)).ok()
     }
 
-    /// Writes a file behind the app's back.
+    /// Writes a file, as another program would.
     pub fn put(&self, path: &str, text: &str) {
         std::fs::write(self.folder.path().join(path), text).expect("write a file");
     }
 
-    /// Every file of the repository with its bytes, git's own left out.
+    /// Every file of the repository with its bytes, except `.git`.
     pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut files = BTreeMap::new();
         collect(self.folder.path(), &mut files);
@@ -413,7 +413,7 @@ fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
-/// A typed character, as a terminal reports it.
+/// A typed character, as a terminal responses it.
 pub fn character(c: char) -> KeyEvent {
     let shift = if c.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
     KeyEvent::new(KeyCode::Char(c), shift)

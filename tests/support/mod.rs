@@ -1,6 +1,6 @@
-//! What the flow tests stand on: a terminal, a model server and throw-away repositories, all hermetic.
+//! Test support: a pseudo-terminal, a model server and temporary repositories, independent of the user's environment.
 //!
-//! Everything here is for tests and fails loudly: a thing that cannot be set up panics with what it was.
+//! Helpers panic with a message if something cannot be set up.
 #![allow(dead_code, unreachable_pub, missing_docs)] // each test binary uses its own part
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -16,6 +16,6 @@ pub mod tiny_model;
 
 use std::time::Duration;
 
-/// How long a test waits for something that must happen. Far more than it needs, since the machine may be busy; a test
-/// that passes never waits for it.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a test waits for an event before it fails. Far more than needed, since the machine may be busy; a test
+/// that passes never waits that long.
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(20);

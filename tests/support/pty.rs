@@ -1,4 +1,4 @@
-//! A real terminal for the program under test: a pseudo-terminal, with an emulator that shows what a user would see.
+//! A pseudo-terminal for the program under test, with an emulator of its screen.
 
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 
-use super::PATIENCE;
+use super::WAIT_TIMEOUT;
 use super::escapes::{Modes, Scanner, Sequence};
 
-/// A program in a terminal. It is ended when this is dropped.
+/// A program in a pseudo-terminal. It is killed on drop.
 pub struct Pty {
     master: Box<dyn MasterPty + Send>,
     writer: Writer,
     child: Box<dyn Child + Send + Sync>,
     shared: Arc<Shared>,
     home: PathBuf,
-    /// Holds the home folder for as long as the program may use it; `None` when the test gave its own.
+    /// Keeps the temporary home folder alive; `None` if the test supplied one.
     _own_home: Option<tempfile::TempDir>,
 }
 
@@ -34,17 +34,17 @@ struct Shared {
 struct State {
     emulator: vt100::Parser,
     raw: Vec<u8>,
-    /// The program, and whatever it started, closed the terminal.
+    /// The program and its children have closed the terminal.
     closed: bool,
 }
 
 impl Pty {
     /// Starts `bin` in a terminal of `cols` × `rows`.
     ///
-    /// Nothing of the caller's environment reaches it but `PATH`; its home, with the XDG folders below it, is a fresh
-    /// empty folder, or the `HOME` given in `env`. What `env` names wins over everything else.
+    /// Of the caller's environment it gets `PATH` only. Its home folder, with the XDG folders below it, is a new
+    /// empty folder, or the `HOME` in `env`. `env` takes precedence.
     pub fn spawn(bin: &Path, args: &[&str], cwd: &Path, env: &[(&str, &str)], cols: u16, rows: u16) -> Self {
-        // The library would quietly start the program somewhere else.
+        // Without this check the library would start the program in another folder.
         assert!(cwd.is_dir(), "no folder to start in: {}", cwd.display());
         let given_home = env.iter().find(|(name, _)| *name == "HOME").map(|(_, value)| PathBuf::from(value));
         let own_home = given_home.is_none().then(|| tempfile::tempdir().expect("a home folder"));
@@ -69,7 +69,7 @@ impl Pty {
         &self.home
     }
 
-    /// Types `text` as it is.
+    /// Types `text`.
     pub fn type_text(&self, text: &str) {
         send(&self.writer, text.as_bytes());
     }
@@ -83,19 +83,19 @@ impl Pty {
     pub fn key(&self, name: &str) {
         send(&self.writer, &key_bytes(name));
         if name == "Esc" {
-            // A lone ESC is told from the start of a sequence by the silence after it, as on any terminal.
+            // A pause distinguishes an ESC from the start of a sequence, as on any terminal.
             thread::sleep(Duration::from_millis(60));
         }
     }
 
-    /// Makes the terminal `cols` × `rows`; the program is told. The emulator has at least one cell, and a thousand columns and rows at most.
+    /// Resizes the terminal to `cols` × `rows` and notifies the program. The emulator has 1 to 1,000 columns and rows.
     pub fn resize(&self, cols: u16, rows: u16) {
-        // The emulator first: the program may draw for the new size as soon as it is told.
+        // The emulator first: the program may draw as soon as it is notified.
         self.lock().emulator.set_size(cells(rows), cells(cols));
         self.master.resize(size(cols, rows)).expect("resize the terminal");
     }
 
-    /// What the screen shows: one line for each row, spaces at their ends removed.
+    /// The screen as text: one line per row, without trailing spaces.
     pub fn screen(&self) -> String {
         self.lock().screen()
     }
@@ -105,18 +105,18 @@ impl Pty {
         self.lock().raw.clone()
     }
 
-    /// How many bytes the program has sent.
+    /// The number of bytes that the program has sent.
     pub fn sent(&self) -> usize {
         self.lock().raw.len()
     }
 
-    /// Waits until the program has sent more than `bytes` bytes; when that was seen.
+    /// Waits until the program has sent more than `bytes` bytes. Returns when that was noticed.
     ///
     /// # Panics
-    /// After [`PATIENCE`], with the whole screen.
+    /// After [`WAIT_TIMEOUT`], with the screen.
     #[track_caller]
     pub fn wait_sent(&self, bytes: usize) -> Instant {
-        let limit = Instant::now() + PATIENCE;
+        let limit = Instant::now() + WAIT_TIMEOUT;
         let mut state = self.lock();
         while state.raw.len() <= bytes {
             let left = limit.saturating_duration_since(Instant::now());
@@ -129,19 +129,19 @@ impl Pty {
     /// Waits until the screen shows `text`.
     ///
     /// # Panics
-    /// After [`PATIENCE`], or as soon as the program is gone, with the whole screen.
+    /// After [`WAIT_TIMEOUT`], or when the program has ended, with the screen.
     #[track_caller]
     pub fn wait_for(&self, text: &str) {
         self.wait_until(|screen| screen.contains(text), &format!("{text:?} on the screen"));
     }
 
-    /// Waits until `holds` is true of the screen; `what` says it in words.
+    /// Waits until `holds` is true for the screen. `what` describes the condition.
     ///
     /// # Panics
-    /// After [`PATIENCE`], or as soon as the program is gone, with the whole screen.
+    /// After [`WAIT_TIMEOUT`], or when the program has ended, with the screen.
     #[track_caller]
     pub fn wait_until(&self, holds: impl Fn(&str) -> bool, what: &str) {
-        let limit = Instant::now() + PATIENCE;
+        let limit = Instant::now() + WAIT_TIMEOUT;
         let mut state = self.lock();
         loop {
             let screen = state.screen();
@@ -159,13 +159,13 @@ impl Pty {
         }
     }
 
-    /// Waits until the program has ended and all its output is read.
+    /// Waits until the program has ended and its output is read.
     ///
     /// # Panics
-    /// After [`PATIENCE`], with the whole screen.
+    /// After [`WAIT_TIMEOUT`], with the screen.
     #[track_caller]
     pub fn wait_exit(&mut self) -> ExitStatus {
-        let limit = Instant::now() + PATIENCE;
+        let limit = Instant::now() + WAIT_TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait().expect("ask for the program's end") {
                 self.drain();
@@ -177,13 +177,13 @@ impl Pty {
         }
     }
 
-    /// Waits until the program has ended; should it ask `question` first, `key` answers that.
+    /// Waits until the program has ended. If it asks `question`, `key` is pressed.
     ///
     /// # Panics
-    /// As [`Self::wait_exit`].
+    /// Like [`Self::wait_exit`].
     #[track_caller]
     pub fn wait_exit_answering(&mut self, question: &str, key: &str) -> ExitStatus {
-        let limit = Instant::now() + PATIENCE;
+        let limit = Instant::now() + WAIT_TIMEOUT;
         while Instant::now() < limit && self.child.try_wait().expect("ask for the program's end").is_none() {
             if self.screen().contains(question) {
                 self.key(key);
@@ -194,7 +194,7 @@ impl Pty {
         self.wait_exit()
     }
 
-    /// Waits for the end of the output, but not for long: something that the program left behind may hold it open.
+    /// Waits briefly for the end of the output. A process that the program left may keep it open.
     fn drain(&self) {
         let limit = Duration::from_secs(2);
         let waited = self.shared.changed.wait_timeout_while(self.lock(), limit, |state| !state.closed);
@@ -209,30 +209,30 @@ impl Pty {
     /// Waits until the program is stopped, as Ctrl-Z stops a program.
     ///
     /// # Panics
-    /// After [`PATIENCE`], with the whole screen.
+    /// After [`WAIT_TIMEOUT`], with the screen.
     #[cfg(target_os = "linux")]
     #[track_caller]
     pub fn wait_stopped(&self) {
         let path = format!("/proc/{}/stat", self.process_id());
-        // The state is the first field after the name, which stands in brackets and may hold anything.
+        // The state is the first field after the name, which is in brackets and may contain any character.
         let stopped = || {
             let stat = std::fs::read_to_string(&path).unwrap_or_default();
             stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
         };
-        let limit = Instant::now() + PATIENCE;
+        let limit = Instant::now() + WAIT_TIMEOUT;
         while !stopped() {
             assert!(Instant::now() < limit, "the program does not stop; the screen:\n{}", framed(&self.screen()));
             thread::sleep(Duration::from_millis(10));
         }
     }
 
-    /// Waits until the terminal is as a shell wants it, while the program is still there.
+    /// Waits until the terminal is restored, while the program is still running.
     ///
     /// # Panics
-    /// After [`PATIENCE`], with what is still off.
+    /// After [`WAIT_TIMEOUT`], with the modes that are not restored.
     #[track_caller]
     pub fn wait_restored(&self) {
-        let limit = Instant::now() + PATIENCE;
+        let limit = Instant::now() + WAIT_TIMEOUT;
         while let Err(left) = self.modes_restored().and_then(|()| self.line_mode_restored()) {
             assert!(Instant::now() < limit, "the terminal is not restored: {left}");
             thread::sleep(Duration::from_millis(10));
@@ -242,12 +242,12 @@ impl Pty {
     /// Sends a signal by its short name: `TERM`, `INT`, `HUP`, `TSTP`, `CONT` …
     pub fn signal(&self, name: &str) {
         let id = self.process_id();
-        // The shell's own `kill` is there even where no such program is installed.
+        // The `kill` of the shell exists even if no such program is installed.
         let status = Command::new("sh").arg("-c").arg(format!("kill -{name} {id}")).status().expect("run sh");
         assert!(status.success(), "kill -{name} {id}: {status}");
     }
 
-    /// Whether the program left the terminal as it found it, as far as the bytes that it sent tell.
+    /// Whether the program restored all terminal modes, according to its output.
     ///
     /// # Errors
     /// Names every mode that is still on.
@@ -255,10 +255,10 @@ impl Pty {
         Modes::after(&self.lock().raw).restored()
     }
 
-    /// Whether the terminal's line discipline is as a shell wants it: lines, echo and signals on.
+    /// Whether the line discipline is as a shell expects it: canonical mode, echo and signals on.
     ///
     /// # Errors
-    /// Names what is still off.
+    /// Names the settings that are off.
     pub fn line_mode_restored(&self) -> Result<(), String> {
         let flags = self.master.get_termios().ok_or("the terminal does not tell its settings")?.local_flags.bits();
         let wanted = [(libc::ICANON, "lines"), (libc::ECHO, "echo"), (libc::ISIG, "signals")];
@@ -274,7 +274,7 @@ impl Pty {
 impl Drop for Pty {
     fn drop(&mut self) {
         if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            // Nothing to be done where this fails: the test is over either way.
+            // An error has no consequence, since the test is over.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
@@ -293,7 +293,7 @@ fn size(cols: u16, rows: u16) -> PtySize {
     PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
 }
 
-/// The emulator's columns or rows. It holds a thousand at most: more would take gigabytes here, too.
+/// The columns or rows of the emulator, at most 1,000: more would take gigabytes of memory.
 fn cells(count: u16) -> NonZeroU16 {
     NonZeroU16::new(count.clamp(1, 1_000)).expect("a terminal of at least one cell")
 }
@@ -336,7 +336,7 @@ fn command(bin: &Path, args: &[&str], cwd: &Path, home: &Path, env: &[(&str, &st
     command
 }
 
-/// Reads the program's output to its end: shows it on the emulator, and answers what a terminal would answer.
+/// Reads the output to its end, shows it on the emulator, and answers queries like a terminal.
 fn read_all(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Writer) {
     let mut scanner = Scanner::default();
     let mut buffer = [0; 8192];
@@ -350,7 +350,7 @@ fn read_all(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Writer) 
             let Some(Sequence::Csi(query)) = scanner.push(*byte) else {
                 continue;
             };
-            // Everything before the question counts for its answer.
+            // The answer depends on all output before the query.
             state.emulator.process(&bytes[shown..=index]);
             shown = index + 1;
             answers.extend(answer(&query, state.emulator.screen().cursor_position()));
@@ -367,7 +367,7 @@ fn read_all(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Writer) 
     shared.changed.notify_all();
 }
 
-/// What a terminal answers to the control sequence `query`, the cursor being at (row, column), 0-based.
+/// The answer of a terminal to the control sequence `query`, with the cursor at (row, column), 0-based.
 fn answer(query: &str, cursor: (u16, u16)) -> Option<String> {
     match query {
         "c" | "0c" => Some("\x1b[?62;22c".to_owned()),
@@ -378,7 +378,7 @@ fn answer(query: &str, cursor: (u16, u16)) -> Option<String> {
     }
 }
 
-/// Sends bytes to the program. One that is gone hears nothing, and the wait that follows says so.
+/// Sends bytes to the program. If it has ended, the following wait fails.
 fn send(writer: &Writer, bytes: &[u8]) {
     let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = writer.write_all(bytes).and_then(|()| writer.flush());
@@ -425,7 +425,7 @@ pub fn key_bytes(name: &str) -> Vec<u8> {
     bytes
 }
 
-/// The sequence of a key that is no character; `modifiers` is xterm's number, 1 for none.
+/// The sequence of a special key. `modifiers` is xterm's number, 1 for none.
 fn special_key(key: &str, modifiers: u8) -> Option<String> {
     let (number, last) = match key {
         "Up" => (1, 'A'),

@@ -1,18 +1,18 @@
-//! Throw-away git repositories, made by the `git` program with a fixed identity and date.
+//! Temporary git repositories, made by the `git` program with a fixed identity and date.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// When every commit was made, so that its id depends on its content alone.
+/// The date of every commit, so that its id depends on its content only.
 const DATE: &str = "2026-03-01T12:00:00+00:00";
 
-/// A repository in a temporary folder, removed when this is dropped.
+/// A repository in a temporary folder, removed on drop.
 pub struct TestRepo {
     folder: tempfile::TempDir,
 }
 
 impl TestRepo {
-    /// A repository without commits, on branch `main`, with an identity of its own in its local settings.
+    /// A repository without commits, on branch `main`, with an identity in its local settings.
     pub fn new() -> Self {
         let repo = Self { folder: tempfile::tempdir().expect("a folder for the repository") };
         repo.git(&["init", "--quiet", "--initial-branch=main"]);
@@ -27,14 +27,14 @@ impl TestRepo {
         repo
     }
 
-    /// A repository without an identity: a commit by the program under test must say what is missing.
+    /// A repository without an identity: a commit must fail with an explanation.
     pub fn without_identity() -> Self {
         let repo = Self::new();
         repo.git(&["config", "--remove-section", "user"]);
         repo
     }
 
-    /// The folder of the repository, as the system names it (no symbolic links in it).
+    /// The folder of the repository, without symbolic links.
     pub fn path(&self) -> PathBuf {
         self.folder.path().canonicalize().expect("the repository's folder")
     }
@@ -52,7 +52,7 @@ impl TestRepo {
         std::fs::read_to_string(self.folder.path().join(path)).unwrap_or_else(|error| panic!("read {path}: {error}"))
     }
 
-    /// Whether there is such a file.
+    /// Whether the file exists.
     pub fn has(&self, path: &str) -> bool {
         self.folder.path().join(path).exists()
     }
@@ -64,10 +64,10 @@ impl TestRepo {
         self
     }
 
-    /// Runs git in the repository and gives what it printed.
+    /// Runs git in the repository and returns its output.
     ///
     /// # Panics
-    /// When git fails, with what it said.
+    /// If git fails, with its output.
     #[track_caller]
     pub fn git(&self, args: &[&str]) -> String {
         git(self.folder.path(), args)
@@ -89,7 +89,7 @@ impl Default for TestRepo {
 fn git(folder: &Path, args: &[&str]) -> String {
     let mut command = Command::new("git");
     command.current_dir(folder).args(args);
-    // A variable of the caller, or of a hook that runs the tests, must not lead git to another repository.
+    // A variable of the caller, or of a hook that runs the tests, must not redirect git to another repository.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
         command.env_remove(name);
     }
@@ -108,4 +108,33 @@ fn git(folder: &Path, args: &[&str]) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "git {args:?}: {}\n{said}", output.status);
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A small file for the tests of commands.
+pub const HARBOUR: &str = "\
+def depth(name):
+    return TABLE[name]
+
+
+def report(name):
+    metres = depth(name)
+    return f'{name}: {metres} m'
+";
+
+/// [`HARBOUR`] after the edit of these tests.
+pub fn changed() -> String {
+    HARBOUR.replace("TABLE[name]", "TABLE.get(name, 0.0)")
+}
+
+/// A repository with [`HARBOUR`] and two other files.
+pub fn harbour_repo() -> TestRepo {
+    let repo = TestRepo::new();
+    repo.file("harbour.py", HARBOUR)
+        .file(
+            "charts/compass.py",
+            "from harbour import depth\n\n\nclass Compass:\n    def bearing(self, name):\n        return depth(name)\n",
+        )
+        .file("notes.md", "# Notes\n")
+        .commit("Start the harbour");
+    repo
 }

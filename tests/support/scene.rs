@@ -1,8 +1,8 @@
-//! What a harness starts with: a throw-away repository, and who answers.
+//! The initial state of a harness: a temporary repository and a provider.
 
 use super::*;
 
-/// The pace of a provider that never answers.
+/// The delay of a provider that never answers.
 const NEVER: Duration = Duration::from_secs(86_400);
 
 /// The files of the small repository.
@@ -28,13 +28,13 @@ pub const HARBOUR: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a harness starts with.
+/// The initial state of a [`Harness`].
 pub struct Scene {
     files: Vec<(String, String)>,
     git: bool,
     root: String,
     connection: Connection,
-    /// Recorded replies; `None` is a provider that never answers, so that a test can stream by hand.
+    /// Recorded replies. `None` means a provider that never answers, so that a test can stream by hand.
     replies: Option<Vec<ScriptedReply>>,
     chat_files: Vec<String>,
     draft: String,
@@ -44,7 +44,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// The small repository and nobody to ask.
+    /// The small repository without a model.
     pub fn harbour() -> Self {
         Self {
             files: owned(HARBOUR),
@@ -60,7 +60,7 @@ impl Scene {
         }
     }
 
-    /// What `rhumb demo` shows.
+    /// The repository and the replies of `rhumb demo`.
     pub fn demo() -> Self {
         let replies = demo::replies().into_iter().map(|(words, reply)| ScriptedReply {
             match_words: words.into_iter().map(str::to_owned).collect(),
@@ -78,14 +78,14 @@ impl Scene {
         }
     }
 
-    /// A model that gives this reply to everything.
+    /// Uses a model that always gives this reply.
     #[must_use]
     pub fn replying(mut self, reply: &str) -> Self {
         self.replies = Some(vec![ScriptedReply { match_words: Vec::new(), reply: reply.into() }]);
         self.named()
     }
 
-    /// A model that is asked and never answers: the test does, with [`Harness::stream`].
+    /// Uses a model that never answers. The test does, with [`Harness::stream`].
     #[must_use]
     pub fn silent(mut self) -> Self {
         self.replies = None;
@@ -97,7 +97,7 @@ impl Scene {
         self
     }
 
-    /// One more file in the repository.
+    /// Adds a file to the repository.
     #[must_use]
     pub fn file(mut self, path: &str, text: &str) -> Self {
         self.files.retain(|(known, _)| known != path);
@@ -105,42 +105,42 @@ impl Scene {
         self
     }
 
-    /// Files in the chat from the start.
+    /// Adds files to the chat.
     #[must_use]
     pub fn chat(mut self, paths: &[&str]) -> Self {
         self.chat_files = paths.iter().map(|path| (*path).to_owned()).collect();
         self
     }
 
-    /// Commands that it would run are not run.
+    /// Prevents that commands run.
     #[must_use]
     pub fn sealed(mut self) -> Self {
         self.sealed = true;
         self
     }
 
-    /// A plain folder, which is faster to make.
+    /// Uses a folder without a repository, which is faster.
     #[must_use]
     pub fn without_git(mut self) -> Self {
         self.git = false;
         self
     }
 
-    /// The window of the model in tokens.
+    /// Sets the context window of the model in tokens.
     #[must_use]
     pub fn window(mut self, tokens: usize) -> Self {
         self.settings.context_window = Some(tokens);
         self
     }
 
-    /// Colours that the terminal has.
+    /// Sets the colours of the terminal.
     #[must_use]
     pub fn depth(mut self, depth: ColorDepth) -> Self {
         self.depth = depth;
         self
     }
 
-    /// Opens the app and waits until the repository is read and the next request measured.
+    /// Opens the app and waits until the repository is surveyed and the next request is measured.
     pub fn open(self, width: u16, height: u16) -> Harness {
         let folder = tempfile::tempdir().expect("a folder for the repository");
         for (path, text) in &self.files {
@@ -163,8 +163,8 @@ impl Scene {
         let provider = Arc::new(ScriptedProvider::new(self.replies.unwrap_or_default(), pace));
         let line = model.map(|model| Line::new(provider, model));
         let root = Root::at(folder.path()).expect("a root");
-        let (sender, reports) = mpsc::channel(256);
-        let runner = Host::new(root, RequestEnv::new(self.settings), line, sender);
+        let (sender, responses) = mpsc::channel(256);
+        let host = Host::new(root, RequestEnv::new(self.settings), line, sender);
         let theme = Theme::builtin("rhumb-dark", self.depth).expect("the theme");
         let (session, effects) = Session::start(self.connection);
         let (app, tasks) = App::start(session, effects, theme, self.root);
@@ -173,9 +173,9 @@ impl Scene {
             cache: ViewCache::default(),
             wanted: Vec::new(),
             terminal: Terminal::new(TestBackend::new(width, height)).expect("a test terminal"),
-            runner,
-            reports,
-            due: Due { answers, ..Due::default() },
+            host,
+            responses,
+            pending: PendingResponses { answers, ..PendingResponses::default() },
             commits: Vec::new(),
             copied: Vec::new(),
             fetches: Vec::new(),

@@ -1,4 +1,4 @@
-//! A language model on the loopback: an HTTP server that speaks the chat completions protocol from a script.
+//! A scripted model server on the loopback interface, with the API for chat completions.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -16,27 +16,27 @@ use futures::stream::{self, Stream};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot};
 
-use super::PATIENCE;
+use super::WAIT_TIMEOUT;
 
 /// The one model that the server offers.
 pub const MODEL: &str = "test-model";
 
-/// What the server does with one request.
+/// How the server answers one request.
 #[derive(Debug, Clone)]
 pub enum Step {
-    /// Streams the chunks, `gap_ms` apart, with a usage and the end mark after them.
+    /// Streams the chunks, `gap_ms` apart, then a usage and the end mark.
     Reply { chunks: Vec<String>, gap_ms: u64 },
-    /// Answers with a status, a body and headers of its own.
+    /// Answers with this status, body and headers.
     Status { code: u16, body: String, headers: Vec<(String, String)> },
-    /// Streams the chunks and then breaks the connection off, without any end.
+    /// Streams the chunks and then closes the connection without an end mark.
     Drop { chunks: Vec<String> },
     /// Streams `before`, waits for [`ModelServer::go_on`], and then streams `after` and a proper end.
     Held { before: Vec<String>, after: Vec<String> },
-    /// Streams the chunks and ends for another reason than that the model was done, such as `length`.
+    /// Streams the chunks and ends with another finish reason than `stop`, such as `length`.
     Cut { chunks: Vec<String>, reason: String },
-    /// Takes the request and never answers.
+    /// Never answers.
     Hang,
-    /// Answers with a web page, as a proxy or a wrong address would.
+    /// Answers with a web page, like a proxy or a wrong address.
     Html,
 }
 
@@ -46,17 +46,17 @@ impl Step {
         Self::Reply { chunks: pieces(text), gap_ms: 0 }
     }
 
-    /// A reply in pieces that stops after the first `mark` until the test lets it go on.
+    /// A reply in pieces that stops after the first `mark` until [`ModelServer::go_on`].
     ///
     /// # Panics
-    /// When the text does not hold the mark.
+    /// If the text does not contain the mark.
     pub fn held_after(text: &str, mark: &str) -> Self {
         let at = text.find(mark).expect("the mark in the reply") + mark.len();
         let (before, after) = text.split_at(at);
         Self::Held { before: pieces(before), after: pieces(after) }
     }
 
-    /// An error in the form of the protocol.
+    /// An error in the format of the API.
     pub fn error(code: u16, message: &str) -> Self {
         let body = json!({"error": {"message": message, "type": "test_error"}}).to_string();
         Self::Status { code, body, headers: vec![("content-type".into(), "application/json".into())] }
@@ -69,24 +69,24 @@ pub fn pieces(text: &str) -> Vec<String> {
     chars.chunks(7).map(|piece| piece.iter().collect()).collect()
 }
 
-/// A request as it came in.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// By lower-case name.
     pub headers: BTreeMap<String, String>,
-    /// `Null` when it was not JSON.
+    /// `Null` if it was not JSON.
     pub body: Value,
 }
 
 impl Request {
-    /// The content of the last message, empty where it is no text.
+    /// The content of the last message; empty if it is not text.
     pub fn last_message(&self) -> &str {
         let messages = self.body["messages"].as_array();
         messages.and_then(|messages| messages.last()).and_then(|last| last["content"].as_str()).unwrap_or("")
     }
 }
 
-/// A server that plays a script, one step for each request; it ends when this is dropped.
+/// A server that performs a script, one step for each request. It ends on drop.
 pub struct ModelServer {
     address: SocketAddr,
     script: Arc<Script>,
@@ -109,7 +109,7 @@ struct Played {
 }
 
 impl ModelServer {
-    /// Starts a server on a free port of the loopback. A request past the end of `steps` is answered with status 500.
+    /// Starts a server on a free port. A request after the last of `steps` is answered with status 500.
     pub fn start(steps: Vec<Step>) -> Self {
         let script = Arc::new(Script::default());
         script.lock().steps = steps.into();
@@ -121,7 +121,7 @@ impl ModelServer {
         Self { address, script, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// The address to set as the provider's, without a slash at its end.
+    /// The base URL of the provider, without a trailing slash.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -136,7 +136,7 @@ impl ModelServer {
         self.script.lock().requests.clone()
     }
 
-    /// Waits until `count` chat requests have come in, and gives them.
+    /// Waits for `count` chat requests and returns them.
     #[track_caller]
     pub fn wait_for_requests(&self, count: usize) -> Vec<Request> {
         let state = self.script.wait(|played| played.requests.len() >= count);
@@ -144,18 +144,18 @@ impl ModelServer {
         state.requests.clone()
     }
 
-    /// Whether a client went away before its answer was complete.
+    /// Whether a client disconnected before its answer was complete.
     pub fn cancelled(&self) -> bool {
         self.script.lock().cancelled > 0
     }
 
-    /// Waits until a client has gone away before its answer was complete.
+    /// Waits until a client has disconnected before its answer was complete.
     #[track_caller]
     pub fn wait_cancelled(&self) {
         assert!(self.script.wait(|played| played.cancelled > 0).cancelled > 0, "no client went away");
     }
 
-    /// Lets a held reply go on to its end.
+    /// Continues a held reply.
     pub fn go_on(&self) {
         self.script.go_on.notify_one();
     }
@@ -168,7 +168,7 @@ impl ModelServer {
 
 impl Drop for ModelServer {
     fn drop(&mut self) {
-        // A thread that is gone already has nothing to stop.
+        // A thread that has ended needs no stop.
         let _ = self.stop.take().map(|stop| stop.send(()));
         let _ = self.thread.take().map(JoinHandle::join);
     }
@@ -179,9 +179,9 @@ impl Script {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state once `holds` is true of it, or when patience is at its end.
+    /// The state once `holds` is true for it, or after [`WAIT_TIMEOUT`].
     fn wait(&self, holds: impl Fn(&Played) -> bool) -> MutexGuard<'_, Played> {
-        let waited = self.changed.wait_timeout_while(self.lock(), PATIENCE, |played| !holds(played));
+        let waited = self.changed.wait_timeout_while(self.lock(), WAIT_TIMEOUT, |played| !holds(played));
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
@@ -194,7 +194,7 @@ impl Script {
     }
 }
 
-/// Counts a client as gone when it is dropped before the answer is complete.
+/// Counts a client as disconnected if it is dropped before the answer is complete.
 struct Watch {
     script: Arc<Script>,
     complete: bool,
@@ -246,7 +246,7 @@ async fn chat(State(script): State<Arc<Script>>, headers: HeaderMap, body: Bytes
             streamed(events(all, Duration::ZERO, false, watch))
         }
         Step::Hang => {
-            // Dropped, and counted, when the client goes.
+            // Dropped, and counted, if the client disconnects.
             std::future::pending::<Infallible>().await;
             unreachable!("nothing ends the wait")
         }
@@ -279,14 +279,14 @@ fn streamed(events: impl Stream<Item = std::io::Result<Bytes>> + Send + 'static)
     response.body(Body::from_stream(events)).expect("a response")
 }
 
-/// One thing to do in a stream.
+/// A step of a stream.
 enum Frame {
     Send(String),
-    /// Until the test lets the reply go on.
+    /// Waits until the test continues the reply.
     Wait,
 }
 
-/// The events of a reply: the role first, then the text; at an end also the reason, a usage and the end mark.
+/// The events of a reply: the role, then the text; with `end` also the finish reason, a usage and the end mark.
 fn frames(chunks: &[String], end: Option<&str>) -> VecDeque<Frame> {
     let delta = |delta: Value, reason: Value| {
         event(&json!({
@@ -314,7 +314,7 @@ fn event(value: &Value) -> String {
     format!("data: {value}\n\n")
 }
 
-/// The frames as a body, `gap` apart; one that `breaks` ends in an error, which closes the connection on the spot.
+/// The frames as a body, `gap` apart. With `breaks` it ends in an error, which closes the connection.
 fn events(
     frames: VecDeque<Frame>,
     gap: Duration,
@@ -330,14 +330,14 @@ fn events(
             if !gap.is_zero() {
                 tokio::time::sleep(gap).await;
             }
-            // Done with the last frame: a client may close as soon as it has the end mark.
+            // Complete at the last frame: a client may close as soon as it has the end mark.
             watch.complete |= frames.is_empty();
             return Some((Ok(Bytes::from(frame)), (frames, watch, broken)));
         }
         if !breaks || broken {
             return None;
         }
-        // A pause lets what was written reach the client before the connection goes.
+        // The pause lets the written data reach the client before the connection closes.
         tokio::time::sleep(Duration::from_millis(50)).await;
         Some((Err(std::io::Error::other("the script breaks the connection off")), (frames, watch, true)))
     })

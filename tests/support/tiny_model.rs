@@ -1,8 +1,8 @@
-//! A model of word vectors that is made on the spot: a few words, of which some mean the same.
+//! A small static embedding model: a few words, some with the same meaning.
 
 use std::path::Path;
 
-/// Words that mean the same, a dimension for each meaning.
+/// Words of the same meaning, with a dimension for each meaning.
 pub const MEANINGS: [&[&str]; 4] = [
     &["retry", "again", "backoff", "repeat"],
     &["parse", "read", "decode", "header"],
@@ -10,8 +10,8 @@ pub const MEANINGS: [&[&str]; 4] = [
     &["map", "chart", "atlas", "draw"],
 ];
 
-/// Writes the model into `folder`, which is made: tokenizer.json, model.safetensors, config.json. `extra` dimensions are all
-/// zero, so that another number of them is another model with the same meanings.
+/// Creates `folder` and writes the model to it: tokenizer.json, model.safetensors, config.json. `extra` dimensions are all
+/// zero, so that another number makes another model with the same meanings.
 pub fn write(folder: &Path, extra: usize) {
     std::fs::create_dir_all(folder).unwrap();
     let words: Vec<&str> = MEANINGS.iter().flat_map(|words| words.iter().copied()).collect();
@@ -32,7 +32,7 @@ pub fn write(folder: &Path, extra: usize) {
     std::fs::write(folder.join("model.safetensors"), tensors(words.len() + 1, MEANINGS.len() + extra)).unwrap();
 }
 
-/// The table of vectors. The word for unknown ones has one that would spoil everything if it counted.
+/// The table of vectors. The vector of the unknown token would change every result if it were used.
 fn tensors(rows: usize, dims: usize) -> Vec<u8> {
     let mut numbers = vec![100.0f32; dims];
     for row in 1..rows {
@@ -49,7 +49,7 @@ fn tensors(rows: usize, dims: usize) -> Vec<u8> {
     bytes
 }
 
-/// The vector that the model would make of a text, for servers that stand in for one.
+/// The vector of a text, for test servers.
 pub fn vector(text: &str) -> Vec<f32> {
     let text = text.to_lowercase();
     let words = || text.split(|c: char| !c.is_alphanumeric());

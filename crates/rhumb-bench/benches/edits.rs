@@ -30,14 +30,6 @@ impl Files for OneFile {
     fn read(&self, _path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
         Ok(Some(self.0.clone()))
     }
-
-    fn in_chat(&self, _path: &str) -> bool {
-        true
-    }
-
-    fn root(&self) -> Option<String> {
-        None
-    }
 }
 
 fn main() {

@@ -150,7 +150,7 @@ fn transcript() {
     single("5,000 messages: the first frame at another size", 50.0, watch.ms());
 }
 
-/// A review of a reply that changes many files in many places.
+/// A review of a reply that has many hunks in many files.
 fn review() {
     let mut scene = Scene::harbour();
     let mut reply = String::new();

@@ -2,28 +2,28 @@
 //!
 //! | command | module | question |
 //! |---|---|---|
-//! | `edits` | [`edits`] | how are replies applied, clean and with the defects that models produce? |
-//! | `context` | [`context`] | how much of what a commit changed does the repo map show? |
-//! | `questions` | [`questions`] | how well does the search answer questions about a repository? |
+//! | `edits` | `edits` | how are replies applied, clean and with the defects that models produce? |
+//! | `context` | `context` | how much of what a commit changed does the repo map show? |
+//! | `questions` | `questions` | how well does the search answer questions about a repository? |
 //! | `map` | [`map`] | what does the repo map of a repository cost? |
 //! | `refactor` | [`refactor`] | does a model move a whole method, or leave out the middle? |
-//! | `exercises` | [`exercises`] | how well does a model program? |
-//! | `compare` | [`run`], [`performance`] | how do two runs differ? |
+//! | `exercises` | `exercises` | how well does a model program? |
+//! | `compare` | `run`, [`performance`] | how do two runs differ? |
 //!
-//! This crate is a program of its own, so that the program of the user has no code for benchmarks. It calls the engines
+//! This crate is a separate program, so that `rhumb` contains no code for benchmarks. It calls the engines
 //! (`rhumb-edit`, `rhumb-index` …) and the library `rhumb` directly. Only a turn with a model runs in a separate process, see
 //! `run/turn.rs`. `benches/` holds the performance suite.
 
 mod args;
-pub mod context;
-pub mod edits;
-pub mod exercises;
+mod context;
+mod edits;
+mod exercises;
 mod figure;
 pub mod map;
 pub mod performance;
-pub mod questions;
+mod questions;
 pub mod refactor;
-pub mod run;
+mod run;
 
 use std::process::ExitCode;
 
@@ -49,11 +49,11 @@ pub fn main() -> ExitCode {
 fn start(command: &BenchCommand) -> Result<u8, UserError> {
     match command {
         BenchCommand::Map(args) => map::command(args),
-        BenchCommand::Context(args) => context::command::context(args),
+        BenchCommand::Context(args) => context::command(args),
         BenchCommand::Questions(args) => questions::command(args),
-        BenchCommand::Edits(args) => edits::command::edits(args),
-        BenchCommand::Refactor(args) => refactor::command::refactor(&args.command),
-        BenchCommand::Exercises(args) => exercises::command::exercises(args),
+        BenchCommand::Edits(args) => edits::command(args),
+        BenchCommand::Refactor(args) => refactor::command(&args.command),
+        BenchCommand::Exercises(args) => exercises::command(args),
         BenchCommand::Compare(args) => run::report::compare(args),
         BenchCommand::Turn { request } => run::turn::perform(request),
     }

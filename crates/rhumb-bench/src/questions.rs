@@ -53,14 +53,14 @@ pub struct Target {
 }
 
 impl QuestionCase {
-    /// All places that should be found.
+    /// All locations that should be found.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         self.relevant.iter().chain(&self.secondary)
     }
 }
 
 impl Target {
-    /// Whether a passage overlaps the place.
+    /// Whether a passage overlaps the location.
     pub fn is_met(&self, path: &str, line: u32, end_line: u32) -> bool {
         self.path == path
             && self
@@ -80,7 +80,7 @@ pub enum QuestionError {
         /// The cause.
         source: serde_json::Error,
     },
-    /// A question has no place that answers it.
+    /// A question has no location that answers it.
     #[error("line {line}: nothing answers the question {query:?}")]
     NoTarget {
         /// 1-based.
@@ -125,7 +125,7 @@ pub struct QuestionBench {
 /// The scores of a run.
 #[derive(Debug, Clone, Default)]
 pub struct QuestionScore {
-    /// Normalized discounted cumulative gain of the first ten passages, each place counted where it is found first.
+    /// Normalized discounted cumulative gain of the first ten passages, each location counted where it is found first.
     all: Mean,
     by_category: BTreeMap<String, Mean>,
     /// Milliseconds of each query.
@@ -174,14 +174,14 @@ impl QuestionBench {
     }
 
     fn gain(&self, case: &QuestionCase, hits: &[Hit]) -> f64 {
-        let at_place = |place: usize| 1.0 / (place as f64 + 2.0).log2();
-        let place_of = |target: &Target| {
+        let gain = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
+        let rank_of = |target: &Target| {
             hits.iter()
                 .take(RANK_CUTOFF)
                 .position(|hit| target.is_met(&format!("{}{}", self.prefix, hit.path), hit.line, hit.end_line))
         };
-        let found: f64 = case.targets().filter_map(place_of).map(at_place).sum();
-        let best: f64 = (0..case.targets().count().min(RANK_CUTOFF)).map(at_place).sum();
+        let found: f64 = case.targets().filter_map(rank_of).map(gain).sum();
+        let best: f64 = (0..case.targets().count().min(RANK_CUTOFF)).map(gain).sum();
         found / best.max(f64::MIN_POSITIVE)
     }
 }

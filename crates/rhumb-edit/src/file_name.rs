@@ -2,56 +2,20 @@
 
 /// Well-known names without a dot and without a slash.
 pub(crate) const BARE: [&str; 14] = [
-    "Makefile",
-    "Dockerfile",
-    "LICENSE",
-    "README",
-    "Gemfile",
-    "Rakefile",
-    "Procfile",
-    "Vagrantfile",
-    "Justfile",
-    "justfile",
-    "CHANGELOG",
-    "Jenkinsfile",
-    "BUILD",
-    "WORKSPACE",
+    "Makefile", "Dockerfile", "LICENSE", "README", "Gemfile", "Rakefile", "Procfile", "Vagrantfile", "Justfile",
+    "justfile", "CHANGELOG", "Jenkinsfile", "BUILD", "WORKSPACE",
 ];
 
 /// Words that announce a file name when a colon follows.
 const LABELS: [&str; 12] = [
-    "file",
-    "path",
-    "filename",
-    "filepath",
-    "file name",
-    "file path",
-    "new file",
-    "updated file",
-    "modified file",
-    "in file",
-    "in",
-    "create",
+    "file", "path", "filename", "filepath", "file name", "file path", "new file", "updated file", "modified file",
+    "in file", "in", "create",
 ];
 
 /// Words before the name of a file that is shown in full.
 const ANNOUNCERS: [&str; 16] = [
-    "updated",
-    "modified",
-    "changed",
-    "edited",
-    "fixed",
-    "corrected",
-    "revised",
-    "refactored",
-    "improved",
-    "rewritten",
-    "new",
-    "created",
-    "added",
-    "full",
-    "complete",
-    "final",
+    "updated", "modified", "changed", "edited", "fixed", "corrected", "revised", "refactored", "improved", "rewritten",
+    "new", "created", "added", "full", "complete", "final",
 ];
 
 /// Extensions by which a word in a sentence is a file name and not, for example, a field access.
@@ -111,15 +75,15 @@ fn peeled(name: &str) -> Option<&str> {
         .or_else(|| linked(name))
         .or_else(|| commented(name))
         .or_else(|| remarked(name))
-        .or_else(|| unplaced(name))
+        .or_else(|| without_line_number(name))
 }
 
 /// The name before a line number: `a.py:7`, `a.py:7-9`, `a.py#L7`.
-fn unplaced(name: &str) -> Option<&str> {
-    let (path, place) = name.rsplit_once(':').or_else(|| name.rsplit_once("#L"))?;
-    let is_place = place.starts_with(|c: char| c.is_ascii_digit())
-        && place.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | 'L' | ':'));
-    (is_place && path.contains('.')).then_some(path)
+fn without_line_number(name: &str) -> Option<&str> {
+    let (path, line) = name.rsplit_once(':').or_else(|| name.rsplit_once("#L"))?;
+    let is_line_number = line.starts_with(|c: char| c.is_ascii_digit())
+        && line.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | 'L' | ':'));
+    (is_line_number && path.contains('.')).then_some(path)
 }
 
 /// Whether the line is a list item.
@@ -262,13 +226,7 @@ mod tests {
             assert_eq!(undecorated(line), "src/a.py", "{line}");
         }
         for name in [
-            "app/(group)/page.tsx",
-            "[slug].tsx",
-            "+page.svelte",
-            "@x.py",
-            "a=b.py",
-            "it's \"q\".py",
-            "größe.py",
+            "app/(group)/page.tsx", "[slug].tsx", "+page.svelte", "@x.py", "a=b.py", "it's \"q\".py", "größe.py",
             "__init__.py",
         ] {
             assert_eq!(undecorated(name), name);

@@ -1,12 +1,9 @@
 //! Applies edits that a language model wrote, and reviews them hunk by hunk.
 //!
 //! Models answer with search/replace blocks, unified diffs, V4A patches or whole files. They misquote: indentation
-//! is lost, a line is
-//! misspelt or left out, a plus sign is missing, line numbers are wrong, a file name is decorated. This crate
-//! parses such replies,
-//! locates each edit in the files, and either applies it at the one location that it can mean or refuses it with a
-//! reason that the
-//! model can act on. An edit is never applied at a guessed location.
+//! is lost, a line is misspelt or left out, a plus sign is missing, line numbers are wrong, a file name is decorated.
+//! This crate parses such replies, locates each edit in the files, and either applies it at the one location that it
+//! can mean or refuses it with a reason that the model can act on. An edit is never applied at a guessed location.
 //!
 //! It reads files through the [`Files`] trait and writes nothing: the result is text. It has no network, clock or
 //! terminal.
@@ -14,24 +11,12 @@
 //! # From a reply to a proposal
 //!
 //! ````
-//! use rhumb_edit::{Files, FormatChoice, ReadError, Status, parse, propose};
+//! use std::collections::BTreeMap;
 //!
-//! struct OneFile;
+//! use rhumb_edit::{FormatChoice, Status, parse, propose};
 //!
-//! impl Files for OneFile {
-//!     fn paths(&self) -> Vec<String> {
-//!         vec!["src/gate.py".to_owned()]
-//!     }
-//!     fn read(&self, path: &str) -> Result<Option<String>, ReadError> {
-//!         Ok((path == "src/gate.py").then(|| "def open(self):\n    self.width = 12\n    self.log()\n".to_owned()))
-//!     }
-//!     fn in_chat(&self, _path: &str) -> bool {
-//!         true
-//!     }
-//!     fn root(&self) -> Option<String> {
-//!         None
-//!     }
-//! }
+//! let source = "def open(self):\n    self.width = 12\n    self.log()\n";
+//! let files = BTreeMap::from([("src/gate.py".to_owned(), source.as_bytes().to_vec())]);
 //!
 //! // The quote has lost its indentation.
 //! let reply = "\
@@ -46,7 +31,7 @@
 //! >>>>>>> REPLACE
 //! ```
 //! ";
-//! let proposal = propose(&parse(reply, FormatChoice::Auto), &OneFile);
+//! let proposal = propose(&parse(reply, FormatChoice::Auto), &files);
 //!
 //! assert_eq!(proposal.outcomes[0].status, Status::Applied);
 //! assert_eq!(
@@ -56,8 +41,8 @@
 //! ````
 //!
 //! An edit that cannot be located has [`Status::Refused`], a reason, and candidate locations. [`propose_all`] takes
-//! the model's second
-//! attempt together with the first reply.
+//! the model's second attempt together with the first reply. A program that edits a repository implements [`Files`]
+//! for it; a map from paths to contents, as above, is enough for files in memory ([`Proposal::write_to`]).
 //!
 //! # From a proposal to texts
 //!

@@ -15,7 +15,7 @@ use crate::path_index::{PathIndex, Resolution};
 use crate::refusal::{Cause, Refusal};
 use crate::reply::{Edit, ParsedReply};
 
-/// The file of an edit, as far as its heading tells.
+/// The file of an edit, according to its heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FileRef {
     /// The path of an existing file.
@@ -217,53 +217,15 @@ fn path_of(name: &FileRef, index: &PathIndex<'_>) -> Option<String> {
 
 /// Product names, in lower case, that look like file names.
 const PRODUCTS: [&str; 22] = [
-    "alpine.js",
-    "angular.js",
-    "backbone.js",
-    "chart.js",
-    "d3.js",
-    "discord.js",
-    "ember.js",
-    "express.js",
-    "knockout.js",
-    "moment.js",
-    "nest.js",
-    "next.js",
-    "node.js",
-    "nuxt.js",
-    "p5.js",
-    "react.js",
-    "socket.io",
-    "solid.js",
-    "svelte.js",
-    "three.js",
-    "vue.js",
-    "asp.net",
+    "alpine.js", "angular.js", "backbone.js", "chart.js", "d3.js", "discord.js", "ember.js", "express.js",
+    "knockout.js", "moment.js", "nest.js", "next.js", "node.js", "nuxt.js", "p5.js", "react.js", "socket.io",
+    "solid.js", "svelte.js", "three.js", "vue.js", "asp.net",
 ];
 
 /// Extensions of files, in addition to those of known languages.
 const OTHER_EXTENSIONS: [&str; 21] = [
-    "am",
-    "bib",
-    "csproj",
-    "gemspec",
-    "in",
-    "ipynb",
-    "j2",
-    "jsonl",
-    "mk",
-    "patch",
-    "plist",
-    "prisma",
-    "properties",
-    "service",
-    "sln",
-    "sum",
-    "svg",
-    "tex",
-    "tpl",
-    "tsv",
-    "xml",
+    "am", "bib", "csproj", "gemspec", "in", "ipynb", "j2", "jsonl", "mk", "patch", "plist", "prisma", "properties",
+    "service", "sln", "sum", "svg", "tex", "tpl", "tsv", "xml",
 ];
 
 /// Titles of examples.
@@ -274,46 +236,16 @@ const SCRIPT_FOLDERS: [&str; 6] = ["bin", "hooks", "sbin", "script", "scripts", 
 
 /// Files that are usual at the root of a project, and in its folders.
 const AT_ROOT: [&str; 24] = [
-    ".dockerignore",
-    ".editorconfig",
-    ".env",
-    ".env.example",
-    ".gitattributes",
-    ".gitignore",
-    "CMakeLists.txt",
-    "Cargo.toml",
-    "Dockerfile",
-    "LICENSE",
-    "Makefile",
-    "README",
-    "README.md",
-    "README.rst",
-    "conftest.py",
-    "docker-compose.yml",
-    "go.mod",
-    "package.json",
-    "pyproject.toml",
-    "requirements.txt",
-    "setup.cfg",
-    "setup.py",
-    "tox.ini",
-    "tsconfig.json",
+    ".dockerignore", ".editorconfig", ".env", ".env.example", ".gitattributes", ".gitignore", "CMakeLists.txt",
+    "Cargo.toml", "Dockerfile", "LICENSE", "Makefile", "README", "README.md", "README.rst", "conftest.py",
+    "docker-compose.yml", "go.mod", "package.json", "pyproject.toml", "requirements.txt", "setup.cfg", "setup.py",
+    "tox.ini", "tsconfig.json",
 ];
 
 /// File names that occur in many folders.
 const IN_EVERY_FOLDER: [&str; 12] = [
-    "__init__.py",
-    "__main__.py",
-    "index.html",
-    "index.js",
-    "index.jsx",
-    "index.ts",
-    "index.tsx",
-    "lib.rs",
-    "main.go",
-    "main.py",
-    "main.rs",
-    "mod.rs",
+    "__init__.py", "__main__.py", "index.html", "index.js", "index.jsx", "index.ts", "index.tsx", "lib.rs", "main.go",
+    "main.py", "main.rs", "mod.rs",
 ];
 
 /// Why the new file of an edit at `path` may not be meant; `None` if there is no doubt. A name that begins with

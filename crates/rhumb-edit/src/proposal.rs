@@ -30,8 +30,10 @@ pub trait Files {
     /// The text of a file, including a byte order mark; `None` if there is no such file. The error says why the
     /// file cannot be edited (binary, not UTF-8, too large).
     fn read(&self, path: &str) -> Result<Option<String>, ReadError>;
-    /// Whether the file is in the chat.
-    fn in_chat(&self, path: &str) -> bool;
+    /// Whether the user has handed the file to the model for editing. Edits of other files get [`Flag::NotInChat`].
+    fn in_chat(&self, _path: &str) -> bool {
+        true
+    }
     /// Whether the repository ignores the path, whether or not it exists.
     fn is_ignored(&self, _path: &str) -> bool {
         false
@@ -49,7 +51,21 @@ pub trait Files {
         Vec::new()
     }
     /// The absolute path of the root. Names below it are understood if it is given.
-    fn root(&self) -> Option<String>;
+    fn root(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Files in memory, by path.
+impl Files for BTreeMap<String, Vec<u8>> {
+    fn paths(&self) -> Vec<String> {
+        self.keys().cloned().collect()
+    }
+
+    fn read(&self, path: &str) -> Result<Option<String>, ReadError> {
+        let text = |bytes: &Vec<u8>| String::from_utf8(bytes.clone()).map_err(|_| ReadError::from("it is not UTF-8"));
+        self.get(path).map(text).transpose()
+    }
 }
 
 /// What happens to a file as a whole.
@@ -98,6 +114,20 @@ pub struct Proposal {
 }
 
 impl Proposal {
+    /// Writes all changes to files in memory.
+    pub fn write_to(&self, files: &mut BTreeMap<String, Vec<u8>>) {
+        for file in &self.files {
+            match &file.change {
+                FileChange::Delete => drop(files.remove(&file.path)),
+                FileChange::Rename { from } => drop(files.remove(from)),
+                FileChange::Create | FileChange::Modify => {}
+            }
+            if let Some(text) = &file.proposed {
+                files.insert(file.path.clone(), text.as_bytes().to_vec());
+            }
+        }
+    }
+
     /// Refuses new files with doubtful names, and all edits of them. For callers that cannot ask the user about
     /// each.
     pub fn refuse_doubtful_names(&mut self) {

@@ -8,7 +8,7 @@ use crate::outcome::{Candidate, Excerpt, Flag};
 /// Maximum number of characters of a quoted line in a reason.
 const MAX_SHOWN_CHARS: usize = 120;
 
-/// A refused edit: the cause, and the places that the edit may have meant.
+/// A refused edit: the cause, and the locations that the edit may have meant.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Refusal {
     /// Boxed, so that results stay small.
@@ -263,19 +263,19 @@ pub(crate) enum Instead {
     Nothing,
 }
 
-/// The refusal of a quote that fits several places (0-based line, similarity) about equally well.
-pub(crate) fn ambiguous(places: impl IntoIterator<Item = (usize, f32)>) -> Refusal {
-    let candidates = candidates(places);
+/// The refusal of a quote that fits several locations (0-based line, similarity) about equally well.
+pub(crate) fn ambiguous(locations: impl IntoIterator<Item = (usize, f32)>) -> Refusal {
+    let candidates = candidates(locations);
     let mut lines: Vec<usize> = candidates.iter().map(|candidate| candidate.line).collect();
     lines.sort_unstable();
     Refusal { candidates, ..Cause::Ambiguous(lines).into() }
 }
 
 /// Candidates at these lines (0-based), each with its similarity.
-pub(crate) fn candidates(places: impl IntoIterator<Item = (usize, f32)>) -> Vec<Candidate> {
+pub(crate) fn candidates(locations: impl IntoIterator<Item = (usize, f32)>) -> Vec<Candidate> {
     let candidate =
         |(line, similarity): (usize, f32)| Candidate { line: line + 1, similarity: similarity.clamp(0.0, 1.0) };
-    places.into_iter().map(candidate).collect()
+    locations.into_iter().map(candidate).collect()
 }
 
 fn first_difference(difference: Option<&Difference>) -> String {

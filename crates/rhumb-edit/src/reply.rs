@@ -137,7 +137,7 @@ pub enum EditAction {
 /// One edit of a reply: a search/replace block, a hunk of a diff, or a whole file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// The file name as far as the reply alone tells, without decoration and not resolved; `None` if there is none.
+    /// The file name according to the reply, without decoration and not resolved; `None` if the reply has none.
     pub path: Option<String>,
     /// Index of the heading of the edit in [`ParsedReply::headings`]. Which file it names depends on the existing
     /// files. `None` if the format itself gives the name.
@@ -162,7 +162,7 @@ impl ParsedReply {
         self.headings.len() - 1
     }
 
-    /// The name of a heading as far as the reply alone tells.
+    /// The name of a heading according to the reply.
     pub(crate) fn path_of(&self, heading: Option<usize>) -> Option<String> {
         heading.and_then(|at| self.headings.get(at)).and_then(|heading| heading.path.clone())
     }

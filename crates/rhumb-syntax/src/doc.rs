@@ -61,7 +61,7 @@ fn is_doc(node: Node<'_>, source: &str) -> bool {
     }
 }
 
-/// The first of the comments directly above `node`. Attributes may stand in between.
+/// The first of the comments directly above `node`. Attributes may be in between.
 fn comment_above<'tree>(node: Node<'tree>, source: &str) -> Option<Node<'tree>> {
     let mut first = None;
     let mut row = node.start_position().row;

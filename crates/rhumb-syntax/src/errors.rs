@@ -5,7 +5,7 @@ use crate::parse::{MAX_ERRORS, parse, walk_errors};
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// The places at which a source does not parse: error nodes, and tokens that the parser had to insert.
+/// The locations at which a source does not parse: error nodes, and tokens that the parser had to insert.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SyntaxErrors {
     lines: Vec<Range<usize>>,
@@ -128,20 +128,9 @@ pub(crate) fn incomplete_python(root: Node<'_>) -> Vec<Range<usize>> {
 /// Whether a node has a block without statements, or no block at all where Python requires one.
 fn lacks_body(node: Node<'_>) -> bool {
     const HEADERS: [&str; 14] = [
-        "function_definition",
-        "class_definition",
-        "if_statement",
-        "elif_clause",
-        "else_clause",
-        "for_statement",
-        "while_statement",
-        "with_statement",
-        "try_statement",
-        "except_clause",
-        "except_group_clause",
-        "finally_clause",
-        "case_clause",
-        "match_statement",
+        "function_definition", "class_definition", "if_statement", "elif_clause", "else_clause", "for_statement",
+        "while_statement", "with_statement", "try_statement", "except_clause", "except_group_clause", "finally_clause",
+        "case_clause", "match_statement",
     ];
     if !HEADERS.contains(&node.kind()) {
         return false;

@@ -11,28 +11,10 @@ const HEADER_BYTES: usize = 400;
 
 /// Names of lock files, in lower case.
 const LOCK_FILES: [&str; 22] = [
-    "bun.lock",
-    "cargo.lock",
-    "composer.lock",
-    "conan.lock",
-    "deno.lock",
-    "flake.lock",
-    "gemfile.lock",
-    "go.sum",
-    "gradle.lockfile",
-    "mix.lock",
-    "npm-shrinkwrap.json",
-    "package-lock.json",
-    "package.resolved",
-    "packages.lock.json",
-    "paket.lock",
-    "pdm.lock",
-    "pipfile.lock",
-    "pnpm-lock.yaml",
-    "podfile.lock",
-    "poetry.lock",
-    "uv.lock",
-    "yarn.lock",
+    "bun.lock", "cargo.lock", "composer.lock", "conan.lock", "deno.lock", "flake.lock", "gemfile.lock", "go.sum",
+    "gradle.lockfile", "mix.lock", "npm-shrinkwrap.json", "package-lock.json", "package.resolved",
+    "packages.lock.json", "paket.lock", "pdm.lock", "pipfile.lock", "pnpm-lock.yaml", "podfile.lock", "poetry.lock",
+    "uv.lock", "yarn.lock",
 ];
 
 /// Names of folders for vendored code.
@@ -40,20 +22,8 @@ const VENDORED: [&str; 6] = ["bower_components", "node_modules", "third-party", 
 
 /// Endings of the names of generated files.
 const ENDINGS: [&str; 14] = [
-    ".min.js",
-    ".min.css",
-    ".min.mjs",
-    ".bundle.js",
-    ".js.map",
-    ".css.map",
-    ".pb.go",
-    ".pb.cc",
-    ".pb.h",
-    "_pb2.py",
-    "_pb2_grpc.py",
-    ".g.dart",
-    ".freezed.dart",
-    ".designer.cs",
+    ".min.js", ".min.css", ".min.mjs", ".bundle.js", ".js.map", ".css.map", ".pb.go", ".pb.cc", ".pb.h", "_pb2.py",
+    "_pb2_grpc.py", ".g.dart", ".freezed.dart", ".designer.cs",
 ];
 
 /// Whether the file `path` with the content `text` is generated, locked or vendored, by its name, its folders, its first

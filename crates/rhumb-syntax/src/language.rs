@@ -3,7 +3,7 @@
 use crate::SyntaxError;
 use crate::query::{self, TagQuery};
 use crate::registry::languages;
-use crate::tag::FileTags;
+use crate::tags::FileTags;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -316,16 +316,8 @@ fn ambiguous_extension(path: &str, text: &str) -> Option<&'static Language> {
 /// Whether a line starts with a keyword that C lacks, or uses the `std` namespace.
 fn is_cpp(text: &str) -> bool {
     const STARTS: [&str; 10] = [
-        "constexpr ",
-        "namespace ",
-        "private:",
-        "protected:",
-        "public:",
-        "template <",
-        "template<",
-        "typename ",
-        "using namespace ",
-        "virtual ",
+        "constexpr ", "namespace ", "private:", "protected:", "public:", "template <", "template<", "typename ",
+        "using namespace ", "virtual ",
     ];
     text.lines().map(str::trim).any(|line| {
         let class =

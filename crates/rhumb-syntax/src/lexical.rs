@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use crate::readers::words;
-use crate::tag::{Definition, FileTags, Reference, SymbolKind};
+use crate::tags::{Definition, FileTags, Reference, SymbolKind};
 
 /// Maximum number of words of a file.
 const MAX_WORDS: usize = 2_000;

@@ -47,7 +47,6 @@ mod readers;
 mod registry;
 mod signature;
 mod statements;
-mod tag;
 mod tags;
 mod textmate;
 mod walk;
@@ -61,8 +60,8 @@ pub use lexical::{ctags_line, lexical_tags};
 pub use parse::{ParseTimer, set_parse_timer};
 pub use query::match_count;
 pub use statements::statements;
-pub use tag::{Definition, FileTags, Reference, SymbolKind};
-pub use tags::tags;
+
+pub use tags::{Definition, FileTags, Reference, SymbolKind, tags};
 
 /// A language whose queries cannot be used. The cause is a mistake in the queries of this crate or a grammar that does not fit
 /// them; tests rule it out for every language.

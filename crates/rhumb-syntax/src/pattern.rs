@@ -485,16 +485,8 @@ mod tests {
     #[test]
     fn patterns_that_may_start_anywhere_are_other() {
         for text in [
-            "(_ (b) @r)",
-            "(_ f: (b) @r (c))",
-            "(_ f: (b) @r) @s",
-            "(_) @r",
-            "((a) @r . (b))",
-            "\"a\" @r",
-            "(ERROR) @r",
-            "(a",
-            "a)",
-            "",
+            "(_ (b) @r)", "(_ f: (b) @r (c))", "(_ f: (b) @r) @s", "(_) @r", "((a) @r . (b))", "\"a\" @r",
+            "(ERROR) @r", "(a", "a)", "",
         ] {
             assert_eq!(classify(text), Pattern::Other, "{text}");
         }

@@ -23,7 +23,7 @@ use crate::SyntaxError;
 use crate::highlight::capture_names;
 use crate::language::Language;
 use crate::parse::parse_for_query;
-use crate::tag::SymbolKind;
+use crate::tags::SymbolKind;
 use crate::walk::TagWalk;
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, Query, QueryCursor};

@@ -1,4 +1,4 @@
-//! The start of statements: places at which a source may be cut.
+//! The start of statements: lines at which a source may be cut.
 
 use tree_sitter::Node;
 

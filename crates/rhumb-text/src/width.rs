@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Marks the place where text was cut.
+/// Marks where text was cut.
 pub const ELLIPSIS: &str = "…";
 
 /// The width of `text` in columns. Graphemes are counted one by one, because the screen is filled that way: in scripts that

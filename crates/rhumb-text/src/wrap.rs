@@ -1,4 +1,4 @@
-//! Word wrapping of one line into byte ranges, so that styles and marks can be cut at the same places.
+//! Word wrapping of one line into byte ranges, so that styles and marks can be cut at the same positions.
 
 use std::ops::Range;
 

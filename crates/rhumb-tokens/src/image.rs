@@ -27,27 +27,16 @@ pub fn image_size(bytes: &[u8]) -> Option<(usize, usize)> {
     imagesize::blob_size(bytes).ok().map(|size| (size.width, size.height))
 }
 
-/// The `detail` parameter of OpenAI's API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
-    /// A thumbnail at a fixed price.
-    Low,
-    /// The full image.
-    High,
-}
-
 /// The rule by which a model family charges for images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageCost {
-    /// OpenAI: a base price, plus a price per tile of 512 × 512 pixels after scaling to fit into 2,048 × 2,048 and to at
+    /// OpenAI at high detail: a base price, plus a price per tile of 512 × 512 pixels after scaling to fit into 2,048 × 2,048 and to at
     /// most 768 on the shorter side.
     Tiles {
         /// Tokens of every image.
         base: usize,
         /// Tokens of a tile.
         tile: usize,
-        /// The requested detail.
-        detail: Detail,
     },
     /// Anthropic: width × height ÷ 750 after scaling, at most 1,600 tokens.
     Area,
@@ -90,7 +79,7 @@ impl ImageCost {
                 _ if bare.starts_with("o1") || bare.starts_with("o3") => (75, 150),
                 _ => (85, 170),
             };
-            Self::Tiles { base, tile, detail: Detail::High }
+            Self::Tiles { base, tile }
         }
     }
 
@@ -104,8 +93,7 @@ impl ImageCost {
     pub fn tokens_of_size(self, width: usize, height: usize) -> usize {
         let (width, height) = (width.max(1) as f64, height.max(1) as f64);
         match self {
-            Self::Tiles { base, detail: Detail::Low, .. } => base,
-            Self::Tiles { base, tile, detail: Detail::High } => {
+            Self::Tiles { base, tile } => {
                 let inside = (2_048.0 / width.max(height)).min(1.0);
                 let shorter = (768.0 / (width.min(height) * inside)).min(1.0);
                 let tiles = |side: f64| ((side * inside * shorter).round() / 512.0).ceil().max(1.0) as usize;
@@ -137,8 +125,6 @@ mod tests {
         assert_eq!(cost.tokens_of_size(1_024, 1_024), 765);
         assert_eq!(cost.tokens_of_size(2_048, 4_096), 1_105);
         assert_eq!(cost.tokens_of_size(100, 100), 255);
-        let low = ImageCost::Tiles { base: 85, tile: 170, detail: Detail::Low };
-        assert_eq!(low.tokens_of_size(4_096, 4_096), 85);
     }
 
     #[test]

@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use self::Encoding::{Cl100k, O200k};
 pub use self::calibration::{Calibrated, Calibration};
-pub use self::image::{Detail, ImageCost, ImageLimit, image_size, image_type};
+pub use self::image::{ImageCost, ImageLimit, image_size, image_type};
 pub use self::line_cache::{LineCache, LineCount};
 
 /// Texts above this many bytes are sampled, because counting them whole would take more than 5 ms.

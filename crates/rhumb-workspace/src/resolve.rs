@@ -83,7 +83,7 @@ pub fn resolve_links(root: &Root, path: &str) -> String {
 }
 
 /// Returns other names of the file at `path` (which need not exist), relative to the root: those through symbolic
-/// links in the folders above it. Links in other places are not found, since that would take a walk of the whole
+/// links in the folders above it. Links elsewhere are not found, since that would take a walk of the whole
 /// root.
 pub fn symlink_aliases(root: &Root, path: &str) -> Vec<String> {
     let target = root.path().join(resolve_links(root, path));

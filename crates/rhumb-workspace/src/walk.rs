@@ -272,24 +272,9 @@ fn identity(_: &Metadata) -> [u64; 3] {
 
 /// File names that hold keys or passwords in well-known tools.
 const SECRET_NAMES: &[&str] = &[
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".htpasswd",
-    ".git-credentials",
-    ".dockercfg",
-    ".envrc",
-    "credentials",
-    "credentials.json",
-    "service-account.json",
-    "secrets.yml",
-    "secrets.yaml",
-    "secrets.json",
-    "secrets.toml",
-    "terraform.tfstate",
+    ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".git-credentials", ".dockercfg",
+    ".envrc", "credentials", "credentials.json", "service-account.json", "secrets.yml", "secrets.yaml", "secrets.json",
+    "secrets.toml", "terraform.tfstate",
 ];
 
 /// Endings of key stores and private keys.

@@ -91,7 +91,7 @@ impl Ground {
     /// Lines of a passage as they are kept, with the definition among those that it was cut for which begins first.
     fn place_in(&self, passage: &Passage, lines: &RangeInclusive<u32>, references: &References<'_>) -> PassagePlace {
         let (line, end_line) = (*lines.start(), *lines.end());
-        let here = passage.places.iter().filter(|place| place.line <= end_line && line <= place.end_line);
+        let here = passage.locations.iter().filter(|place| place.line <= end_line && line <= place.end_line);
         let index = self.survey.graph.index();
         let found = here.min_by_key(|place| place.line).and_then(|place| references.definition_of(place));
         let entry = found.and_then(|at| index.definition(at.file, at.definition));

@@ -57,8 +57,8 @@ pub(crate) fn recall_at_ten(ranked: &[&str], gold: &[&str]) -> Option<f64> {
 /// Normalized discounted cumulative gain at 10 with binary relevance (K. Järvelin and J. Kekäläinen, 2002); `None` if `gold` is
 /// empty.
 pub(crate) fn ndcg_at_ten(ranked: &[&str], gold: &[&str]) -> Option<f64> {
-    let gain = |place: usize| 1.0 / (place as f64 + 2.0).log2();
-    let found: f64 = (0..ranked.len().min(RANK_CUTOFF)).filter(|&place| gold.contains(&ranked[place])).map(gain).sum();
+    let gain = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
+    let found: f64 = (0..ranked.len().min(RANK_CUTOFF)).filter(|&rank| gold.contains(&ranked[rank])).map(gain).sum();
     let best: f64 = (0..gold.len().min(RANK_CUTOFF)).map(gain).sum();
     (best > 0.0).then(|| found / best)
 }

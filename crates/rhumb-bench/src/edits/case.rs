@@ -83,18 +83,11 @@ pub(crate) struct TreeFiles<'c> {
 
 impl Files for TreeFiles<'_> {
     fn paths(&self) -> Vec<String> {
-        self.tree.keys().cloned().collect()
+        self.tree.paths()
     }
 
     fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
-        let text = |bytes: &Vec<u8>| {
-            String::from_utf8(bytes.clone()).map_err(|_| rhumb_edit::ReadError::from("it is not UTF-8"))
-        };
-        self.tree.get(path).map(text).transpose()
-    }
-
-    fn in_chat(&self, _path: &str) -> bool {
-        true
+        self.tree.read(path)
     }
 
     fn root(&self) -> Option<String> {

@@ -48,7 +48,7 @@ enum Kind {
     Hopeless,
 }
 
-/// Up to `count` cases of a format; fewer if the samples have no place for the defects.
+/// Up to `count` cases of a format; fewer if no sample has a line where the defects fit.
 pub fn cases(samples: &[Sample], format: EditFormat, count: usize, seed: u64) -> Vec<Case> {
     let own = FORMATS.iter().position(|known| *known == format).unwrap_or_default() as u64;
     let single: Vec<&Defect> = fitting(format).filter(|defect| defect.layer != Layer::Hopeless).collect();
@@ -98,7 +98,7 @@ fn with_harmless(hopeless: &'static Defect, all: &[&'static Defect], rng: &mut R
     also.into_iter().chain([hopeless]).collect()
 }
 
-/// A case with all of `defects`, from the first random sample that has a place for them.
+/// A case with all of `defects`, from the first random sample in which they fit.
 fn case(samples: &[Sample], format: EditFormat, defects: &[&Defect], nth: usize, rng: &mut Rng) -> Option<Case> {
     for _ in 0..MAX_ATTEMPTS {
         let sample = rng.choice(samples)?;
@@ -131,7 +131,7 @@ fn is_clear(sketch: &Sketch) -> bool {
     })
 }
 
-/// Whether the other blocks create a second place that the quote of a block fits. It would be ambiguous whether the block refers to
+/// Whether the other blocks create a second location that the quote of a block fits. It would be ambiguous whether the block refers to
 /// the old file or to the result of the others.
 fn has_decoy(sketch: &Sketch, nth: usize) -> bool {
     let mut others = sketch.clone();

@@ -1,7 +1,7 @@
 //! Changes of files, drawn from the history of repositories, and the blocks in which a reply writes them: how many lines are quoted,
 //! in how many blocks, and whether a quote is unambiguous.
 //!
-//! [`LineIndex::fit`] judges cases, not the engine: a quote that fits two places has no right answer, so such a case is not counted.
+//! [`LineIndex::fit`] judges cases, not the engine: a quote that fits two locations has no right answer, so such a case is not counted.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -95,8 +95,8 @@ const MAX_CONTEXT_LINES: usize = 16;
 /// The old lines and the new lines of one change.
 type Change = (Range<usize>, Range<usize>);
 
-/// The blocks of a change with `context` lines of context, or with more where the quote would fit several places. `None` if it does
-/// so even with [`MAX_CONTEXT_LINES`]. With `loose`, white space is ignored when places are compared.
+/// The blocks of a change with `context` lines of context, or with more where the quote would fit several locations. `None` if it does
+/// so even with [`MAX_CONTEXT_LINES`]. With `loose`, white space is ignored when locations are compared.
 pub(crate) fn blocks(sample: &Sample, context: usize, loose: bool) -> Option<Vec<Block>> {
     let ops = similar::capture_diff_slices(Algorithm::Myers, &sample.before, &sample.after);
     let changed = ops.into_iter().filter(|op| op.tag() != DiffTag::Equal);
@@ -186,28 +186,28 @@ pub(crate) fn scope(base: &[String], block: &Block) -> Option<String> {
     above.clone().find(opens).map(|line| line.trim().to_owned()).filter(|line| !line.contains("@@"))
 }
 
-/// Weight of a misspelt line as evidence for its place; an exact line has weight 1.
+/// Weight of a misspelt line as evidence for its location; an exact line has weight 1.
 const MISSPELT_WEIGHT: f32 = 0.8;
 /// Minimum normalized Levenshtein similarity at which one line may be a misspelling of another.
 const MIN_SIMILARITY: f64 = 0.7;
-/// Minimum lead of the true place over every other place, in lines.
+/// Minimum lead of the true location over every other location, in lines.
 const MIN_LEAD: f32 = 0.75;
 
-/// How clearly a quote identifies its place.
+/// How clearly a quote identifies its location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit {
-    /// No other place fits.
+    /// No other location fits.
     Clear,
-    /// Another place fits nearly as well.
+    /// Another location fits nearly as well.
     Close,
-    /// Several places fit exactly.
+    /// Several locations fit exactly.
     Several,
 }
 
 /// An index of the lines of a file, for finding quotes.
 pub(crate) struct LineIndex<'b> {
     base: &'b [String],
-    places: HashMap<String, Vec<usize>>,
+    lines_of: HashMap<String, Vec<usize>>,
 }
 
 /// A line with normalized white space and ASCII punctuation.
@@ -224,19 +224,19 @@ pub(crate) fn plain(line: &str) -> String {
 
 impl<'b> LineIndex<'b> {
     pub(crate) fn new(base: &'b [String]) -> Self {
-        let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut lines_of: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, line) in base.iter().enumerate() {
-            places.entry(plain(line)).or_default().push(at);
+            lines_of.entry(plain(line)).or_default().push(at);
         }
-        Self { base, places }
+        Self { base, lines_of }
     }
 
     /// The positions (0-based) of a line, ignoring white space.
-    pub(crate) fn places(&self, line: &str) -> &[usize] {
-        self.places.get(&plain(line)).map(Vec::as_slice).unwrap_or_default()
+    pub(crate) fn lines_of(&self, line: &str) -> &[usize] {
+        self.lines_of.get(&plain(line)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The number of places where the lines occur in sequence; with `loose`, ignoring white space.
+    /// The number of locations where the lines occur in sequence; with `loose`, ignoring white space.
     pub(crate) fn count(&self, quote: &[&str], loose: bool) -> usize {
         if quote.iter().all(|line| line.trim().is_empty()) { self.base.len() } else { self.starts(quote, loose).len() }
     }
@@ -245,7 +245,7 @@ impl<'b> LineIndex<'b> {
     pub(crate) fn starts(&self, quote: &[&str], loose: bool) -> Vec<usize> {
         let Some(anchor) = quote.iter().position(|line| !line.trim().is_empty()) else { return Vec::new() };
         let same = |(a, b): (&String, &&str)| if loose { plain(a) == plain(b) } else { a == b };
-        let starts = self.places(quote.get(anchor).copied().unwrap_or_default()).iter();
+        let starts = self.lines_of(quote.get(anchor).copied().unwrap_or_default()).iter();
         let starts = starts.filter_map(|at| at.checked_sub(anchor));
         let window = |start: usize| self.base.get(start..start + quote.len());
         starts.filter(|start| window(*start).is_some_and(|window| window.iter().zip(quote).all(same))).collect()
@@ -262,7 +262,7 @@ impl<'b> LineIndex<'b> {
         lines.filter(|(_, line)| like(line.trim())).map(|(at, _)| at).collect()
     }
 
-    /// How clearly the quoted lines of `block` identify the place that they are from.
+    /// How clearly the quoted lines of `block` identify the location that they are from.
     pub(crate) fn fit(&self, block: &Block) -> Fit {
         let quoted: Vec<&Line> = block.lines.iter().filter(|line| line.is_quoted()).collect();
         let texts: Vec<&str> = quoted.iter().map(|line| line.text.as_str()).collect();
@@ -270,20 +270,20 @@ impl<'b> LineIndex<'b> {
         match self.starts(&texts, false).as_slice() {
             [] => self.compared(&quoted),
             [only] if Some(*only) == own => Fit::Clear,
-            // With lines left out, a quote may fit another place exactly.
+            // With lines left out, a quote may fit another location exactly.
             [_] => Fit::Close,
             _ => Fit::Several,
         }
     }
 
-    /// Compares the true place with the same lines shifted up or down, allowing for lines that the quote leaves out.
+    /// Compares the true location with the same lines shifted up or down, allowing for lines that the quote leaves out.
     fn compared(&self, quoted: &[&Line]) -> Fit {
         let founded = quoted.iter().filter_map(|line| Some((line.at?, line.text.as_str())));
         let founded: Vec<(usize, &str)> = founded.filter(|(_, text)| !text.trim().is_empty()).collect();
         let mut own = 0.0;
         let mut shifts: BTreeMap<isize, BTreeSet<usize>> = BTreeMap::new();
         for (nth, (at, text)) in founded.iter().enumerate() {
-            let mut hits = self.places(text).to_vec();
+            let mut hits = self.lines_of(text).to_vec();
             own += if hits.contains(at) { 1.0 } else { MISSPELT_WEIGHT };
             if hits.is_empty() {
                 hits = self.like(text);

@@ -52,16 +52,7 @@ impl Verdict {
 /// The tree with the whole proposal written.
 pub(crate) fn written(before: &Tree, proposal: &Proposal) -> Tree {
     let mut tree = before.clone();
-    for file in &proposal.files {
-        match &file.change {
-            FileChange::Delete => drop(tree.remove(&file.path)),
-            FileChange::Rename { from } => drop(tree.remove(from)),
-            FileChange::Create | FileChange::Modify => {}
-        }
-        if let Some(text) = &file.proposed {
-            tree.insert(file.path.clone(), text.as_bytes().to_vec());
-        }
-    }
+    proposal.write_to(&mut tree);
     tree
 }
 

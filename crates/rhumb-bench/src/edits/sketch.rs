@@ -221,7 +221,7 @@ impl Sketch {
         let count = new.len();
         self.base.splice(at..at, new);
         let lines = self.blocks.iter_mut().flat_map(|block| &mut block.lines);
-        lines.filter_map(|line| line.at.as_mut()).filter(|place| **place >= at).for_each(|place| *place += count);
+        lines.filter_map(|line| line.at.as_mut()).filter(|line| **line >= at).for_each(|line| *line += count);
     }
 
     /// Whether a block quotes or changes the line `at` (0-based) of the file.

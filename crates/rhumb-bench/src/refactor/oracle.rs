@@ -1,4 +1,4 @@
-//! Oracle models: one that knows the answer and others that each cheat in one way. They prove, without a key, that the grader tells
+//! Oracle models: one with the correct answer and others with one fault each. They prove, without an API key, that the grader tells
 //! them apart and that a whole run works.
 
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::refactor::scan::{Call, ParsedFile, calls_of};
 use crate::refactor::syntax_tree::{child, first_of, has_child, named};
 use crate::refactor::task::Task;
 
-/// A scripted model that knows the answer of each task.
+/// A scripted model with an answer for each task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oracle {
     /// Does the task.
@@ -72,7 +72,7 @@ pub(crate) fn moved(how: Oracle, task: &Task, source: &str) -> Option<String> {
     if how == Oracle::Lazy {
         replacements.push(elided(task, method.node, source)?);
     }
-    let function = placed(task, &dedented(&replaced(source, cut.clone(), replacements), indent));
+    let function = inserted(task, &dedented(&replaced(source, cut.clone(), replacements), indent));
     let mut replacements = Vec::new();
     let at = if task.language == "cpp" { line_start(source, outermost(class).start_byte()) } else { source.len() };
     let gap = if source.ends_with('\n') || at < source.len() { "" } else { "\n" };
@@ -172,7 +172,7 @@ fn elided(task: &Task, node: Node<'_>, source: &str) -> Option<Replacement> {
 }
 
 /// The function as it is inserted, in its class if it needs one.
-fn placed(task: &Task, function: &str) -> String {
+fn inserted(task: &Task, function: &str) -> String {
     let Some(home) = &task.home else { return function.to_owned() };
     let lines = function.split_inclusive('\n');
     let inner: String =
@@ -236,22 +236,22 @@ pub(crate) fn reply(file: &str, before: &str, after: &str, format: EditFormat, s
     let body = match format {
         EditFormat::Whole if spoilt => return "The method is now a function.\n".to_owned(),
         EditFormat::Whole => return format!("{file}\n{}", fenced("", after)),
-        _ => places(&old, &hunks(before, after)),
+        _ => quoted_ranges(&old, &hunks(before, after)),
     };
-    let marked = |place: &QuotedRange| marked(place, &old, &new, spoilt);
+    let marked = |range: &QuotedRange| marked(range, &old, &new, spoilt);
     match format {
         EditFormat::Udiff => {
-            let blocks: String = body.iter().map(|place| format!("@@ ... @@\n{}", marked(place))).collect();
+            let blocks: String = body.iter().map(|range| format!("@@ ... @@\n{}", marked(range))).collect();
             fenced("diff", &format!("--- {file}\n+++ {file}\n{blocks}"))
         }
         EditFormat::Patch => {
-            let blocks: String = body.iter().map(|place| format!("@@\n{}", marked(place))).collect();
+            let blocks: String = body.iter().map(|range| format!("@@\n{}", marked(range))).collect();
             fenced("", &format!("*** Begin Patch\n*** Update File: {file}\n{blocks}*** End Patch\n"))
         }
         EditFormat::DiffFenced => {
-            body.iter().map(|place| fenced("", &format!("{file}\n{}", search(&marked(place))))).collect()
+            body.iter().map(|range| fenced("", &format!("{file}\n{}", search(&marked(range))))).collect()
         }
-        _ => body.iter().map(|place| format!("{file}\n{}\n", fenced("", &search(&marked(place))))).collect(),
+        _ => body.iter().map(|range| format!("{file}\n{}\n", fenced("", &search(&marked(range))))).collect(),
     }
 }
 
@@ -266,8 +266,8 @@ fn fenced(info: &str, text: &str) -> String {
 }
 
 /// The ranges to quote. Each is extended until its lines occur only once.
-fn places(old: &[&str], hunks: &[Hunk]) -> Vec<QuotedRange> {
-    let mut places: Vec<QuotedRange> = Vec::new();
+fn quoted_ranges(old: &[&str], hunks: &[Hunk]) -> Vec<QuotedRange> {
+    let mut quoted_ranges: Vec<QuotedRange> = Vec::new();
     for hunk in hunks {
         let mut margin = CONTEXT;
         let quoted = loop {
@@ -277,15 +277,15 @@ fn places(old: &[&str], hunks: &[Hunk]) -> Vec<QuotedRange> {
             }
             margin += CONTEXT;
         };
-        match places.last_mut().filter(|last| last.base.end >= quoted.start) {
+        match quoted_ranges.last_mut().filter(|last| last.base.end >= quoted.start) {
             Some(last) => {
                 last.base = last.base.start.min(quoted.start)..last.base.end.max(quoted.end);
                 last.hunks.push(hunk.clone());
             }
-            None => places.push(QuotedRange { base: quoted, hunks: vec![hunk.clone()] }),
+            None => quoted_ranges.push(QuotedRange { base: quoted, hunks: vec![hunk.clone()] }),
         }
     }
-    places
+    quoted_ranges
 }
 
 fn is_unique(old: &[&str], range: &Range<usize>) -> bool {
@@ -294,7 +294,7 @@ fn is_unique(old: &[&str], range: &Range<usize>) -> bool {
 }
 
 /// The lines of a range, each with its sign.
-fn marked(place: &QuotedRange, old: &[&str], new: &[&str], spoilt: bool) -> String {
+fn marked(range: &QuotedRange, old: &[&str], new: &[&str], spoilt: bool) -> String {
     let mut text = String::new();
     let mut line = |mark: char, line: &str| {
         let quoted = spoilt && mark != '+';
@@ -303,14 +303,14 @@ fn marked(place: &QuotedRange, old: &[&str], new: &[&str], spoilt: bool) -> Stri
         text.push_str(&line);
         text.push('\n');
     };
-    let mut at = place.base.start;
-    for hunk in &place.hunks {
+    let mut at = range.base.start;
+    for hunk in &range.hunks {
         old.get(at..hunk.base.start).unwrap_or_default().iter().for_each(|same| line(' ', same));
         old.get(hunk.base.clone()).unwrap_or_default().iter().for_each(|gone| line('-', gone));
         new.get(hunk.proposed.clone()).unwrap_or_default().iter().for_each(|come| line('+', come));
         at = hunk.base.end;
     }
-    old.get(at..place.base.end).unwrap_or_default().iter().for_each(|same| line(' ', same));
+    old.get(at..range.base.end).unwrap_or_default().iter().for_each(|same| line(' ', same));
     text
 }
 

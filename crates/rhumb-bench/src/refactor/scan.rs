@@ -312,12 +312,7 @@ const TYPES: [&str; 13] = [
 
 /// Kinds of nodes that name supertypes.
 const HERITAGE: [&str; 7] = [
-    "argument_list",
-    "class_heritage",
-    "extends_type_clause",
-    "superclass",
-    "super_interfaces",
-    "extends_interfaces",
+    "argument_list", "class_heritage", "extends_type_clause", "superclass", "super_interfaces", "extends_interfaces",
     "base_class_clause",
 ];
 

@@ -189,14 +189,6 @@ impl Files for OneFile<'_> {
     fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
         Ok((path == self.0).then(|| self.1.to_owned()))
     }
-
-    fn in_chat(&self, _: &str) -> bool {
-        true
-    }
-
-    fn root(&self) -> Option<String> {
-        None
-    }
 }
 
 #[test]

@@ -411,20 +411,8 @@ pub(crate) fn keep(path: &Path, text: &str) -> Result<(), UserError> {
 /// The settings that influence requests and results, apart from those of the model. Prices and keys are left out, because correcting
 /// them does not make it another run.
 const OF_A_TURN: [&str; 14] = [
-    "context_window",
-    "conventions",
-    "edit_rounds",
-    "language",
-    "lint",
-    "lint_cmd",
-    "map_tokens",
-    "max_output_tokens",
-    "mentions",
-    "prompts",
-    "suggest_commands",
-    "temperature",
-    "thinking",
-    "verify_rounds",
+    "context_window", "conventions", "edit_rounds", "language", "lint", "lint_cmd", "map_tokens", "max_output_tokens",
+    "mentions", "prompts", "suggest_commands", "temperature", "thinking", "verify_rounds",
 ];
 
 /// The settings that identify a run, by name, whether set by a flag, a variable or the settings file.

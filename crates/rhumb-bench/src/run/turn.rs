@@ -189,7 +189,7 @@ fn read(text: &str, end: End) -> Result<TurnReport, UserError> {
                 open = None;
                 report.spend(tokens, cost);
             }
-            // After checks the model is asked about what they found, otherwise about edits without a place.
+            // After checks the model is asked about what they found, otherwise about edits that could not be located.
             TurnEvent::Again { .. } => {
                 report.malformed += usize::from(!after_checks);
                 after_checks = false;

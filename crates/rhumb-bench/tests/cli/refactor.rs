@@ -7,7 +7,7 @@ use std::time::Instant;
 use rhumb_bench::refactor::{Oracle, Task, Tasks};
 use rhumb_edit::EditFormat;
 
-use super::support::PATIENCE;
+use super::support::WAIT_TIMEOUT;
 use super::*;
 
 /// A folder with tasks.
@@ -302,7 +302,7 @@ fn a_request_that_does_not_fit_is_not_a_malformed_answer() {
 fn wait_for(what: &str, happened: impl Fn() -> bool) {
     let since = Instant::now();
     while !happened() {
-        assert!(since.elapsed() < PATIENCE, "{what} did not come");
+        assert!(since.elapsed() < WAIT_TIMEOUT, "{what} did not come");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }

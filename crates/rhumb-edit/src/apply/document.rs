@@ -219,9 +219,9 @@ impl<'a> View<'a> {
     }
 
     /// The lines with this normalized text, ascending.
-    pub(crate) fn places(&self, canonical: &str) -> &[usize] {
+    pub(crate) fn occurrences(&self, canonical: &str) -> &[usize] {
         let line_index = self.line_index();
-        self.forms().find(canonical).map(|form| line_index.places(form)).unwrap_or_default()
+        self.forms().find(canonical).map(|form| line_index.occurrences(form)).unwrap_or_default()
     }
 
     /// The normalized text of a line.
@@ -251,7 +251,7 @@ impl<'a> View<'a> {
         let forms = self.forms().similar_lines(wanted, minimum, &inside, budget);
         let lines = forms
             .iter()
-            .flat_map(|(form, similarity)| line_index.places(*form).iter().map(|line| (*line, *similarity)));
+            .flat_map(|(form, similarity)| line_index.occurrences(*form).iter().map(|line| (*line, *similarity)));
         let in_window = |line: usize| windows.iter().any(|(from, to)| (*from..*to).contains(&line));
         let mut lines: Vec<(usize, f32)> = lines.filter(|(line, _)| in_window(*line)).collect();
         lines.sort_unstable_by_key(|(line, _)| *line);
@@ -292,8 +292,8 @@ impl LineIndex {
         let mut lines = vec![0; forms.len()];
         for (line, form) in forms.iter().enumerate() {
             if let Some(slot) = next.get_mut(*form as usize) {
-                if let Some(place) = lines.get_mut(*slot as usize) {
-                    *place = line;
+                if let Some(occurrence) = lines.get_mut(*slot as usize) {
+                    *occurrence = line;
                 }
                 *slot += 1;
             }
@@ -303,7 +303,7 @@ impl LineIndex {
         Self { forms, classes, starts, lines }
     }
 
-    fn places(&self, form: u32) -> &[usize] {
+    fn occurrences(&self, form: u32) -> &[usize] {
         let border = |at: usize| self.starts.get(at).map(|start| *start as usize);
         let (from, to) = (border(form as usize), border(form as usize + 1));
         from.zip(to).and_then(|(from, to)| self.lines.get(from..to)).unwrap_or_default()
@@ -461,11 +461,14 @@ mod tests {
         let document = Document::new("a\n# b\na\n".into());
         let items = [Item::Old(0), Item::New("  b".into()), Item::New("a ".into()), Item::Old(1)];
         let view = View::of(&document, &items);
-        assert_eq!((view.places("a"), view.places("b"), view.places("c")), (&[0, 2][..], &[1][..], &[][..]));
+        assert_eq!(
+            (view.occurrences("a"), view.occurrences("b"), view.occurrences("c")),
+            (&[0, 2][..], &[1][..], &[][..])
+        );
         assert_eq!((&*view.normalized(2), view.class(3), view.body(1)), ("a", LineClass::Comment, "  b"));
         assert!(view.has(0, &["a", "  b"]) && !view.has(3, &["# b", ""]));
-        assert_eq!(View::of_base(&document).places("a"), [0, 2]);
-        assert_eq!(view.part(1, 4).map(|part| part.places("a").to_vec()), Some(vec![1]));
+        assert_eq!(View::of_base(&document).occurrences("a"), [0, 2]);
+        assert_eq!(view.part(1, 4).map(|part| part.occurrences("a").to_vec()), Some(vec![1]));
     }
 
     #[test]

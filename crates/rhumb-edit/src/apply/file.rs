@@ -149,7 +149,7 @@ impl OpenFile {
         let quoting = readings.iter().rev().filter(|hunk| hunk.quotes());
         let cost = |hunk: &'h Hunk| Some((self.edits.cost(hunk, is_diff)?, hunk));
         let mut accepted: Vec<(f32, &Hunk)> = quoting.filter_map(cost).collect();
-        // A reading that adds a divider to the file is the last resort.
+        // A reading that adds a divider to the file is used only if no other is accepted.
         if accepted.iter().any(|(_, hunk)| !adds_divider(hunk)) {
             accepted.retain(|(_, hunk)| !adds_divider(hunk));
         } else if !accepted.is_empty() && !markers::is_document(path) {
@@ -342,8 +342,8 @@ pub(crate) struct FileEdits {
     commented: Vec<Range<usize>>,
 }
 
-/// Whether the line numbers of the hunk headings in this reply are reliable. Hunks that are located without them
-/// tell.
+/// Whether the line numbers of the hunk headings in this reply are reliable, judged by the hunks that are located
+/// without them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineNumberTrust {
     Unknown,
@@ -388,7 +388,7 @@ impl FileEdits {
         edits
     }
 
-    /// Begins another reply. Its line numbers are tested anew.
+    /// Begins another reply, whose line numbers may be reliable or not.
     pub(crate) fn begin_reply(&mut self) {
         self.numbers = LineNumberTrust::Unknown;
         self.lines_before_reply.clone_from(&self.items);
@@ -506,8 +506,10 @@ impl FileEdits {
     fn leaves_open(&self, refusal: &Refusal, hunk: &Hunk) -> bool {
         let alive: BTreeSet<usize> = self.items.iter().filter_map(Item::old).collect();
         let quoted = hunk.lines.iter().filter(|line| line.kind != LineKind::Insert).count();
-        let stands = |place: &&Candidate| (place.line - 1..place.line - 1 + quoted).all(|line| alive.contains(&line));
-        let exact = refusal.candidates.iter().all(|place| place.similarity >= 1.0);
+        let stands = |candidate: &&Candidate| {
+            (candidate.line - 1..candidate.line - 1 + quoted).all(|line| alive.contains(&line))
+        };
+        let exact = refusal.candidates.iter().all(|candidate| candidate.similarity >= 1.0);
         exact && refusal.candidates.iter().filter(stands).count() != 1
     }
 
@@ -696,16 +698,16 @@ fn pending_items(document: &Document, proposed: &str) -> Vec<Item> {
 /// The range of `items` for the lines `first` to `last` (0-based) of a document with `count` lines, including what
 /// replaced them. `None` if a line next to them was replaced with them.
 fn pending_region(items: &[Item], first: usize, last: usize, count: usize) -> Option<Range<usize>> {
-    let place = |wanted: &dyn Fn(usize) -> bool| items.iter().position(|item| item.old().is_some_and(wanted));
-    let start = match place(&|line| line == first) {
+    let item_at = |wanted: &dyn Fn(usize) -> bool| items.iter().position(|item| item.old().is_some_and(wanted));
+    let start = match item_at(&|line| line == first) {
         Some(at) => at,
         None if first == 0 => 0,
-        None => place(&|line| line + 1 == first)? + 1,
+        None => item_at(&|line| line + 1 == first)? + 1,
     };
-    let end = match place(&|line| line == last) {
+    let end = match item_at(&|line| line == last) {
         Some(at) => at + 1,
         None if last + 1 == count => items.len(),
-        None => place(&|line| line == last + 1)?,
+        None => item_at(&|line| line == last + 1)?,
     };
     (start <= end).then_some(start..end)
 }

@@ -145,13 +145,13 @@ impl<'a> Draft<'a> {
         };
         let (text, quote) = (file.edits.compose(), edit.quote());
         let count = if refusal.is(Flag::Ambiguous) { MAX_EXCERPTS } else { 1 };
-        let mut places: Vec<usize> = refusal.candidates.iter().take(count).map(|place| place.line).collect();
-        if places.is_empty() {
-            places.extend(suggest::likely_line(&text, &quote));
+        let mut lines: Vec<usize> = refusal.candidates.iter().take(count).map(|candidate| candidate.line).collect();
+        if lines.is_empty() {
+            lines.extend(suggest::likely_line(&text, &quote));
         }
         let with_edits = !file.edits.untouched();
         let excerpt = |line| Excerpt { with_edits, ..suggest::excerpt(&text, line, quote.lines().count()) };
-        places.into_iter().map(excerpt).collect()
+        lines.into_iter().map(excerpt).collect()
     }
 
     fn attempt(&mut self, edit: &Edit, name: &FileRef) -> EditResult {

@@ -100,42 +100,14 @@ const NAMES: &[&str] = &[
 
 /// Suffixes of such files: `vite.config.ts` is a program that runs with every build.
 const ENDINGS: &[&str] = &[
-    ".config.js",
-    ".config.cjs",
-    ".config.mjs",
-    ".config.ts",
-    ".config.mts",
-    ".mk",
-    ".cmake",
-    ".gemspec",
-    ".csproj",
-    ".vbproj",
-    ".fsproj",
-    ".targets",
-    ".props",
-    ".service",
-    ".pth",
+    ".config.js", ".config.cjs", ".config.mjs", ".config.ts", ".config.mts", ".mk", ".cmake", ".gemspec", ".csproj",
+    ".vbproj", ".fsproj", ".targets", ".props", ".service", ".pth",
 ];
 
 /// Folders with such files.
 const FOLDERS: &[&str] = &[
-    ".github",
-    ".gitlab",
-    ".circleci",
-    ".buildkite",
-    ".woodpecker",
-    ".ci",
-    ".husky",
-    ".githooks",
-    ".git-hooks",
-    ".vscode",
-    ".idea",
-    ".devcontainer",
-    ".cargo",
-    ".rhumb",
-    ".claude",
-    ".cursor",
-    ".gemini",
+    ".github", ".gitlab", ".circleci", ".buildkite", ".woodpecker", ".ci", ".husky", ".githooks", ".git-hooks",
+    ".vscode", ".idea", ".devcontainer", ".cargo", ".rhumb", ".claude", ".cursor", ".gemini",
 ];
 
 /// Whether tools run or obey the file at `path` (with `/`) automatically, by its name alone: with a build, a test

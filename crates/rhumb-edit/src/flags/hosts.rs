@@ -9,18 +9,8 @@ const SCHEMES: [&str; 8] = ["http://", "https://", "ws://", "wss://", "ftp://", 
 
 /// Hosts that identify formats, or are local. Nothing is sent to them.
 const NAMES_ONLY: [&str; 12] = [
-    "www.w3.org",
-    "w3.org",
-    "json-schema.org",
-    "schemas.xmlsoap.org",
-    "schemas.microsoft.com",
-    "schemas.android.com",
-    "www.apache.org",
-    "localhost",
-    "127.0.0.1",
-    "0.0.0.0",
-    "[::1]",
-    "::1",
+    "www.w3.org", "w3.org", "json-schema.org", "schemas.xmlsoap.org", "schemas.microsoft.com", "schemas.android.com",
+    "www.apache.org", "localhost", "127.0.0.1", "0.0.0.0", "[::1]", "::1",
 ];
 
 /// Whether the added lines (0-based, of `proposed`) name a host that the base does not name.

@@ -81,8 +81,8 @@ pub(crate) fn hunks_with_new_errors(path: &str, base: Option<&str>, proposed: &s
 fn new_errors(before: &SyntaxErrors, after: &SyntaxErrors, hunks: &[Hunk]) -> Vec<Range<usize>> {
     let mut old: Vec<usize> = before.lines().iter().map(|lines| lines.start).collect();
     let mut is_new = |line: usize| {
-        let place = before_lines(line, hunks);
-        match old.iter().position(|old| place.contains(old)) {
+        let range = before_lines(line, hunks);
+        match old.iter().position(|old| range.contains(old)) {
             Some(at) => {
                 old.remove(at);
                 false

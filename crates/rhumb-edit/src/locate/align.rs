@@ -32,6 +32,17 @@ pub(crate) struct QuoteLine<'a> {
     pub(crate) jump: bool,
 }
 
+impl QuoteLine<'_> {
+    fn is_blank(&self) -> bool {
+        self.kind != QuoteKind::Gap && self.text.trim().is_empty()
+    }
+
+    /// Whether the line is neither a gap nor blank.
+    pub(crate) fn is_solid(&self) -> bool {
+        self.kind != QuoteKind::Gap && !self.text.trim().is_empty()
+    }
+}
+
 /// The cheapest alignment of a quote.
 #[derive(Debug, Clone)]
 pub(crate) struct Alignment {
@@ -64,6 +75,15 @@ const INFINITE_COST: f32 = 1e9;
 const SKIP_BLANK_COST: f32 = 0.1;
 const SKIP_COMMENT_COST: f32 = 0.2;
 const SKIP_CODE_COST: f32 = 0.5;
+/// Costs of an equal line that differs in trailing white space, or in other white space or typography.
+const TRAILING_SPACE_COST: f32 = 0.02;
+const NORMALIZED_COST: f32 = 0.05;
+/// Cost of a similar line, and additional cost for each unit of dissimilarity (0 to 1).
+const SIMILAR_COST: f32 = 0.25;
+const DISSIMILARITY_COST: f32 = 1.6;
+/// Minimum similarity (0 to 1) of a misspelt kept line, and of a misspelt removed line, to the file line.
+const MIN_KEPT_SIMILARITY: f32 = 0.75;
+const MIN_REMOVED_SIMILARITY: f32 = 0.85;
 /// Cost of a jump, whatever its length. Benchmark: without jumps, 22 more replies are refused; with 3 instead, 2.
 const JUMP_COST: f32 = 1.6;
 /// Cost of a blank quoted line that the file does not have.
@@ -163,14 +183,12 @@ impl<'v> Matches<'v> {
         let canon: Vec<Cow<'_, str>> = quote.iter().map(|line| normalize(line.text)).collect();
         let same = |(line, canon): (&QuoteLine<'_>, &Cow<'_, str>)| match line.kind {
             QuoteKind::Gap => Match::Any,
-            _ => Match::Same(view.places(canon)),
+            _ => Match::Same(view.occurrences(canon)),
         };
         let mut matches = Self { lines: quote.iter().zip(&canon).map(same).collect(), weight: 0.0 };
-        let solid = |line: &QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
-        let blank = |line: &QuoteLine<'_>| line.kind != QuoteKind::Gap && line.text.trim().is_empty();
         matches.weight = quote
             .iter()
-            .map(|line| f32::from(u8::from(solid(line))) + if blank(line) { BLANK_WEIGHT } else { 0.0 })
+            .map(|line| f32::from(u8::from(line.is_solid())) + if line.is_blank() { BLANK_WEIGHT } else { 0.0 })
             .sum();
         let all = vec![(0, view.len())];
         let gaps = quote.iter().any(|line| line.kind == QuoteKind::Gap);
@@ -196,9 +214,9 @@ impl<'v> Matches<'v> {
             .enumerate()
             .filter(|(at, line_matches)| *at <= may_miss || line_matches.len() <= MAX_RARE_MATCHES);
         let chosen: Vec<&Match<'_>> = rare.map(|(_, line_matches)| *line_matches).collect();
-        let places: usize = chosen.iter().map(|line_matches| line_matches.len()).sum();
+        let match_count: usize = chosen.iter().map(|line_matches| line_matches.len()).sum();
         let reach = reach(quote, self.weight);
-        let worth_it = anchors.len() > may_miss && places.saturating_mul(reach) < lines;
+        let worth_it = anchors.len() > may_miss && match_count.saturating_mul(reach) < lines;
         worth_it.then(|| merged(&chosen, reach, usize::MAX, lines))
     }
 
@@ -224,7 +242,8 @@ impl<'v> Matches<'v> {
         let mut budget = MAX_COMPARISONS;
         for ((line_matches, line), wanted) in self.lines.iter_mut().zip(quote).zip(canon) {
             if matches!(line_matches, Match::Same([])) && wanted.chars().nth(3).is_some() {
-                let mut like = view.similar_lines(wanted, min_similarity(line.kind), windows, &mut budget);
+                let minimum = if line.kind == QuoteKind::Keep { MIN_KEPT_SIMILARITY } else { MIN_REMOVED_SIMILARITY };
+                let mut like = view.similar_lines(wanted, minimum, windows, &mut budget);
                 // A removed line may only have a typo; a kept line must mean the same item.
                 like.retain(|(at, _)| match line.kind {
                     QuoteKind::Delete => similarity::is_typo(wanted, &view.normalized(*at)),
@@ -286,7 +305,10 @@ impl Costs {
         let price = |(line, line_matches): (&QuoteLine<'_>, &Match<'_>)| miss(line, line_matches, is_diff);
         let pairs = |(line, line_matches): (&QuoteLine<'_>, &Match<'_>)| match line_matches {
             Match::Any => Vec::new(),
-            Match::Like(lines) => lines.iter().map(|(at, similarity)| (*at, 0.25 + 1.6 * (1.0 - similarity))).collect(),
+            Match::Like(lines) => lines
+                .iter()
+                .map(|(at, similarity)| (*at, SIMILAR_COST + DISSIMILARITY_COST * (1.0 - similarity)))
+                .collect(),
             Match::Same(lines) => within(lines, windows).map(|at| (at, same_line(line.text, view.body(at)))).collect(),
         };
         let both = || quote.iter().zip(&matches.lines);
@@ -319,15 +341,10 @@ fn same_line(quoted: &str, found: &str) -> f32 {
     if quoted == found {
         0.0
     } else if quoted.trim_end() == found.trim_end() {
-        0.02
+        TRAILING_SPACE_COST
     } else {
-        0.05
+        NORMALIZED_COST
     }
-}
-
-/// Minimum similarity of a misspelt quoted line to the file line.
-fn min_similarity(kind: QuoteKind) -> f32 {
-    if kind == QuoteKind::Keep { 0.75 } else { 0.85 }
 }
 
 impl SearchRows {

@@ -35,6 +35,8 @@ const MIN_SOLE_TYPO_SIMILARITY: f32 = 0.9;
 /// Maximum cost of the alignment of the new side for which the edit counts as already applied. Benchmark: without
 /// [`is_applied`], 1 reply is applied twice.
 const MAX_APPLIED_COST: f32 = 0.12;
+/// Minimum difference in cost by which the new side must fit better than the quoted side to count as applied.
+const MIN_APPLIED_LEAD: f32 = 0.2;
 /// Additional cost for each line that differs in white space only.
 const WHITESPACE_COST: f32 = 0.05;
 /// An alignment cheaper than this is as good as exact.
@@ -66,7 +68,7 @@ fn locate_anywhere(view: &View<'_>, hunk: &Hunk, is_diff: bool, matching: Matchi
     if view.len() == 0 {
         return Err(Cause::EmptyFile.into());
     }
-    let exact = exact_places(view, hunk);
+    let exact = exact_locations(view, hunk);
     match exact.as_slice() {
         [start] => {
             let mut next = *start;
@@ -88,7 +90,7 @@ fn locate_anywhere(view: &View<'_>, hunk: &Hunk, is_diff: bool, matching: Matchi
 }
 
 /// The lines (0-based) at which the quote begins verbatim; eight at most.
-fn exact_places(view: &View<'_>, hunk: &Hunk) -> Vec<usize> {
+fn exact_locations(view: &View<'_>, hunk: &Hunk) -> Vec<usize> {
     let quoted = |line: &&QuotedLine| line.kind != LineKind::Insert;
     let quote: Vec<&str> = hunk.lines.iter().filter(quoted).map(|line| line.text.as_str()).collect();
     let Some(anchor) = quote.iter().position(|line| !line.trim().is_empty()) else {
@@ -127,7 +129,7 @@ fn aligned(view: &View<'_>, hunk: &Hunk, is_diff: bool) -> Result<Located, Refus
 fn with_gaps<'a>(view: &View<'_>, lines: &'a [QuotedLine]) -> Vec<(LineKind, &'a str)> {
     let gap = |line: &QuotedLine| {
         let stands_for_more = line.kind == LineKind::Keep && elision::elision(&line.text).is_some();
-        stands_for_more && view.places(&normalize(&line.text)).is_empty()
+        stands_for_more && view.occurrences(&normalize(&line.text)).is_empty()
     };
     let kind = |line: &QuotedLine| if gap(line) { LineKind::Gap } else { line.kind };
     let mut lines: Vec<(LineKind, &str)> = lines.iter().map(|line| (kind(line), line.text.as_str())).collect();
@@ -169,7 +171,7 @@ fn is_applied(view: &View<'_>, lines: &[(LineKind, &str)], is_diff: bool, alignm
     let new =
         |line: &Cow<'_, str>| normalize::is_significant(line) && !of(LineKind::Delete).any(|removed| removed == *line);
     let mut added = of(LineKind::Insert).filter(new).peekable();
-    let all_there = added.peek().is_some() && added.all(|line| !view.places(&line).is_empty());
+    let all_there = added.peek().is_some() && added.all(|line| !view.occurrences(&line).is_empty());
     let mut map = alignment.map.iter();
     let (mut removes, mut done) = (false, false);
     for (kind, text) in lines.iter().filter(|(kind, _)| *kind != LineKind::Insert) {
@@ -192,7 +194,7 @@ fn is_applied(view: &View<'_>, lines: &[(LineKind, &str)], is_diff: bool, alignm
             QuoteLine { kind, text, jump: false }
         })
         .collect();
-    let solid = after.iter().any(|line| line.kind != QuoteKind::Gap && !line.text.trim().is_empty());
+    let solid = after.iter().any(QuoteLine::is_solid);
     let after = if solid { align::align(view, &after, is_diff) } else { None };
     let overlaps = |after: &Alignment| {
         span(after).zip(span(alignment)).is_some_and(|((from, to), (first, last))| from <= last && first <= to)
@@ -201,7 +203,7 @@ fn is_applied(view: &View<'_>, lines: &[(LineKind, &str)], is_diff: bool, alignm
         // White space is as lenient here as for the quoted side.
         let good =
             after.cost < MAX_APPLIED_COST + WHITESPACE_COST * after.weight && after.map.iter().all(Option::is_some);
-        let better = good && after.cost < alignment.cost - 0.2;
+        let better = good && after.cost < alignment.cost - MIN_APPLIED_LEAD;
         (better && (removes || alignment.cost > MAX_CONFIDENT_COST))
             || (after.cost < MAX_EXACT_COST && overlaps(&after))
     })
@@ -219,21 +221,19 @@ fn check_alignment(
     alignment: &Alignment,
     is_diff: bool,
 ) -> Result<(), Refusal> {
-    let solid = |line: &QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
-    let found = quote.iter().zip(&alignment.map).any(|(line, at)| at.is_some() && solid(line));
+    let found = quote.iter().zip(&alignment.map).any(|(line, at)| at.is_some() && line.is_solid());
     let dear = alignment.cost > align::max_cost(alignment.weight) && alignment.cost > MAX_CONFIDENT_COST;
     if !found || dear {
         return Err(no_match(view, quote, alignment));
     }
-    let lost = |line: &QuoteLine<'_>, at: &Option<usize>| at.is_none() && solid(line);
-    let strict = |line: &QuoteLine<'_>| line.kind == QuoteKind::Delete || !is_diff;
-    if quote.iter().zip(&alignment.map).any(|(line, at)| lost(line, at) && strict(line)) {
-        return Err(no_match(view, quote, alignment));
-    }
-    if is_only_typos(view, quote, alignment)
+    let lost = |(line, at): (&QuoteLine<'_>, &Option<usize>)| {
+        at.is_none() && line.is_solid() && (line.kind == QuoteKind::Delete || !is_diff)
+    };
+    if quote.iter().zip(&alignment.map).any(lost)
+        || is_only_typos(view, quote, alignment)
         || contradicts_file(view, quote, alignment)
-        || spans_two_places(view, quote, alignment)
-        || mixes_places(view, quote, alignment)
+        || spans_two_locations(view, quote, alignment)
+        || mixes_locations(view, quote, alignment)
         || is_mostly_similar(view, quote, alignment)
     {
         return Err(no_match(view, quote, alignment));
@@ -246,7 +246,7 @@ fn check_alignment(
     Ok(())
 }
 
-/// The refusal of a quote that is not in the file: where it differs from the closest place.
+/// The refusal of a quote that is not in the file: where it differs from the closest location.
 fn no_match(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> Refusal {
     let weight = alignment.weight.max(0.1);
     let close = alignment.candidates.iter().map(|(line, cost)| (*line, 1.0 - cost / weight));
@@ -258,14 +258,11 @@ fn no_match(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> 
 
 /// The first quoted line that was not found, and what the file has in its place.
 fn first_difference(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> Option<Difference> {
-    let lost = quote
-        .iter()
-        .zip(&alignment.map)
-        .position(|(line, at)| at.is_none() && line.kind != QuoteKind::Gap && !line.text.trim().is_empty())?;
+    let lost = quote.iter().zip(&alignment.map).position(|(line, at)| at.is_none() && line.is_solid())?;
     let text = quote.get(lost)?.text;
     let before = alignment.map.iter().take(lost).rev().find_map(|at| *at).map(|at| at + 1);
     let after = alignment.map.iter().skip(lost).find_map(|at| *at).and_then(|at| at.checked_sub(1));
-    let known = view.places(&normalize(text));
+    let known = view.occurrences(&normalize(text));
     let instead = match (before.or(after).filter(|at| *at < view.len()), known.first()) {
         (_, Some(line)) => Instead::Elsewhere { line: line + 1 },
         (Some(at), None) => Instead::Other { line: at + 1, text: view.body(at).to_owned() },
@@ -316,7 +313,7 @@ fn is_mostly_similar(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Align
 }
 
 /// Whether neighbouring lines of the quote are far apart in the file: two locations quoted as one.
-fn spans_two_places(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
+fn spans_two_locations(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
     let mut before: Option<usize> = None;
     for (line, at) in quote.iter().zip(&alignment.map) {
         if let (Some(above), Some(below)) = (before, *at) {
@@ -336,8 +333,8 @@ fn spans_two_places(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignm
 
 /// Whether a missing line is elsewhere in the file, next to the same neighbour as in the quote. Then the quote
 /// mixes two locations, and the line did not lose a plus sign.
-fn mixes_places(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
-    let solid = |line: &&QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
+fn mixes_locations(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
+    let solid = |line: &&QuoteLine<'_>| line.is_solid();
     let above = |line: usize| (0..line).rev().find(|line| view.class(*line) != LineClass::Blank);
     let below = |line: usize| (line + 1..view.len()).find(|line| view.class(*line) != LineClass::Blank);
     let says = |at: Option<usize>, line: Option<&QuoteLine<'_>>| {
@@ -346,12 +343,12 @@ fn mixes_places(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment)
     let missing = quote.iter().zip(&alignment.map).enumerate().filter(|(_, (line, at))| at.is_none() && solid(line));
     missing.filter(|(_, (line, _))| normalize::is_significant(line.text)).any(|(index, (line, _))| {
         let (before, after) = (quote.iter().take(index).rev().find(solid), quote.iter().skip(index + 1).find(solid));
-        let mut places = view.places(&normalize(line.text)).iter().take(8).copied();
+        let mut occurrences = view.occurrences(&normalize(line.text)).iter().take(8).copied();
         // Next to a gap there may be any line.
         let said = |line: &&QuoteLine<'_>| line.kind == QuoteKind::Gap || !line.text.trim().is_empty();
         let beside = [quote.iter().take(index).rev().find(said), quote.iter().skip(index + 1).find(said)];
         let elided = beside.into_iter().flatten().any(|line| line.kind == QuoteKind::Gap);
-        places.any(|at| elided || says(above(at), before) || says(below(at), after))
+        occurrences.any(|at| elided || says(above(at), before) || says(below(at), after))
     })
 }
 
@@ -359,13 +356,11 @@ fn mixes_places(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment)
 /// nothing is in their place.
 fn contradicts_file(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
     let missing = |at: usize| {
-        let line = quote.get(at).filter(|line| line.kind != QuoteKind::Gap);
-        line.is_some() && alignment.map.get(at).copied().flatten().is_none()
+        quote.get(at).is_some_and(|line| line.kind != QuoteKind::Gap) && alignment.map.get(at) == Some(&None)
     };
     let mut at = 0;
     while at < quote.len() {
-        let solid = quote.get(at).is_some_and(|line| !line.text.trim().is_empty());
-        if !missing(at) || !solid {
+        if !missing(at) || !quote.get(at).is_some_and(QuoteLine::is_solid) {
             at += 1;
             continue;
         }
@@ -400,12 +395,12 @@ fn check_elision(view: &View<'_>, lines: &[MatchedLine<'_>]) -> Result<(), Refus
     let placeholder = |line: &&MatchedLine<'_>| {
         line.kind == LineKind::Insert && elision::elision(line.text) == Some(Elision::Placeholder)
     };
-    let new = |line: &&MatchedLine<'_>| view.places(&normalize(line.text)).is_empty();
+    let new = |line: &&MatchedLine<'_>| view.occurrences(&normalize(line.text)).is_empty();
     if let Some(line) = lines.iter().filter(placeholder).find(new).filter(|_| removes) {
         return Err(Cause::Elision((line.text).to_string()).into());
     }
     let after: Vec<&str> = lines.iter().filter(|line| line.kind != LineKind::Delete).map(|line| line.text).collect();
-    let known = |line: &str| !view.places(&normalize(line)).is_empty();
+    let known = |line: &str| !view.occurrences(&normalize(line)).is_empty();
     match elision::placeholder_for_code(&after, &replacements(lines), known) {
         Some(line) => Err(Cause::Elision((line).to_string()).into()),
         None => Ok(()),

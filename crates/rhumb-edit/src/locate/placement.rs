@@ -208,16 +208,16 @@ fn position(view: &View<'_>, lines: &[MatchedLine<'_>], index: usize) -> Option<
     let removed =
         before.iter().rev().skip_while(|line| !settled(line)).take_while(|line| line.kind == LineKind::Delete);
     let removed: Vec<usize> = removed.filter_map(|line| line.at).collect();
-    let placed =
+    let count =
         before.iter().rev().take_while(|line| !settled(line)).filter(|line| line.kind == LineKind::Insert).count();
     if removed.is_empty() {
         return Some(after_attached_lines(view, insertion_run(lines, index), last, coming));
     }
     // If lines are kept between the removed ones, each new line replaces its own removed line.
-    let run = placed + after.iter().take_while(|line| line.kind == LineKind::Insert).count();
+    let run = count + after.iter().take_while(|line| line.kind == LineKind::Insert).count();
     let apart = removed.first().zip(removed.last()).is_some_and(|(high, low)| high - low >= removed.len());
     if apart && run == removed.len() {
-        return removed.iter().rev().nth(placed).map(|at| at + 1);
+        return removed.iter().rev().nth(count).map(|at| at + 1);
     }
     Some(last + 1)
 }

@@ -37,7 +37,7 @@ pub(crate) fn digits(text: &str) -> impl Iterator<Item = char> + '_ {
 pub(crate) fn is_misspelling(one: &str, other: &str) -> bool {
     let (probe, chars): (_, Vec<char>) = (Probe::new(one), other.chars().collect());
     let longer = probe.chars.len().max(chars.len());
-    let common = probe.places.as_ref().map_or(0, |places| places.common(probe.chars.len(), &chars));
+    let common = probe.positions.as_ref().map_or(0, |positions| positions.common(probe.chars.len(), &chars));
     if !digits(one).eq(digits(other)) || longer - common > MAX_TYPO_CHARS || common * 2 <= longer {
         return false;
     }
@@ -83,27 +83,27 @@ const MAX_TYPO_CHARS: usize = 2;
 pub(crate) struct Probe {
     chars: Vec<char>,
     counts: [u16; 64],
-    places: Option<Places>,
+    positions: Option<CharPositions>,
 }
 
 /// The positions of each character of a short line, as bits.
-struct Places {
+struct CharPositions {
     ascii: [u128; 128],
     others: Vec<(char, u128)>,
 }
 
-impl Places {
+impl CharPositions {
     /// `None` for a line with more characters than bits.
     fn new(chars: &[char]) -> Option<Self> {
-        let mut places = Self { ascii: [0; 128], others: Vec::new() };
+        let mut positions = Self { ascii: [0; 128], others: Vec::new() };
         for (at, c) in chars.iter().enumerate() {
             let bit = 1u128.checked_shl(u32::try_from(at).ok()?)?;
-            match places.ascii.get_mut(*c as usize) {
+            match positions.ascii.get_mut(*c as usize) {
                 Some(bits) => *bits |= bit,
-                None => places.others.push((*c, bit)),
+                None => positions.others.push((*c, bit)),
             }
         }
-        Some(places)
+        Some(positions)
     }
 
     fn of(&self, c: char) -> u128 {
@@ -133,7 +133,7 @@ impl Probe {
                 *count = count.saturating_add(1);
             }
         }
-        Self { places: Places::new(&chars), chars, counts }
+        Self { positions: CharPositions::new(&chars), chars, counts }
     }
 
     /// The similarity of the two lines, 0 to 1; `None` if it is below `minimum`.
@@ -151,7 +151,7 @@ impl Probe {
         if 2.0 * shorter / total < minimum || 2.0 * self.shared(&theirs) as f32 / total < minimum {
             return None;
         }
-        let at_most = self.places.as_ref().map(|places| places.common(self.chars.len(), &theirs));
+        let at_most = self.positions.as_ref().map(|positions| positions.common(self.chars.len(), &theirs));
         if at_most.is_some_and(|common| 2.0 * common as f32 / total < minimum) {
             return None;
         }
@@ -220,21 +220,8 @@ fn longest_run(a: &[char], b: &[char]) -> (usize, usize, usize) {
 
 /// Keywords that are followed by the declared name.
 const KEYWORDS: [&str; 15] = [
-    "def",
-    "class",
-    "fn",
-    "func",
-    "function",
-    "fun",
-    "struct",
-    "enum",
-    "trait",
-    "interface",
-    "mod",
-    "module",
-    "namespace",
-    "type",
-    "sub",
+    "def", "class", "fn", "func", "function", "fun", "struct", "enum", "trait", "interface", "mod", "module",
+    "namespace", "type", "sub",
 ];
 /// Maximum position of the keyword in a declaration: `pub`, `async`, `export default` and the like precede it.
 const MAX_KEYWORD_POSITION: usize = 4;
@@ -326,10 +313,10 @@ mod tests {
         #[test]
         fn common_runs_are_a_common_subsequence(a in "[a-cä]{0,130}", b in "[a-cä]{0,130}") {
             let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-            if let Some(places) = Places::new(&a) {
-                let common = places.common(a.len(), &b);
+            if let Some(positions) = CharPositions::new(&a) {
+                let common = positions.common(a.len(), &b);
                 proptest::prop_assert!(common_runs(&a, &b) <= common && common <= a.len().min(b.len()));
-                proptest::prop_assert_eq!(places.common(a.len(), &a), a.len());
+                proptest::prop_assert_eq!(positions.common(a.len(), &a), a.len());
             } else {
                 proptest::prop_assert!(a.len() > 128);
             }

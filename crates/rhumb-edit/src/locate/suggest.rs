@@ -61,10 +61,10 @@ pub fn likely_lines(text: &str, quote: &str, most: usize) -> Vec<usize> {
         let aligned = window.iter().zip(&quoted).filter(|(line, quoted)| line.is_some() && line == quoted).count();
         (shared, aligned, at)
     };
-    let mut places: Vec<_> = there.windows(count).enumerate().map(score).filter(|(shared, ..)| *shared > 0).collect();
-    places.sort_by_key(|(shared, aligned, at)| (Reverse((*shared, *aligned)), *at));
+    let mut windows: Vec<_> = there.windows(count).enumerate().map(score).filter(|(shared, ..)| *shared > 0).collect();
+    windows.sort_by_key(|(shared, aligned, at)| (Reverse((*shared, *aligned)), *at));
     let mut found: Vec<usize> = Vec::new();
-    for (.., at) in places {
+    for (.., at) in windows {
         if found.len() < most && found.iter().all(|other| other.abs_diff(at) >= count) {
             found.push(at);
         }
@@ -101,7 +101,7 @@ pub fn range_near(text: &str, quote: &str, replacement: &str, line: usize) -> Ra
             Step::Replace(old, new) => (quote_at, file_at) = (old.end, file_at + new.len()),
         }
     }
-    let place = match (pairs.first(), pairs.last()) {
+    let range = match (pairs.first(), pairs.last()) {
         (Some((first, start)), Some((last, end))) => {
             let rest = quoted.get(last + 1..).unwrap_or_default();
             let after = file.get(end + 1..).unwrap_or_default();
@@ -110,7 +110,7 @@ pub fn range_near(text: &str, quote: &str, replacement: &str, line: usize) -> Ra
         }
         _ => line.min(file.len())..(line + quoted.len()).min(file.len()),
     };
-    let repeated = duplicate_lines(text, &place, replacement);
+    let repeated = duplicate_lines(text, &range, replacement);
     repeated.before.start..repeated.after.end
 }
 
@@ -121,14 +121,14 @@ pub fn similar_line(text: &str, quote: &str) -> Option<usize> {
     let quoted = bodies(quote);
     let telling = quoted.iter().enumerate().filter(|(_, line)| normalize::is_significant(line)).take(MAX_PROBES);
     let mut best: Option<(f32, usize)> = None;
-    for (place, line) in telling {
+    for (nth, line) in telling {
         let probe = Probe::new(line.trim());
         for (at, other) in file.iter().enumerate().take(MAX_FILE_LINES) {
             let minimum = best.map_or(MIN_SIMILARITY, |(similarity, _)| similarity);
             if let Some(similarity) =
                 probe.similarity(other.trim(), minimum).filter(|similarity| best.is_none() || *similarity > minimum)
             {
-                best = Some((similarity, at.saturating_sub(place)));
+                best = Some((similarity, at.saturating_sub(nth)));
             }
         }
     }
@@ -160,11 +160,11 @@ impl DuplicateLines {
 
 /// The lines next to a range (0-based) that would be there twice with `replacement` in the range. Blank lines do
 /// not count.
-pub fn duplicate_lines(text: &str, place: &Range<usize>, replacement: &str) -> DuplicateLines {
+pub fn duplicate_lines(text: &str, range: &Range<usize>, replacement: &str) -> DuplicateLines {
     let file = bodies(text);
     let new = solid(bodies(replacement).into_iter().enumerate());
-    let after = solid(file.iter().copied().enumerate().skip(place.end));
-    let before = solid(file.iter().copied().enumerate().take(place.start));
+    let after = solid(file.iter().copied().enumerate().skip(range.end));
+    let before = solid(file.iter().copied().enumerate().take(range.start));
     let same = |one: &[(usize, &str)], other: &[(usize, &str)]| {
         let mut pairs = one.iter().zip(other);
         let telling = one.iter().any(|(_, line)| normalize::is_significant(line));
@@ -179,7 +179,7 @@ pub fn duplicate_lines(text: &str, place: &Range<usize>, replacement: &str) -> D
         let (first, previous) = (new.get(..count)?, before.get(before.len() - count..)?);
         same(first, previous).then_some(previous.first()?.0)
     });
-    let (start, end) = (place.start.min(file.len()), place.end.min(file.len()));
+    let (start, end) = (range.start.min(file.len()), range.end.min(file.len()));
     DuplicateLines { before: precedes.unwrap_or(start)..start, after: end..follows.unwrap_or(end) }
 }
 

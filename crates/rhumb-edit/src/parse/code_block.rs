@@ -274,15 +274,8 @@ mod tests {
             assert!(is_code(line), "{line}");
         }
         for line in [
-            "",
-            "Done.",
-            "That is the document.",
-            "Here is the rest:",
-            "## More",
-            "src/a.py",
-            "**Changes**",
-            "```python",
-            "<<<<<<< SEARCH",
+            "", "Done.", "That is the document.", "Here is the rest:", "## More", "src/a.py", "**Changes**",
+            "```python", "<<<<<<< SEARCH",
         ] {
             assert!(!is_code(line), "{line}");
         }

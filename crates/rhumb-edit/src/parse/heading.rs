@@ -59,7 +59,7 @@ impl Heading {
             || (file_name::knows_extension(mention) && span())
     }
 
-    /// A heading for a name in a place where only names are written.
+    /// A heading for a name from a line that has nothing but a name.
     pub(crate) fn named(path: &str) -> Self {
         Self {
             line: path.to_owned(),
@@ -99,18 +99,8 @@ impl Heading {
     /// Whether the line announces an example or the output of a program.
     pub(crate) fn illustrates(&self) -> bool {
         const WORDS: [&str; 12] = [
-            "example",
-            "examples",
-            "instance",
-            "usage",
-            "output",
-            "prints",
-            "printed",
-            "result",
-            "results",
-            "error",
-            "traceback",
-            "run",
+            "example", "examples", "instance", "usage", "output", "prints", "printed", "result", "results", "error",
+            "traceback", "run",
         ];
         let lower = self.line.to_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric());
@@ -125,61 +115,11 @@ const MAX_MENTIONS: usize = 32;
 
 /// Words that begin a sentence and not a path.
 const OPENERS: [&str; 55] = [
-    "add",
-    "adjust",
-    "after",
-    "again",
-    "also",
-    "and",
-    "apply",
-    "at",
-    "before",
-    "but",
-    "change",
-    "create",
-    "define",
-    "delete",
-    "edit",
-    "extend",
-    "finally",
-    "fix",
-    "for",
-    "from",
-    "handle",
-    "here",
-    "here's",
-    "i'll",
-    "implement",
-    "import",
-    "in",
-    "insert",
-    "inside",
-    "let's",
-    "make",
-    "modify",
-    "move",
-    "next",
-    "now",
-    "or",
-    "patch",
-    "please",
-    "put",
-    "remove",
-    "rename",
-    "replace",
-    "rewrite",
-    "see",
-    "the",
-    "then",
-    "there",
-    "this",
-    "to",
-    "update",
-    "use",
-    "we",
-    "within",
-    "write",
-    "you",
+    "add", "adjust", "after", "again", "also", "and", "apply", "at", "before", "but", "change", "create", "define",
+    "delete", "edit", "extend", "finally", "fix", "for", "from", "handle", "here", "here's", "i'll", "implement",
+    "import", "in", "insert", "inside", "let's", "make", "modify", "move", "next", "now", "or", "patch", "please",
+    "put", "remove", "rename", "replace", "rewrite", "see", "the", "then", "there", "this", "to", "update", "use",
+    "we", "within", "write", "you",
 ];
 
 /// Words that paths rarely have between spaces.
@@ -190,39 +130,9 @@ const FUNCTION_WORDS: [&str; 26] = [
 
 /// Words that are not file names when they are alone above an edit.
 const CONNECTIVES: [&str; 33] = [
-    "after",
-    "again",
-    "also",
-    "and",
-    "answer",
-    "before",
-    "change",
-    "changes",
-    "code",
-    "diff",
-    "edit",
-    "edits",
-    "example",
-    "examples",
-    "finally",
-    "first",
-    "fix",
-    "here",
-    "implementation",
-    "last",
-    "lastly",
-    "next",
-    "now",
-    "output",
-    "result",
-    "second",
-    "secondly",
-    "solution",
-    "summary",
-    "then",
-    "third",
-    "update",
-    "usage",
+    "after", "again", "also", "and", "answer", "before", "change", "changes", "code", "diff", "edit", "edits",
+    "example", "examples", "finally", "first", "fix", "here", "implementation", "last", "lastly", "next", "now",
+    "output", "result", "second", "secondly", "solution", "summary", "then", "third", "update", "usage",
 ];
 
 fn kind(line: &str) -> Option<HeadingKind> {
@@ -331,21 +241,9 @@ mod tests {
     #[test]
     fn a_path_alone_on_its_line_may_name_a_new_file() {
         for line in [
-            "src/a.py",
-            "Makefile",
-            "`my notes/read me.txt`",
-            "a dir/my file.py",
-            "new dir/brand new.py",
-            "app/(group)/page.tsx",
-            "[slug].tsx",
-            "+page.svelte",
-            "@x.py",
-            "a=b.py",
-            "it's \"q\".py",
-            "größe.py",
-            ".gitignore",
-            "./configure",
-            "File: a dir/my file.py",
+            "src/a.py", "Makefile", "`my notes/read me.txt`", "a dir/my file.py", "new dir/brand new.py",
+            "app/(group)/page.tsx", "[slug].tsx", "+page.svelte", "@x.py", "a=b.py", "it's \"q\".py", "größe.py",
+            ".gitignore", "./configure", "File: a dir/my file.py",
         ] {
             assert_eq!(kind_of(line), Some(HeadingKind::Path), "{line}");
         }

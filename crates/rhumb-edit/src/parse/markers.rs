@@ -72,16 +72,8 @@ pub(crate) fn header_path<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
 /// Whether the line is one of git's extended diff headers.
 pub(crate) fn git_header(line: &str) -> bool {
     const STARTS: [&str; 10] = [
-        "diff --git ",
-        "index ",
-        "new file mode",
-        "deleted file mode",
-        "old mode",
-        "new mode",
-        "similarity index",
-        "rename from",
-        "rename to",
-        "Binary files ",
+        "diff --git ", "index ", "new file mode", "deleted file mode", "old mode", "new mode", "similarity index",
+        "rename from", "rename to", "Binary files ",
     ];
     STARTS.iter().any(|start| line.starts_with(start))
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Review;
 use super::file::FileReview;
-use super::hunk::{Counts, Decision};
+use super::hunk::Counts;
 use crate::outcome::{EditId, Flag, Outcome, Status, Strategy};
 use crate::proposal::FileProposal;
 
@@ -183,15 +183,6 @@ impl EditState {
         }
     }
 
-    /// The state of a hunk with that decision.
-    pub fn decided(decision: Decision) -> Self {
-        match decision {
-            Decision::Pending => Self::Pending,
-            Decision::Accepted => Self::Accepted,
-            Decision::Rejected => Self::Rejected,
-        }
-    }
-
     /// A symbol that does not depend on colour.
     pub fn mark(self) -> char {
         match self {
@@ -344,26 +335,14 @@ fn sources<'a>(landed: &[&'a Outcome], hunk: &Hunk, added: impl Fn() -> Vec<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::review::HunkId;
-    use crate::{Files, FormatChoice, ReadError, parse, propose};
+    use crate::review::{Decision, HunkId};
+    use crate::{FormatChoice, parse, propose};
+    use std::collections::BTreeMap;
 
     const FILE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
 
-    struct OneFile;
-
-    impl Files for OneFile {
-        fn paths(&self) -> Vec<String> {
-            vec!["a.txt".into()]
-        }
-        fn read(&self, path: &str) -> Result<Option<String>, ReadError> {
-            Ok((path == "a.txt").then(|| FILE.to_owned()))
-        }
-        fn in_chat(&self, _: &str) -> bool {
-            true
-        }
-        fn root(&self) -> Option<String> {
-            None
-        }
+    fn files() -> BTreeMap<String, Vec<u8>> {
+        BTreeMap::from([("a.txt".to_owned(), FILE.as_bytes().to_vec())])
     }
 
     fn block(old: &str, new: &str) -> String {
@@ -373,7 +352,7 @@ mod tests {
     /// The review of a reply, and the records of its edits.
     fn of(reply: &str) -> (Review, Vec<EditRecord>) {
         let parsed = crate::ParsedReply { answer: Some(0), ..parse(reply, FormatChoice::Auto) };
-        let proposal = propose(&parsed, &OneFile);
+        let proposal = propose(&parsed, &files());
         let outcomes = [proposal.outcomes.clone(), proposal.repeated.clone()].concat();
         let review = Review::new(proposal);
         let counts = review.lines_by_edit(&outcomes);

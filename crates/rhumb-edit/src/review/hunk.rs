@@ -219,13 +219,13 @@ impl ReviewHunk {
             // ones.
             Choice::Whole(Decision::Pending)
         };
-        let places = |of: &Self, removed: usize, added: usize| {
+        let shift = |of: &Self, removed: usize, added: usize| {
             let own = of.hunk.base.len();
             move |line: Option<usize>| line.map(|line| if line < own { line + removed } else { line - own + added })
         };
-        let first = places(self, 0, joined.hunk.base.len());
+        let first = shift(self, 0, joined.hunk.base.len());
         let skipped = self.hunk.base.len() + between;
-        let second = places(next, skipped, joined.hunk.base.len() + self.hunk.proposed.len() + between);
+        let second = shift(next, skipped, joined.hunk.base.len() + self.hunk.proposed.len() + between);
         self.comments.iter().for_each(|(line, text)| add_note(&mut joined.comments, first(*line), text.clone()));
         next.comments.iter().for_each(|(line, text)| add_note(&mut joined.comments, second(*line), text.clone()));
         joined

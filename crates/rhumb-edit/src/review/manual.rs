@@ -1,4 +1,4 @@
-//! Changes by the user: a whole file that the user edited, or an edit that the user places. Hunks that are not
+//! Changes by the user: a whole file that the user edited, or an edit for which the user chose the location. Hunks that are not
 //! touched keep their decisions.
 
 use std::ops::Range;
@@ -54,7 +54,7 @@ impl Review {
         self.change_file(HunkId { file, hunk: 0 }, |file| file.rewrite_file(text), |changed| *changed).is_some()
     }
 
-    /// Replaces the lines `place` (0-based) of a file with the text `now` by `text`, as a pending hunk. `refused`
+    /// Replaces the lines `range` (0-based) of a file with the text `now` by `text`, as a pending hunk. `refused`
     /// is the index of the refused edit that this resolves. Its lasting flags become marks of the hunk. Returns the
     /// first resulting hunk.
     ///
@@ -65,27 +65,27 @@ impl Review {
         refused: Option<usize>,
         path: &str,
         now: &Arc<str>,
-        place: Range<usize>,
+        range: Range<usize>,
         text: &str,
     ) -> Result<HunkId, PlaceError> {
         let before = (self.files.clone(), self.refused.clone());
         let refused_edit = refused.and_then(|index| self.refused.get(index));
         let mut marks = marks_by_hand(refused_edit);
-        if !suggest::duplicate_lines(now, &place, text).is_empty() {
+        if !suggest::duplicate_lines(now, &range, text).is_empty() {
             marks.push(REPEATS.to_owned());
         }
         let edits = refused_edit.map(|edit| edit.edits.clone()).unwrap_or_default();
-        let placed = match self.files.iter().position(|file| file.path == path) {
+        let from_edit = match self.files.iter().position(|file| file.path == path) {
             Some(index) => self
                 .files
                 .get_mut(index)
-                .map_or(Err(PlaceError::Stale), |file| file.place(now, place, text, (&marks, &edits))),
-            None => FileReview::placed(path, now, place, text, (&marks, &edits)).map(|file| {
+                .map_or(Err(PlaceError::Stale), |file| file.place(now, range, text, (&marks, &edits))),
+            None => FileReview::from_edit(path, now, range, text, (&marks, &edits)).map(|file| {
                 self.files.push(file);
                 0
             }),
         };
-        let hunk = placed?;
+        let hunk = from_edit?;
         if let Some(index) = refused.filter(|index| *index < self.refused.len()) {
             self.refused.remove(index);
         }
@@ -143,9 +143,9 @@ impl Review {
 impl FileReview {
     /// The removed and the added lines of a hunk.
     pub fn texts_of(&self, hunk: usize) -> Option<(String, String)> {
-        let place = &self.hunks.get(hunk)?.hunk;
+        let range = &self.hunks.get(hunk)?.hunk;
         let (old, new) = self.split_texts();
-        Some((old.get(place.base.clone())?.concat(), new.get(place.proposed.clone())?.concat()))
+        Some((old.get(range.base.clone())?.concat(), new.get(range.proposed.clone())?.concat()))
     }
 
     /// The text that the user edits: with all hunks that are not rejected. `None` if the file is deleted.
@@ -161,29 +161,29 @@ impl FileReview {
     fn with_hunk_ranges(&self) -> (String, Vec<Range<usize>>) {
         let (old, new) = self.split_texts();
         let mut text = TextBuilder::new(self.base.as_deref().unwrap_or_default());
-        let (mut places, mut at) = (Vec::with_capacity(self.hunks.len()), 0);
+        let (mut ranges, mut at) = (Vec::with_capacity(self.hunks.len()), 0);
         for item in &self.hunks {
             text.push(old.get(at..item.hunk.base.start).unwrap_or_default());
             let start = text.lines;
             text.push(&accepted_lines(item, &old, &new, &|decision| decision != Decision::Rejected));
-            places.push(start..text.lines);
+            ranges.push(start..text.lines);
             at = item.hunk.base.end;
         }
         text.push(old.get(at..).unwrap_or_default());
-        (text.text, places)
+        (text.text, ranges)
     }
 
     /// The line of [`FileReview::editable_text`] (1-based) of a hunk.
     pub fn hunk_line_in_edited(&self, hunk: usize) -> usize {
-        let places = if self.is_divisible() { self.with_hunk_ranges().1 } else { Vec::new() };
-        places.get(hunk).map_or(1, |place| place.start + 1)
+        let ranges = if self.is_divisible() { self.with_hunk_ranges().1 } else { Vec::new() };
+        ranges.get(hunk).map_or(1, |range| range.start + 1)
     }
 
     /// The line of [`FileReview::editable_text`] (0-based) of a line of the base.
     pub fn base_line_in_edited(&self, base: usize) -> usize {
-        let places = if self.is_divisible() { self.with_hunk_ranges().1 } else { Vec::new() };
-        let pairs = places.iter().zip(&self.hunks).filter(|(_, item)| item.hunk.base.end <= base);
-        let more: isize = pairs.map(|(place, item)| place.len() as isize - item.hunk.base.len() as isize).sum();
+        let ranges = if self.is_divisible() { self.with_hunk_ranges().1 } else { Vec::new() };
+        let pairs = ranges.iter().zip(&self.hunks).filter(|(_, item)| item.hunk.base.end <= base);
+        let more: isize = pairs.map(|(range, item)| range.len() as isize - item.hunk.base.len() as isize).sum();
         base.checked_add_signed(more).unwrap_or_default()
     }
 
@@ -207,7 +207,7 @@ impl FileReview {
         let Some(base) = self.base.clone().filter(|_| self.is_divisible()) else {
             return self.rewrite(0, text);
         };
-        let (shown, places) = self.with_hunk_ranges();
+        let (shown, ranges) = self.with_hunk_ranges();
         let text = with_line_endings_of(text, &base, true);
         let drift = diff::hunks(&shown, &text);
         if drift.is_empty() {
@@ -217,11 +217,11 @@ impl FileReview {
         let (old, new) = (lines::split(&base), lines::split(&text));
         let mut left = self.items(&lines::split(&proposed)).into_iter();
         let (mut items, mut at): (Vec<Item<'_>>, usize) = (Vec::new(), 0);
-        for group in groups(&places, &drift) {
+        for group in groups(&ranges, &drift) {
             items.extend(left.by_ref().take(group.items.start - at));
             let touched = left.by_ref().take(group.items.len()).collect();
             at = group.items.end;
-            let (base, own) = group.lines(&self.hunks, &places, &drift);
+            let (base, own) = group.lines(&self.hunks, &ranges, &drift);
             items.extend(rewritten(touched, (&old, base), (&new, own)));
         }
         items.extend(left);
@@ -231,20 +231,20 @@ impl FileReview {
     }
 
     /// Replaces these lines of the base, which has to be `now`. Returns the index of the first resulting hunk.
-    fn place(&mut self, now: &str, place: Range<usize>, text: &str, from: Origin<'_>) -> Result<usize, PlaceError> {
+    fn place(&mut self, now: &str, range: Range<usize>, text: &str, from: Origin<'_>) -> Result<usize, PlaceError> {
         if !self.is_divisible() {
             return Err(PlaceError::Whole);
         }
         let Some(base) = self.base.clone().filter(|base| **base == *now) else { return Err(PlaceError::Stale) };
         let meets = |hunk: &Hunk| {
-            let (own, other) = (&place, &hunk.base);
+            let (own, other) = (&range, &hunk.base);
             own.start < other.end && other.start < own.end || own.start == other.start && own.end == other.end
         };
         if self.hunks.iter().any(|item| meets(&item.hunk)) {
             return Err(PlaceError::Taken);
         }
-        let text = with_line_endings_of(text, &base, place.end >= lines::split(&base).len());
-        let added = changes(&base, &place, &text, from);
+        let text = with_line_endings_of(text, &base, range.end >= lines::split(&base).len());
+        let added = changes(&base, &range, &text, from);
         let first = added.first().map(|(item, _)| item.hunk.base.clone()).ok_or(PlaceError::Same)?;
         let proposed = self.proposed.clone().unwrap_or_default();
         let mut items = self.items(&lines::split(&proposed));
@@ -256,15 +256,15 @@ impl FileReview {
     }
 
     /// The review of a file in which one text was placed.
-    fn placed(
+    fn from_edit(
         path: &str,
         now: &Arc<str>,
-        place: Range<usize>,
+        range: Range<usize>,
         text: &str,
         from: Origin<'_>,
     ) -> Result<Self, PlaceError> {
-        let text = with_line_endings_of(text, now, place.end >= lines::split(now).len());
-        let items = changes(now, &place, &text, from);
+        let text = with_line_endings_of(text, now, range.end >= lines::split(now).len());
+        let items = changes(now, &range, &text, from);
         if items.is_empty() {
             return Err(PlaceError::Same);
         }
@@ -286,14 +286,14 @@ fn marks_by_hand(edit: Option<&Outcome>) -> Vec<String> {
 type Origin<'a> = (&'a [String], &'a [EditId]);
 
 /// The hunks that replace these lines of `base` with `text`.
-fn changes<'t>(base: &str, place: &Range<usize>, text: &'t str, from: Origin<'_>) -> Vec<Item<'t>> {
+fn changes<'t>(base: &str, range: &Range<usize>, text: &'t str, from: Origin<'_>) -> Vec<Item<'t>> {
     let old = lines::split(base);
-    let place = place.start.min(old.len())..place.end.min(old.len());
+    let range = range.start.min(old.len())..range.end.min(old.len());
     let new = lines::split(text);
-    let hunks = diff::line_hunks(old.get(place.clone()).unwrap_or_default(), &new);
+    let hunks = diff::line_hunks(old.get(range.clone()).unwrap_or_default(), &new);
     let moved = |hunk: Hunk| {
         let added = new.get(hunk.proposed.clone()).unwrap_or_default().to_vec();
-        let base = hunk.base.start + place.start..hunk.base.end + place.start;
+        let base = hunk.base.start + range.start..hunk.base.end + range.start;
         (ReviewHunk::new(Hunk { base, ..hunk }, from.0.to_vec()).made_by(from.1), added)
     };
     hunks.into_iter().map(moved).collect()
@@ -308,16 +308,16 @@ struct Group {
     items: Range<usize>,
 }
 
-/// The changes of the user in groups, in order. `places` are the ranges of the hunks in the text that the user
+/// The changes of the user in groups, in order. `ranges` are the ranges of the hunks in the text that the user
 /// edited.
-fn groups(places: &[Range<usize>], drift: &[Hunk]) -> Vec<Group> {
+fn groups(ranges: &[Range<usize>], drift: &[Hunk]) -> Vec<Group> {
     let touches =
-        |place: &Range<usize>, change: &Hunk| change.base.start <= place.end && change.base.end >= place.start;
+        |range: &Range<usize>, change: &Hunk| change.base.start <= range.end && change.base.end >= range.start;
     let mut groups: Vec<Group> = Vec::new();
     for (number, change) in drift.iter().enumerate() {
-        let before = places.iter().take_while(|place| place.end < change.base.start).count();
-        let start = places.iter().position(|place| touches(place, change)).unwrap_or(before);
-        let count = places.iter().skip(start).take_while(|place| touches(place, change)).count();
+        let before = ranges.iter().take_while(|range| range.end < change.base.start).count();
+        let start = ranges.iter().position(|range| touches(range, change)).unwrap_or(before);
+        let count = ranges.iter().skip(start).take_while(|range| touches(range, change)).count();
         let items = start..start + count;
         match groups.last_mut().filter(|last| !items.is_empty() && items.start < last.items.end) {
             Some(last) => {
@@ -332,16 +332,16 @@ fn groups(places: &[Range<usize>], drift: &[Hunk]) -> Vec<Group> {
 
 impl Group {
     /// The lines of the base and the lines of the user's text for this group.
-    fn lines(&self, hunks: &[ReviewHunk], places: &[Range<usize>], drift: &[Hunk]) -> (Range<usize>, Range<usize>) {
+    fn lines(&self, hunks: &[ReviewHunk], ranges: &[Range<usize>], drift: &[Hunk]) -> (Range<usize>, Range<usize>) {
         let changes = drift.get(self.drift.clone()).unwrap_or_default();
-        let own = places.get(self.items.clone()).unwrap_or_default();
-        let starts = changes.iter().map(|change| change.base.start).chain(own.iter().map(|place| place.start));
-        let ends = changes.iter().map(|change| change.base.end).chain(own.iter().map(|place| place.end));
+        let own = ranges.get(self.items.clone()).unwrap_or_default();
+        let starts = changes.iter().map(|change| change.base.start).chain(own.iter().map(|range| range.start));
+        let ends = changes.iter().map(|change| change.base.end).chain(own.iter().map(|range| range.end));
         let (start, end) = (starts.min().unwrap_or_default(), ends.max().unwrap_or_default());
         // The difference in lines between base and edited text, and between edited text and the user's text.
         let more = |until: usize| -> isize {
-            let pairs = places.iter().zip(hunks).take(until);
-            pairs.map(|(place, item)| place.len() as isize - item.hunk.base.len() as isize).sum()
+            let pairs = ranges.iter().zip(hunks).take(until);
+            pairs.map(|(range, item)| range.len() as isize - item.hunk.base.len() as isize).sum()
         };
         let drifted = |until: usize| -> isize {
             drift.iter().take(until).map(|change| change.proposed.len() as isize - change.base.len() as isize).sum()
@@ -377,8 +377,8 @@ fn rewritten<'t>(
     }
     let moved = |(number, hunk): (usize, Hunk)| {
         let added = new.get(hunk.proposed.clone()).unwrap_or_default().to_vec();
-        let place = hunk.base.start + base.start..hunk.base.end + base.start;
-        let mut item = ReviewHunk::new(Hunk { base: place, ..hunk }, marks.clone()).made_by(&edits);
+        let range = hunk.base.start + base.start..hunk.base.end + base.start;
+        let mut item = ReviewHunk::new(Hunk { base: range, ..hunk }, marks.clone()).made_by(&edits);
         item.rewrite(if number == 0 { &before } else { "" }, added.len());
         if number == 0 {
             item.note(None, &notes.join("\n"));

@@ -90,7 +90,7 @@ impl FileReview {
         base.push(old.get(at..).unwrap_or_default());
         let lines = lines::split(&base.text);
         let items =
-            open.into_iter().flat_map(|(item, place, wanted)| remaining_hunks(item, &lines, place, wanted)).collect();
+            open.into_iter().flat_map(|(item, range, wanted)| remaining_hunks(item, &lines, range, wanted)).collect();
         let (proposed, hunks) = compose_items(&base.text, items);
         (self.base, self.proposed, self.hunks) = (Some(Arc::from(base.text)), Some(Arc::from(proposed)), hunks);
     }
@@ -112,7 +112,7 @@ impl FileReview {
     /// lost that was not rejected and had no comment.
     fn adopt(&mut self, older: &Self) -> bool {
         self.comment.clone_from(&older.comment);
-        // The user asked for another version of hunks with a comment.
+        // The user requested another version of the hunks with a comment.
         let is_open = |item: &ReviewHunk| item.decision() != Decision::Rejected && item.comments().next().is_none();
         if self.base != older.base || self.change != older.change {
             return !older.hunks.iter().any(is_open);
@@ -169,24 +169,24 @@ fn touch(one: &Hunk, other: &Hunk) -> bool {
 
 /// Whether hunks that touch make this change.
 fn is_same_proposal(group: &[Item<'_>], base: &Range<usize>, added: &[&str]) -> bool {
-    let place =
+    let range =
         group.first().zip(group.last()).map(|((first, _), (last, _))| first.hunk.base.start..last.hunk.base.end);
     let original = |(item, lines): &Item<'_>| item.original().map_or_else(|| lines.concat(), str::to_owned);
     let is_said = |text: String| text == added.concat();
     let current = || group.iter().flat_map(|(_, lines)| lines.iter().copied()).collect::<String>();
-    place.as_ref() == Some(base) && (is_said(group.iter().map(original).collect()) || is_said(current()))
+    range.as_ref() == Some(base) && (is_said(group.iter().map(original).collect()) || is_said(current()))
 }
 
-/// The remaining hunks after some lines of a hunk were accepted: they replace `place` of `lines` with `wanted`.
-fn remaining_hunks<'t>(item: &ReviewHunk, lines: &[&str], place: Range<usize>, wanted: Vec<&'t str>) -> Vec<Item<'t>> {
+/// The remaining hunks after some lines of a hunk were accepted: they replace `range` of `lines` with `wanted`.
+fn remaining_hunks<'t>(item: &ReviewHunk, lines: &[&str], range: Range<usize>, wanted: Vec<&'t str>) -> Vec<Item<'t>> {
     if !item.has_line_decisions() {
         let mut item = item.clone();
-        item.hunk.base = place;
+        item.hunk.base = range;
         return vec![(item, wanted)];
     }
-    let hunks = diff::line_hunks(lines.get(place.clone()).unwrap_or_default(), &wanted);
+    let hunks = diff::line_hunks(lines.get(range.clone()).unwrap_or_default(), &wanted);
     let moved = |hunk: Hunk| {
-        let base = hunk.base.start + place.start..hunk.base.end + place.start;
+        let base = hunk.base.start + range.start..hunk.base.end + range.start;
         let added = wanted.get(hunk.proposed.clone()).unwrap_or_default().to_vec();
         (ReviewHunk::new(Hunk { base, ..hunk }, item.marks.clone()).made_by(&item.edits), added)
     };

@@ -68,9 +68,9 @@ impl Review {
     pub fn new(proposal: Proposal) -> Self {
         let Proposal { files: proposed, outcomes, flags, links, .. } = proposal;
         // The model explains its changes in the order of the reply.
-        let place = |file: &FileProposal| outcomes.iter().position(|outcome| file.has_name(&outcome.path));
-        let mut files: Vec<_> = proposed.into_iter().map(|file| (place(&file), file)).collect();
-        files.sort_by_key(|(place, _)| *place);
+        let position = |file: &FileProposal| outcomes.iter().position(|outcome| file.has_name(&outcome.path));
+        let mut files: Vec<_> = proposed.into_iter().map(|file| (position(&file), file)).collect();
+        files.sort_by_key(|(position, _)| *position);
         let review = |(_, file): (_, FileProposal)| {
             let names = FileProposal { base: None, proposed: None, ..file.clone() };
             let marks = |hunk: &Hunk| marks(&names, hunk, &outcomes, &flags);
@@ -203,12 +203,12 @@ impl Review {
     }
 
     /// Sets the comment on a target. An empty text removes it. Returns `false` if nothing changes.
-    pub fn comment(&mut self, place: CommentTarget, text: &str) -> bool {
-        if self.comment_on(place).unwrap_or_default() == text.trim() {
+    pub fn comment(&mut self, target: CommentTarget, text: &str) -> bool {
+        if self.comment_on(target).unwrap_or_default() == text.trim() {
             return false;
         }
         let text = text.trim();
-        match place {
+        match target {
             CommentTarget::File(file) => {
                 let note = |file: &mut FileReview| text.clone_into(&mut file.comment);
                 self.change_file(HunkId { file, hunk: 0 }, note, |()| true).is_some()
@@ -222,8 +222,8 @@ impl Review {
     }
 
     /// The comment on a target.
-    pub fn comment_on(&self, place: CommentTarget) -> Option<&str> {
-        match place {
+    pub fn comment_on(&self, target: CommentTarget) -> Option<&str> {
+        match target {
             CommentTarget::File(file) => {
                 self.files.get(file).map(|file| file.comment.as_str()).filter(|text| !text.is_empty())
             }
@@ -237,10 +237,10 @@ impl Review {
         let of_file =
             |index| self.comment_on(CommentTarget::File(index)).map(|text| (CommentTarget::File(index), text));
         let of_hunk = |id: HunkId| {
-            let place =
+            let target =
                 move |line: Option<usize>| line.map_or(CommentTarget::Hunk(id), |line| CommentTarget::Line(id, line));
             let comments = self.hunk(id).into_iter().flat_map(ReviewHunk::comments);
-            comments.map(move |(line, text)| (place(line), text))
+            comments.map(move |(line, text)| (target(line), text))
         };
         (0..self.files.len()).flat_map(move |file| {
             let hunks = (0..self.files[file].hunks.len()).map(move |hunk| HunkId { file, hunk });

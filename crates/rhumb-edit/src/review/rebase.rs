@@ -100,7 +100,7 @@ impl FileReview {
 
     /// Rebases the review onto the current text of the file. Hunks of which neither their lines nor the lines next
     /// to them changed are kept, with decisions and comments. The others are returned: to guess another location
-    /// could overwrite what somebody just wrote.
+    /// could overwrite a change that was just written.
     pub fn rebase(&mut self, now: &str) -> Vec<ReviewHunk> {
         let Some(base) = self.base.clone().filter(|_| self.is_divisible()) else {
             return std::mem::take(&mut self.hunks);
@@ -110,10 +110,10 @@ impl FileReview {
         let (mut kept, mut lost) = (Vec::new(), Vec::new());
         for (mut item, added) in self.items(&lines::split(&proposed)) {
             match moved(&item.hunk, &drift) {
-                Some(place) => {
+                Some(range) => {
                     let is_marked = item.marks.iter().any(|mark| mark == MOVED);
-                    item.marks.extend((place != item.hunk.base && !is_marked).then(|| MOVED.to_owned()));
-                    item.hunk.base = place;
+                    item.marks.extend((range != item.hunk.base && !is_marked).then(|| MOVED.to_owned()));
+                    item.hunk.base = range;
                     kept.push((item, added));
                 }
                 None => lost.push(item),

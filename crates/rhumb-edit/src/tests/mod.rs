@@ -19,10 +19,6 @@ impl Files for MemoryFiles {
     fn in_chat(&self, path: &str) -> bool {
         path.starts_with("src/")
     }
-
-    fn root(&self) -> Option<String> {
-        None
-    }
 }
 
 fn memory_files(files: &[(&str, &str)]) -> MemoryFiles {
@@ -205,37 +201,10 @@ fn second_block_changes(above: &str, names: &[&str]) -> Vec<String> {
 #[test]
 fn a_name_that_exists_is_that_file_however_it_looks() {
     for name in [
-        "a dir/my file.py",
-        "app/(group)/page.tsx",
-        "[slug].tsx",
-        "+page.svelte",
-        "@x.py",
-        "a=b.py",
-        "it's \"q\".py",
-        "\"q\".py",
-        "configure",
-        "Brewfile",
-        "größe.py",
-        "my notes",
-        "Then the second change",
-        "#x.py",
-        "*.py",
-        "`tick`.py",
-        "- dash.py",
-        "1. first.py",
-        "File: odd.py",
-        "back\\slash.py",
-        "x.py ",
-        " lead.py",
-        "a (copy)",
-        "then",
-        "~tilde/x.py",
-        "$page.tsx",
-        "a;b.py",
-        "a`b.py",
-        "end.",
-        "<x>.py",
-        "ab:c.py",
+        "a dir/my file.py", "app/(group)/page.tsx", "[slug].tsx", "+page.svelte", "@x.py", "a=b.py", "it's \"q\".py",
+        "\"q\".py", "configure", "Brewfile", "größe.py", "my notes", "Then the second change", "#x.py", "*.py",
+        "`tick`.py", "- dash.py", "1. first.py", "File: odd.py", "back\\slash.py", "x.py ", " lead.py", "a (copy)",
+        "then", "~tilde/x.py", "$page.tsx", "a;b.py", "a`b.py", "end.", "<x>.py", "ab:c.py",
     ] {
         let heads = ["", "\n", "\n\n\n"].map(|blank| format!("{name}{blank}"));
         for above in heads {

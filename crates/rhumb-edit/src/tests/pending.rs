@@ -1,8 +1,8 @@
 //! Replies on top of pending changes. They may quote the files with or without these changes, and replace them.
 
+use super::*;
 use std::ops::Range;
 use std::sync::Arc;
-use super::*;
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
 
@@ -13,8 +13,10 @@ fn change(change: FileChange, path: &str, base: Option<&str>, proposed: Option<&
 /// The proposal of `reply` while `pending` is under review. `commented` are the lines of hunks with a comment.
 fn upon(stands: &str, commented: Option<Range<usize>>, reply: &str) -> Proposal {
     let file = change(FileChange::Modify, "src/a.x", Some(TEXT), Some(stands));
-    let standing =
-        PendingChanges { files: vec![PendingFile { file, commented: commented.into_iter().collect() }], refused: Vec::new() };
+    let standing = PendingChanges {
+        files: vec![PendingFile { file, commented: commented.into_iter().collect() }],
+        refused: Vec::new(),
+    };
     propose_all(&standing, &[parse(reply, FormatChoice::Auto)], &memory_files(&[("src/a.x", TEXT), ("src/b.x", TEXT)]))
 }
 

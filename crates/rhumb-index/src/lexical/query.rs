@@ -268,8 +268,8 @@ impl<'q> Statistics<'q> {
     }
 
     fn of_path(&self, term: u16, in_name: bool) -> f64 {
-        let place = if in_name { FILE_NAME_WEIGHT } else { FOLDER_WEIGHT };
-        place * self.path_rarity[term as usize]
+        let weight = if in_name { FILE_NAME_WEIGHT } else { FOLDER_WEIGHT };
+        weight * self.path_rarity[term as usize]
     }
 
     /// Sum of the inverse document frequencies of some terms among files.

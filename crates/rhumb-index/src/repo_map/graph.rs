@@ -105,7 +105,7 @@ impl Definers {
 }
 
 impl TagGraph {
-    /// Builds the graph of an index. `history` adds what past commits tell about its files.
+    /// Builds the graph of an index. `history` adds the evidence of past commits.
     pub fn new(index: Arc<MapIndex>, history: &History, weights: &Weights) -> Self {
         let (symbols, symbol_of, files) = symbols(&index);
         let definers = Definers::new(&symbols, index.names());

@@ -1,4 +1,4 @@
-//! What past commits tell about files: which were changed by commits with similar subjects, and which change together.
+//! Evidence from past commits: files that were changed by commits with similar subjects, and files that change together.
 
 use crate::lexical::{Query, Term};
 

@@ -108,11 +108,11 @@ impl<'r> MapWriter<'r> {
             return;
         }
         let writer = self.writers.entry(file).or_insert_with(|| FileWriter::new(self.index, file));
-        let mut placed: Vec<(u32, SymbolDetail)> =
+        let mut by_line: Vec<(u32, SymbolDetail)> =
             chosen.iter().filter_map(|&(index, detail)| Some((writer.position(index)?, detail))).collect();
-        placed.sort_unstable();
+        by_line.sort_unstable();
         let (mut lines, mut names) = (Vec::new(), Vec::new());
-        for same in placed.chunk_by(|a, b| a.0 == b.0) {
+        for same in by_line.chunk_by(|a, b| a.0 == b.0) {
             // Sorted by detail within a position, so the last is the highest.
             match same[same.len() - 1] {
                 (position, SymbolDetail::Line) => lines.push(position),

@@ -6,10 +6,13 @@
 //! Gate {`) belong to the first chunk inside.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use rhumb_syntax::{Definition, Language, SymbolKind, statements};
 
+use super::search::Hit;
 use crate::lexical::{self, Extent, is_comment_line};
+use crate::repo_map::MapIndex;
 use crate::repo_map::index::IndexedDefinition;
 
 /// Maximum length of a chunk, in its own lines. Equal to that of a passage of the lexical index, so that both cover similar pieces.
@@ -174,12 +177,12 @@ fn pieces(lines: &[&str], owners: &[Option<u32>]) -> Vec<LineGroup> {
     while at < lines.len() {
         let end = (at..lines.len()).find(|&line| owners[line] != owners[at]).unwrap_or(lines.len());
         if let Some(owner) = owners[at] {
-            let place = *of_definition.entry(owner).or_insert_with(|| {
+            let piece = *of_definition.entry(owner).or_insert_with(|| {
                 pieces.push(LineGroup { owner: Some(owner), ..LineGroup::default() });
                 pieces.len() - 1
             });
-            pieces[place].content.extend(at as u32..end as u32);
-            piece_of[at..end].fill(place);
+            pieces[piece].content.extend(at as u32..end as u32);
+            piece_of[at..end].fill(piece);
         }
         at = end;
     }
@@ -414,17 +417,66 @@ fn indent(line: &str) -> u32 {
     }
 }
 
+/// Maximum size of a text, in bytes: about 2,000 tokens, which most models accept. The rest of a chunk seldom changes its meaning.
+const MAX_TEXT_BYTES: usize = 6_000;
+/// Minimum number of letters and digits in a text.
+const MIN_ALPHANUMERIC: usize = 12;
+
+/// A text to embed, and the search hit for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EmbeddingText {
+    /// The text: a line with path and container, then the lines of the chunk.
+    pub text: String,
+    /// The location, with a score of 0.
+    pub hit: Hit,
+}
+
+/// The texts of a file of the index, in the order of their lines. `text` must be the text of its record.
+pub fn embedding_texts(index: &MapIndex, file: u32, text: &str) -> Vec<EmbeddingText> {
+    let Some(path) = index.record(file).and(index.files().get(file as usize)).map(|file| Arc::clone(&file.path)) else {
+        return Vec::new();
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let outline = index.definitions(file).map(ChunkDefinition::from);
+    let cut = |chunk: CodeChunk| {
+        let mut text = chunk.text(&path, &lines);
+        let letters = text.split_once('\n').map_or("", |(_, lines)| lines).chars().filter(|c| c.is_alphanumeric());
+        if letters.take(MIN_ALPHANUMERIC).count() < MIN_ALPHANUMERIC {
+            return None;
+        }
+        text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
+        Some(EmbeddingText { text, hit: hit(&path, file, chunk) })
+    };
+    chunks(text, outline, Language::detect(&path, text)).into_iter().filter_map(cut).collect()
+}
+
+fn hit(path: &Arc<str>, file: u32, chunk: CodeChunk) -> Hit {
+    Hit {
+        path: Arc::clone(path),
+        file,
+        definition: chunk.definition,
+        line: chunk.line,
+        end_line: chunk.end_line,
+        symbol: chunk.symbol,
+        kind: chunk.kind,
+        container: chunk.container,
+        signature: chunk.signature,
+        score: 0.0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    // The invariants of chunks are checked on examples, on the sources of this workspace, on samples of all languages, and on any text.
-
     use std::path::{Path, PathBuf};
 
     use proptest::prelude::*;
     use rhumb_syntax::{FileTags, tags};
 
     use super::*;
-    use crate::repo_map::{Digest, SegmentBuilder};
+    use crate::lexical::Depth;
+    use crate::repo_map::{Digest, MapFile, SegmentBuilder};
+
+    // The invariants of chunks are checked on examples, on the sources of this workspace, on samples of all languages, and on any text.
 
     fn cut(language: &str, text: &str) -> Vec<CodeChunk> {
         let language = Language::by_name(language).unwrap();
@@ -630,5 +682,41 @@ mod tests {
                 prop_assert!(end - start <= limit && (start < end || all == 0), "{cuts:?}");
             }
         }
+    }
+
+    fn index(path: &str, text: &str) -> MapIndex {
+        let tags = tags(Language::for_path(path).unwrap(), text);
+        let digest = Digest::new(text, &tags, Depth::Whole);
+        MapIndex::of(&[MapFile { path: path.into(), tags: tags.into(), digest: digest.into() }])
+    }
+
+    #[test]
+    fn each_text_names_its_location_and_has_its_own_lines() {
+        let text = "//! Gates of the lock.\n\nimpl Gate {\n    /// Opens it.\n    fn open(&self) {\n        self.motor.start();\n    }\n\n    fn close(&self) {\n        self.motor.reverse();\n    }\n}\n";
+        let index = index("src/gate.rs", text);
+        let texts = embedding_texts(&index, 0, text);
+        let open = texts.iter().find(|text| text.hit.symbol.as_deref() == Some("open")).unwrap();
+        assert!(open.text.starts_with("src/gate.rs > Gate\n"), "{}", open.text);
+        assert!(open.text.contains("/// Opens it.") && open.text.contains("motor.start()"), "{}", open.text);
+        assert!(!open.text.contains("reverse"), "{}", open.text);
+        for line in text.lines().filter(|line| line.contains("motor")) {
+            assert_eq!(texts.iter().filter(|text| text.text.contains(line)).count(), 1, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_text_shorter_than_its_record_is_accepted() {
+        let text = "fn first_of_all() {\n    launch_everything();\n}\n";
+        let index = index("a.rs", text);
+        assert_eq!(embedding_texts(&index, 0, text).len(), 1);
+        assert!(embedding_texts(&index, 0, "").is_empty());
+        assert!(embedding_texts(&index, 7, text).is_empty());
+    }
+
+    #[test]
+    fn a_long_text_is_cut_at_a_character() {
+        let text = format!("fn long() {{\n    let x = \"{}\";\n}}\n", "ü".repeat(MAX_TEXT_BYTES));
+        let texts = embedding_texts(&index("a.rs", &text), 0, &text);
+        assert!(texts[0].text.len() <= MAX_TEXT_BYTES && texts[0].text.contains("üüü"));
     }
 }

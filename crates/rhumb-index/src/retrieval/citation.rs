@@ -72,7 +72,7 @@ pub fn citations(text: &str) -> Vec<Citation> {
     let addresses: Vec<Range<usize>> =
         ADDRESS.iter().flat_map(|address| address.find_iter(text)).map(|found| found.range()).collect();
     let mut found: Vec<Citation> = Vec::new();
-    for captures in QUOTED.iter().chain(BARE.iter()).flat_map(|place| place.captures_iter(text)) {
+    for captures in QUOTED.iter().chain(BARE.iter()).flat_map(|pattern| pattern.captures_iter(text)) {
         let Some(citation) = citation(text, &captures) else { continue };
         let touches = |other: &Range<usize>| other.start < citation.bytes.end && citation.bytes.start < other.end;
         if !addresses.iter().any(touches) && !found.iter().any(|other| touches(&other.bytes)) {

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::question::QuestionKind;
 use super::search::Hit;
+use super::search::QuestionKind;
 
 /// The constant k of the paper.
 const K: f64 = 60.0;
@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    fn places(hits: &[Hit]) -> Vec<(&str, u32)> {
+    fn locations(hits: &[Hit]) -> Vec<(&str, u32)> {
         hits.iter().map(|hit| (&*hit.path, hit.line)).collect()
     }
 
@@ -97,7 +97,7 @@ mod tests {
         let words = vec![hit("a", 1, 9.0), hit("b", 1, 8.0)];
         let meaning = vec![hit("c", 1, 0.9), hit("b", 1, 0.8)];
         let both = fused(words, meaning, QuestionKind::Sentence, 9);
-        assert_eq!(places(&both), [("b", 1), ("a", 1), ("c", 1)]);
+        assert_eq!(locations(&both), [("b", 1), ("a", 1), ("c", 1)]);
         assert!(both.iter().all(|hit| (0.0..=1.0).contains(&hit.score)), "{both:?}");
     }
 
@@ -119,9 +119,9 @@ mod tests {
     #[test]
     fn with_one_list_its_order_is_kept() {
         let list = vec![hit("b", 1, 9.0), hit("a", 1, 8.0), hit("c", 7, 1.0)];
-        let order = places(&list);
-        assert_eq!(places(&fused(list.clone(), Vec::new(), QuestionKind::Sentence, 9)), order);
-        assert_eq!(places(&fused(Vec::new(), list.clone(), QuestionKind::Symbol, 2)), order[..2]);
+        let order = locations(&list);
+        assert_eq!(locations(&fused(list.clone(), Vec::new(), QuestionKind::Sentence, 9)), order);
+        assert_eq!(locations(&fused(Vec::new(), list.clone(), QuestionKind::Symbol, 2)), order[..2]);
     }
 
     #[test]
@@ -137,6 +137,6 @@ mod tests {
     fn no_file_fills_the_list() {
         let near = (1..=5).map(|line| hit("a", line * 10, 0.9 - f64::from(line) / 100.0));
         let hits = diversified(near.chain([hit("b", 1, 0.5), hit("c", 1, 0.46)]).collect());
-        assert_eq!(places(&hits)[..3], [("a", 10), ("b", 1), ("c", 1)]);
+        assert_eq!(locations(&hits)[..3], [("a", 10), ("b", 1), ("c", 1)]);
     }
 }

@@ -9,26 +9,24 @@
 
 mod chunk;
 mod citation;
-mod embedding;
 mod fusion;
 mod model_reply;
 mod passages;
-mod question;
 mod references;
 mod search;
 mod source;
 mod vectors;
 
-pub use chunk::{ChunkDefinition, CodeChunk, MAX_CHUNK_LINES, chunks};
+pub use chunk::{ChunkDefinition, CodeChunk, EmbeddingText, MAX_CHUNK_LINES, chunks, embedding_texts};
 pub use citation::{Citation, CitationTarget, FileNames, citations};
-pub use embedding::{EmbeddingText, embedding_texts};
 pub use fusion::{OVERFETCH, diversified, fused};
 pub use model_reply::{
     CONTEXT_REQUEST_FENCE, ContextRequest, SearchPlan, context_requests, hypothesis, rerank_list, reranked,
 };
 pub use passages::{Passage, Passages, numbered, related_text};
-pub use question::{Question, QuestionKind};
 pub use references::{DefinitionAt, EnclosingDefinition, References, Related, Relation, Usage};
-pub use search::{Hit, SearchExplanation, SearchWeights, definitions_first, question_words, search};
+pub use search::{
+    Hit, Question, QuestionKind, SearchExplanation, SearchWeights, definitions_first, question_words, search,
+};
 pub use source::{CodeLocation, SourceFile, SourceFiles};
 pub use vectors::{Neighbour, QuantizedVector, VectorIndex};

@@ -153,11 +153,11 @@ pub fn reranked(reply: &str, hits: &[Hit]) -> Option<Vec<Hit>> {
         return None;
     }
     order.extend((0..files.len()).filter(|at| !order.contains(at)).collect::<Vec<_>>());
-    let place = |path: &str| order.iter().position(|at| files.get(*at) == Some(&path)).unwrap_or(files.len());
+    let rank = |path: &str| order.iter().position(|at| files.get(*at) == Some(&path)).unwrap_or(files.len());
     let mut keyed: Vec<(usize, Hit)> = Vec::new();
     for hit in hits {
         let earlier = keyed.iter().filter(|(_, other)| other.path == hit.path).count();
-        keyed.push((place(&hit.path) + earlier * NEXT_HIT_OFFSET, hit.clone()));
+        keyed.push((rank(&hit.path) + earlier * NEXT_HIT_OFFSET, hit.clone()));
     }
     // A stable sort keeps the order of hits with equal keys.
     keyed.sort_by_key(|(key, _)| *key);

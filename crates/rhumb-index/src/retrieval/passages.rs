@@ -11,7 +11,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rhumb_tokens::TokenCounter;
-use xxhash_rust::xxh3::Xxh3;
 
 use super::chunk::ranges;
 use super::references::{References, Related};
@@ -36,7 +35,7 @@ pub struct Passage {
     /// The shown lines, 1-based, ascending and disjoint.
     pub lines: Vec<RangeInclusive<u32>>,
     /// The locations that it was built for, best first.
-    pub places: Vec<CodeLocation>,
+    pub locations: Vec<CodeLocation>,
     /// The best position of these in the list of hits, 0-based.
     pub rank: usize,
     /// Number of lines of its last chunk that did not fit.
@@ -45,8 +44,6 @@ pub struct Passage {
     pub text: String,
     /// Tokens of the text.
     pub tokens: usize,
-    /// Hash of the shown lines and their numbers, to detect changes of the file.
-    pub hash: u64,
 }
 
 impl Passage {
@@ -62,12 +59,12 @@ impl Passage {
 
     /// The name of the definition that it was built for.
     pub fn symbol(&self) -> Option<&str> {
-        self.places.first().and_then(|place| place.symbol.as_deref())
+        self.locations.first().and_then(|location| location.symbol.as_deref())
     }
 
     /// The container of this definition.
     pub fn container(&self) -> Option<&str> {
-        self.places.first().and_then(|place| place.container.as_deref())
+        self.locations.first().and_then(|location| location.container.as_deref())
     }
 }
 
@@ -76,7 +73,6 @@ impl Passage {
 pub struct Passages {
     list: Vec<Passage>,
     related: Vec<Related>,
-    budget: usize,
     tokens: usize,
 }
 
@@ -95,82 +91,34 @@ impl Passages {
         let most = hits.len();
         let hits = references.connecting(question, hits, most);
         let related = references.related(&hits, MAX_RELATED);
-        let places: Vec<CodeLocation> = hits.iter().map(CodeLocation::from).collect();
-        self.extend(&places, &related, sources, budget, counter);
-    }
-
-    /// The best passages within a token budget. `places` and `related` are sorted best first; unreadable files are skipped.
-    pub fn fit(
-        places: &[CodeLocation],
-        related: &[Related],
-        sources: &SourceFiles<'_>,
-        budget: usize,
-        counter: &dyn TokenCounter,
-    ) -> Self {
-        let mut passages = Self::default();
-        passages.extend(places, related, sources, budget, counter);
-        passages
+        let locations: Vec<CodeLocation> = hits.iter().map(CodeLocation::from).collect();
+        self.extend(&locations, &related, sources, budget, counter);
     }
 
     /// Adds passages for another question after the existing ones, which do not change. If these take more than half of the budget, the
     /// worst are dropped. Lines that are shown are not repeated. The related definitions are those of the latest question.
     pub fn extend(
         &mut self,
-        places: &[CodeLocation],
+        locations: &[CodeLocation],
         related: &[Related],
         sources: &SourceFiles<'_>,
         budget: usize,
         counter: &dyn TokenCounter,
     ) {
-        self.budget = budget;
         self.related = fitting(related, &self.list, budget / RELATED_SHARE, counter);
-        if !self.list.is_empty() && !places.is_empty() {
+        if !self.list.is_empty() && !locations.is_empty() {
             self.shrink(budget / 2, counter);
         }
         let used = counter.count(&self.render());
         let mut round = BudgetFill::new(sources, counter, budget.saturating_sub(used), &self.list);
-        for (rank, place) in places.iter().enumerate() {
-            round.add(rank, place);
+        for (rank, location) in locations.iter().enumerate() {
+            round.add(rank, location);
         }
         let fresh = round.finish();
         self.list.extend(fresh);
         let shown = |related: &Related| self.list.iter().any(|passage| shows(passage, &related.path, related.line));
         self.related.retain(|related| !shown(related));
         self.shrink(budget, counter);
-    }
-
-    /// Renders passages again whose file has changed, and drops those that no longer exist. Returns whether anything changed.
-    pub fn refresh(&mut self, sources: &SourceFiles<'_>, counter: &dyn TokenCounter) -> bool {
-        let before = self.tokens;
-        let mut changed = false;
-        for at in (0..self.list.len()).rev() {
-            let stale = self.list.remove(at);
-            if sources.file(&stale.path).is_some_and(|file| hash(&file, &stale.lines) == stale.hash) {
-                self.list.insert(at, stale);
-                continue;
-            }
-            changed = true;
-            let others: usize = self.list.iter().map(|passage| passage.tokens).sum();
-            let mut round = BudgetFill::new(sources, counter, self.budget.saturating_sub(others), &self.list);
-            stale.places.iter().for_each(|place| round.add(stale.rank, place));
-            self.list.splice(at..at, round.finish());
-        }
-        self.shrink(self.budget, counter);
-        changed || self.tokens != before
-    }
-
-    /// Drops first the related definitions and then the worst passages until the rest is within a budget.
-    pub fn trim(&mut self, budget: usize, counter: &dyn TokenCounter) {
-        self.budget = budget;
-        self.shrink(budget, counter);
-    }
-
-    /// Drops a passage by its index in the list.
-    pub fn remove(&mut self, at: usize, counter: &dyn TokenCounter) {
-        if at < self.list.len() {
-            self.list.remove(at);
-        }
-        self.tokens = counter.count(&self.render());
     }
 
     fn shrink(&mut self, budget: usize, counter: &dyn TokenCounter) {
@@ -265,7 +213,7 @@ struct PassageDraft {
     path: Arc<str>,
     file: Rc<SourceFile>,
     lines: BTreeSet<u32>,
-    places: Vec<CodeLocation>,
+    locations: Vec<CodeLocation>,
     rank: usize,
     omitted: u32,
     tokens: usize,
@@ -282,20 +230,20 @@ impl<'r> BudgetFill<'r> {
     }
 
     /// Adds the chunk at a location if it fits, or its start.
-    pub(crate) fn add(&mut self, rank: usize, place: &CodeLocation) {
-        let Some(file) = self.sources.file(&place.path).filter(|_| !self.full) else { return };
-        let Some(chunk) = file.chunk_at(place) else { return };
+    pub(crate) fn add(&mut self, rank: usize, location: &CodeLocation) {
+        let Some(file) = self.sources.file(&location.path).filter(|_| !self.full) else { return };
+        let Some(chunk) = file.chunk_at(location) else { return };
         let wanted: Vec<u32> =
-            chunk.shown.iter().cloned().flatten().filter(|line| !self.is_shown(place, *line)).collect();
+            chunk.shown.iter().cloned().flatten().filter(|line| !self.is_shown(location, *line)).collect();
         if wanted.iter().all(|line| file.line(*line).trim().is_empty()) {
             return;
         }
-        let place = CodeLocation { line: chunk.line, end_line: chunk.end_line, ..place.clone() };
+        let location = CodeLocation { line: chunk.line, end_line: chunk.end_line, ..location.clone() };
         let group = |lines: &[u32]| PassageDraft {
-            path: Arc::clone(&place.path),
+            path: Arc::clone(&location.path),
             file: Rc::clone(&file),
             lines: lines.iter().copied().collect(),
-            places: vec![place.clone()],
+            locations: vec![location.clone()],
             rank,
             omitted: (wanted.len() - lines.len()) as u32,
             tokens: 0,
@@ -317,8 +265,8 @@ impl<'r> BudgetFill<'r> {
     }
 
     /// Whether a line is in an existing passage.
-    fn is_shown(&self, place: &CodeLocation, line: u32) -> bool {
-        let of_file = self.shown.iter().filter(|passage| passage.path == place.path);
+    fn is_shown(&self, location: &CodeLocation, line: u32) -> bool {
+        let of_file = self.shown.iter().filter(|passage| passage.path == location.path);
         of_file.flat_map(|passage| &passage.lines).any(|range| range.contains(&line))
     }
 
@@ -380,9 +328,9 @@ impl PassageDraft {
         self.lines.extend(end + 1..start);
         self.lines.extend(&other.lines);
         if other.rank < self.rank {
-            self.places.splice(0..0, other.places.iter().cloned());
+            self.locations.splice(0..0, other.locations.iter().cloned());
         } else {
-            self.places.extend(other.places.iter().cloned());
+            self.locations.extend(other.locations.iter().cloned());
         }
         self.rank = self.rank.min(other.rank);
     }
@@ -391,7 +339,7 @@ impl PassageDraft {
     fn text(&self) -> String {
         let (line, end) = self.bounds();
         let mut text = format!("{}:{line}-{end}", self.path);
-        if let Some(container) = self.places.first().and_then(|place| place.container.as_deref()) {
+        if let Some(container) = self.locations.first().and_then(|location| location.container.as_deref()) {
             let _ = write!(text, " in {container}");
         }
         text.push('\n');
@@ -415,27 +363,15 @@ impl PassageDraft {
         let text = self.text();
         let lines = ranges(self.lines.iter().copied());
         Passage {
-            hash: hash(&self.file, &lines),
             tokens: counter.count(&text),
             path: self.path,
             lines,
-            places: self.places,
+            locations: self.locations,
             rank: self.rank,
             omitted: self.omitted,
             text,
         }
     }
-}
-
-/// Hash of lines and their numbers.
-pub(crate) fn hash(file: &SourceFile, lines: &[RangeInclusive<u32>]) -> u64 {
-    let mut hash = Xxh3::new();
-    for line in lines.iter().cloned().flatten() {
-        hash.update(&line.to_le_bytes());
-        hash.update(file.line(line).as_bytes());
-        hash.update(b"\n");
-    }
-    hash.digest()
 }
 
 /// A line with its number, right-aligned to the width of `last`, the last number of its passage.
@@ -472,13 +408,13 @@ mod tests {
         }
     }
 
-    fn place(path: &str, symbol: &str, container: Option<&str>, line: u32) -> CodeLocation {
+    fn location(path: &str, symbol: &str, container: Option<&str>, line: u32) -> CodeLocation {
         let symbol = (!symbol.is_empty()).then(|| symbol.to_owned());
         CodeLocation { path: path.into(), line, end_line: line, symbol, container: container.map(str::to_owned) }
     }
 
     fn open() -> CodeLocation {
-        place("src/gate.rs", "open", Some("Gate"), 7)
+        location("src/gate.rs", "open", Some("Gate"), 7)
     }
 
     fn counter() -> Arc<dyn TokenCounter> {
@@ -488,7 +424,7 @@ mod tests {
     #[test]
     fn a_passage_has_a_heading_to_cite_and_numbered_lines() {
         let sources = SourceFiles::new(&text);
-        let passages = Passages::fit(&[open()], &[], &sources, 1_000, &*counter());
+        let passages = fit(&[open()], &[], &sources, 1_000, &*counter());
         let expected = "src/gate.rs:6-9 in Gate\n6  impl Gate {\n7      fn open(&mut self) {\n8          self.open = true;\n9      }\n";
         assert_eq!(passages.render(), expected);
         let passage = &passages.list()[0];
@@ -499,13 +435,13 @@ mod tests {
     #[test]
     fn adjacent_chunks_are_one_passage_and_files_are_in_path_order() {
         let sources = SourceFiles::new(&text);
-        let places = [
-            place("src/gate.rs", "shut", Some("Gate"), 11),
-            place("src/gate.rs", "far", None, 16),
+        let locations = [
+            location("src/gate.rs", "shut", Some("Gate"), 11),
+            location("src/gate.rs", "far", None, 16),
             open(),
-            place("a.md", "One", None, 1),
+            location("a.md", "One", None, 1),
         ];
-        let passages = Passages::fit(&places, &[], &sources, 1_000, &*counter());
+        let passages = fit(&locations, &[], &sources, 1_000, &*counter());
         let shown: Vec<_> = passages.list().iter().map(|p| (&*p.path, p.line(), p.end_line(), p.rank)).collect();
         assert_eq!(shown, [("a.md", 1, 3, 3), ("src/gate.rs", 6, 13, 0), ("src/gate.rs", 16, 16, 1)]);
     }
@@ -513,7 +449,7 @@ mod tests {
     #[test]
     fn a_chunk_that_does_not_fit_is_cut_and_marked() {
         let sources = SourceFiles::new(&text);
-        let passages = Passages::fit(&[place("src/long.rs", "long", None, 1)], &[], &sources, 300, &*counter());
+        let passages = fit(&[location("src/long.rs", "long", None, 1)], &[], &sources, 300, &*counter());
         let passage = &passages.list()[0];
         assert!(passage.omitted > 0 && passages.tokens() <= 300, "{}", passages.render());
         assert!(passages.tokens() > 200, "{}", passages.render());
@@ -525,13 +461,25 @@ mod tests {
         assert_eq!(passage.end_line() + passage.omitted, 52);
     }
 
+    fn fit(
+        locations: &[CodeLocation],
+        related: &[Related],
+        sources: &SourceFiles<'_>,
+        budget: usize,
+        counter: &dyn TokenCounter,
+    ) -> Passages {
+        let mut passages = Passages::default();
+        passages.extend(locations, related, sources, budget, counter);
+        passages
+    }
+
     #[test]
     fn existing_passages_do_not_change_and_are_not_repeated() {
         let sources = SourceFiles::new(&text);
         let counter = counter();
-        let mut passages = Passages::fit(&[open()], &[], &sources, 1_000, &*counter);
+        let mut passages = fit(&[open()], &[], &sources, 1_000, &*counter);
         let before = passages.render();
-        passages.extend(&[place("a.md", "Two", None, 5), open()], &[], &sources, 1_000, &*counter);
+        passages.extend(&[location("a.md", "Two", None, 5), open()], &[], &sources, 1_000, &*counter);
         assert!(passages.render().starts_with(&before));
         assert_eq!(passages.list().iter().map(|p| &*p.path).collect::<Vec<_>>(), ["src/gate.rs", "a.md"]);
     }
@@ -540,28 +488,11 @@ mod tests {
     fn a_full_budget_is_halved_for_another_question() {
         let sources = SourceFiles::new(&text);
         let counter = counter();
-        let mut passages =
-            Passages::fit(&[open(), place("src/long.rs", "long", None, 1)], &[], &sources, 400, &*counter);
+        let mut passages = fit(&[open(), location("src/long.rs", "long", None, 1)], &[], &sources, 400, &*counter);
         assert_eq!(passages.list().len(), 2);
-        passages.extend(&[place("a.md", "Two", None, 5)], &[], &sources, 400, &*counter);
+        passages.extend(&[location("a.md", "Two", None, 5)], &[], &sources, 400, &*counter);
         assert_eq!(passages.list().iter().map(|p| &*p.path).collect::<Vec<_>>(), ["src/gate.rs", "a.md"]);
         assert!(passages.tokens() <= 400);
-    }
-
-    #[test]
-    fn a_passage_of_a_changed_file_is_rendered_again_at_its_new_location() {
-        let counter = counter();
-        let mut passages =
-            Passages::fit(&[open(), place("a.md", "One", None, 1)], &[], &SourceFiles::new(&text), 1_000, &*counter);
-        assert!(!passages.refresh(&SourceFiles::new(&text), &*counter));
-        let changed = |path: &str| match path {
-            "src/gate.rs" => Some(format!("// One more.\n\n{}", GATE.replace("= true", "= !false")).into()),
-            _ => None,
-        };
-        assert!(passages.refresh(&SourceFiles::new(&changed), &*counter));
-        let shown: Vec<_> = passages.list().iter().map(|p| (&*p.path, p.line(), p.end_line())).collect();
-        assert_eq!(shown, [("src/gate.rs", 8, 11)]);
-        assert!(passages.render().contains("!false"));
     }
 
     #[test]
@@ -574,7 +505,7 @@ mod tests {
             relation: Relation::Uses,
             of: "open".to_owned(),
         };
-        let passages = Passages::fit(&[open()], &[related(16), related(7)], &sources, 1_000, &*counter());
+        let passages = fit(&[open()], &[related(16), related(7)], &sources, 1_000, &*counter());
         assert_eq!(passages.related(), [related(16)]);
         assert!(
             passages
@@ -586,7 +517,7 @@ mod tests {
     #[test]
     fn without_readable_files_there_are_no_passages() {
         let sources = SourceFiles::new(&text);
-        let passages = Passages::fit(&[place("gone.rs", "a", None, 1)], &[], &sources, 1_000, &*counter());
+        let passages = fit(&[location("gone.rs", "a", None, 1)], &[], &sources, 1_000, &*counter());
         assert!(passages.is_empty() && passages.render().is_empty());
         assert_eq!(passages.tokens(), 0);
     }
@@ -598,12 +529,12 @@ mod tests {
             asked in prop::collection::vec((0usize..3, 0u32..60), 0..8),
             more in prop::collection::vec((0usize..3, 0u32..60), 0..4),
         ) {
-            let place = |&(file, line): &(usize, u32)| place(["src/gate.rs", "src/long.rs", "a.md"][file], "", None, line);
+            let location = |&(file, line): &(usize, u32)| location(["src/gate.rs", "src/long.rs", "a.md"][file], "", None, line);
             let (sources, counter) = (SourceFiles::new(&text), counter());
-            let first: Vec<CodeLocation> = asked.iter().map(place).collect();
-            let mut passages = Passages::fit(&first, &[], &sources, budget, &*counter);
+            let first: Vec<CodeLocation> = asked.iter().map(location).collect();
+            let mut passages = fit(&first, &[], &sources, budget, &*counter);
             prop_assert!(passages.tokens() <= budget);
-            passages.extend(&more.iter().map(place).collect::<Vec<_>>(), &[], &sources, budget, &*counter);
+            passages.extend(&more.iter().map(location).collect::<Vec<_>>(), &[], &sources, budget, &*counter);
             prop_assert!(counter.count(&passages.render()) <= budget);
             let mut seen = std::collections::BTreeSet::new();
             for passage in passages.list() {

@@ -297,12 +297,12 @@ impl<'g> References<'g> {
     }
 
     /// The definition of the index at a location.
-    pub fn definition_of(&self, place: &CodeLocation) -> Option<DefinitionAt> {
-        let file = self.index().file_at(&place.path)?;
-        let symbol = place.symbol.as_deref()?;
+    pub fn definition_of(&self, location: &CodeLocation) -> Option<DefinitionAt> {
+        let file = self.index().file_at(&location.path)?;
+        let symbol = location.symbol.as_deref()?;
         let named = (0u32..).zip(self.index().definitions(file)).filter(|(_, entry)| entry.name() == symbol);
         let nearest = |(_, entry): &(u32, IndexedDefinition<'_>)| {
-            (entry.container() != place.container.as_deref(), entry.line().abs_diff(place.line))
+            (entry.container() != location.container.as_deref(), entry.line().abs_diff(location.line))
         };
         named.min_by_key(nearest).map(|(definition, _)| DefinitionAt { file, definition })
     }
@@ -360,9 +360,9 @@ impl References<'_> {
         found.retain(|at| seen.insert(*at));
         let top = hits.first().map_or(1.0, |hit| hit.score);
         // Higher than all others, in their order.
-        let score = |place: usize| top * (2.0 - place as f64 / found.len().max(1) as f64);
+        let score = |rank: usize| top * (2.0 - rank as f64 / found.len().max(1) as f64);
         let mut connected: Vec<Hit> =
-            found.iter().enumerate().filter_map(|(place, at)| self.hit(*at, score(place))).collect();
+            found.iter().enumerate().filter_map(|(rank, at)| self.hit(*at, score(rank))).collect();
         let is_new = |hit: &Hit| !found.iter().any(|at| at.file == hit.file && Some(at.definition) == hit.definition);
         connected.extend(hits.into_iter().filter(is_new));
         connected.truncate(most);
@@ -430,14 +430,14 @@ impl References<'_> {
                 self.uses_in(file, name, None).into_iter().filter_map(|uses| uses.within).collect::<BTreeSet<_>>()
             };
             for around in within(a_name).intersection(&within(b_name)) {
-                let place = CodeLocation {
+                let location = CodeLocation {
                     path: self.index().path(file).into(),
                     line: around.line,
                     end_line: around.end_line,
                     symbol: Some(around.symbol.clone()),
                     container: around.container.clone(),
                 };
-                found.extend(self.definition_of(&place).map(|at| (around.end_line - around.line, at)));
+                found.extend(self.definition_of(&location).map(|at| (around.end_line - around.line, at)));
             }
         }
         found.retain(|(_, at)| !a.contains(at) && !b.contains(at));
@@ -540,9 +540,9 @@ mod tests {
 
     fn at(references: &References<'_>, path: &str, symbol: &str) -> DefinitionAt {
         let file = references.index().file_at(path).unwrap();
-        let place =
+        let location =
             CodeLocation { path: path.into(), line: 1, end_line: 1, symbol: Some(symbol.to_owned()), container: None };
-        let found = references.definition_of(&place).unwrap();
+        let found = references.definition_of(&location).unwrap();
         assert_eq!(found.file, file);
         found
     }

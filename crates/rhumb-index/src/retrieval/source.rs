@@ -132,18 +132,18 @@ impl SourceFile {
     }
 
     /// The chunk at a location: that of its definition, wherever it is now, else the one on its lines.
-    pub fn chunk_at(&self, place: &CodeLocation) -> Option<&CodeChunk> {
-        let named = |chunk: &&CodeChunk| place.symbol.is_some() && chunk.symbol == place.symbol;
-        let inside = |chunk: &&CodeChunk| chunk.container == place.container;
+    pub fn chunk_at(&self, location: &CodeLocation) -> Option<&CodeChunk> {
+        let named = |chunk: &&CodeChunk| location.symbol.is_some() && chunk.symbol == location.symbol;
+        let inside = |chunk: &&CodeChunk| chunk.container == location.container;
         let nearest = |chunk: &&CodeChunk| {
-            let overlap = chunk.overlap(place.line, place.end_line);
-            (std::cmp::Reverse(overlap), chunk.line.abs_diff(place.line), chunk.line)
+            let overlap = chunk.overlap(location.line, location.end_line);
+            (std::cmp::Reverse(overlap), chunk.line.abs_diff(location.line), chunk.line)
         };
         let chunks = || self.chunks().iter();
         let same = || chunks().filter(named);
-        let on_lines = || chunks().filter(|chunk| chunk.overlap(place.line, place.end_line) > 0);
+        let on_lines = || chunks().filter(|chunk| chunk.overlap(location.line, location.end_line) > 0);
         same().filter(inside).min_by_key(nearest).or_else(|| same().min_by_key(nearest)).or_else(|| {
-            let outside = |chunk: &&CodeChunk| place.symbol.is_some() || chunk.symbol.is_none();
+            let outside = |chunk: &&CodeChunk| location.symbol.is_some() || chunk.symbol.is_none();
             on_lines().filter(outside).min_by_key(nearest).or_else(|| on_lines().min_by_key(nearest))
         })
     }
@@ -155,7 +155,7 @@ mod tests {
 
     const TEXT: &str = "struct A;\r\n\nimpl A {\n    fn go(&self) {\n    }\n}\n\nimpl B {\n    fn go(&self) {\n        1;\n    }\n}\nend";
 
-    fn place(symbol: &str, container: &str, line: u32) -> CodeLocation {
+    fn location(symbol: &str, container: &str, line: u32) -> CodeLocation {
         let named = |name: &str| (!name.is_empty()).then(|| name.to_owned());
         CodeLocation { path: "a.rs".into(), line, end_line: line, symbol: named(symbol), container: named(container) }
     }
@@ -171,13 +171,13 @@ mod tests {
     #[test]
     fn a_moved_definition_is_found() {
         let file = SourceFile::new("a.rs", TEXT.into());
-        let found = |place: CodeLocation| file.chunk_at(&place).map(|chunk| (chunk.line, chunk.end_line));
-        assert_eq!(found(place("go", "A", 10)), Some((3, 5)));
-        assert_eq!(found(place("go", "B", 1)), Some((8, 11)));
-        assert_eq!(found(place("go", "gone", 9)), Some((8, 11)));
-        assert_eq!(found(place("gone", "", 4)), Some((3, 5)));
-        assert_eq!(found(place("", "", 13)), Some((13, 13)));
-        assert_eq!(found(place("gone", "", 99)), None);
+        let found = |location: CodeLocation| file.chunk_at(&location).map(|chunk| (chunk.line, chunk.end_line));
+        assert_eq!(found(location("go", "A", 10)), Some((3, 5)));
+        assert_eq!(found(location("go", "B", 1)), Some((8, 11)));
+        assert_eq!(found(location("go", "gone", 9)), Some((8, 11)));
+        assert_eq!(found(location("gone", "", 4)), Some((3, 5)));
+        assert_eq!(found(location("", "", 13)), Some((13, 13)));
+        assert_eq!(found(location("gone", "", 99)), None);
     }
 
     #[test]

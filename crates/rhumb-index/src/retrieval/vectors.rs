@@ -105,16 +105,16 @@ impl VectorIndex {
         if row.dims() != self.dims {
             return None;
         }
-        let place = u32::try_from(self.scales.len()).ok()?;
+        let number = u32::try_from(self.scales.len()).ok()?;
         self.cells.extend_from_slice(&row.cells);
         self.scales.push(row.scale);
-        Some(place)
+        Some(number)
     }
 
     /// A row by its number.
-    pub fn row(&self, place: u32) -> Option<QuantizedVector> {
-        let place = place as usize;
-        let (scale, start) = (*self.scales.get(place)?, place * self.dims);
+    pub fn row(&self, row: u32) -> Option<QuantizedVector> {
+        let row = row as usize;
+        let (scale, start) = (*self.scales.get(row)?, row * self.dims);
         Some(QuantizedVector { scale, cells: self.cells.get(start..start + self.dims)?.to_vec() })
     }
 

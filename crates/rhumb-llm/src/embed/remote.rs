@@ -56,9 +56,9 @@ impl RemoteEmbedder {
             (None, _) => EmbeddingsApi::OpenAi,
         };
         let asked = dims.map_or_else(|| "own".to_owned(), |dims| dims.to_string());
-        let place = base.port().map_or(host.clone(), |port| format!("{host}:{port}"));
+        let address = base.port().map_or(host.clone(), |port| format!("{host}:{port}"));
         Ok(Self {
-            identity: format!("{place}/{}@{asked}", endpoint.model),
+            identity: format!("{address}/{}@{asked}", endpoint.model),
             http,
             retry: RetryPolicy::default(),
             api,
@@ -170,8 +170,8 @@ impl RemoteEmbedder {
         let mut vectors = vec![Vec::new(); texts];
         for (at, entry) in list.iter().enumerate() {
             // Servers may use another order and then send indices.
-            let place =
-                entry.get("index").and_then(Value::as_u64).map_or(Some(at), |place| usize::try_from(place).ok());
+            let index =
+                entry.get("index").and_then(Value::as_u64).map_or(Some(at), |index| usize::try_from(index).ok());
             let numbers = entry.get("embedding").unwrap_or(entry).as_array();
             let numbers: Option<Vec<f32>> =
                 numbers.map(|list| list.iter().map(|n| n.as_f64().map_or(f32::NAN, |n| n as f32)).collect());
@@ -184,7 +184,7 @@ impl RemoteEmbedder {
             if known != numbers.len() {
                 return Err(EmbedError::Dims { who: who(), known, found: numbers.len() });
             }
-            if let Some(cell) = place.and_then(|place| vectors.get_mut(place)) {
+            if let Some(cell) = index.and_then(|index| vectors.get_mut(index)) {
                 *cell = numbers;
             }
         }

@@ -42,9 +42,9 @@ impl StaticModel {
     pub(crate) fn open(name: &str, folder: &Path) -> Result<Self, EmbedError> {
         // Some models are published as a part of a larger one.
         let inner = folder.join("0_StaticEmbedding");
-        let place = if inner.is_dir() { inner } else { folder.to_owned() };
+        let model_folder = if inner.is_dir() { inner } else { folder.to_owned() };
         let read = |file: &str| {
-            let path = place.join(file);
+            let path = model_folder.join(file);
             match fs::read(&path) {
                 Ok(bytes) => Ok((path, bytes)),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

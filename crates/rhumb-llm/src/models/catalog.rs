@@ -15,7 +15,7 @@ use super::family::{ALIASES, FamilyDefaults, alias_named, family_defaults};
 use super::lists::{ListKind, Listing, ModelList};
 use super::model::{Caching, Model, ModelOverride, Source, ThinkingControl};
 use super::name::{ModelName, matches_pattern, version};
-use super::provider::{PriceSource, ProviderInfo};
+use super::name::{PriceSource, ProviderInfo};
 
 /// The model list of this crate. `rhumb models --refresh --save FILE` writes a new one.
 const SNAPSHOT: &str = include_str!("snapshot.tsv");
@@ -49,9 +49,9 @@ impl Catalog {
     /// Adds fetched lists. The newest takes precedence; equally old ones have the order of [`ListKind::ALL`].
     #[must_use]
     pub fn with_lists(mut self, lists: Vec<ModelList>) -> Self {
-        let place = |kind| ListKind::ALL.iter().position(|known| *known == kind);
+        let rank = |kind| ListKind::ALL.iter().position(|known| *known == kind);
         self.refreshed = lists.into_iter().map(Arc::new).collect();
-        self.refreshed.sort_by(|a, b| b.date.cmp(&a.date).then(place(a.kind).cmp(&place(b.kind))));
+        self.refreshed.sort_by(|a, b| b.date.cmp(&a.date).then(rank(a.kind).cmp(&rank(b.kind))));
         self
     }
 
@@ -157,7 +157,7 @@ impl Catalog {
         self.lists().find_map(|(list, source)| {
             let of_provider = |listing: &&Listing| provider.is_none_or(|provider| listing.provider == provider);
             let fitting = list.models.iter().filter(of_provider).filter(|listing| matches(listing));
-            let first = fitting.min_by_key(|listing| (ProviderInfo::place(&listing.provider), listing.id.len()));
+            let first = fitting.min_by_key(|listing| (ProviderInfo::position(&listing.provider), listing.id.len()));
             first.map(|listing| (listing, source))
         })
     }
@@ -285,8 +285,8 @@ impl Entry<'_> {
     /// Sort key of equally good matches: available models first, makers before resellers, newer before older, shorter
     /// before longer names, then alphabetical.
     fn order(&self) -> impl Ord + use<'_> {
-        let place = ProviderInfo::place(&self.listing.provider);
-        (self.retired, place, Reverse(version(&self.listing.base)), self.name.len(), &self.name)
+        let rank = ProviderInfo::position(&self.listing.provider);
+        (self.retired, rank, Reverse(version(&self.listing.base)), self.name.len(), &self.name)
     }
 }
 

@@ -174,11 +174,6 @@ impl Spend {
         let cost = model.prices.map(|prices| prices.cost(tokens));
         Self { requests: 1, tokens, known: cost.unwrap_or_default(), unpriced: u64::from(cost.is_none()) }
     }
-
-    /// Returns the total cost, or `None` if a price is unknown.
-    pub fn total(self) -> Option<Dollars> {
-        (self.unpriced == 0).then_some(self.known)
-    }
 }
 
 impl AddAssign for Spend {
@@ -402,7 +397,6 @@ mod tests {
             let unpriced = entries.iter().filter(|(_, at, _)| *at == 2).count() as u64;
             let session = ledger.session();
             prop_assert_eq!(session.unpriced, unpriced);
-            prop_assert_eq!(session.total().is_none(), unpriced > 0);
             prop_assert_eq!(session.to_string().contains("unknown"), unpriced > 0);
             let check = ledger.check_cap(Dollars::new(cap), Some(Dollars::ZERO));
             prop_assert!(unpriced == 0 || check != CapCheck::Within);

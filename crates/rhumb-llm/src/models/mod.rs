@@ -14,7 +14,6 @@ mod family;
 mod lists;
 mod model;
 mod name;
-mod provider;
 
 pub use catalog::Catalog;
 pub use cost::{CapCheck, Dollars, Ledger, LongPrices, Prices, Spend, Tokens, estimate};

@@ -255,24 +255,9 @@ pub struct ModelOverride {
 impl ModelOverride {
     /// Names of all fields, in the order of the documentation.
     pub const FIELDS: [&str; 18] = [
-        "window",
-        "max_output",
-        "input_price",
-        "output_price",
-        "cache_read_price",
-        "cache_write_price",
-        "images",
-        "prefill",
-        "temperature",
-        "system_role",
-        "caching",
-        "thinking",
-        "edit_format",
-        "reminder",
-        "lazy",
-        "overeager",
-        "weak",
-        "editor",
+        "window", "max_output", "input_price", "output_price", "cache_read_price", "cache_write_price", "images",
+        "prefill", "temperature", "system_role", "caching", "thinking", "edit_format", "reminder", "lazy", "overeager",
+        "weak", "editor",
     ];
 
     /// Applies the settings to `model`.

@@ -3,7 +3,7 @@
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::{OutlineBuilder, OutlineEntry, words};
-use crate::tag::{FileTags, Reference, SymbolKind};
+use crate::tags::{FileTags, Reference, SymbolKind};
 
 /// Maximum number of references and links of a document.
 const MAX_REFERENCES: usize = 10_000;

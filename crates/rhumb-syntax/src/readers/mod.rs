@@ -6,7 +6,7 @@
 mod markdown;
 mod style;
 
-use crate::tag::{Definition, FileTags, SymbolKind};
+use crate::tags::{Definition, FileTags, SymbolKind};
 
 pub(crate) use markdown::markdown;
 pub(crate) use style::style_sheet;

@@ -4,7 +4,7 @@
 //! those are read.
 
 use super::{OutlineBuilder, OutlineEntry};
-use crate::tag::{FileTags, Reference, SymbolKind};
+use crate::tags::{FileTags, Reference, SymbolKind};
 
 /// Maximum number of references of a style sheet.
 const MAX_REFERENCES: usize = 20_000;
@@ -176,30 +176,9 @@ impl<'source> StyleReader<'source> {
 /// Whether `name` is an at-rule of CSS, SCSS or Less, and not a Less variable.
 fn is_rule(name: &str) -> bool {
     const RULES: [&str; 24] = [
-        "media",
-        "include",
-        "extend",
-        "if",
-        "else",
-        "each",
-        "for",
-        "while",
-        "return",
-        "content",
-        "use",
-        "forward",
-        "import",
-        "mixin",
-        "function",
-        "keyframes",
-        "supports",
-        "font-face",
-        "charset",
-        "layer",
-        "page",
-        "at-root",
-        "debug",
-        "warn",
+        "media", "include", "extend", "if", "else", "each", "for", "while", "return", "content", "use", "forward",
+        "import", "mixin", "function", "keyframes", "supports", "font-face", "charset", "layer", "page", "at-root",
+        "debug", "warn",
     ];
     RULES.contains(&name)
 }

@@ -341,12 +341,12 @@ mod tests {
     use super::*;
     use std::fs;
 
-    struct ResolvedPath {
+    struct Fixture {
         dir: tempfile::TempDir,
         repo: Repo,
     }
 
-    impl ResolvedPath {
+    impl Fixture {
         /// A repository with the files `a`, `b` and `c`, and a second commit that changes `a` and adds `new`.
         fn new() -> (Self, String) {
             let dir = tempfile::tempdir().unwrap();
@@ -355,12 +355,12 @@ mod tests {
             }
             crate::git::init(dir.path(), "Ada", "ada@example.com", "Start").unwrap();
             let repo = Repo::open(dir.path()).unwrap().unwrap();
-            let place = Self { dir, repo };
-            place.put("a", "2\n");
-            place.put("new", "1\n");
-            place.repo.commit_paths(&paths(&["a", "new"]), "Second").unwrap();
-            let id = place.head();
-            (place, id)
+            let fixture = Self { dir, repo };
+            fixture.put("a", "2\n");
+            fixture.put("new", "1\n");
+            fixture.repo.commit_paths(&paths(&["a", "new"]), "Second").unwrap();
+            let id = fixture.head();
+            (fixture, id)
         }
 
         fn put(&self, path: &str, text: &str) {
@@ -398,44 +398,44 @@ mod tests {
 
     #[test]
     fn a_dropped_commit_comes_back_under_its_own_id() {
-        let (place, id) = ResolvedPath::new();
+        let (fixture, id) = Fixture::new();
         // Other changes of the user stay as they are.
-        place.put("b", "mine\n");
-        place.stage("b");
-        place.put("c", "mine\n");
-        assert!(place.repo.can_drop(&id, &paths(&["a", "new"])) && !place.repo.can_restore(&id));
-        place.put("a", "1\n");
-        fs::remove_file(place.dir.path().join("new")).unwrap();
-        place.repo.drop_commit(&id).unwrap();
-        assert_ne!(place.head(), id);
-        assert_eq!(place.status(), ["S b", "c"]);
-        place.put("a", "2\n");
-        place.put("new", "1\n");
-        assert!(place.repo.can_restore(&id));
-        place.repo.restore_commit(&id).unwrap();
-        assert_eq!((place.head(), place.status()), (id, paths(&["S b", "c"])));
+        fixture.put("b", "mine\n");
+        fixture.stage("b");
+        fixture.put("c", "mine\n");
+        assert!(fixture.repo.can_drop(&id, &paths(&["a", "new"])) && !fixture.repo.can_restore(&id));
+        fixture.put("a", "1\n");
+        fs::remove_file(fixture.dir.path().join("new")).unwrap();
+        fixture.repo.drop_commit(&id).unwrap();
+        assert_ne!(fixture.head(), id);
+        assert_eq!(fixture.status(), ["S b", "c"]);
+        fixture.put("a", "2\n");
+        fixture.put("new", "1\n");
+        assert!(fixture.repo.can_restore(&id));
+        fixture.repo.restore_commit(&id).unwrap();
+        assert_eq!((fixture.head(), fixture.status()), (id, paths(&["S b", "c"])));
     }
 
     #[test]
     fn pushed_commits_and_earlier_commits_cannot_be_dropped() {
-        let (place, id) = ResolvedPath::new();
+        let (fixture, id) = Fixture::new();
         let own = paths(&["a", "new"]);
-        assert!(!place.repo.can_drop(&id, &paths(&["a"])), "it changes another file as well");
-        assert!(!place.repo.can_drop("no id", &own));
+        assert!(!fixture.repo.can_drop(&id, &paths(&["a"])), "it changes another file as well");
+        assert!(!fixture.repo.can_drop("no id", &own));
         let oid = Oid::from_str(&id).unwrap();
-        let mut pushed = place.repo.inner.reference("refs/remotes/origin/main", oid, true, "").unwrap();
-        assert!(!place.repo.can_drop(&id, &own));
+        let mut pushed = fixture.repo.inner.reference("refs/remotes/origin/main", oid, true, "").unwrap();
+        assert!(!fixture.repo.can_drop(&id, &own));
         pushed.delete().unwrap();
-        place.put("b", "2\n");
-        place.repo.commit_paths(&paths(&["b"]), "Third").unwrap();
-        let third = place.head();
-        assert!(!place.repo.can_drop(&id, &own));
-        assert!(place.repo.drop_commit(&id).is_err() && place.head() == third);
-        assert!(!place.repo.can_restore(&id));
-        assert!(place.repo.can_drop(&third, &paths(&["b"])));
-        place.repo.inner.reference("refs/remotes/origin/x", Oid::from_str(&third).unwrap(), true, "").unwrap();
-        assert!(!place.repo.can_drop(&third, &paths(&["b"])));
-        let first = place.repo.inner.find_commit(oid).unwrap().parent_id(0).unwrap().to_string();
-        assert!(!place.repo.can_drop(&first, &paths(&["a", "b", "c"])), "the first commit has no parent");
+        fixture.put("b", "2\n");
+        fixture.repo.commit_paths(&paths(&["b"]), "Third").unwrap();
+        let third = fixture.head();
+        assert!(!fixture.repo.can_drop(&id, &own));
+        assert!(fixture.repo.drop_commit(&id).is_err() && fixture.head() == third);
+        assert!(!fixture.repo.can_restore(&id));
+        assert!(fixture.repo.can_drop(&third, &paths(&["b"])));
+        fixture.repo.inner.reference("refs/remotes/origin/x", Oid::from_str(&third).unwrap(), true, "").unwrap();
+        assert!(!fixture.repo.can_drop(&third, &paths(&["b"])));
+        let first = fixture.repo.inner.find_commit(oid).unwrap().parent_id(0).unwrap().to_string();
+        assert!(!fixture.repo.can_drop(&first, &paths(&["a", "b", "c"])), "the first commit has no parent");
     }
 }

@@ -393,9 +393,9 @@ mod tests {
             return;
         }
         for format in ["openpgp", "ssh"] {
-            let place = tempfile::tempdir().unwrap();
-            let program = place.path().join("evil");
-            script(&program, &format!("touch {}/canary", place.path().display()));
+            let folder = tempfile::tempdir().unwrap();
+            let program = folder.path().join("evil");
+            script(&program, &format!("touch {}/canary", folder.path().display()));
             let fixture = signing(&program);
             fixture.git.config().unwrap().set_str("gpg.format", format).unwrap();
             fixture.git.config().unwrap().set_str("core.fsmonitor", program.to_str().unwrap()).unwrap();
@@ -406,7 +406,7 @@ mod tests {
                 assert!(matches!(error, GitError::Program { .. }), "{error}");
                 assert!(error.hint().contains("are written"), "{}", error.hint());
             }
-            assert!(!place.path().join("canary").exists(), "{format}");
+            assert!(!folder.path().join("canary").exists(), "{format}");
             assert_eq!(fs::read_to_string(fixture.dir.path().join("a")).unwrap(), "2");
             assert_eq!(fixture.committed("a").as_deref(), Some("1"));
         }
@@ -414,8 +414,8 @@ mod tests {
 
     #[test]
     fn a_commit_is_signed_where_settings_say_so() {
-        let place = tempfile::tempdir().unwrap();
-        let key = place.path().join("key");
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("key");
         let made = std::process::Command::new("ssh-keygen")
             .args(["-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", key.to_str().unwrap()])
             .output();

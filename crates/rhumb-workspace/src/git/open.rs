@@ -98,31 +98,31 @@ pub(crate) fn git_folder(folder: &Path) -> Option<PathBuf> {
     first_git_folder(above(folder))
 }
 
-/// Returns the places where git's own folder may be, nearest first.
+/// Returns the paths where git's own folder may be, nearest first.
 fn above(folder: &Path) -> Vec<PathBuf> {
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     real.ancestors().flat_map(|folder| [folder.join(".git"), folder.to_owned()]).collect()
 }
 
-/// Returns the first of `places` that is git's own folder, directly or through a `.git` file.
-fn first_git_folder(places: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+/// Returns the first of `candidates` that is git's own folder, directly or through a `.git` file.
+fn first_git_folder(candidates: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
     let is_git = |folder: &PathBuf| {
         folder.join("HEAD").exists() && (folder.join("objects").is_dir() || folder.join("commondir").exists())
     };
-    places.into_iter().filter_map(|place| named_folder(&place)).find(is_git)
+    candidates.into_iter().filter_map(|path| named_folder(&path)).find(is_git)
 }
 
-/// Checks the first of `places` that is git's own folder.
-fn check_any(places: impl IntoIterator<Item = PathBuf>) -> Result<(), GitError> {
-    first_git_folder(places).map_or(Ok(()), |folder| Check::default().repository(&folder))
+/// Checks the first of `candidates` that is git's own folder.
+fn check_any(candidates: impl IntoIterator<Item = PathBuf>) -> Result<(), GitError> {
+    first_git_folder(candidates).map_or(Ok(()), |folder| Check::default().repository(&folder))
 }
 
-/// Returns the folder at `place`, or the one that a `.git` file (of a linked work tree or a submodule) names there.
-fn named_folder(place: &Path) -> Option<PathBuf> {
-    if place.is_file() {
-        return Some(place.parent()?.join(text(place)?.strip_prefix("gitdir:")?.trim()));
+/// Returns the folder at `path`, or the one that a `.git` file (of a linked work tree or a submodule) names there.
+fn named_folder(path: &Path) -> Option<PathBuf> {
+    if path.is_file() {
+        return Some(path.parent()?.join(text(path)?.strip_prefix("gitdir:")?.trim()));
     }
-    place.is_dir().then(|| place.to_owned())
+    path.is_dir().then(|| path.to_owned())
 }
 
 /// A search for special files.
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_pipe_in_place_of_a_git_file_is_named_and_never_opened() {
-        const PLACES: [&str; 20] = [
+        const PIPE_PATHS: [&str; 20] = [
             "HEAD",
             "config",
             "config.worktree",
@@ -336,7 +336,7 @@ mod tests {
             "object HEAD",
             "object HEAD:a",
         ];
-        for place in PLACES {
+        for place in PIPE_PATHS {
             let fixture = Fixture::with(&[("a", "1"), ("b/c", "1")]);
             let object = place.strip_prefix("object ");
             let path = object.map_or_else(|| own(&fixture, place), |what| loose(&fixture, what));

@@ -66,16 +66,11 @@ impl Repo {
     pub fn open(workdir: &Path) -> Result<Option<Self>, GitError> {
         let Some(inner) = open::discover(workdir)? else { return no_repository(workdir) };
         let top = inner.workdir().and_then(|top| top.canonicalize().ok());
-        let place = top.zip(workdir.canonicalize().ok());
-        Ok(place.and_then(|(top, folder)| {
+        let folders = top.zip(workdir.canonicalize().ok());
+        Ok(folders.and_then(|(top, folder)| {
             let prefix = prefix(&top, &folder)?;
             Some(Self { inner, top, prefix, lock_timeout: LOCK_TIMEOUT })
         }))
-    }
-
-    /// Top of the work tree, absolute and without symbolic links.
-    pub fn top(&self) -> &Path {
-        &self.top
     }
 
     /// Returns the position of HEAD.

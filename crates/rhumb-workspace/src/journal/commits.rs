@@ -113,10 +113,10 @@ mod tests {
         let dead = journal.note_pending_commit(&names(&["b\n c", "a"])).unwrap();
         // As after a kill: the note remains, but its lock is released.
         dead._note.keep().unwrap();
-        fs::write(journal.folder().join("owed-broken"), "[").unwrap();
+        fs::write(journal.folder.join("owed-broken"), "[").unwrap();
         assert_eq!(journal.take_abandoned_commits().into_iter().collect::<Vec<_>>(), ["a", "b\n c"]);
         assert!(journal.take_abandoned_commits().is_empty());
-        assert_eq!(files_in(journal.folder()).iter().filter(|path| is_note(path)).count(), 1, "what is locked stays");
+        assert_eq!(files_in(&journal.folder).iter().filter(|path| is_note(path)).count(), 1, "what is locked stays");
         assert_eq!(journal.newest(), 0, "a note is no record");
     }
 }

@@ -141,11 +141,6 @@ impl Journal {
         Self { folder: state.join("journal").join(format!("{plain}-{hash:016x}")), root: path.to_owned() }
     }
 
-    /// The folder of the journal.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     /// Returns the number of the last write, or 0 if there is none or the journal cannot be read.
     pub fn newest(&self) -> u64 {
         self.last_number().unwrap_or(0)

@@ -119,8 +119,8 @@ pub(crate) fn encode(message: Option<&str>, folders: &[String], files: &[&Change
     record.extend_from_slice(&header);
     contents().for_each(|version| record.extend_from_slice(&version.bytes));
     let sum = xxh3_64(record.get(PREAMBLE..).unwrap_or_default()).to_le_bytes();
-    if let Some(place) = record.get_mut(PREAMBLE - sum.len()..PREAMBLE) {
-        place.copy_from_slice(&sum);
+    if let Some(slot) = record.get_mut(PREAMBLE - sum.len()..PREAMBLE) {
+        slot.copy_from_slice(&sum);
     }
     record
 }

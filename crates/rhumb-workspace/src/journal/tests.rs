@@ -203,8 +203,8 @@ fn the_journal_is_private_and_outside_of_the_root() {
     let world = World::new(&[("a", "1")]);
     world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
     assert_eq!(world.picture().len(), 1);
-    assert_eq!(fs::metadata(world.journal.folder()).unwrap().mode() & 0o777, 0o700);
-    for file in files_in(world.journal.folder()) {
+    assert_eq!(fs::metadata(&world.journal.folder).unwrap().mode() & 0o777, 0o700);
+    for file in files_in(&world.journal.folder) {
         assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600, "{}", file.display());
     }
 }
@@ -222,7 +222,7 @@ fn the_oldest_writes_are_removed() {
 #[test]
 fn the_journal_of_an_unused_root_is_removed() {
     let world = World::new(&[("a", "1")]);
-    let all = world.journal.folder().parent().unwrap().to_owned();
+    let all = world.journal.folder.parent().unwrap().to_owned();
     let long_ago = SystemTime::now() - MAX_UNUSED - Duration::from_secs(1);
     let rows = [("old", "lock", long_ago), ("young", "lock", SystemTime::now()), ("open", "lock", long_ago)];
     for (name, file, moment) in rows.into_iter().chain([("open", "0000000001.doing", long_ago)]) {
@@ -679,7 +679,7 @@ fn sweep(what: &str, set: &str, prepare: impl Fn(&World)) {
         }
         assert!(!world.undo().unwrap().is_empty(), "{at}");
         assert_eq!(world.picture(), old, "{at}");
-        assert!(!files_in(world.journal.folder()).iter().any(|path| path.to_string_lossy().contains("new-")), "{at}");
+        assert!(!files_in(&world.journal.folder).iter().any(|path| path.to_string_lossy().contains("new-")), "{at}");
     }
 }
 

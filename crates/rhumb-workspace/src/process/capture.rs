@@ -182,9 +182,9 @@ impl<'k> Capture<'k> {
         self.gone += keep_end(&mut self.tail, MAX_TAIL_BYTES) as u64;
         let mut text = self.head;
         if self.gone > 0 {
-            let place =
+            let hint =
                 self.file.as_ref().map_or_else(String::new, |(path, _)| format!("; {} has more", path.display()));
-            text.push_str(&format!("\n[… {} bytes left out{place} …]\n", self.gone));
+            text.push_str(&format!("\n[… {} bytes left out{hint} …]\n", self.gone));
         }
         text.push_str(&self.tail);
         let not_kept = self.not_kept.filter(|why| !why.is_empty());
@@ -249,8 +249,8 @@ impl SecretMask {
     fn open_end(&self, text: &str, from: usize) -> Option<usize> {
         let least = text.len().saturating_sub(self.longest().saturating_sub(1)).max(from);
         let tail = text.get(text.ceil_char_boundary(least)..)?;
-        let mut places = tail.char_indices().map(|(at, _)| tail.get(at..).unwrap_or_default());
-        let open = places
+        let mut positions = tail.char_indices().map(|(at, _)| tail.get(at..).unwrap_or_default());
+        let open = positions
             .find(|rest| self.secrets.iter().any(|(secret, _)| secret.len() > rest.len() && secret.starts_with(rest)));
         open.map(|rest| text.len() - rest.len())
     }
@@ -277,21 +277,26 @@ impl<'m> StreamMask<'m> {
         text.push_str(piece);
         let (mut out, mut at) = (String::with_capacity(text.len()), 0);
         // Next position of each secret. Searched again only after it was passed.
-        let place =
+        let position =
             |secret: &str, from: usize| text.get(from..).and_then(|rest| rest.find(secret)).map(|found| from + found);
-        let mut places: Vec<Option<usize>> = self.masks.secrets.iter().map(|(secret, _)| place(secret, 0)).collect();
+        let mut positions: Vec<Option<usize>> =
+            self.masks.secrets.iter().map(|(secret, _)| position(secret, 0)).collect();
         let mut open = self.masks.open_end(&text, 0);
         loop {
             // At equal positions the longer secret wins.
-            let next = places.iter().enumerate().filter_map(|(which, place)| place.map(|place| (place, which))).min();
+            let next = positions
+                .iter()
+                .enumerate()
+                .filter_map(|(which, position)| position.map(|position| (position, which)))
+                .min();
             let Some((found, which)) = next.filter(|(found, _)| open.is_none_or(|open| *found < open)) else { break };
             let Some((secret, name)) = self.masks.secrets.get(which) else { break };
             out.push_str(text.get(at..found).unwrap_or_default());
             out.push_str(name);
             at = found + secret.len();
-            for (next, (secret, _)) in places.iter_mut().zip(&self.masks.secrets) {
+            for (next, (secret, _)) in positions.iter_mut().zip(&self.masks.secrets) {
                 if next.is_some_and(|next| next < at) {
-                    *next = place(secret, at);
+                    *next = position(secret, at);
                 }
             }
             if open.is_some_and(|open| open < at) {

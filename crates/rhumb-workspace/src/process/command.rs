@@ -33,7 +33,7 @@ impl CommandLine {
         }
     }
 
-    /// Creates the command in a session of its own, or at least in a process group of its own. In its own session it
+    /// Creates the command in a new session, or at least in a new process group. In a new session it
     /// has no controlling terminal to read from or write to.
     pub(crate) fn command(&self) -> Result<Command, ProcessError> {
         let words: Vec<&str> = match self {
@@ -173,29 +173,9 @@ mod tests {
             assert!(holds_secret(name, "x"), "{name}");
         }
         for name in [
-            "PATH",
-            "HOME",
-            "KEYBOARD",
-            "MONKEY",
-            "TOKENS",
-            "SSH_AUTH_SOCK",
-            "PWD",
-            "OLDPWD",
-            "XAUTHORITY",
-            "GIT_AUTHOR_NAME",
-            "GIT_ASKPASS",
-            "SSH_ASKPASS",
-            "GPG_TTY",
-            "GPG_AGENT_INFO",
-            "KEYMAP",
-            "MAX_TOKENS",
-            "COMPASS",
-            "PATTERN",
-            "CARGO_HOME",
-            "XDG_SESSION_ID",
-            "KEYTIMEOUT",
-            "SPIN",
-            "OPINION",
+            "PATH", "HOME", "KEYBOARD", "MONKEY", "TOKENS", "SSH_AUTH_SOCK", "PWD", "OLDPWD", "XAUTHORITY",
+            "GIT_AUTHOR_NAME", "GIT_ASKPASS", "SSH_ASKPASS", "GPG_TTY", "GPG_AGENT_INFO", "KEYMAP", "MAX_TOKENS",
+            "COMPASS", "PATTERN", "CARGO_HOME", "XDG_SESSION_ID", "KEYTIMEOUT", "SPIN", "OPINION",
         ] {
             assert!(!holds_secret(name, "/some/where:/else"), "{name}");
         }

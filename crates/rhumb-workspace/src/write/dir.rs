@@ -99,7 +99,7 @@ impl Dir {
     }
 
     /// Renames a file to a name that must not be in use.
-    pub(crate) fn place(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    pub(crate) fn rename_noreplace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
         {
             use rustix::fs::{RenameFlags, renameat_with};
@@ -152,7 +152,7 @@ mod tests {
         drop(folder.create(OsStr::new("temp"), 0o600).unwrap());
         folder.replace(OsStr::new("temp"), OsStr::new("a")).unwrap();
         drop(folder.create(OsStr::new("temp"), 0o600).unwrap());
-        folder.place(OsStr::new("temp"), OsStr::new("b")).unwrap();
+        folder.rename_noreplace(OsStr::new("temp"), OsStr::new("b")).unwrap();
         folder.make(OsStr::new("c")).unwrap();
         assert_eq!(fs::read(root.join("moved/a")).unwrap(), b"");
         folder.remove(OsStr::new("a")).unwrap();
@@ -172,7 +172,7 @@ mod tests {
         symlink("nowhere", dir.path().join("link")).unwrap();
         let folder = Dir::open(dir.path(), dir.path()).unwrap();
         for name in ["to", "link"] {
-            let error = folder.place(OsStr::new("from"), OsStr::new(name)).unwrap_err();
+            let error = folder.rename_noreplace(OsStr::new("from"), OsStr::new(name)).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
             assert!(folder.create(OsStr::new(name), 0o600).is_err());
         }

@@ -85,7 +85,7 @@ impl Dir {
     }
 
     /// Renames a file to a name that must not be in use.
-    pub(crate) fn place(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    pub(crate) fn rename_noreplace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         if self.is_free(to)? { self.replace(from, to) } else { Err(io::ErrorKind::AlreadyExists.into()) }
     }
 

@@ -29,7 +29,7 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// Creates the plan of a change at `place`. `path` is the name that the user knows.
+    /// Creates the plan of a change at `resolved`. `path` is the name that the user knows.
     pub(crate) fn new(path: String, resolved: ResolvedPath, change: Change) -> Self {
         Self {
             path,

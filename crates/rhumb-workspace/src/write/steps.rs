@@ -230,7 +230,7 @@ fn fill(folder: &Dir, mut made: File, file: &Planned, version: &Version) -> io::
 /// Renames the temporary file to its target, which must not exist unless a file is replaced.
 fn move_into_place(folder: &Dir, file: &Planned, replaces: bool) -> io::Result<()> {
     let temp = OsStr::new(&file.change.temp);
-    if replaces { folder.replace(temp, file.name()) } else { folder.place(temp, file.name()) }
+    if replaces { folder.replace(temp, file.name()) } else { folder.rename_noreplace(temp, file.name()) }
 }
 
 /// Rewrites a file in place without ever truncating it to zero: the length is set last. Fails for a file with other

@@ -224,7 +224,7 @@ pub(crate) fn forget_plus(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     };
     let mut lines = Vec::new();
     for (nth, block) in sketch.blocks.iter().enumerate().filter(|(_, block)| !block.blockwise) {
-        let new = |line: &Line| line.mark == Mark::Insert && line.is_solid() && lookup.places(&line.text).is_empty();
+        let new = |line: &Line| line.mark == Mark::Insert && line.is_solid() && lookup.lines_of(&line.text).is_empty();
         let once =
             |line: &Line| block.lines.iter().filter(|other| plain(&other.text) == plain(&line.text)).count() == 1;
         let quoted = |line: &Line| line.is_quoted() && line.is_solid();
@@ -260,7 +260,9 @@ fn typo(sketch: &mut Sketch, rng: &mut Rng, mark: Mark) -> bool {
         let lines = block.lines.iter().enumerate();
         let lines = lines.filter(|(_, line)| line.mark == mark && line.at.is_some() && others > 1);
         for (at, line) in lines {
-            found.extend(misspelt(&line.text, rng).filter(|text| lookup.places(text).is_empty()).map(|t| (nth, at, t)));
+            found.extend(
+                misspelt(&line.text, rng).filter(|text| lookup.lines_of(text).is_empty()).map(|t| (nth, at, t)),
+            );
         }
     }
     let Some((nth, at, text)) = rng.choice(found) else { return false };
@@ -333,9 +335,9 @@ pub(crate) fn typography_in_file(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
         return false;
     }
     let quoted = |line: &&Line| line.is_quoted() && line.at.is_some();
-    let places = sketch.blocks.iter().flat_map(|block| &block.lines).filter(quoted).filter_map(|line| line.at);
+    let lines = sketch.blocks.iter().flat_map(|block| &block.lines).filter(quoted).filter_map(|line| line.at);
     let mut any = false;
-    for at in places.collect::<Vec<_>>() {
+    for at in lines.collect::<Vec<_>>() {
         if let Some(line) = sketch.base.get_mut(at) {
             let text = typeset(line);
             any |= text != *line;

@@ -33,7 +33,7 @@ pub(crate) enum Layer {
     Hopeless,
 }
 
-/// Adds a defect to a sketch. Returns `false` if the sketch has no place for it, or if the result would be ambiguous.
+/// Adds a defect to a sketch. Returns `false` if it does not fit the sketch, or if the result would be ambiguous.
 pub(crate) type Inject = fn(&mut Sketch, &mut Rng) -> bool;
 
 /// The names of all defects, in the order of the report.
@@ -124,7 +124,7 @@ pub(crate) static DEFECTS: &[Defect] = &[
     defect("stale", Layer::Hopeless, QUOTING, unanswerable::stale),
     defect("already-applied", Layer::Hopeless, ALL, unanswerable::already_applied),
     defect("invented-middle", Layer::Hopeless, QUOTING, unanswerable::invented_middle),
-    defect("two-places", Layer::Hopeless, QUOTING, unanswerable::two_places),
+    defect("two-places", Layer::Hopeless, QUOTING, unanswerable::two_locations),
     defect("truncated", Layer::Hopeless, ALL, unanswerable::truncated),
     defect("whole-elided", Layer::Hopeless, &[Whole], unanswerable::whole_elided).or_refused(),
     defect("whole-fragment", Layer::Hopeless, &[Whole], unanswerable::whole_fragment).or_refused(),

@@ -50,7 +50,7 @@ pub(crate) fn odd_character(sketch: &mut Sketch, rng: &mut Rng) -> bool {
         return line.trim_end() == line;
     }
     if rng.bool() {
-        // In the place of a blank line, quoted as a form feed or as a blank line.
+        // Instead of a blank line, quoted as a form feed or as a blank line.
         let blank = |at: usize| sketch.base.get(at).is_some_and(String::is_empty);
         let near = unedited(sketch, rng, |at| blank(at) && sketch.quotes(at));
         let Some(at) = near.or_else(|| unedited(sketch, rng, blank)) else { return false };
@@ -91,20 +91,20 @@ pub(crate) fn trailing_space_lost(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     }
     let whole = sketch.format == EditFormat::Whole;
     let quoted = sketch.blocks.iter().flat_map(|block| &block.lines).filter(|line| line.is_quoted());
-    let mut places: Vec<usize> = quoted.filter_map(|line| line.at).collect();
+    let mut lines: Vec<usize> = quoted.filter_map(|line| line.at).collect();
     if whole {
         sketch.whole = Some(sketch.whole_text().iter().map(|line| line.trim_end().to_owned()).collect());
-        places = (0..sketch.base.len()).collect();
+        lines = (0..sketch.base.len()).collect();
     }
     sketch.lines_mut().for_each(|line| line.text.truncate(line.text.trim_end_matches([' ', '\t']).len()));
-    rng.shuffle(&mut places);
-    places.truncate(rng.usize(1..4));
-    for at in &places {
+    rng.shuffle(&mut lines);
+    lines.truncate(rng.usize(1..4));
+    for at in &lines {
         if let Some(line) = sketch.base.get_mut(*at) {
             line.push_str(rng.choice(["  ", " ", "\t"]).unwrap_or_default());
         }
     }
-    !places.is_empty()
+    !lines.is_empty()
 }
 
 /// A heading underlined like the divider of a search block.

@@ -21,7 +21,7 @@ fn refused(sketch: &mut Sketch, nth: usize) -> Option<&mut Block> {
     Some(block)
 }
 
-/// Shrinks the quote of a block until it fits several places. The other blocks are dropped: together with them it could be
+/// Shrinks the quote of a block until it fits several locations. The other blocks are dropped: together with them it could be
 /// unambiguous.
 pub(crate) fn ambiguous(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let lookup = LineIndex::new(&sketch.base);
@@ -54,7 +54,7 @@ pub(crate) fn duplicate(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     sketch.blocks.get(nth).is_some_and(|block| stands_twice(&lookup, sketch, block))
 }
 
-/// Whether the lines of the file that a block quotes occur twice, and the quote itself does not fit exactly one place.
+/// Whether the lines of the file that a block quotes occur twice, and the quote itself does not fit exactly one location.
 fn stands_twice(lookup: &LineIndex<'_>, sketch: &Sketch, block: &Block) -> bool {
     let (first, end) = block.range();
     let lines: Vec<&str> = sketch.base.get(first..end).unwrap_or_default().iter().map(String::as_str).collect();
@@ -79,8 +79,8 @@ pub(crate) fn stale(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     others.filter_map(|line| line.at.as_mut()).filter(|at| **at >= end).for_each(|at| *at -= gone);
     let lookup = LineIndex::new(&sketch.base);
     let quoted = || block.lines.iter().filter(|line| line.is_quoted() && line.is_solid());
-    let known = quoted().filter(|line| !lookup.places(&line.text).is_empty()).count();
-    // At least half of the quote must be gone, so that no place fits.
+    let known = quoted().filter(|line| !lookup.lines_of(&line.text).is_empty()).count();
+    // At least half of the quote must be gone, so that no location fits.
     let sure = known * 2 <= quoted().count() && quoted().count() > 0;
     block.lines.iter_mut().for_each(|line| line.at = None);
     sketch.blocks.insert(nth, block);
@@ -133,8 +133,8 @@ pub(crate) fn invented_middle(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 }
 
 /// Adds lines from another part of the file above the lines that a block quotes.
-pub(crate) fn two_places(sketch: &mut Sketch, rng: &mut Rng) -> bool {
-    /// Minimum distance of the two places, in lines.
+pub(crate) fn two_locations(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+    /// Minimum distance of the two locations, in lines.
     const MIN_DISTANCE: usize = 30;
     let nth = rng.usize(..sketch.blocks.len().max(1));
     let Some((first, end)) = sketch.blocks.get(nth).map(Block::range) else { return false };
@@ -146,7 +146,7 @@ pub(crate) fn two_places(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let texts = sketch.base.get(at..at + 4).unwrap_or_default();
     let mut lines: Vec<Line> = texts.iter().zip(at..).map(|(text, at)| Line::new(Mark::Keep, at, text)).collect();
     let lookup = LineIndex::new(&sketch.base);
-    let telling = |line: &Line| line.text.trim().len() > 8 && lookup.places(&line.text).len() == 1;
+    let telling = |line: &Line| line.text.trim().len() > 8 && lookup.lines_of(&line.text).len() == 1;
     if lines.iter().filter(|line| telling(line)).count() < 2 {
         return false;
     }
@@ -306,7 +306,7 @@ mod tests {
     fn one_quote_has_lines_of_two_places() {
         let mut sketch = long_sketch(EditFormat::Diff);
         let lines = sketch.blocks[0].lines.len();
-        assert!(two_places(&mut sketch, &mut Rng::with_seed(1)));
+        assert!(two_locations(&mut sketch, &mut Rng::with_seed(1)));
         assert_eq!(sketch.blocks[0].lines.len(), lines + 4);
     }
 

@@ -95,7 +95,7 @@ fn fits_nowhere_else(sketch: &Sketch) -> bool {
         let lookup = LineIndex::new(&lines);
         sketch.blocks.iter().all(|block| {
             let quoted = || block.lines.iter().filter(|line| line.is_quoted() && line.is_solid());
-            let known = quoted().filter(|line| !lookup.places(&line.text).is_empty()).count();
+            let known = quoted().filter(|line| !lookup.lines_of(&line.text).is_empty()).count();
             known * 2 <= quoted().count()
         })
     })

@@ -30,16 +30,8 @@ pub(crate) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
 
 /// Kinds of nodes that contain definitions of the top level.
 const SCOPES: [&str; 10] = [
-    "translation_unit",
-    "namespace_definition",
-    "declaration_list",
-    "linkage_specification",
-    "template_declaration",
-    "preproc_if",
-    "preproc_ifdef",
-    "preproc_else",
-    "preproc_elif",
-    "declaration",
+    "translation_unit", "namespace_definition", "declaration_list", "linkage_specification", "template_declaration",
+    "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "declaration",
 ];
 
 /// The name of a function definition, whatever its return type.

@@ -26,16 +26,6 @@ pub struct SegmentBuilder {
 }
 
 impl SegmentBuilder {
-    /// Number of records.
-    pub fn len(&self) -> usize {
-        self.records.len()
-    }
-
-    /// Whether there are no records.
-    pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
-    }
-
     /// Adds the tags and the digest of a file of `bytes` bytes. Returns the number of the record.
     pub fn add(&mut self, tags: &FileTags, digest: &Digest, bytes: u32) -> u32 {
         self.open_record(bytes);
@@ -337,8 +327,8 @@ mod tests {
         let segment = record.segment();
         let definitions = record.definitions().map(|entry| {
             let (kind, name, doc) = (entry.kind().as_str(), entry.name(), entry.doc());
-            let place = format!("{}-{} {:?}", entry.line(), entry.end_line(), entry.container());
-            format!("{kind} {name} {place} | {} | {} | {doc}", entry.header(), entry.signature())
+            let lines = format!("{}-{} {:?}", entry.line(), entry.end_line(), entry.container());
+            format!("{kind} {name} {lines} | {} | {} | {doc}", entry.header(), entry.signature())
         });
         let uses = record.references().map(|uses| format!("{} {}×{}", segment.name(uses.name), uses.line, uses.count));
         definitions.chain(uses).collect()

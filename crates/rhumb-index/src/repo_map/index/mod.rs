@@ -87,11 +87,6 @@ impl MapIndex {
         })
     }
 
-    /// The segments, oldest first.
-    pub fn segments(&self) -> &[Arc<Segment>] {
-        &self.segments
-    }
-
     /// The files in path order.
     pub fn files(&self) -> &[IndexFile] {
         &self.files

@@ -145,11 +145,6 @@ impl Segment {
         ((at as usize) < self.len()).then_some(Record { segment: self, at: at as usize })
     }
 
-    /// Size of the segment in memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        (self.words.len() + self.terms().len()) * size_of::<u32>() + self.text.len()
-    }
-
     fn record_words(&self, at: usize) -> [u32; RECORD] {
         let start = self.parts.record_table + at * RECORD;
         self.words.get(start..).and_then(|rest| rest.first_chunk()).copied().unwrap_or_default()
@@ -298,12 +293,6 @@ impl<'s> IndexedDefinition<'s> {
     pub fn header(&self) -> &'s str {
         let shown = [self.own_line(), self.signature(), self.name()];
         shown.into_iter().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
-    }
-
-    /// Approximate length of [`IndexedDefinition::header`], in bytes.
-    pub fn header_bytes(&self) -> usize {
-        let [own, signature, _] = self.lengths();
-        if own > 0 { own } else { signature }
     }
 
     /// The header on one line.

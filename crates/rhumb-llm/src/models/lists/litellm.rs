@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{day, is_true, lists_word, number, tokens};
 use crate::models::lists::{ListedCapabilities, Listing};
-use crate::models::provider::{ProviderInfo, is_listed};
+use crate::models::name::{ProviderInfo, is_listed};
 
 /// Fields that show that thinking can be set by a level.
 const EFFORTS: [&str; 5] = [

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{is_true, lists_word, number, tokens};
 use crate::models::lists::{ListedCapabilities, Listing};
-use crate::models::provider::{ProviderInfo, is_listed};
+use crate::models::name::{ProviderInfo, is_listed};
 
 /// Token count above which the prices of `context_over_200k` apply.
 const LONG_CONTEXT_TOKENS: u64 = 200_000;

@@ -1,5 +1,5 @@
-//! The terminal itself: the mouse by what a terminal sends for it, the keyboard protocol, whole frames, the title of the window,
-//! and no byte while nothing happens.
+//! The terminal protocol: mouse events, the keyboard protocol, synchronized frames, the title of the window,
+//! and no output while nothing happens.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use super::{answers_keys, harbour_repo, open, open_sized, quit, rhumb, wait_for_
 use crate::support::escapes::{Scanner, Sequence};
 use crate::support::pty::Pty;
 
-/// What a terminal sends for a button (0 left, 32 the left one dragged, 64 and 65 the wheel) at a cell, 0-based.
+/// The bytes of a mouse event (0 left button, 32 drag, 64 and 65 wheel) at a cell, 0-based.
 fn mouse(pty: &Pty, button: u8, column: usize, row: usize, pressed: bool) {
     let last = if pressed { 'M' } else { 'm' };
     pty.type_text(&format!("\x1b[<{button};{};{}{last}", column + 1, row + 1));
@@ -31,7 +31,7 @@ fn raw(pty: &Pty) -> String {
     String::from_utf8_lossy(&pty.raw()).into_owned()
 }
 
-/// Waits until the program has sent nothing for a while: it has settled.
+/// Waits until the program has sent nothing for a while.
 #[track_caller]
 fn wait_quiet(pty: &Pty) {
     let limit = Instant::now() + Duration::from_secs(60);
@@ -57,7 +57,7 @@ fn clicks_choose_the_wheel_scrolls_and_a_dragged_border_stays_for_the_next_time(
     pty.wait_for("┏ repo map");
     click(&pty, 5, 5);
     pty.wait_for("┏ chat");
-    // A line more than the chat has rows, so that there is something to scroll.
+    // One line more than the chat has rows, so that it scrolls.
     for _ in 0..12 {
         pty.type_text("/nonsense-that-is-no-command\r");
         pty.wait_until(|screen| screen.contains("nonsense"), "the notice");
@@ -94,7 +94,7 @@ fn clicks_choose_the_wheel_scrolls_and_a_dragged_border_stays_for_the_next_time(
 }
 
 #[test]
-fn the_mouse_is_left_to_the_terminal_when_asked_and_taken_back() {
+fn mouse_reporting_can_be_turned_off_and_on() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     assert!(raw(&pty).contains("\x1b[?1002h") && !raw(&pty).contains("\x1b[?1003h"), "drags, and not every move");
@@ -115,13 +115,13 @@ fn keys_of_the_kitty_protocol_are_asked_for_understood_and_given_back() {
     let (screen, pushed) = (sent.find("\x1b[?1049h"), sent.find("\x1b[>1u"));
     assert!(screen.is_some() && screen < pushed, "on the stack of the screen that the app draws on");
     assert!(!sent.contains("\x1b[?u") && !sent.contains("\x1b[c"), "nothing is asked of the terminal");
-    // Shift-Enter; Alt-b as it is; Cmd-c, which belongs to the desktop; a key that was released.
+    // Shift-Enter; Alt-b; Cmd-c, which is for the desktop; a key release.
     pty.type_text("one\x1b[13;2u");
     pty.type_text("two three\x1b[98;3u\x1b[99;9u\x1b[97;1:3ux ");
     pty.wait_until(|screen| screen.contains("❯ one") && screen.contains("two x three"), "two lines");
     pty.key("Ctrl-c");
     pty.wait_for("Ask or say what to change");
-    // Ctrl-Enter sends, and Esc comes at once as a key of its own.
+    // Ctrl-Enter sends, and Esc is recognised at once.
     pty.type_text("/keys\x1b[13;5u");
     pty.wait_for("Esc closes");
     pty.type_text("\x1b[27u");
@@ -133,7 +133,7 @@ fn keys_of_the_kitty_protocol_are_asked_for_understood_and_given_back() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_stop_that_nobody_saw_coming_leaves_nothing_twice() {
+fn an_unexpected_stop_leaves_nothing_twice() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     wait_for_draft(&pty, "Ask or say what to change · / commands · F1 help");
@@ -147,7 +147,7 @@ fn a_stop_that_nobody_saw_coming_leaves_nothing_twice() {
         sleep(Duration::from_millis(20));
     }
     answers_keys(&pty);
-    // The mouse and the keys are here again.
+    // Mouse and keyboard modes are restored.
     let (column, row) = find(&pty, "repo map");
     click(&pty, column, row + 2);
     pty.wait_for("┏ repo map");

@@ -1,16 +1,16 @@
-//! Conversations and requests that are too long: what is folded, shortened or left out, and how that is told.
+//! Conversations and requests that are too long: what is summarised, shortened or left out, and how it is reported.
 
 use super::{harbour_repo, open, quit, search_replace, send};
 use crate::support::server::{ModelServer, Step};
 
-/// All that was said in a request.
+/// All messages of a request as one text.
 fn said(request: &crate::support::server::Request) -> String {
     let messages = request.body["messages"].as_array().unwrap();
     messages.iter().map(|message| message["content"].as_str().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn a_long_conversation_is_folded_in_the_background() {
+fn a_long_conversation_is_summarised_in_the_background() {
     let repo = harbour_repo();
     let story = "The tide rises and falls with the moon and the sun, twice a day. ".repeat(150);
     let server = ModelServer::start(vec![

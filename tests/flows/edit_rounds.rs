@@ -1,14 +1,14 @@
-//! Edits that find no place go back to the model by themselves, and not for ever.
+//! Edits that cannot be located are sent back to the model, a limited number of times.
 
 use super::{HARBOUR, REQUEST, harbour_repo, open, quit, search_replace, send, untouched};
 use crate::support::server::{ModelServer, Step};
 
-/// [`search_replace`] with a second block that quotes lines which the file has not got.
+/// [`search_replace`] with a second block that quotes lines that are not in the file.
 fn one_good_one_bad() -> String {
     one_good_one_bad_in("fathoms")
 }
 
-/// The same; the lines that the file has not got name that unit.
+/// Like [`one_good_one_bad`], with this unit in the quoted lines.
 fn one_good_one_bad_in(unit: &str) -> String {
     let wrong = format!("    metres = depth(name)\n    log.write(name)\n    print(name, metres, '{unit}')");
     search_replace().replacen("    return f'{name}: {metres} m'", &wrong, 1)
@@ -21,7 +21,7 @@ fn corrected() -> String {
 }
 
 #[test]
-fn a_corrected_edit_joins_the_one_that_had_its_place() {
+fn a_corrected_edit_joins_the_one_that_was_located() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply(&one_good_one_bad()), Step::reply(&corrected())]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);

@@ -1,24 +1,24 @@
-//! What a runner behind a harness still owes: a test waits for exactly that.
+//! The responses that a host still has to send to a harness. A test waits for exactly these.
 
 use rhumb_session::{CodebaseResponse, PersistenceEffect, PersistenceResponse};
 
 use super::*;
 
-/// What the runner still owes.
+/// The pending responses of a host.
 #[derive(Debug, Default)]
-pub(super) struct Due {
-    /// Whether there is a provider that ends its answers.
+pub(super) struct PendingResponses {
+    /// Whether the provider ends its answers.
     pub(super) answers: bool,
     pub(super) survey: bool,
-    /// The newest measurement asked for.
+    /// The latest measurement that was requested.
     pub(super) measure: Option<u64>,
-    /// The turn that will end by itself.
+    /// The turn that will end without further input.
     pub(super) turn: Option<u64>,
-    /// Reports that come once for each order.
+    /// Responses that come once for each effect.
     pub(super) others: usize,
 }
 
-impl Due {
+impl PendingResponses {
     pub(super) fn add(&mut self, effect: &Effect) {
         match effect {
             Effect::Survey | Effect::ReadOn => self.survey = true,
@@ -26,21 +26,21 @@ impl Due {
             Effect::Measure(order) => self.measure = Some(order.generation),
             Effect::Ask(order) => self.turn = self.answers.then_some(order.generation),
             Effect::Reread(paths) => self.others += paths.len(),
-            // The job says so itself when it is done.
+            // The job sends its own response when it ends.
             Effect::Run(RunEffect::Stop(_)) => {}
-            // A turn that is stopped may end without a word.
+            // A turn that is stopped may end without a response.
             Effect::Cancel => self.turn = None,
-            // A summary that is stopped is not reported.
+            // A summary that is stopped has no response.
             Effect::CancelSummary => self.others = self.others.saturating_sub(1),
             Effect::Fetch(_) => {}
-            // Where no sessions are kept, nothing comes.
+            // Without stored sessions there is no response.
             Effect::Persist(PersistenceEffect::Names) => {}
             _ => self.others += 1,
         }
     }
 
-    pub(super) fn settle(&mut self, report: &Response) {
-        match report {
+    pub(super) fn settle(&mut self, response: &Response) {
+        match response {
             Response::Surveyed { .. } => self.survey = false,
             Response::Measured { generation, .. } if self.measure == Some(*generation) => self.measure = None,
             Response::SurveyProgress { .. }
@@ -52,12 +52,12 @@ impl Due {
             | Response::Codebase(CodebaseResponse::Status { .. }) => {}
             Response::Measured { .. } | Response::Asked { .. } => {}
             Response::Ran(report) if !matches!(report, RunResponse::Done { .. }) => {}
-            Response::Ended { turn, .. } => self.turn = self.turn.filter(|due| due != turn),
+            Response::Ended { turn, .. } => self.turn = self.turn.filter(|pending| pending != turn),
             _ => self.others = self.others.saturating_sub(1),
         }
     }
 
-    pub(super) fn anything(&self) -> bool {
-        self.survey || self.measure.is_some() || self.turn.is_some() || self.others > 0
+    pub(super) fn is_empty(&self) -> bool {
+        !self.survey && self.measure.is_none() && self.turn.is_none() && self.others == 0
     }
 }

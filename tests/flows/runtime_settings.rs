@@ -1,4 +1,5 @@
-//! What is chosen while the app runs reaches the model: formats, effort, commands of files; and completion gets in nobody's way.
+//! Settings changed while the app runs apply to the next request: edit format, effort, custom commands. Completion does not capture
+//! other keys.
 
 use super::{harbour_repo, open, quit, send, wait_for_draft};
 use crate::support::server::{MODEL, ModelServer, Step};
@@ -25,7 +26,7 @@ fn a_command_of_the_repository_is_completed_read_and_sent() {
     pty.wait_for("It knows depths.");
     pty.wait_for("Your message mentions harbour.py (");
     pty.key("Alt-n");
-    // What has been read goes out at once.
+    // A file that was read is sent at once.
     send(&pty, "/explain charts/compass.py");
     pty.wait_for("It knows bearings.");
     pty.wait_for("Your message mentions charts/compass.py (");
@@ -57,7 +58,7 @@ fn what_is_chosen_travels_with_the_next_request() {
 }
 
 #[test]
-fn a_model_that_the_server_does_not_list_is_told_and_asked_all_the_same() {
+fn a_model_that_the_server_does_not_list_is_reported_and_used() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply("Nothing to do.\n")]);
     let mut pty = open(&repo.path(), Some(&server), &[]);
@@ -91,7 +92,7 @@ fn completion_opens_and_closes_without_taking_a_key() {
     wait_for_draft(&pty, "/add charts/compass.py");
     pty.key("Enter");
     pty.wait_for("✎ charts/compass.py");
-    // Nothing is offered, so Tab goes to the map.
+    // There is no completion, so Tab moves the focus to the map.
     pty.key("Tab");
     pty.key("?");
     pty.wait_for("REPO MAP");

@@ -1,4 +1,4 @@
-//! What comes from outside: web pages, pictures and speech.
+//! Attachments: web pages, images and speech.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,18 +9,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{KEY, composer, harbour_repo, open, quit, rhumb, send, wait_for_draft};
-use crate::support::PATIENCE;
+use crate::support::WAIT_TIMEOUT;
 use crate::support::pty::Pty;
 use crate::support::server::{MODEL, ModelServer, Step};
 
-/// A server of pages on the loopback. Its thread ends with the test.
+/// A web server on the loopback interface. Its thread ends with the test.
 struct Pages {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Pages {
-    /// Answers each path with what `answer` has for it: everything after the status line's version.
+    /// Answers each path with the result of `answer`: everything after the version in the status line.
     fn start(answer: impl Fn(&str) -> String + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (address, asked) = (listener.local_addr().unwrap(), Arc::<Mutex<Vec<String>>>::default());
@@ -46,7 +46,7 @@ impl Pages {
     }
 }
 
-/// The whole of a request, by its length.
+/// A complete request, by its content length.
 fn request(mut stream: TcpStream) -> Option<(String, TcpStream)> {
     let mut bytes = Vec::new();
     let mut piece = [0; 4_096];
@@ -73,7 +73,7 @@ fn ok(kind: &str, body: &str) -> String {
     format!("200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
 }
 
-/// A home folder with these settings, and a folder of programs that are found first.
+/// A home folder with these settings, and a folder that comes first in PATH.
 struct Home {
     folder: tempfile::TempDir,
     path: String,
@@ -116,7 +116,7 @@ impl Home {
     }
 }
 
-/// The beginning of a PNG of 1,024 pixels a side, which is all that anybody looks at here.
+/// The header of a PNG of 1,024 × 1,024 pixels. Nothing here reads more of it.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x04\0\0\0\x04\0\x08\x02\0\0\0";
 
 #[test]
@@ -150,7 +150,7 @@ fn a_page_of_this_machine_is_asked_about_read_and_sent() {
 }
 
 #[test]
-fn a_redirect_to_another_place_of_this_machine_is_asked_about_again() {
+fn a_redirect_to_another_address_of_this_machine_needs_another_approval() {
     let secret = Pages::start(|_| ok("text/plain", "canary"));
     let to = secret.url("/secret");
     let pages =
@@ -161,7 +161,7 @@ fn a_redirect_to_another_place_of_this_machine_is_asked_about_again() {
     pty.wait_for("? Read http://127.0.0.1");
     pty.key("Alt-y");
     pty.wait_for("? Follow http://127.0.0.1");
-    // In full, after Enter on an empty composer.
+    // The full text, after Enter in an empty composer.
     pty.key("Enter");
     pty.wait_for("leads on to");
     pty.type_text("n");
@@ -232,7 +232,7 @@ fn a_picture_for_a_model_that_takes_none_is_refused_before_it_is_sent() {
     pty.wait_for("images = true");
     send(&pty, "/paste shot");
     pty.wait_for("no desktop whose clipboard");
-    // What only looks like a picture is text.
+    // A text with the name of an image is text.
     pty.paste("/nowhere/at/all.png");
     wait_for_draft(&pty, "/nowhere/at/all.png");
     quit(&mut pty);
@@ -280,7 +280,7 @@ fn what_is_spoken_is_written_into_the_composer() {
     pty.wait_until(|screen| !screen.contains("recording"), "the end of the recording");
     assert_eq!(pages.asked().len(), 1, "what was thrown away is sent nowhere");
     let number = std::fs::read_to_string(&id).unwrap();
-    let limit = Instant::now() + PATIENCE;
+    let limit = Instant::now() + WAIT_TIMEOUT;
     while is_running(number.trim()) {
         assert!(Instant::now() < limit, "the recorder goes on");
         thread::sleep(Duration::from_millis(20));

@@ -1,4 +1,4 @@
-//! The commands without the app, on a terminal: each hunk is asked about.
+//! `rhumb edit` and `rhumb apply` on a terminal: they ask about each hunk.
 
 use super::{KEY, REQUEST, SUBJECT, harbour_repo, harbour_with_first_hunk, rhumb, search_replace, untouched};
 use crate::support::pty::Pty;
@@ -39,14 +39,14 @@ fn apply_asks_about_each_hunk_and_writes_the_accepted_ones() {
     yes_and_no(&pty);
     let status = pty.wait_exit();
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
-    // Done in part, and told for each hunk.
+    // Partly applied; each hunk is reported.
     pty.wait_for("1. harbour.py: exact");
     pty.wait_for("2. harbour.py: refused: rejected by the user");
     assert_eq!(status.exit_code(), 1, "{}", pty.screen());
 }
 
 #[test]
-fn what_is_to_be_known_of_a_hunk_is_said_before_the_question() {
+fn flags_of_a_hunk_are_printed_before_the_question() {
     let repo = harbour_repo();
     repo.file("Makefile", "all:\n\ttrue\n");
     std::os::unix::fs::symlink("Makefile", repo.path().join("todo.md")).unwrap();
@@ -161,7 +161,7 @@ fn a_quit_at_the_question_about_own_changes_writes_nothing() {
     assert_eq!(repo.subjects(), ["Start the harbour"]);
 }
 
-/// A wait before another try is one line that changes, and is gone when the answer comes.
+/// The wait before a retry is shown on one line, which is updated and then removed.
 #[test]
 fn the_countdown_before_another_try_stays_on_one_line() {
     let repo = harbour_repo();

@@ -1,4 +1,4 @@
-//! The terminal's ground: asked for after the first frame, and answered now, later, wrongly or never.
+//! The background colour of the terminal: queried after the first frame, and answered at once, late, wrongly or never.
 
 use super::{answers_keys, composer, harbour_repo, open, quit, rhumb, wait_for_draft};
 use crate::support::pty::Pty;
@@ -13,10 +13,10 @@ fn sent(pty: &Pty, text: &str) -> bool {
     String::from_utf8_lossy(&pty.raw()).contains(text)
 }
 
-/// Waits for bytes that do not show on the screen.
+/// Waits for bytes that the screen does not show.
 #[track_caller]
 fn wait_sent(pty: &Pty, text: &str) {
-    let limit = std::time::Instant::now() + crate::support::PATIENCE;
+    let limit = std::time::Instant::now() + crate::support::WAIT_TIMEOUT;
     while !sent(pty, text) {
         assert!(std::time::Instant::now() < limit, "{text:?} is not sent; the screen:\n{}", pty.screen());
         std::thread::sleep(std::time::Duration::from_millis(10));
@@ -24,7 +24,7 @@ fn wait_sent(pty: &Pty, text: &str) {
 }
 
 #[test]
-fn a_light_ground_gets_the_light_theme_and_no_key_is_lost() {
+fn a_light_background_gets_the_light_theme_and_no_key_is_lost() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     wait_sent(&pty, QUESTION);
@@ -51,7 +51,7 @@ fn a_terminal_that_never_answers_is_not_waited_for() {
 }
 
 #[test]
-fn wrong_answers_and_late_ones_are_no_typing() {
+fn wrong_and_late_answers_are_not_taken_for_typing() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     wait_sent(&pty, QUESTION);
@@ -59,7 +59,7 @@ fn wrong_answers_and_late_ones_are_no_typing() {
     wait_for_draft(&pty, "ab");
     pty.type_text("\x1b]11;rgb:zz/1\x1b\\c");
     wait_for_draft(&pty, "abc");
-    // Long after the question, and for another one.
+    // A late report of another colour.
     pty.type_text("\x1b]11;rgb:ff/ff/ff\x07d");
     wait_for_draft(&pty, "abcd");
     wait_sent(&pty, LIGHT);
@@ -69,7 +69,7 @@ fn wrong_answers_and_late_ones_are_no_typing() {
 }
 
 #[test]
-fn the_ground_is_asked_for_again_when_the_terminal_gets_the_focus() {
+fn the_background_is_queried_again_when_the_terminal_gets_the_focus() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     wait_sent(&pty, QUESTION);
@@ -77,7 +77,7 @@ fn the_ground_is_asked_for_again_when_the_terminal_gets_the_focus() {
     wait_for_draft(&pty, "x");
     pty.type_text("\x1b[O\x1b[I");
     wait_sent(&pty, QUESTION);
-    let limit = std::time::Instant::now() + crate::support::PATIENCE;
+    let limit = std::time::Instant::now() + crate::support::WAIT_TIMEOUT;
     while String::from_utf8_lossy(&pty.raw()).matches(QUESTION).count() < 2 {
         assert!(std::time::Instant::now() < limit, "it is not asked again");
         std::thread::sleep(std::time::Duration::from_millis(10));
@@ -90,12 +90,12 @@ fn the_ground_is_asked_for_again_when_the_terminal_gets_the_focus() {
 }
 
 #[test]
-fn a_change_of_the_colours_is_followed_as_the_terminal_tells_of_it() {
+fn a_change_of_the_colours_is_followed_when_the_terminal_reports_it() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     wait_sent(&pty, QUESTION);
     wait_sent(&pty, "\x1b[?2031h");
-    // Keys before, between and after the reports are keys, whatever they are.
+    // Keys before, between and after the reports still count as keys.
     pty.type_text("a\x1b[?997;2nb");
     wait_for_draft(&pty, "ab");
     wait_sent(&pty, LIGHT);
@@ -103,12 +103,12 @@ fn a_change_of_the_colours_is_followed_as_the_terminal_tells_of_it() {
     pty.type_text("\x1b[?997;1n");
     pty.type_text("c");
     wait_for_draft(&pty, "abc");
-    let limit = std::time::Instant::now() + crate::support::PATIENCE;
+    let limit = std::time::Instant::now() + crate::support::WAIT_TIMEOUT;
     while !String::from_utf8_lossy(&pty.raw()[told..]).contains(DARK) {
         assert!(std::time::Instant::now() < limit, "it is not dark again");
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    // Other reports mean nothing, and hold nothing back.
+    // Other reports are ignored and delay nothing.
     pty.type_text("\x1b[?997;7n\x1b[?62;4cd");
     wait_for_draft(&pty, "abcd");
     pty.key("Ctrl-c");
@@ -117,7 +117,7 @@ fn a_change_of_the_colours_is_followed_as_the_terminal_tells_of_it() {
 }
 
 #[test]
-fn who_has_named_a_theme_is_not_asked() {
+fn with_a_configured_theme_the_background_is_not_queried() {
     let repo = harbour_repo();
     for (args, env) in
         [(&["--theme", "nord"][..], ("LANG", "C.UTF-8")), (&[], ("NO_COLOR", "1")), (&[], ("TERM", "linux"))]
