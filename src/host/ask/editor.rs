@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::host::{CachedCounter, Host, Line, RequestEnv, connect_model};
+use crate::host::{CachedCounter, Host, ModelClient, RequestEnv, connect_model};
 use rhumb_session::{Failure, ModelRole, RequestSpec};
 
 /// ModelRole is asked, and what counts for them.
 #[derive(Clone)]
 pub(super) struct TurnModel {
-    pub(crate) line: Line,
+    pub(crate) client: ModelClient,
     pub(crate) counter: Arc<CachedCounter>,
     /// Whether it is the model of the conversation.
     pub(super) is_main: bool,
@@ -17,36 +17,36 @@ pub(super) struct TurnModel {
 }
 
 impl Host {
-    /// Whom an order is for; nobody when there is no connection.
-    pub(super) async fn addressee(&self, order: &RequestSpec) -> Option<TurnModel> {
-        let main = self.line()?;
-        let ModelRole::Editor(named) = order.who.clone() else {
-            return Some(TurnModel { line: main, counter: self.counter(), is_main: true, note: None });
+    /// Whom an spec is for; nobody when there is no connection.
+    pub(super) async fn turn_model(&self, spec: &RequestSpec) -> Option<TurnModel> {
+        let main = self.client()?;
+        let ModelRole::Editor(named) = spec.who.clone() else {
+            return Some(TurnModel { client: main, counter: self.counter(), is_main: true, note: None });
         };
-        let runner = self.clone();
+        let host = self.clone();
         // The key of another provider may have to be asked for.
         let found = tokio::task::spawn_blocking(move || {
-            let (line, note) = editor_line(&runner.shared.outfit, &main, named.as_deref());
-            let is_main = line.model == main.model && line.facts.name == main.facts.name;
-            let counter = if is_main { runner.counter() } else { Arc::new(runner.shared.outfit.counter(&line.facts)) };
-            TurnModel { line, counter, is_main, note }
+            let (client, note) = editor_client(&host.shared.env, &main, named.as_deref());
+            let is_main = client.model == main.model && client.facts.name == main.facts.name;
+            let counter = if is_main { host.counter() } else { Arc::new(host.shared.env.counter(&client.facts)) };
+            TurnModel { client, counter, is_main, note }
         });
         found.await.ok()
     }
 }
 
-/// The line to the model that carries plans out: the one `named` in the session, else that of the settings, else the one that the
+/// The client to the model that carries plans out: the one `named` in the session, else that of the settings, else the one that the
 /// table tells to suit the main model, else the main model. And why it is not the one that was named, if so.
-pub fn editor_line(outfit: &RequestEnv, main: &Line, named: Option<&str>) -> (Line, Option<Failure>) {
+pub fn editor_client(env: &RequestEnv, main: &ModelClient, named: Option<&str>) -> (ModelClient, Option<Failure>) {
     let named = named.filter(|name| !name.trim().is_empty());
-    let Some(name) = named.or(outfit.settings.editor_model.as_deref()) else {
-        return (suiting(outfit, main).unwrap_or_else(|| main.clone()), None);
+    let Some(name) = named.or(env.settings.editor_model.as_deref()) else {
+        return (suiting(env, main).unwrap_or_else(|| main.clone()), None);
     };
-    let other = if main.configured { connect_model(outfit, name) } else { Ok(None) };
+    let other = if main.configured { connect_model(env, name) } else { Ok(None) };
     match other {
-        Ok(Some(line)) => (line, None),
+        Ok(Some(client)) => (client, None),
         // A server that was found on the machine, or chosen by hand, is asked for its own models.
-        Ok(None) => (Line::new(Arc::clone(&main.provider), name.to_owned()), None),
+        Ok(None) => (ModelClient::new(Arc::clone(&main.provider), name.to_owned()), None),
         Err(error) => {
             let message = format!("The editor model {name} cannot be asked, so {} is: {error}.", main.model);
             (main.clone(), Some(Failure { message, hint: error.hint() }))
@@ -55,9 +55,9 @@ pub fn editor_line(outfit: &RequestEnv, main: &Line, named: Option<&str>) -> (Li
 }
 
 /// The editor model that the table names. A server of the user's own need not have it, and without its key it would only fail.
-fn suiting(outfit: &RequestEnv, main: &Line) -> Option<Line> {
-    let name = main.facts.editor.as_deref().filter(|_| main.configured && outfit.settings.base_url.is_none())?;
-    connect_model(outfit, name).ok().flatten().filter(|line| line.notes.is_empty())
+fn suiting(env: &RequestEnv, main: &ModelClient) -> Option<ModelClient> {
+    let name = main.facts.editor.as_deref().filter(|_| main.configured && env.settings.base_url.is_none())?;
+    connect_model(env, name).ok().flatten().filter(|client| client.notes.is_empty())
 }
 
 #[cfg(test)]
@@ -66,17 +66,17 @@ mod tests {
     use crate::config::{Overrides, Settings, Sources};
     use crate::host::connect;
 
-    fn outfit(vars: &[(&str, &str)]) -> RequestEnv {
+    fn env(vars: &[(&str, &str)]) -> RequestEnv {
         let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         let sources = Sources { flags: Overrides::default(), env: &env, paths: None, dirs: None };
         RequestEnv::new(Settings::load(&sources).unwrap())
     }
 
     fn editor(vars: &[(&str, &str)], named: Option<&str>) -> (String, Option<Failure>) {
-        let outfit = outfit(vars);
-        let main = connect(&outfit).unwrap().unwrap();
-        let (line, note) = editor_line(&outfit, &main, named);
-        (line.model, note)
+        let env = env(vars);
+        let main = connect(&env).unwrap().unwrap();
+        let (client, note) = editor_client(&env, &main, named);
+        (client.model, note)
     }
 
     const SERVER: [(&str, &str); 2] = [("RHUMB_BASE_URL", "http://127.0.0.1:1/v1"), ("RHUMB_MODEL", "big")];

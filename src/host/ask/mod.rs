@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::{Line, RequestEnv, unsendable};
+use super::{ModelClient, RequestEnv, unsendable};
 use crate::config::Settings;
 use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{
@@ -23,25 +23,25 @@ use rhumb_session::{AskError, AskEvent, Choices, ContextView, Failure, Spent};
 use rhumb_tokens::TokenCounter;
 
 /// An answer shorter than this many tokens is not worth its request: below it, a spending cap is reached.
-const LEAST_ANSWER: u32 = 256;
+const MIN_ANSWER_TOKENS: u32 = 256;
 /// Our count may be above the server's by one part in so many before an answer is taken for one that does not end.
 const MISCOUNT: usize = 8;
 /// The wait before another try is counted down in steps of this length.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Puts the request together, for a window that holds so many tokens of input, or for the one that is known.
-pub type Compose<'a> = dyn Fn(Option<usize>) -> BoxFuture<'a, Result<ContextView, Failure>> + Send + Sync + 'a;
+pub type ComposeFn<'a> = dyn Fn(Option<usize>) -> BoxFuture<'a, Result<ContextView, Failure>> + Send + Sync + 'a;
 
 /// What is asked, and of whom.
-pub struct Question<'a> {
+pub struct AskParams<'a> {
     /// Whom.
-    pub line: &'a Line,
+    pub client: &'a ModelClient,
     /// What.
-    pub compose: &'a Compose<'a>,
+    pub compose: &'a ComposeFn<'a>,
     /// The beginning of the answer that is there already; empty for none.
     pub partial: &'a str,
     /// What with.
-    pub outfit: &'a RequestEnv,
+    pub env: &'a RequestEnv,
     /// Counts what the server does not.
     pub counter: &'a dyn TokenCounter,
     /// What may still be spent; `None` for as much as it takes.
@@ -52,7 +52,7 @@ pub struct Question<'a> {
 
 /// An answer.
 #[derive(Debug)]
-pub struct Asked {
+pub struct Answer {
     /// How it ended.
     pub completion: Completion,
     /// The request that it answers, as it was sent.
@@ -64,17 +64,17 @@ pub struct Asked {
 /// # Errors
 /// Nothing could be sent, or the provider failed.
 pub async fn ask(
-    question: &Question<'_>,
+    params: &AskParams<'_>,
     cancel: &CancellationToken,
     events: &mpsc::Sender<AskEvent>,
-) -> Result<Asked, AskError> {
-    question.line.provider.ready().map_err(AskError::Provider)?;
-    let factor = question.outfit.factor(&question.line.facts);
+) -> Result<Answer, AskError> {
+    params.client.provider.ready().map_err(AskError::Provider)?;
+    let factor = params.env.factor(&params.client.facts);
     let (mut limit, mut shrinks) = (None, 0);
     // What the server said to the try before, and how many tokens that had.
     let mut refused = None;
     loop {
-        let view = (question.compose)(limit).await.map_err(AskError::Unsent)?;
+        let view = (params.compose)(limit).await.map_err(AskError::Unsent)?;
         if let Some(failure) = unsendable(&view)
             && !is_worth_a_try(&view, refused.as_ref())
         {
@@ -85,8 +85,8 @@ pub async fn ask(
                 None => AskError::TooLong(failure),
             });
         }
-        let asking = Asking {
-            question,
+        let attempt = Attempt {
+            params,
             cancel,
             events,
             prompt: &view.prompt,
@@ -96,11 +96,11 @@ pub async fn ask(
             paid: Mutex::default(),
         };
         if let Some(shorter) = limit {
-            asking.tell(AskEvent::Shrunk { time: shrinks, of: MAX_SHRINKS, limit: shorter }).await?;
+            attempt.tell(AskEvent::Shrunk { time: shrinks, of: MAX_SHRINKS, limit: shorter }).await?;
         }
-        match asking.answer().await {
+        match attempt.answer().await {
             Err(AskError::Provider(error))
-                if next(&error, asking.started.load(Ordering::Relaxed), shrinks) == NextStep::Shrink =>
+                if next(&error, attempt.started.load(Ordering::Relaxed), shrinks) == NextStep::Shrink =>
             {
                 shrinks += 1;
                 let shorter = shorter(view.prompt.tokens, overflow(&error), shrinks as usize);
@@ -110,9 +110,9 @@ pub async fn ask(
             end => {
                 // A limit that was only guessed at is one once it has proved to be enough.
                 if let Some(limit) = limit.filter(|_| end.is_ok()) {
-                    question.outfit.learn_limit(&question.line.facts, limit.max(view.prompt.tokens));
+                    params.env.learn_limit(&params.client.facts, limit.max(view.prompt.tokens));
                 }
-                return end.map(|completion| Asked { completion, prompt: view.prompt });
+                return end.map(|completion| Answer { completion, prompt: view.prompt });
             }
         }
     }
@@ -136,8 +136,8 @@ fn overflow(error: &LlmError) -> Option<Overflow> {
 }
 
 /// One request, composed, and the requests that go on with its answer.
-struct Asking<'a, 'q> {
-    question: &'a Question<'q>,
+struct Attempt<'a, 'q> {
+    params: &'a AskParams<'q>,
     cancel: &'a CancellationToken,
     events: &'a mpsc::Sender<AskEvent>,
     prompt: &'a Arc<Prompt>,
@@ -151,7 +151,7 @@ struct Asking<'a, 'q> {
     paid: Mutex<Dollars>,
 }
 
-impl Asking<'_, '_> {
+impl Attempt<'_, '_> {
     async fn tell(&self, event: AskEvent) -> Result<(), AskError> {
         self.events.send(event).await.map_err(|_| AskError::Provider(LlmError::Cancelled))
     }
@@ -163,7 +163,7 @@ impl Asking<'_, '_> {
 
     /// The whole answer, in as many parts as it takes.
     async fn answer(&self) -> Result<Completion, AskError> {
-        let mut so_far = self.question.partial.to_owned();
+        let mut so_far = self.params.partial.to_owned();
         let mut time = 0;
         loop {
             let (before, messages) = (so_far.len(), self.going_on(&so_far));
@@ -192,7 +192,7 @@ impl Asking<'_, '_> {
     fn going_on(&self, so_far: &str) -> Vec<Message> {
         if so_far.is_empty() {
             Vec::new()
-        } else if self.question.line.facts.capabilities.prefill {
+        } else if self.params.client.facts.capabilities.prefill {
             vec![Message::new(Role::Assistant, so_far)]
         } else {
             continuation(so_far)
@@ -201,11 +201,11 @@ impl Asking<'_, '_> {
 
     /// Asks for one part and adds its text to `so_far`.
     async fn part(&self, more: Vec<Message>, so_far: &mut String) -> Result<Completion, AskError> {
-        let line = self.question.line;
+        let client = self.params.client;
         // What the server goes on with by itself repeats nothing.
         let joiner = (more.len() > 1).then(|| Joiner::new(so_far));
-        let more_tokens: usize = more.iter().map(|message| self.question.counter.count(&message.content)).sum();
-        let mut request = llm_request(line, &self.question.outfit.settings, self.question.choices, self.prompt);
+        let more_tokens: usize = more.iter().map(|message| self.params.counter.count(&message.content)).sum();
+        let mut request = llm_request(client, &self.params.env.settings, self.params.choices, self.prompt);
         request.messages.extend(more);
         request.tokens += more_tokens;
         let pays_for = self.affordable(&request)?;
@@ -214,15 +214,15 @@ impl Asking<'_, '_> {
         request.capped = capped;
         request.max_output_tokens = most;
         let (prompt, continues) = (Arc::clone(self.prompt), !so_far.is_empty());
-        self.tell(AskEvent::Sent { prompt, continues, tokens: request.tokens, prices: line.facts.prices }).await?;
+        self.tell(AskEvent::Sent { prompt, continues, tokens: request.tokens, prices: client.facts.prices }).await?;
         let asked = request.tokens;
         let (sender, arriving) = mpsc::channel(64);
         let stop = self.cancel.child_token();
-        let stream = line.provider.stream(request, stop.clone(), sender);
+        let stream = client.provider.stream(request, stop.clone(), sender);
         let most = pays_for.map(|most| most as usize).map(|most| most.saturating_add(most / MISCOUNT));
         let start = so_far.len();
         let mut part =
-            Part { asking: self, joiner, start, text: so_far, bytes: 0, usage: None, most, stop, ended: false };
+            Part { attempt: self, joiner, start, text: so_far, bytes: 0, usage: None, most, stop, ended: false };
         let (mut result, passed) = tokio::join!(stream, part.pass_on(arriving));
         let (received, mut usage) = (part.received(), part.usage);
         // What did not end by itself has no last word on its size.
@@ -239,7 +239,7 @@ impl Asking<'_, '_> {
         // What is exact has nothing to learn, and of pictures we know only what vendors say.
         let is_text = self.prompt.messages.iter().all(|message| message.images.is_empty());
         if let Some(usage) = usage.filter(|_| is_text && !self.prompt.exact) {
-            self.question.outfit.learn(&line.facts, asked, self.factor, usage.input as usize);
+            self.params.env.learn(&client.facts, asked, self.factor, usage.input as usize);
         }
         // A server that refuses a request does not charge for it.
         if received > 0 || usage.is_some() || result.is_ok() {
@@ -256,7 +256,7 @@ impl Asking<'_, '_> {
 
     fn spent(&self, asked: usize, received: usize, usage: Option<Usage>) -> AskEvent {
         let counted = Tokens { fresh: asked as u64, output: received as u64, ..Tokens::default() };
-        let model = Arc::clone(&self.question.line.facts);
+        let model = Arc::clone(&self.params.client.facts);
         let tokens = usage.map_or(counted, Usage::tokens);
         if let Some(prices) = model.prices {
             *self.paid.lock().unwrap_or_else(PoisonError::into_inner) += prices.cost(tokens);
@@ -267,9 +267,9 @@ impl Asking<'_, '_> {
     /// The most tokens of an answer that the spending cap still pays for, whatever the model writes; `None` where there is no cap, or
     /// nothing to count by.
     fn affordable(&self, request: &Request) -> Result<Option<u32>, AskError> {
-        let facts = &self.question.line.facts;
+        let facts = &self.params.client.facts;
         let cost = |output| estimate(facts, request.tokens as u64, output);
-        let Some(((allowance, bare), with_million)) = self.question.allowance.zip(cost(0)).zip(cost(1_000_000)) else {
+        let Some(((allowance, bare), with_million)) = self.params.allowance.zip(cost(0)).zip(cost(1_000_000)) else {
             return Ok(None);
         };
         if with_million == Dollars::ZERO {
@@ -278,7 +278,7 @@ impl Asking<'_, '_> {
         let allowance = allowance.over(*self.paid.lock().unwrap_or_else(PoisonError::into_inner));
         let per_token = with_million.over(bare).as_f64() / 1e6;
         let answer = if bare > allowance { 0.0 } else { allowance.over(bare).as_f64() / per_token };
-        if answer.is_nan() || answer < f64::from(LEAST_ANSWER) {
+        if answer.is_nan() || answer < f64::from(MIN_ANSWER_TOKENS) {
             return Err(AskError::Unsent(Failure {
                 message: format!("Not sent: this request would pass the spending cap ({allowance} are left of it)."),
                 hint: "Raise spending_cap in rhumb.toml, drop files from the chat, or ask a cheaper model.".into(),
@@ -294,7 +294,7 @@ impl Asking<'_, '_> {
             Some(set) => Some(set.min(pays_for)),
             // A limit that no answer reaches need not be sent: some servers refuse it.
             None => {
-                let most = self.question.line.facts.max_output;
+                let most = self.params.client.facts.max_output;
                 (most.is_none_or(|most| (pays_for as usize) < most) && pays_for < u32::MAX).then_some(pays_for)
             }
         }
@@ -303,7 +303,7 @@ impl Asking<'_, '_> {
 
 /// The events of one part of an answer on their way out.
 struct Part<'a, 'q> {
-    asking: &'a Asking<'a, 'q>,
+    attempt: &'a Attempt<'a, 'q>,
     joiner: Option<Joiner>,
     text: &'a mut String,
     /// Where the text of this part begins, in bytes.
@@ -334,12 +334,12 @@ impl Part<'_, '_> {
                 }
                 StreamEvent::Reasoning(text) => {
                     self.count(&text);
-                    self.asking.tell(AskEvent::Stream(StreamEvent::Reasoning(text))).await?;
+                    self.attempt.tell(AskEvent::Stream(StreamEvent::Reasoning(text))).await?;
                 }
                 StreamEvent::Retract => self.take_back().await?,
                 StreamEvent::Usage(usage) => {
                     self.usage = Some(usage);
-                    self.asking.tell(AskEvent::Stream(StreamEvent::Usage(usage))).await?;
+                    self.attempt.tell(AskEvent::Stream(StreamEvent::Usage(usage))).await?;
                 }
                 StreamEvent::Retrying { attempt, wait, reason } => {
                     came = self.count_down(&mut arriving, attempt, wait, &reason).await?;
@@ -358,10 +358,10 @@ impl Part<'_, '_> {
     async fn take_back(&mut self) -> Result<(), AskError> {
         self.text.truncate(self.start);
         self.joiner = self.joiner.take().map(|_| Joiner::new(self.text));
-        self.asking.tell(AskEvent::Stream(StreamEvent::Retract)).await?;
+        self.attempt.tell(AskEvent::Stream(StreamEvent::Retract)).await?;
         match self.text.as_str() {
             "" => Ok(()),
-            before => self.asking.tell(AskEvent::Stream(StreamEvent::Text(before.to_owned()))).await,
+            before => self.attempt.tell(AskEvent::Stream(StreamEvent::Text(before.to_owned()))).await,
         }
     }
 
@@ -370,8 +370,8 @@ impl Part<'_, '_> {
             return Ok(());
         }
         self.text.push_str(&text);
-        self.asking.started.store(true, Ordering::Relaxed);
-        self.asking.tell(AskEvent::Stream(StreamEvent::Text(text))).await
+        self.attempt.started.store(true, Ordering::Relaxed);
+        self.attempt.tell(AskEvent::Stream(StreamEvent::Text(text))).await
     }
 
     /// Tells every second how long the wait still is, until something comes; that, if it came before the wait was over.
@@ -384,7 +384,7 @@ impl Part<'_, '_> {
     ) -> Result<Option<Option<StreamEvent>>, AskError> {
         loop {
             let event = StreamEvent::Retrying { attempt, wait, reason: reason.to_owned() };
-            self.asking.tell(AskEvent::Stream(event)).await?;
+            self.attempt.tell(AskEvent::Stream(event)).await?;
             let step = wait.min(TICK);
             if step.is_zero() {
                 return Ok(None);
@@ -411,11 +411,11 @@ impl Part<'_, '_> {
 }
 
 /// The request for a prompt, as the settings want it put.
-pub fn llm_request(line: &Line, settings: &Settings, choices: &Choices, prompt: &Prompt) -> Request {
+pub fn llm_request(client: &ModelClient, settings: &Settings, choices: &Choices, prompt: &Prompt) -> Request {
     let effort = settings.thinking_effort.clone().map(Thinking::Effort);
     let set = effort.or(settings.thinking_tokens.map(Thinking::Budget));
     Request {
-        model: line.model.clone(),
+        model: client.model.clone(),
         messages: prompt.messages.clone(),
         tokens: prompt.tokens,
         max_output_tokens: settings.max_output_tokens,

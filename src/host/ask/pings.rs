@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::host::Line;
+use crate::host::ModelClient;
 use rhumb_llm::models::Caching;
 use rhumb_llm::{Message, Role};
 use rhumb_llm::{Request, StreamEvent, Usage};
@@ -19,21 +19,21 @@ pub(super) const PING_EVERY: Duration = Duration::from_secs(5 * 60 - 5);
 
 /// Pings, `most` times and `every` so often, until `cancel`. What each costs goes to `spent`. A ping that fails is the last.
 pub(super) async fn keep_warm(
-    line: &Line,
+    client: &ModelClient,
     prompt: &Prompt,
     most: u32,
     every: Duration,
     cancel: &CancellationToken,
     spent: mpsc::Sender<Spent>,
 ) {
-    let Some(request) = ping(line, prompt) else { return };
+    let Some(request) = ping(client, prompt) else { return };
     for _ in 0..most {
         tokio::select! {
             () = cancel.cancelled() => return,
             () = tokio::time::sleep(every) => {}
         }
-        let Some(usage) = sent(line, request.clone(), cancel).await else { return };
-        let spent_now = Spent { model: Arc::clone(&line.facts), tokens: usage.tokens(), estimated: false };
+        let Some(usage) = sent(client, request.clone(), cancel).await else { return };
+        let spent_now = Spent { model: Arc::clone(&client.facts), tokens: usage.tokens(), estimated: false };
         if spent.send(spent_now).await.is_err() {
             return;
         }
@@ -41,21 +41,21 @@ pub(super) async fn keep_warm(
 }
 
 /// The request that touches the cache: everything up to the last mark, and a word. `None` where nothing is marked.
-fn ping(line: &Line, prompt: &Prompt) -> Option<Request> {
-    if line.facts.capabilities.caching != Caching::Marked {
+fn ping(client: &ModelClient, prompt: &Prompt) -> Option<Request> {
+    if client.facts.capabilities.caching != Caching::Marked {
         return None;
     }
     let last = prompt.messages.iter().rposition(|message| message.cached)?;
     let mut messages = prompt.messages.get(..=last)?.to_vec();
     messages.push(Message::new(Role::User, "Answer with one word: here."));
-    Some(Request { model: line.model.clone(), messages, max_output_tokens: Some(1), ..Request::default() })
+    Some(Request { model: client.model.clone(), messages, max_output_tokens: Some(1), ..Request::default() })
 }
 
 /// Sends it; the token counts, if it came through.
-async fn sent(line: &Line, request: Request, cancel: &CancellationToken) -> Option<Usage> {
+async fn sent(client: &ModelClient, request: Request, cancel: &CancellationToken) -> Option<Usage> {
     let (sender, mut events) = mpsc::channel(16);
     let mut usage = None;
-    let stream = line.provider.stream(request, cancel.clone(), sender);
+    let stream = client.provider.stream(request, cancel.clone(), sender);
     let listen = async {
         while let Some(event) = events.recv().await {
             if let StreamEvent::Usage(counts) = event {
@@ -103,11 +103,11 @@ mod tests {
         }
     }
 
-    fn line(caching: Caching) -> (Line, Arc<Listening>) {
+    fn client(caching: Caching) -> (ModelClient, Arc<Listening>) {
         let provider = Arc::new(Listening::default());
         let capabilities = Capabilities { caching, ..Capabilities::default() };
         let facts = Arc::new(Model { capabilities, ..Model::unknown("m") });
-        (Line { facts, ..Line::new(Arc::clone(&provider) as Arc<dyn Provider>, "m".into()) }, provider)
+        (ModelClient { facts, ..ModelClient::new(Arc::clone(&provider) as Arc<dyn Provider>, "m".into()) }, provider)
     }
 
     fn prompt() -> Prompt {
@@ -119,9 +119,9 @@ mod tests {
 
     #[tokio::test]
     async fn the_marked_beginning_is_sent_again_and_paid_for() {
-        let (line, provider) = line(Caching::Marked);
+        let (client, provider) = client(Caching::Marked);
         let (sender, mut spent) = mpsc::channel(8);
-        keep_warm(&line, &prompt(), 2, Duration::from_millis(1), &CancellationToken::new(), sender).await;
+        keep_warm(&client, &prompt(), 2, Duration::from_millis(1), &CancellationToken::new(), sender).await;
         let sent = provider.0.lock().unwrap().clone();
         assert_eq!(sent.len(), 2);
         let said: Vec<&str> = sent[0].messages.iter().map(|message| message.content.as_str()).collect();
@@ -135,10 +135,10 @@ mod tests {
         let (sender, _spent) = mpsc::channel(8);
         let cancel = CancellationToken::new();
         cancel.cancel();
-        let (marked, provider) = line(Caching::Marked);
+        let (marked, provider) = client(Caching::Marked);
         keep_warm(&marked, &prompt(), 2, Duration::from_secs(60), &cancel, sender.clone()).await;
         assert!(provider.0.lock().unwrap().is_empty());
-        let (by_prefix, provider) = line(Caching::ByPrefix);
+        let (by_prefix, provider) = client(Caching::ByPrefix);
         keep_warm(&by_prefix, &prompt(), 2, Duration::from_millis(1), &CancellationToken::new(), sender).await;
         assert!(provider.0.lock().unwrap().is_empty());
     }

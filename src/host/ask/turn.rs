@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::editor::TurnModel;
 use super::pings::{PING_EVERY, keep_warm};
 use crate::host::history_summary::SummaryRequest;
-use crate::host::{Host, Line, Question, SURVEY_PATIENCE, ask, caught, lock};
+use crate::host::{Host, ModelClient, AskParams, SURVEY_TIMEOUT, ask, caught, lock};
 use rhumb_index::repo_map::Refresh;
 use rhumb_session::context::{ChunkKind, Prompt};
 use rhumb_session::{AskEvent, ContextView, Failure, ModelRole, RequestSpec, Response};
@@ -18,54 +18,54 @@ use rhumb_session::{AskEvent, ContextView, Failure, ModelRole, RequestSpec, Resp
 const WORTH_RECOUNTING: f64 = 0.005;
 
 /// The history is summed up to no fewer tokens than this.
-const LEAST_HISTORY: usize = 512;
+const MIN_HISTORY_TOKENS: usize = 512;
 
 impl Host {
-    pub(crate) async fn ask(self, order: RequestSpec, cancel: CancellationToken) {
-        let turn = order.generation;
+    pub(crate) async fn ask(self, spec: RequestSpec, cancel: CancellationToken) {
+        let turn = spec.generation;
         let mut surveyed = self.shared.survey.subscribe();
         let ready = surveyed.wait_for(Option::is_some);
         tokio::select! {
             () = cancel.cancelled() => return,
-            _ = tokio::time::timeout(SURVEY_PATIENCE, ready) => {}
+            _ = tokio::time::timeout(SURVEY_TIMEOUT, ready) => {}
         }
-        let Some(addressee) = self.addressee(&order).await else { return };
-        let order = Arc::new(order);
-        let TurnModel { line, counter, is_main, note } = addressee.clone();
-        if order.who != ModelRole::Main {
-            let event = AskEvent::Editor { model: line.model.clone(), note };
-            self.report(Response::Asked { turn, event }).await;
+        let Some(turn_model) = self.turn_model(&spec).await else { return };
+        let spec = Arc::new(spec);
+        let TurnModel { client, counter, is_main, note } = turn_model.clone();
+        if spec.who != ModelRole::Main {
+            let event = AskEvent::Editor { model: client.model.clone(), note };
+            self.respond(Response::Asked { turn, event }).await;
         }
-        let question = Question {
-            line: &line,
-            outfit: &self.shared.outfit,
+        let params = AskParams {
+            client: &client,
+            env: &self.shared.env,
             compose: &|limit| {
-                Box::pin(self.clone().fitted(Arc::clone(&order), limit, addressee.clone(), cancel.clone()))
+                Box::pin(self.clone().compose_to_fit(Arc::clone(&spec), limit, turn_model.clone(), cancel.clone()))
             },
-            partial: &order.partial,
+            partial: &spec.partial,
             counter: &*counter,
-            allowance: order.allowance,
-            choices: &order.choices,
+            allowance: spec.allowance,
+            choices: &spec.choices,
         };
         let (events, mut arriving) = mpsc::channel(64);
         let forward = async {
             while let Some(event) = arriving.recv().await {
-                self.report(Response::Asked { turn, event }).await;
+                self.respond(Response::Asked { turn, event }).await;
             }
         };
         let asked = async {
-            let asked = ask(&question, &cancel, &events).await;
+            let asked = ask(&params, &cancel, &events).await;
             drop(events);
             asked
         };
-        let factor = self.shared.outfit.factor(&line.facts);
+        let factor = self.shared.env.factor(&client.facts);
         let (result, ()) = tokio::join!(asked, forward);
-        if is_main && (self.shared.outfit.factor(&line.facts) - factor).abs() > WORTH_RECOUNTING {
-            self.set_counter(&line.facts);
+        if is_main && (self.shared.env.factor(&client.facts) - factor).abs() > WORTH_RECOUNTING {
+            self.set_counter(&client.facts);
         }
-        self.report(match result {
+        self.respond(match result {
             Ok(asked) => {
-                tokio::spawn(self.clone().keep_warm(turn, line.clone(), asked.prompt, cancel));
+                tokio::spawn(self.clone().keep_warm(turn, client.clone(), asked.prompt, cancel));
                 Response::Ended { turn, result: Ok(asked.completion) }
             }
             Err(error) => Response::Ended { turn, result: Err(error) },
@@ -74,12 +74,12 @@ impl Host {
     }
 
     /// Keeps the provider's cache of a request warm until the next turn, if the settings want that.
-    async fn keep_warm(self, turn: u64, line: Line, prompt: Arc<Prompt>, cancel: CancellationToken) {
+    async fn keep_warm(self, turn: u64, client: ModelClient, prompt: Arc<Prompt>, cancel: CancellationToken) {
         let (sender, mut spent) = mpsc::channel(1);
-        let pings = keep_warm(&line, &prompt, self.shared.outfit.settings.cache_pings, PING_EVERY, &cancel, sender);
+        let pings = keep_warm(&client, &prompt, self.shared.env.settings.cache_pings, PING_EVERY, &cancel, sender);
         let report = async {
             while let Some(spent) = spent.recv().await {
-                self.report(Response::Asked { turn, event: AskEvent::Spent(spent) }).await;
+                self.respond(Response::Asked { turn, event: AskEvent::Spent(spent) }).await;
             }
         };
         tokio::join!(pings, report);
@@ -87,51 +87,51 @@ impl Host {
 
     /// The request as it goes out. Where it is too large because of its history, that is summed up first, and only where no summary
     /// can be had are the oldest turns left out.
-    async fn fitted(
+    async fn compose_to_fit(
         self,
-        order: Arc<RequestSpec>,
+        spec: Arc<RequestSpec>,
         limit: Option<usize>,
-        addressee: TurnModel,
+        turn_model: TurnModel,
         cancel: CancellationToken,
     ) -> Result<ContextView, Failure> {
-        let view = self.clone().composed(Arc::clone(&order), limit, addressee.clone()).await?;
+        let view = self.clone().compose_on_thread(Arc::clone(&spec), limit, turn_model.clone()).await?;
         let Some(over) = view.prompt.overfull.as_ref().filter(|over| over.head > 0 && over.head_suffices) else {
             return Ok(view);
         };
         let chunks = view.prompt.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::History);
         let history: usize = chunks.map(|chunk| chunk.tokens).sum();
-        let room = history.saturating_sub(over.excess).max(LEAST_HISTORY);
-        let chosen = order.choices.weak_model.clone();
-        let how = SummaryRequest { limit: room, allowance: order.allowance, chosen, compact: None };
-        let folded = self.folded(&order.history, &how, &cancel).await;
-        let next = match &folded {
+        let room = history.saturating_sub(over.excess).max(MIN_HISTORY_TOKENS);
+        let chosen = spec.choices.weak_model.clone();
+        let how = SummaryRequest { limit: room, allowance: spec.allowance, chosen, compact: None };
+        let summarized = self.summarized(&spec.history, &how, &cancel).await;
+        let next = match &summarized {
             Ok(summarized) => {
                 let history = Arc::new(summarized.messages.clone());
-                RequestSpec { history, may_forget: true, ..(*order).clone() }
+                RequestSpec { history, may_forget: true, ..(*spec).clone() }
             }
-            Err(_) => RequestSpec { may_forget: true, ..(*order).clone() },
+            Err(_) => RequestSpec { may_forget: true, ..(*spec).clone() },
         };
-        self.report(Response::Summarized { history: Arc::clone(&order.history), result: folded }).await;
-        self.composed(Arc::new(next), limit, addressee).await
+        self.respond(Response::Summarized { history: Arc::clone(&spec.history), result: summarized }).await;
+        self.compose_on_thread(Arc::new(next), limit, turn_model).await
     }
 
     /// The request as it goes out, put together on a thread that may block.
-    async fn composed(
+    async fn compose_on_thread(
         self,
-        order: Arc<RequestSpec>,
+        spec: Arc<RequestSpec>,
         limit: Option<usize>,
-        TurnModel { line, counter, .. }: TurnModel,
+        TurnModel { client, counter, .. }: TurnModel,
     ) -> Result<ContextView, Failure> {
-        let composed = tokio::task::spawn_blocking(move || {
+        let compose_on_thread = tokio::task::spawn_blocking(move || {
             caught(|| {
-                if order.map.refresh == Refresh::Always && limit.is_none() {
+                if spec.map.refresh == Refresh::Always && limit.is_none() {
                     lock(&self.shared.changed).listing = true;
                     self.survey(&AtomicBool::new(false));
                 }
-                self.compose_for(&order, false, limit, (&line.facts, &counter))
+                self.compose_for(&spec, false, limit, (&client.facts, &counter))
             })
         });
         // The thread fails only when the program is leaving.
-        composed.await.unwrap_or_else(|error| Err(Failure { message: error.to_string(), hint: String::new() }))
+        compose_on_thread.await.unwrap_or_else(|error| Err(Failure { message: error.to_string(), hint: String::new() }))
     }
 }

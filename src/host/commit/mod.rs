@@ -14,9 +14,9 @@ use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::survey::surveying::head_line;
-use super::write::{WriteOutcome, faults_of, unwrite, write};
-use super::{Host, Line, caught, lock, message_line, messages};
-use pending::{Messages, Pending, not_committed};
+use super::write::{WriteOutcome, new_syntax_faults, undo, write};
+use super::{Host, ModelClient, caught, lock, message_line, messages};
+use pending::{CommitMessages, PendingCommits, not_committed};
 use rhumb_llm::models::Dollars;
 use rhumb_session::context::{ChangedFile, change_message};
 use rhumb_session::{
@@ -34,18 +34,18 @@ pub(super) struct Commits {
     /// Held by whoever writes or commits.
     queue: tokio::sync::Mutex<()>,
     /// Ends the wait of the last of them for its message.
-    hurry: Mutex<CancellationToken>,
+    flush: Mutex<CancellationToken>,
     /// The newest write when the last message was sent.
     since: AtomicU64,
     /// Whether it was told what jj makes of the commits.
-    told_jj: AtomicBool,
+    reported_jj: AtomicBool,
 }
 
 impl Commits {
     /// A place at the end of the queue. ModelRole stands before it no longer waits for a message.
     fn line_up(&self) -> CancellationToken {
         let own = CancellationToken::new();
-        std::mem::replace(&mut *lock(&self.hurry), own.clone()).cancel();
+        std::mem::replace(&mut *lock(&self.flush), own.clone()).cancel();
         own
     }
 
@@ -57,46 +57,46 @@ impl Commits {
 impl Host {
     /// Writes files, and commits them if the settings want that.
     pub(super) fn write_and_commit(self, files: Vec<PendingWrite>, order: CommitRequest, consent: Consent) {
-        let hurry = self.shared.commits.line_up();
+        let flush = self.shared.commits.line_up();
         tokio::spawn(async move {
             let _turn = self.shared.commits.turn().await;
             let allowance = order.allowance;
             let failed = |failure| (Response::NotWritten { failure, stale: Vec::new() }, None);
-            let (report, follows) = self.on_thread(failed, move |runner| runner.write(&files, order, &consent)).await;
-            self.report(report).await;
-            let Some((pending, line)) = follows else { return };
-            let committed = self.committed(pending, &line, allowance, &hurry).await;
+            let (report, follows) = self.on_thread(failed, move |host| host.write(&files, order, &consent)).await;
+            self.respond(report).await;
+            let Some((pending, client)) = follows else { return };
+            let committed = self.committed(pending, &client, allowance, &flush).await;
             self.tell_committed(committed).await;
         });
     }
 
     /// Takes the last write back, or does it again.
-    pub(super) fn unwrite_in_turn(self, direction: Direction) {
+    pub(super) fn undo_in_turn(self, direction: Direction) {
         self.shared.commits.line_up();
         tokio::spawn(async move {
             let _turn = self.shared.commits.turn().await;
-            let work = move |runner: &Self| {
-                let shared = &runner.shared;
-                unwrite(&shared.root, runner.journal().as_ref(), direction, &shared.outfit.settings)
+            let work = move |host: &Self| {
+                let shared = &host.shared;
+                undo(&shared.root, host.journal().as_ref(), direction, &shared.env.settings)
             };
             let result = self.on_thread(Err, work).await;
-            self.report(Response::Undone { direction, result }).await;
+            self.respond(Response::Undone { direction, result }).await;
         });
     }
 
     /// Does something with git.
     pub(super) fn git(self, order: GitEffect) {
         match order {
-            GitEffect::Hurry => drop(self.shared.commits.line_up()),
+            GitEffect::FlushPendingCommits => drop(self.shared.commits.line_up()),
             GitEffect::Diff => {
                 let failed = |failure| Response::Git(GitResponse::Diff(Err(failure)));
-                self.blocking(failed, |runner| Response::Git(GitResponse::Diff(Ok(runner.written_since_message()))));
+                self.blocking(failed, |host| Response::Git(GitResponse::Diff(Ok(host.written_since_message()))));
             }
             GitEffect::Commit { message, allowance, weak_model } => {
-                let hurry = self.shared.commits.line_up();
+                let flush = self.shared.commits.line_up();
                 tokio::spawn(async move {
                     let _turn = self.shared.commits.turn().await;
-                    let committed = self.commit_users((message, weak_model.as_deref()), allowance, &hurry).await;
+                    let committed = self.commit_users((message, weak_model.as_deref()), allowance, &flush).await;
                     self.tell_committed(committed).await;
                 });
             }
@@ -104,14 +104,14 @@ impl Host {
     }
 
     /// From here on `/diff` counts, if this is a message of the developer's own.
-    pub(super) fn begin_diff(&self, order: &RequestSpec) {
+    pub(super) fn mark_diff_start(&self, order: &RequestSpec) {
         if !order.exchange.is_empty() || !order.partial.is_empty() {
             return;
         }
-        let runner = self.clone();
+        let host = self.clone();
         tokio::task::spawn_blocking(move || {
-            let newest = runner.journal().map_or(0, |journal| journal.newest());
-            runner.shared.commits.since.store(newest, Ordering::SeqCst);
+            let newest = host.journal().map_or(0, |journal| journal.newest());
+            host.shared.commits.since.store(newest, Ordering::SeqCst);
         });
     }
 
@@ -129,12 +129,12 @@ impl Host {
         files: &[PendingWrite],
         order: CommitRequest,
         consent: &Consent,
-    ) -> (Response, Option<(Pending, Line)>) {
-        let faults = faults_of(files);
+    ) -> (Response, Option<(PendingCommits, ModelClient)>) {
+        let faults = new_syntax_faults(files);
         if faults.iter().any(|fault| !consent.faults.contains(fault)) {
             return (Response::BreaksSyntax(faults), None);
         }
-        let settings = &self.shared.outfit.settings;
+        let settings = &self.shared.env.settings;
         let own_changes = order.own_changes.or(settings.dirty_commits);
         let order = CommitRequest { own_changes, ..order };
         let wanted = order.wanted.unwrap_or(settings.auto_commit).then_some(&order);
@@ -148,28 +148,28 @@ impl Host {
             Err((failure, stale)) => return (Response::NotWritten { failure, stale }, None),
         };
         let Some(pending) = pending else { return (Response::Wrote(written), None) };
-        let line = pending.is_worth_a_message().then(|| self.message_line(order.weak_model.as_deref())).flatten();
-        if let Some(line) = line {
+        let client = pending.is_worth_a_message().then(|| self.message_line(order.weak_model.as_deref())).flatten();
+        if let Some(client) = client {
             written.commit_follows = true;
-            return (Response::Wrote(written), Some((*pending, line)));
+            return (Response::Wrote(written), Some((*pending, client)));
         }
-        let committed = self.made(*pending, Messages::default());
+        let committed = self.made(*pending, CommitMessages::default());
         (Response::Wrote(with_commit(written, committed)), None)
     }
 
     /// Asks for the messages, and commits with what came in time.
     async fn committed(
         &self,
-        pending: Pending,
-        line: &Line,
+        pending: PendingCommits,
+        client: &ModelClient,
         allowance: Option<Dollars>,
-        hurry: &CancellationToken,
+        flush: &CancellationToken,
     ) -> Committed {
-        let (messages, spent) = messages(&self.shared.outfit, line, &pending, allowance, hurry).await;
+        let (messages, spent) = messages(&self.shared.env, client, &pending, allowance, flush).await;
         for spent in spent {
-            self.report(Response::Asked { turn: 0, event: AskEvent::Spent(spent) }).await;
+            self.respond(Response::Asked { turn: 0, event: AskEvent::Spent(spent) }).await;
         }
-        self.on_thread(lost, move |runner| runner.made(pending, messages)).await
+        self.on_thread(lost, move |host| host.made(pending, messages)).await
     }
 
     /// Commits what the user has not committed: what is staged, or every change of tracked files.
@@ -177,20 +177,20 @@ impl Host {
         &self,
         (message, weak_model): (Option<String>, Option<&str>),
         allowance: Option<Dollars>,
-        hurry: &CancellationToken,
+        flush: &CancellationToken,
     ) -> Committed {
         let (asks, weak_model) = (message.is_none(), weak_model.map(str::to_owned));
-        let take = move |runner: &Self| runner.take_users(asks, weak_model.as_deref());
+        let take = move |host: &Self| host.take_users(asks, weak_model.as_deref());
         let taken = self.on_thread(|failure| Err(vec![failure]), take).await;
-        let (pending, line, left) = match taken {
+        let (pending, client, left) = match taken {
             Ok(taken) => taken,
             Err(notes) => return Committed { notes, ..Committed::default() },
         };
-        let mut committed = match line {
-            Some(line) => self.committed(pending, &line, allowance, hurry).await,
+        let mut committed = match client {
+            Some(client) => self.committed(pending, &client, allowance, flush).await,
             None => {
-                let messages = Messages { ours: message, ..Messages::default() };
-                self.on_thread(lost, move |runner| runner.made(pending, messages)).await
+                let messages = CommitMessages { ours: message, ..CommitMessages::default() };
+                self.on_thread(lost, move |host| host.made(pending, messages)).await
             }
         };
         committed.notes.extend(left);
@@ -198,8 +198,8 @@ impl Host {
     }
 
     /// Whom to ask for messages, if anybody.
-    fn message_line(&self, chosen: Option<&str>) -> Option<Line> {
-        message_line(&self.shared.outfit, chosen, self.line().as_ref())
+    fn message_line(&self, chosen: Option<&str>) -> Option<ModelClient> {
+        message_line(&self.shared.env, chosen, self.client().as_ref())
     }
 
     /// What is to be committed, whom to ask for a message, and what to say of that which is left.
@@ -207,7 +207,7 @@ impl Host {
         &self,
         asks: bool,
         weak_model: Option<&str>,
-    ) -> Result<(Pending, Option<Line>, Option<Failure>), Vec<Failure>> {
+    ) -> Result<(PendingCommits, Option<ModelClient>, Option<Failure>), Vec<Failure>> {
         let failed = |error: &GitError| vec![not_committed(error)];
         let Some(repo) = self.repo_for_commit().map_err(|error| failed(&error))? else {
             let message = "This folder is not in a git repository, so nothing was committed.".to_owned();
@@ -220,8 +220,8 @@ impl Host {
             Ok(pending) => pending,
             Err(error) => return Err(failed(&error).into_iter().chain(left).collect()),
         };
-        let line = if asks { self.message_line(weak_model) } else { None };
-        Ok((pending, line, left))
+        let client = if asks { self.message_line(weak_model) } else { None };
+        Ok((pending, client, left))
     }
 
     fn repo_for_commit(&self) -> Result<Option<Repo>, GitError> {
@@ -236,9 +236,9 @@ impl Host {
         }
     }
 
-    fn made(&self, pending: Pending, messages: Messages) -> Committed {
-        let model = self.line().map(|line| line.model).unwrap_or_default();
-        let mut committed = pending.commit(messages, &self.shared.outfit.settings, &model);
+    fn made(&self, pending: PendingCommits, messages: CommitMessages) -> Committed {
+        let model = self.client().map(|client| client.model).unwrap_or_default();
+        let mut committed = pending.commit(messages, &self.shared.env.settings, &model);
         committed.notes.extend(committed.commit.is_some().then(|| self.jj_note()).flatten());
         committed
     }
@@ -246,7 +246,7 @@ impl Host {
     /// Said once: whose tool works on the same files, and what it makes of a commit.
     fn jj_note(&self) -> Option<Failure> {
         let shared = is_shared_with_jj(self.shared.root.path());
-        (shared && !self.shared.commits.told_jj.swap(true, Ordering::SeqCst)).then(|| Failure {
+        (shared && !self.shared.commits.reported_jj.swap(true, Ordering::SeqCst)).then(|| Failure {
             message:
                 "This is also a jj repository: the commit is on git's HEAD, and jj takes it in at its next command."
                     .into(),
@@ -255,11 +255,11 @@ impl Host {
     }
 
     async fn tell_committed(&self, committed: Committed) {
-        let head = self.on_thread(|_| None, |runner| head_line(&runner.shared.root)).await;
+        let head = self.on_thread(|_| None, |host| head_line(&host.shared.root)).await;
         if let Some(head) = head {
-            self.report(Response::Head(head)).await;
+            self.respond(Response::Head(head)).await;
         }
-        self.report(Response::Git(GitResponse::Committed(committed))).await;
+        self.respond(Response::Git(GitResponse::Committed(committed))).await;
     }
 
     /// Does `work` on a thread that may block; if it panics, what `failed` makes of that.
@@ -268,10 +268,10 @@ impl Host {
         failed: impl FnOnce(Failure) -> T + Send + 'static,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> T {
-        let runner = self.clone();
+        let host = self.clone();
         let (sender, done) = tokio::sync::oneshot::channel();
         tokio::task::spawn_blocking(move || {
-            drop(sender.send(caught(|| work(&runner)).unwrap_or_else(failed)));
+            drop(sender.send(caught(|| work(&host)).unwrap_or_else(failed)));
         });
         match done.await {
             Ok(result) => result,
@@ -282,7 +282,7 @@ impl Host {
 }
 
 /// What is staged, or every change of tracked files.
-fn users_changes(root: &Root, repo: &Repo) -> Result<Pending, GitError> {
+fn users_changes(root: &Root, repo: &Repo) -> Result<PendingCommits, GitError> {
     let taken =
         if repo.has_staged()? { repo.prepare_staged()? } else { repo.prepare(&repo.modified_tracked()?, None)? };
     if taken.is_empty() {
@@ -299,7 +299,7 @@ fn users_changes(root: &Root, repo: &Repo) -> Result<Pending, GitError> {
         })
         .collect();
     let message = change_message(&files, "");
-    Ok(Pending::new(root).with_users(taken, message))
+    Ok(PendingCommits::new(root).with_users(taken, message))
 }
 
 /// Of new files nobody has said yet that they belong into the repository.

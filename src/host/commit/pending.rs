@@ -9,29 +9,29 @@ use rhumb_workspace::git::{Commit, CommitOptions, GitError, PreparedCommit, Repo
 use rhumb_workspace::{Journal, PendingCommit, Root, is_secret_name};
 
 /// How long signing a commit may take.
-const SIGNING: Duration = Duration::from_secs(60);
+const SIGNING_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Commits to be made.
 #[derive(Debug)]
-pub struct Pending {
+pub struct PendingCommits {
     root: Root,
     /// The user's own changes, which come first.
-    own: Option<Part>,
+    own: Option<CommitDraft>,
     /// What was accepted, or what else is to be committed.
-    ours: Option<Part>,
+    ours: Option<CommitDraft>,
     /// Whether a model wrote it.
     by_model: bool,
     notes: Vec<Failure>,
     /// Noted for the case that the process dies before.
-    owed: Option<PendingCommit>,
+    journal_note: Option<PendingCommit>,
     /// The write that was accepted, by its number in the journal.
     recorded: Option<(Journal, u64)>,
 }
 
 /// One commit to be made.
 #[derive(Debug)]
-struct Part {
-    taken: PreparedCommit,
+struct CommitDraft {
+    prepared: PreparedCommit,
     /// The message where no model writes one.
     fallback: String,
     request: String,
@@ -39,7 +39,7 @@ struct Part {
 
 /// What a message is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wish {
+pub struct MessageRequest {
     /// What the developer asked for; may be empty.
     pub request: String,
     /// The files, each with its diff; without one where its name tells of secrets.
@@ -48,14 +48,14 @@ pub struct Wish {
 
 /// The messages that a model wrote, as far as it did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Messages {
+pub struct CommitMessages {
     /// For the user's own changes.
     pub own: Option<String>,
     /// For what was accepted.
     pub ours: Option<String>,
 }
 
-impl Pending {
+impl PendingCommits {
     /// Nothing to commit yet below `root`.
     pub(crate) fn new(root: &Root) -> Self {
         Self {
@@ -64,28 +64,28 @@ impl Pending {
             ours: None,
             by_model: false,
             notes: Vec::new(),
-            owed: None,
+            journal_note: None,
             recorded: None,
         }
     }
 
     /// First the user's own changes to these files.
-    pub(crate) fn with_own(mut self, taken: PreparedCommit, paths: &[String]) -> Self {
+    pub(crate) fn with_own(mut self, prepared: PreparedCommit, paths: &[String]) -> Self {
         let fallback = shortened(&format!("Own changes to {}", few(paths)));
-        self.own = Some(Part { taken, fallback, request: String::new() });
+        self.own = Some(CommitDraft { prepared, fallback, request: String::new() });
         self
     }
 
     /// Then what was accepted for a request.
-    pub(crate) fn with_accepted(mut self, taken: PreparedCommit, fallback: &str, request: &str) -> Self {
+    pub(crate) fn with_accepted(mut self, prepared: PreparedCommit, fallback: &str, request: &str) -> Self {
         self.by_model = true;
-        self.ours = Some(Part { taken, fallback: fallback.to_owned(), request: request.to_owned() });
+        self.ours = Some(CommitDraft { prepared, fallback: fallback.to_owned(), request: request.to_owned() });
         self
     }
 
     /// What the user wants committed as it is.
-    pub(super) fn with_users(mut self, taken: PreparedCommit, fallback: String) -> Self {
-        self.ours = Some(Part { taken, fallback, request: String::new() });
+    pub(super) fn with_users(mut self, prepared: PreparedCommit, fallback: String) -> Self {
+        self.ours = Some(CommitDraft { prepared, fallback, request: String::new() });
         self
     }
 
@@ -96,8 +96,8 @@ impl Pending {
     }
 
     /// That it is to be made is noted.
-    pub(crate) fn with_owed(mut self, owed: Option<PendingCommit>) -> Self {
-        self.owed = owed;
+    pub(crate) fn with_journal_note(mut self, journal_note: Option<PendingCommit>) -> Self {
+        self.journal_note = journal_note;
         self
     }
 
@@ -108,36 +108,36 @@ impl Pending {
     }
 
     pub(crate) fn own(&self) -> Option<&PreparedCommit> {
-        self.own.as_ref().map(|part| &part.taken)
+        self.own.as_ref().map(|part| &part.prepared)
     }
 
     /// Whether there is a commit to be made.
     pub fn is_worth_a_message(&self) -> bool {
-        [&self.own, &self.ours].into_iter().flatten().any(|part| !part.taken.is_empty())
+        [&self.own, &self.ours].into_iter().flatten().any(|part| !part.prepared.is_empty())
     }
 
     /// What the message of the user's own changes is asked for.
-    pub(super) fn own_wish(&self) -> Option<Wish> {
-        self.wish_for(self.own.as_ref()?, None)
+    pub(super) fn own_message_request(&self) -> Option<MessageRequest> {
+        self.message_request_for(self.own.as_ref()?, None)
     }
 
     /// What the message of the rest is asked for.
-    pub(crate) fn wish(&self) -> Option<Wish> {
-        self.wish_for(self.ours.as_ref()?, self.own())
+    pub(crate) fn message_request(&self) -> Option<MessageRequest> {
+        self.message_request_for(self.ours.as_ref()?, self.own())
     }
 
-    fn wish_for(&self, part: &Part, on: Option<&PreparedCommit>) -> Option<Wish> {
-        let patches = Repo::open(self.root.path()).ok()??.patches(&part.taken, on).ok()?;
+    fn message_request_for(&self, part: &CommitDraft, on: Option<&PreparedCommit>) -> Option<MessageRequest> {
+        let patches = Repo::open(self.root.path()).ok()??.patches(&part.prepared, on).ok()?;
         let shown = |path: &str, text: String| if is_secret_name(path) { String::new() } else { text };
         let change = patches.into_iter().map(|patch| (patch.path.clone(), shown(&patch.path, patch.text)));
         let change: Vec<(String, String)> = change.collect();
-        (!change.is_empty()).then(|| Wish { request: part.request.clone(), change })
+        (!change.is_empty()).then(|| MessageRequest { request: part.request.clone(), change })
     }
 
     /// Makes the commits, with the messages that are there; what `model` wrote is marked as the settings say.
-    pub fn commit(self, messages: Messages, settings: &Settings, model: &str) -> Committed {
-        // The note goes when this is over, whatever came of it: the user is told.
-        let Self { root, own, ours, by_model, notes, owed: _owed, recorded } = self;
+    pub fn commit(self, messages: CommitMessages, settings: &Settings, model: &str) -> Committed {
+        // The note goes when this is over, whatever came of it: the user is commit_note.
+        let Self { root, own, ours, by_model, notes, journal_note: _journal_note, recorded } = self;
         let mut committed = Committed { notes, ..Committed::default() };
         let repo = match Repo::open(root.path()) {
             Ok(Some(repo)) => repo,
@@ -146,10 +146,10 @@ impl Pending {
         };
         if let Some(own) = own {
             let message = messages.own.unwrap_or(own.fallback);
-            match repo.commit(own.taken, &manner(&message, settings, false)) {
+            match repo.commit(own.prepared, &commit_options(&message, settings, false)) {
                 Ok(commit) => {
                     committed.own_commit = Some(commit.short_id.clone());
-                    committed.notes.extend(told(&commit));
+                    committed.notes.extend(commit_note(&commit));
                 }
                 Err(error) => return refused(committed, &error),
             }
@@ -159,9 +159,9 @@ impl Pending {
         if by_model {
             message += &trailer(settings, model);
         }
-        match repo.commit(ours.taken, &manner(&message, settings, by_model)) {
+        match repo.commit(ours.prepared, &commit_options(&message, settings, by_model)) {
             Ok(commit) => {
-                committed.notes.extend(told(&commit));
+                committed.notes.extend(commit_note(&commit));
                 if let Some((journal, number)) = recorded {
                     journal.note_commit(number, &commit.id);
                 }
@@ -174,13 +174,13 @@ impl Pending {
 }
 
 /// How the settings want a commit made; `ours` for what the program itself put on disk.
-pub(crate) fn manner<'a>(message: &'a str, settings: &Settings, ours: bool) -> CommitOptions<'a> {
+pub(crate) fn commit_options<'a>(message: &'a str, settings: &Settings, ours: bool) -> CommitOptions<'a> {
     CommitOptions {
         message,
         mark_author: ours && settings.attribution.author,
         mark_committer: ours && settings.attribution.committer,
         hooks: settings.commit_hooks,
-        timeout: if settings.commit_hooks { settings.command_timeout } else { SIGNING },
+        timeout: if settings.commit_hooks { settings.command_timeout } else { SIGNING_TIMEOUT },
     }
 }
 
@@ -206,7 +206,7 @@ pub(crate) fn not_committed(error: &GitError) -> Failure {
 }
 
 /// What to know about a commit that was made.
-pub(crate) fn told(commit: &Commit) -> Option<Failure> {
+pub(crate) fn commit_note(commit: &Commit) -> Option<Failure> {
     let mut notes = Vec::new();
     if !commit.ignored.is_empty() {
         notes.push(format!("Not committed, because git ignores it: {}.", commit.ignored.join(", ")));

@@ -10,12 +10,12 @@ use rhumb_tokens::TokenCounter;
 /// The last map, and what it was made for.
 #[derive(Debug, Default)]
 pub struct MapCache {
-    kept: Mutex<Option<(Occasion, Arc<RepoMap>)>>,
+    kept: Mutex<Option<(MapKey, Arc<RepoMap>)>>,
 }
 
 /// What a map was made for. Two equal ones have the same map.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Occasion {
+struct MapKey {
     budget: usize,
     refreshes: u64,
     chat_files: Option<Vec<String>>,
@@ -29,13 +29,13 @@ struct Occasion {
 }
 
 /// Files that rank first and that a steady map must hold.
-const LEADS: usize = 5;
+const TOP_FILES: usize = 5;
 
-impl Occasion {
+impl MapKey {
     /// Whether nothing but the message is another.
     fn differs_in_words(&self, other: &Self) -> bool {
-        let graph = |occasion: &Self| occasion.rest.as_ref().map(|(_, graph)| *graph);
-        let wordless = |occasion: &Self| Self { rest: None, ..occasion.clone() };
+        let graph = |key: &Self| key.rest.as_ref().map(|(_, graph)| *graph);
+        let wordless = |key: &Self| Self { rest: None, ..key.clone() };
         graph(self) == graph(other) && wordless(self) == wordless(other)
     }
 }
@@ -43,11 +43,11 @@ impl Occasion {
 /// Whether a map names the files that rank first in another one.
 fn holds_leads(old: &RepoMap, new: &RepoMap) -> bool {
     let named: HashSet<&str> = old.text.lines().map(|line| line.strip_suffix(':').unwrap_or(line)).collect();
-    new.files.iter().take(LEADS).all(|file| named.contains(&*file.path))
+    new.files.iter().take(TOP_FILES).all(|file| named.contains(&*file.path))
 }
 
 impl MapCache {
-    /// The map for an order: the last one if nothing happened that moves it, else a new one.
+    /// The map for an spec: the last one if nothing happened that moves it, else a new one.
     ///
     /// A `steady` map is one that a server keeps in its cache, with all that follows it: it is not moved by other words alone, as
     /// long as the files that now rank first are in it.
@@ -55,34 +55,34 @@ impl MapCache {
         &self,
         graph: &Arc<TagGraph>,
         provisional: bool,
-        order: &RequestSpec,
+        spec: &RequestSpec,
         request: &MapRequest,
         steady: bool,
         counter: &dyn TokenCounter,
     ) -> Arc<RepoMap> {
-        let occasion = Occasion {
+        let key = MapKey {
             budget: request.budget,
-            refreshes: order.map.refreshes,
-            chosen: [order.map.pinned.iter().cloned().collect(), order.map.banned.iter().cloned().collect()],
-            chat_files: (order.map.refresh != Refresh::Manual).then(|| request.chat_files.clone()),
+            refreshes: spec.map.refreshes,
+            chosen: [spec.map.pinned.iter().cloned().collect(), spec.map.banned.iter().cloned().collect()],
+            chat_files: (spec.map.refresh != Refresh::Manual).then(|| request.chat_files.clone()),
             // A survey is another graph; the old one is kept by the map, so that its place is not used again.
-            rest: order.map.refresh.follows_disk().then(|| (request.message.clone(), Arc::as_ptr(graph).addr())),
+            rest: spec.map.refresh.follows_disk().then(|| (request.message.clone(), Arc::as_ptr(graph).addr())),
             provisional,
             exact: counter.exact(),
         };
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, map)) = kept.as_ref().filter(|(known, _)| *known == occasion) {
+        if let Some((_, map)) = kept.as_ref().filter(|(known, _)| *known == key) {
             return Arc::clone(map);
         }
         let ranking = Ranking::new(graph, request, &Weights::default());
         let mut map = Arc::new(RepoMap::of_ranking(ranking, request, counter));
         if let Some((known, old)) = kept.as_ref().filter(|_| steady)
-            && known.differs_in_words(&occasion)
+            && known.differs_in_words(&key)
             && holds_leads(old, &map)
         {
             map = Arc::clone(old);
         }
-        *kept = Some((occasion, Arc::clone(&map)));
+        *kept = Some((key, Arc::clone(&map)));
         map
     }
 }
@@ -117,10 +117,10 @@ mod tests {
     #[test]
     fn a_steady_map_moves_only_for_files_that_it_does_not_hold() {
         let (kept, graph, counter) = (MapCache::default(), graph(), CachedCounter::for_model("m"));
-        let order = RequestSpec::default();
+        let spec = RequestSpec::default();
         let map = |message: &str, steady| {
             let request = MapRequest { message: message.into(), budget: 600, ..MapRequest::default() };
-            kept.map(&graph, false, &order, &request, steady, &counter)
+            kept.map(&graph, false, &spec, &request, steady, &counter)
         };
         let first = map("why does moor_7 fail", false);
         assert!(first.text.contains("moor_7") && !first.text.contains("moor_239"), "{}", first.text);

@@ -9,7 +9,7 @@ use rhumb_session::Failure;
 use rhumb_session::context::Prompts;
 
 /// A prompt has at most this many bytes; a larger file is something else.
-const MOST_BYTES: u64 = 256 * 1024;
+const MAX_BYTES: u64 = 256 * 1024;
 
 /// The prompts in force, with those of `folder` (each a file `NAME.md`) in their places, and what to tell about these. Without
 /// a folder they are ours.
@@ -53,7 +53,7 @@ fn files(folder: &Path) -> io::Result<(BTreeMap<String, String>, Unread)> {
 
 fn read(path: &Path) -> io::Result<String> {
     let meta = fs::metadata(path)?;
-    if !meta.is_file() || meta.len() > MOST_BYTES {
+    if !meta.is_file() || meta.len() > MAX_BYTES {
         return Err(io::Error::other("it is no text of at most 256 KiB"));
     }
     fs::read_to_string(path)

@@ -132,17 +132,17 @@ impl RequestEnv {
     }
 
     /// What the model is asked for.
-    pub fn task(&self, order: &RequestSpec, model: &Model) -> Task {
-        let format = self.edit_format(order, model);
-        let shell_commands = order.suggest;
-        Task { mode: order.mode, mark_cache: self.settings.cache_prompts, shell_commands, ..Task::code(format) }
+    pub fn task(&self, spec: &RequestSpec, model: &Model) -> Task {
+        let format = self.edit_format(spec, model);
+        let shell_commands = spec.suggest;
+        Task { mode: spec.mode, mark_cache: self.settings.cache_prompts, shell_commands, ..Task::code(format) }
     }
 
     /// How the model writes edits.
-    fn edit_format(&self, order: &RequestSpec, model: &Model) -> EditFormat {
+    fn edit_format(&self, spec: &RequestSpec, model: &Model) -> EditFormat {
         let editor_edit_format = self.settings.editor_edit_format;
-        let edit_format = order.choices.edit_format.over(self.settings.edit_format);
-        match order.mode {
+        let edit_format = spec.choices.edit_format.over(self.settings.edit_format);
+        match spec.mode {
             // What was set for one model says nothing of another that is known.
             Mode::Editor => editor_edit_format.or(edit_format.filter(|_| !model.known)).unwrap_or(model.edit_format),
             _ => edit_format.unwrap_or(model.edit_format),
@@ -176,12 +176,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let settings = Settings { state_folder: Some(folder.path().to_owned()), ..Settings::default() };
         let model = Model::unknown("m");
-        let (outfit, _) = RequestEnv::of_user(settings.clone());
-        outfit.learn(&model, 1_000, 1.0, 1_300);
-        assert_eq!(outfit.factor(&model), 1.0, "one request is not enough");
-        outfit.learn(&model, 1_000, 1.0, 1_300);
-        outfit.learn(&model, 1_300, 1.3, 1_300);
-        assert!((outfit.factor(&model) - 1.3).abs() < 0.01);
+        let (env, _) = RequestEnv::of_user(settings.clone());
+        env.learn(&model, 1_000, 1.0, 1_300);
+        assert_eq!(env.factor(&model), 1.0, "one request is not enough");
+        env.learn(&model, 1_000, 1.0, 1_300);
+        env.learn(&model, 1_300, 1.3, 1_300);
+        assert!((env.factor(&model) - 1.3).abs() < 0.01);
         use rhumb_tokens::TokenCounter as _;
         let text = "fn main() {}\n".repeat(100);
         let plain = CachedCounter::for_model("m").count(&text);

@@ -13,15 +13,15 @@ use rhumb_session::{ConnectEffect, ConnectResponse, Failure, NewKey, Response};
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Host {
-    pub(crate) fn connecting(self, order: ConnectEffect) {
-        match order {
+    pub(crate) fn connecting(self, effect: ConnectEffect) {
+        match effect {
             ConnectEffect::Search => {
-                let runner = self.clone();
+                let host = self.clone();
                 tokio::spawn(async move {
-                    runner.report(Response::Connecting(ConnectResponse::Servers(local_servers().await))).await;
+                    host.respond(Response::Connecting(ConnectResponse::Servers(local_servers().await))).await;
                 });
-                self.blocking(Response::Failed, |runner| {
-                    Response::Connecting(ConnectResponse::Keys(runner.shared.outfit.settings.key_search()))
+                self.blocking(Response::Failed, |host| {
+                    Response::Connecting(ConnectResponse::Keys(host.shared.env.settings.key_search()))
                 });
             }
             ConnectEffect::Key(new) => drop(tokio::spawn(self.take_key(new))),
@@ -30,7 +30,7 @@ impl Host {
 
     /// Checks a key with its server, stores it and connects. A key that the server refuses is not stored.
     async fn take_key(self, new: NewKey) {
-        let endpoint = self.shared.outfit.settings.endpoint_with_key(&new.provider, &new.key);
+        let endpoint = self.shared.env.settings.endpoint_with_key(&new.provider, &new.key);
         let checked = match endpoint.as_ref().map(HttpProvider::new) {
             None => Err(Failure {
                 message: format!("There is no provider {} that takes a key.", new.provider),
@@ -40,16 +40,16 @@ impl Host {
             Some(Ok(server)) => check(&server, &new.provider).await,
         };
         match checked {
-            Err(failure) => self.report(Response::Connecting(ConnectResponse::KeyRefused(failure))).await,
+            Err(failure) => self.respond(Response::Connecting(ConnectResponse::KeyRefused(failure))).await,
             Ok(checked) => {
                 let failed = |failure| Response::Connecting(ConnectResponse::KeyRefused(failure));
-                self.blocking(failed, move |runner| runner.store_and_connect(&new, checked));
+                self.blocking(failed, move |host| host.store_and_connect(&new, checked));
             }
         }
     }
 
     fn store_and_connect(&self, new: &NewKey, checked: Checked) -> Response {
-        let settings = &self.shared.outfit.settings;
+        let settings = &self.shared.env.settings;
         let refused = |message: String, hint: String| {
             Response::Connecting(ConnectResponse::KeyRefused(Failure { message, hint }))
         };
@@ -58,13 +58,13 @@ impl Host {
             Err(error) => return refused(sentence(&format!("{error}.")), sentence(&format!("{}.", error.hint()))),
         };
         let note = checked.note.or_else(|| hidden(settings, &new.provider, &source));
-        self.report_now(Response::Connecting(ConnectResponse::KeyStored {
+        self.respond_now(Response::Connecting(ConnectResponse::KeyStored {
             provider: new.provider.clone(),
             source,
             note,
         }));
-        match connect_model(&self.shared.outfit, &model_to_ask(settings, new, &checked.models)) {
-            Ok(Some(line)) => self.set_line(line),
+        match connect_model(&self.shared.env, &model_to_ask(settings, new, &checked.models)) {
+            Ok(Some(client)) => self.set_client(client),
             Ok(None) => {
                 refused("The key was stored, but no model could be connected.".into(), "Name one: /model NAME.".into())
             }
@@ -165,7 +165,7 @@ mod tests {
         format!("http://{address}/v1")
     }
 
-    fn runner(home: &Path, url: &str, reports: mpsc::Sender<Response>) -> Host {
+    fn host(home: &Path, url: &str, reports: mpsc::Sender<Response>) -> Host {
         let at = || home.to_owned();
         let paths = Paths { home: at(), config: at(), cache: at(), state: at() };
         let text = format!("[providers.quay]\nbase_url = \"{url}\"\nkey_env = \"QUAY_KEY\"\n");
@@ -178,10 +178,10 @@ mod tests {
     async fn a_refused_key_is_not_stored_and_a_good_one_connects_without_a_restart() {
         let (home, url) = (tempfile::tempdir().unwrap(), serve().await);
         let (reports, mut incoming) = mpsc::channel(8);
-        let runner = runner(home.path(), &url, reports);
+        let host = host(home.path(), &url, reports);
         let enter = |key: &str| {
             let new = NewKey { provider: "quay".into(), model: String::new(), key: SecretString::from(key) };
-            runner.execute(Effect::Connecting(ConnectEffect::Key(new)));
+            host.execute(Effect::Connecting(ConnectEffect::Key(new)));
         };
         enter("sk-wrong");
         let report = incoming.recv().await;
@@ -197,7 +197,7 @@ mod tests {
         let report = incoming.recv().await;
         let Some(Response::Connected { model, .. }) = report else { panic!("{report:?}") };
         assert_eq!(model, "tide-7b", "the first that the server lists");
-        runner.execute(Effect::Connecting(ConnectEffect::Search));
+        host.execute(Effect::Connecting(ConnectEffect::Search));
         let keys = loop {
             match incoming.recv().await {
                 Some(Response::Connecting(ConnectResponse::Keys(keys))) => break keys,
@@ -214,8 +214,8 @@ mod tests {
         let lacks = |vars: &[(&str, &str)], model: &str| {
             let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
             let sources = Sources { flags: Overrides::default(), env: &env, paths: None, dirs: None };
-            let outfit = RequestEnv::new(Settings::load(&sources).unwrap());
-            connect_model(&outfit, model).unwrap().and_then(|line| line.lacks_key_of)
+            let env = RequestEnv::new(Settings::load(&sources).unwrap());
+            connect_model(&env, model).unwrap().and_then(|client| client.lacks_key_of)
         };
         assert_eq!(lacks(&[], "anthropic/claude-sonnet-4-5").as_deref(), Some("anthropic"));
         assert_eq!(lacks(&[("ANTHROPIC_API_KEY", "k")], "anthropic/claude-sonnet-4-5"), None);

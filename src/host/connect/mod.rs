@@ -12,7 +12,7 @@ use rhumb_llm::{HttpProvider, LlmError, Provider, Timeouts};
 
 /// A provider and the model to ask it for.
 #[derive(Clone)]
-pub struct Line {
+pub struct ModelClient {
     /// The provider.
     pub provider: Arc<dyn Provider>,
     /// The model; empty until one is named.
@@ -27,8 +27,8 @@ pub struct Line {
     pub lacks_key_of: Option<String>,
 }
 
-impl Line {
-    /// A line to `provider` without notes.
+impl ModelClient {
+    /// A client to `provider` without notes.
     pub fn new(provider: Arc<dyn Provider>, model: String) -> Self {
         let facts = Arc::new(Catalog::bundled().find(&model));
         Self { provider, model, facts, notes: Vec::new(), configured: false, lacks_key_of: None }
@@ -61,17 +61,17 @@ impl ConnectError {
 ///
 /// # Errors
 /// The settings are ambiguous, a key cannot be had or sent, or the address is none.
-pub fn connect(outfit: &RequestEnv) -> Result<Option<Line>, ConnectError> {
-    connect_model(outfit, outfit.settings.model.as_deref().unwrap_or_default())
+pub fn connect(env: &RequestEnv) -> Result<Option<ModelClient>, ConnectError> {
+    connect_model(env, env.settings.model.as_deref().unwrap_or_default())
 }
 
 /// The same for another model than that of the settings, or the one that a short name stands for.
 ///
 /// # Errors
 /// As [`connect`].
-pub fn connect_model(outfit: &RequestEnv, name: &str) -> Result<Option<Line>, ConnectError> {
-    let RequestEnv { settings, catalog, .. } = outfit;
-    let name = meant(outfit, name);
+pub fn connect_model(env: &RequestEnv, name: &str) -> Result<Option<ModelClient>, ConnectError> {
+    let RequestEnv { settings, catalog, .. } = env;
+    let name = meant(env, name);
     let Some(endpoint) = settings.endpoint(&name)? else {
         return Ok(None);
     };
@@ -87,7 +87,7 @@ pub fn connect_model(outfit: &RequestEnv, name: &str) -> Result<Option<Line>, Co
     if !facts.known && !facts.name.is_empty() && settings.context_window.is_none() {
         notes.push(unknown_note(&facts));
     }
-    Ok(Some(Line {
+    Ok(Some(ModelClient {
         provider: Arc::new(provider),
         model: endpoint.model,
         facts: Arc::new(facts),
@@ -99,9 +99,9 @@ pub fn connect_model(outfit: &RequestEnv, name: &str) -> Result<Option<Line>, Co
 
 /// What is known of the model of the settings, as it would be asked. Nothing is connected and no command run; where it cannot be
 /// said who would be asked, the name is all there is.
-pub fn facts(outfit: &RequestEnv) -> Model {
-    let RequestEnv { settings, catalog, .. } = outfit;
-    let name = meant(outfit, settings.model.as_deref().unwrap_or_default());
+pub fn facts(env: &RequestEnv) -> Model {
+    let RequestEnv { settings, catalog, .. } = env;
+    let name = meant(env, settings.model.as_deref().unwrap_or_default());
     match settings.endpoint_without_key(&name) {
         Ok(Some(endpoint)) => catalog.find_at(&endpoint.provider, &endpoint.model),
         _ => catalog.find(&name),
@@ -110,8 +110,8 @@ pub fn facts(outfit: &RequestEnv) -> Model {
 
 /// What a name stands for. A server of the user's own knows its models by names of its own: only the user's short names mean
 /// something there.
-fn meant(outfit: &RequestEnv, name: &str) -> String {
-    let RequestEnv { settings, catalog, .. } = outfit;
+fn meant(env: &RequestEnv, name: &str) -> String {
+    let RequestEnv { settings, catalog, .. } = env;
     if settings.base_url.is_some() { settings.model_named(name) } else { catalog.resolve(name) }
 }
 
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::config::{Overrides, Settings, Sources};
 
-    fn outfit(vars: &[(&str, &str)]) -> RequestEnv {
+    fn env(vars: &[(&str, &str)]) -> RequestEnv {
         let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         let sources = Sources { flags: Overrides::default(), env: &env, paths: None, dirs: None };
         RequestEnv::new(Settings::load(&sources).unwrap())
@@ -138,16 +138,16 @@ mod tests {
 
     #[test]
     fn a_short_name_asks_the_maker_of_what_it_stands_for() {
-        let outfit = outfit(&[("ANTHROPIC_API_KEY", "k"), ("OPENAI_API_KEY", "k")]);
-        let line = connect_model(&outfit, "sonnet").unwrap().unwrap();
-        assert!(line.model.starts_with("claude-sonnet-") && line.facts.known, "{}", line.model);
-        let line = connect_model(&outfit, "mini").unwrap().unwrap();
-        assert!(line.model.starts_with("gpt-") && line.facts.prices.is_some(), "{}", line.model);
+        let env = env(&[("ANTHROPIC_API_KEY", "k"), ("OPENAI_API_KEY", "k")]);
+        let client = connect_model(&env, "sonnet").unwrap().unwrap();
+        assert!(client.model.starts_with("claude-sonnet-") && client.facts.known, "{}", client.model);
+        let client = connect_model(&env, "mini").unwrap().unwrap();
+        assert!(client.model.starts_with("gpt-") && client.facts.prices.is_some(), "{}", client.model);
     }
 
     #[test]
     fn what_a_named_model_lacks_is_told_by_its_variable() {
-        let lacking = |vars: &[(&str, &str)], model: &str| outfit(vars).settings.lacking(model);
+        let lacking = |vars: &[(&str, &str)], model: &str| env(vars).settings.lacking(model);
         let told = Some("gpt-5 needs OPENAI_API_KEY, which is not set".to_owned());
         assert_eq!(lacking(&[], "gpt-5"), told);
         assert!(lacking(&[], "sonnet").is_some_and(|told| told.starts_with("sonnet needs ANTHROPIC_API_KEY")));
@@ -157,9 +157,9 @@ mod tests {
 
     #[test]
     fn a_server_of_the_users_own_knows_its_names_itself() {
-        let outfit = outfit(&[("RHUMB_BASE_URL", "http://127.0.0.1:1/v1")]);
-        let line = connect_model(&outfit, "mini").unwrap().unwrap();
-        assert_eq!((line.model.as_str(), line.facts.known), ("mini", false));
+        let env = env(&[("RHUMB_BASE_URL", "http://127.0.0.1:1/v1")]);
+        let client = connect_model(&env, "mini").unwrap().unwrap();
+        assert_eq!((client.model.as_str(), client.facts.known), ("mini", false));
     }
 
     #[test]
@@ -169,8 +169,8 @@ mod tests {
             [("OPENAI_API_KEY", "k"), ("RHUMB_MODEL", "mini")],
             [("ANTHROPIC_API_KEY", "k"), ("RHUMB_MODEL", "")],
         ] {
-            let outfit = outfit(&vars);
-            assert_eq!(facts(&outfit), *connect(&outfit).unwrap().unwrap().facts, "{vars:?}");
+            let env = env(&vars);
+            assert_eq!(facts(&env), *connect(&env).unwrap().unwrap().facts, "{vars:?}");
         }
     }
 }

@@ -1,35 +1,35 @@
 //! Turning to another model, and whether its server has it.
 
-use crate::host::{Host, Line, connect_model};
+use crate::host::{Host, ModelClient, connect_model};
 use rhumb_session::{ConnectResponse, Failure, Level, LookupResponse, Response};
 use rhumb_text::nearest;
 
 /// As many names are told of those that a server lists.
-const MOST_TOLD: usize = 5;
+const MAX_LISTED_MODELS: usize = 5;
 
 impl Host {
     /// Asks another model from now on.
     pub(crate) fn use_model(self, model: String) {
         // The settings may have to run a command for the key of another provider.
-        self.blocking(Response::Failed, move |runner| {
+        self.blocking(Response::Failed, move |host| {
             // A server that was picked on this machine goes on answering, by any name.
-            let picked = runner.line().filter(|line| !line.configured);
-            let line = match picked {
-                Some(line) => Line::new(line.provider, model),
-                None => match connect_model(&runner.shared.outfit, &model) {
-                    Ok(Some(Line { lacks_key_of: Some(provider), .. })) => {
+            let picked = host.client().filter(|client| !client.configured);
+            let client = match picked {
+                Some(client) => ModelClient::new(client.provider, model),
+                None => match connect_model(&host.shared.env, &model) {
+                    Ok(Some(ModelClient { lacks_key_of: Some(provider), .. })) => {
                         return key_missing(Some(provider), model);
                     }
-                    Ok(Some(line)) => line,
-                    Ok(None) => return key_missing(runner.shared.outfit.settings.maker_of(&model), model),
+                    Ok(Some(client)) => client,
+                    Ok(None) => return key_missing(host.shared.env.settings.maker_of(&model), model),
                     Err(error) => {
                         return Response::Failed(Failure { message: format!("{error}."), hint: error.hint() });
                     }
                 },
             };
-            let model = line.model.clone();
-            let connected = runner.set_line(line);
-            tokio::spawn(runner.clone().tell_if_unlisted(model));
+            let model = client.model.clone();
+            let connected = host.set_client(client);
+            tokio::spawn(host.clone().tell_if_unlisted(model));
             connected
         });
     }
@@ -38,9 +38,9 @@ impl Host {
     async fn tell_if_unlisted(self, model: String) {
         let served = self.served_models().await;
         // Whoever has turned to yet another one meanwhile does not wonder about this one.
-        let Some(line) = self.line().filter(|line| line.model == model) else { return };
-        if let Some((text, hint)) = unlisted(&line.provider.name(), &model, &served) {
-            self.report(Response::LookedUp(LookupResponse::Told { level: Level::Warning, text, hint })).await;
+        let Some(client) = self.client().filter(|client| client.model == model) else { return };
+        if let Some((text, hint)) = unlisted(&client.provider.name(), &model, &served) {
+            self.respond(Response::LookedUp(LookupResponse::Told { level: Level::Warning, text, hint })).await;
         }
     }
 }
@@ -76,8 +76,8 @@ fn unlisted(host: &str, model: &str, served: &[String]) -> Option<(String, Strin
         return None;
     }
     let near = nearest(model, served.iter().map(String::as_str)).map(|near| format!("Did you mean {near}? "));
-    let first: Vec<&str> = served.iter().take(MOST_TOLD).map(String::as_str).collect();
-    let more = if served.len() > MOST_TOLD { " …" } else { "" };
+    let first: Vec<&str> = served.iter().take(MAX_LISTED_MODELS).map(String::as_str).collect();
+    let more = if served.len() > MAX_LISTED_MODELS { " …" } else { "" };
     let hint = format!("{}It lists {}{more}; /models shows all.", near.unwrap_or_default(), first.join(", "));
     Some((format!("{host} does not list {model}."), hint))
 }

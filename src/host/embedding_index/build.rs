@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::{IndexControl, IndexError, Meaning};
+use super::{IndexControl, IndexError, PassageVectors};
 use crate::host::Survey;
 use crate::store::vectors::{TextKey, VectorStore};
 use rhumb_index::repo_map::MapIndex;
@@ -29,7 +29,7 @@ pub struct IndexRequest<'o> {
     /// What is known of them.
     pub survey: &'o Survey,
     /// What the same model made of them before, in this process.
-    pub before: Option<&'o Meaning>,
+    pub before: Option<&'o PassageVectors>,
     /// ModelRole makes vectors.
     pub embedder: &'o dyn Embedder,
     /// Where vectors are kept.
@@ -51,7 +51,7 @@ pub enum IndexStep {
 #[derive(Debug)]
 pub struct Indexed {
     /// The vectors.
-    pub meaning: Meaning,
+    pub meaning: PassageVectors,
     /// How many texts were embedded for it.
     pub embedded: usize,
     /// How many texts have no vector.
@@ -66,16 +66,16 @@ pub struct Indexed {
 /// # Errors
 /// The embedder or the store fails, or it was cancelled.
 pub async fn index(
-    order: IndexRequest<'_>,
+    request: IndexRequest<'_>,
     control: &IndexControl,
     progress: &(dyn Fn(IndexStep) + Send + Sync),
 ) -> Result<Indexed, IndexError> {
-    let (store, mut aside) = VectorStore::open(order.folder)?;
-    let indexed = match pass(order, store, control, progress).await {
+    let (store, mut aside) = VectorStore::open(request.folder)?;
+    let indexed = match pass(request, store, control, progress).await {
         Err(IndexError::Store(error)) if error.is_damage() => {
-            let (store, moved) = VectorStore::reopen(order.folder)?;
+            let (store, moved) = VectorStore::reopen(request.folder)?;
             aside = moved.or(aside);
-            pass(order, store, control, progress).await
+            pass(request, store, control, progress).await
         }
         done => done,
     };
@@ -86,17 +86,17 @@ pub async fn index(
 ///
 /// # Errors
 /// The store cannot be read, or it was cancelled.
-pub fn estimate(order: IndexRequest<'_>, control: &IndexControl) -> Result<IndexEstimate, IndexError> {
-    let mut store = VectorStore::open_existing(order.folder)?;
+pub fn estimate(request: IndexRequest<'_>, control: &IndexControl) -> Result<IndexEstimate, IndexError> {
+    let mut store = VectorStore::open_existing(request.folder)?;
     let mut estimate = IndexEstimate::default();
-    for slice in order.survey.files.chunks(SLICE) {
+    for slice in request.survey.files.chunks(SLICE) {
         if control.is_cancelled() {
             return Err(IndexError::Cancelled);
         }
-        for file in cut(order, slice) {
+        for file in cut(request, slice) {
             let rows = match (&mut store, &file.texts) {
                 (_, Texts::Known(_)) => continue,
-                (Some(store), Texts::Cut(texts)) => store.rows(order.embedder.identity(), &keys(texts))?,
+                (Some(store), Texts::Cut(texts)) => store.rows(request.embedder.identity(), &keys(texts))?,
                 (None, Texts::Cut(texts)) => vec![None; texts.len()],
             };
             let Texts::Cut(texts) = &file.texts else { continue };
@@ -111,25 +111,25 @@ pub fn estimate(order: IndexRequest<'_>, control: &IndexControl) -> Result<Index
 }
 
 async fn pass(
-    order: IndexRequest<'_>,
+    request: IndexRequest<'_>,
     mut store: VectorStore,
     control: &IndexControl,
     progress: &(dyn Fn(IndexStep) + Send + Sync),
 ) -> Result<Indexed, IndexError> {
-    let identity = order.embedder.identity();
-    let mut indexed = Indexed { meaning: Meaning::new(identity), embedded: 0, missing: 0, aside: None };
-    let total = order.survey.files.len();
-    for (at, slice) in order.survey.files.chunks(SLICE).enumerate() {
+    let identity = request.embedder.identity();
+    let mut indexed = Indexed { meaning: PassageVectors::new(identity), embedded: 0, missing: 0, aside: None };
+    let total = request.survey.files.len();
+    for (at, slice) in request.survey.files.chunks(SLICE).enumerate() {
         // Bringing it up to date after an edit is over before anybody could read how far it is.
-        if order.before.is_none() || indexed.embedded > 0 {
+        if request.before.is_none() || indexed.embedded > 0 {
             progress(IndexStep::Files(at * SLICE, total));
         }
         control.point().await?;
-        let files = cut(order, slice);
+        let files = cut(request, slice);
         let texts: Vec<&EmbeddingText> = files.iter().flat_map(FileTexts::cut).collect();
         let mut known = known_rows(&mut store, identity, &texts)?;
-        if order.embed {
-            indexed.embedded += embed_missing(order, &mut store, &texts, &mut known, control, progress).await?;
+        if request.embed {
+            indexed.embedded += embed_missing(request, &mut store, &texts, &mut known, control, progress).await?;
         }
         indexed.missing += texts.iter().filter(|text| !known.contains_key(&TextKey::of(&text.text))).count();
         for file in files {
@@ -160,14 +160,14 @@ fn known_rows(
 
 /// Embeds the texts that are not known and keeps their vectors; how many there were.
 async fn embed_missing(
-    order: IndexRequest<'_>,
+    request: IndexRequest<'_>,
     store: &mut VectorStore,
     texts: &[&EmbeddingText],
     known: &mut BTreeMap<TextKey, QuantizedVector>,
     control: &IndexControl,
     progress: &(dyn Fn(IndexStep) + Send + Sync),
 ) -> Result<usize, IndexError> {
-    // Each once, in the order of the files.
+    // Each once, in the request of the files.
     let mut seen = std::collections::BTreeSet::new();
     let is_new = |text: &&&EmbeddingText| {
         let key = TextKey::of(&text.text);
@@ -175,16 +175,16 @@ async fn embed_missing(
     };
     let missing: Vec<String> = texts.iter().filter(is_new).map(|text| text.text.clone()).collect();
     let on_wait = |wait, why: &str| progress(IndexStep::Waiting(wait, why.to_owned()));
-    for batch in batches(&missing, order.embedder.batch()) {
+    for batch in batches(&missing, request.embedder.batch()) {
         control.point().await?;
         let batch = missing.get(batch).unwrap_or_default();
-        let embed = order.embedder.embed(batch, TextKind::Passage, &on_wait);
+        let embed = request.embedder.embed(batch, TextKind::Passage, &on_wait);
         let vectors = control.unless_cancelled(embed).await??;
         let row =
             |vector: &Vec<f32>| QuantizedVector::new(vector).unwrap_or_else(|| QuantizedVector::zero(vector.len()));
         let rows: Vec<(TextKey, QuantizedVector)> =
             batch.iter().zip(&vectors).map(|(text, vector)| (TextKey::of(text), row(vector))).collect();
-        store.keep(order.embedder.identity(), &rows)?;
+        store.keep(request.embedder.identity(), &rows)?;
         known.extend(rows);
     }
     Ok(missing.len())
@@ -219,16 +219,16 @@ fn keys(texts: &[EmbeddingText]) -> Vec<TextKey> {
 
 /// The texts of some files. Those with secrets have none, nor have those that the index did not take in: what is ignored, too large,
 /// data or no text.
-fn cut(order: IndexRequest<'_>, files: &[FileEntry]) -> Vec<FileTexts> {
-    let before = order.before.filter(|before| before.identity == order.embedder.identity());
-    let index = order.survey.graph.index();
+fn cut(request: IndexRequest<'_>, files: &[FileEntry]) -> Vec<FileTexts> {
+    let before = request.before.filter(|before| before.identity == request.embedder.identity());
+    let index = request.survey.graph.index();
     let of_file = |entry: &FileEntry| {
         let file = index.file_at(&entry.path).filter(|file| !entry.secret && index.record(*file).is_some())?;
         let path = Arc::clone(&index.files().get(file as usize)?.path);
         let unchanged = before.and_then(|before| before.unchanged(&entry.path, entry.stamp));
         let texts = match unchanged {
             Some(rows) => Texts::Known(rows.collect()),
-            None => Texts::Cut(read_and_cut(order.root, index, file, &entry.path)?),
+            None => Texts::Cut(read_and_cut(request.root, index, file, &entry.path)?),
         };
         Some(FileTexts { path, stamp: entry.stamp, texts })
     };

@@ -22,7 +22,7 @@ pub use control::IndexControl;
 pub use embedder::{embedder, may_send, model_folder};
 pub use error::IndexError;
 pub use status::IndexStatus;
-pub use vectors::Meaning;
+pub use vectors::PassageVectors;
 
 use super::{Host, Survey, caught, lock, map_store};
 use crate::config::{EmbeddingsSource, Settings};
@@ -32,39 +32,39 @@ use rhumb_llm::models::{Catalog, Tokens};
 use rhumb_session::{Failure, IndexEffect, IndexResponse, LookupResponse, Page, Response};
 use rhumb_workspace::Root;
 
-/// What the runner knows of the index.
+/// What the host knows of the index.
 #[derive(Default)]
 pub(super) struct Indexing {
     /// ModelRole makes vectors, once it was opened.
     embedder: Mutex<Option<Arc<dyn Embedder>>>,
-    meaning: Mutex<Option<Arc<Meaning>>>,
+    meaning: Mutex<Option<Arc<PassageVectors>>>,
     /// The index that is being made.
     running: Mutex<Option<IndexControl>>,
     /// Something changed meanwhile.
     again: AtomicBool,
     /// The user does not want to be asked again, or has stopped it.
     declined: AtomicBool,
-    /// A failure was told, and is not told again until something works.
-    told: AtomicBool,
+    /// A failure was reported, and is not reported again until something works.
+    reported: AtomicBool,
 }
 
 impl Indexing {
     /// The embedder and what is known by it; `None` before anything is.
-    pub(super) fn ready(&self) -> Option<(Arc<dyn Embedder>, Arc<Meaning>)> {
+    pub(super) fn ready(&self) -> Option<(Arc<dyn Embedder>, Arc<PassageVectors>)> {
         lock(&self.embedder).clone().zip(lock(&self.meaning).clone())
     }
 }
 
 impl Host {
     /// Carries out what the user wants of the index.
-    pub(super) fn index_command(self, command: IndexEffect) {
+    pub(super) fn index_effect(self, effect: IndexEffect) {
         let indexing = &self.shared.indexing;
         let running = lock(&indexing.running).clone();
-        match command {
+        match effect {
             IndexEffect::Build { agreed } => {
                 indexing.declined.store(false, Ordering::SeqCst);
-                indexing.told.store(false, Ordering::SeqCst);
-                if self.shared.outfit.settings.embeddings.source == EmbeddingsSource::Off {
+                indexing.reported.store(false, Ordering::SeqCst);
+                if self.shared.env.settings.embeddings.source == EmbeddingsSource::Off {
                     return self.tell_index_failure(&IndexError::Off);
                 }
                 self.start_index(agreed);
@@ -73,7 +73,7 @@ impl Host {
             IndexEffect::Pause(pause) => {
                 if let Some(control) = running {
                     control.pause(pause);
-                    self.report_now(Response::Indexing(IndexResponse::Paused(pause)));
+                    self.respond_now(Response::Indexing(IndexResponse::Paused(pause)));
                 }
             }
             IndexEffect::Cancel => {
@@ -81,12 +81,12 @@ impl Host {
                 running.iter().for_each(IndexControl::cancel);
             }
             IndexEffect::Status => self.blocking(Response::Failed, Self::index_page),
-            IndexEffect::Delete => self.blocking(Response::Failed, move |runner| {
-                let indexing = &runner.shared.indexing;
+            IndexEffect::Delete => self.blocking(Response::Failed, move |host| {
+                let indexing = &host.shared.indexing;
                 indexing.declined.store(true, Ordering::SeqCst);
                 running.iter().for_each(IndexControl::cancel);
                 *lock(&indexing.meaning) = None;
-                let deleted = runner.index_folder().and_then(|folder| Ok(VectorStore::delete(&folder)?));
+                let deleted = host.index_folder().and_then(|folder| Ok(VectorStore::delete(&folder)?));
                 Response::Indexing(match deleted {
                     Ok(_) => IndexResponse::Deleted,
                     Err(error) => IndexResponse::Failed(error.failure()),
@@ -97,7 +97,7 @@ impl Host {
 
     /// Indexes what a survey has found anew, if anything is to be indexed at all.
     pub(super) fn index_again(&self) {
-        let is_off = self.shared.outfit.settings.embeddings.source == EmbeddingsSource::Off;
+        let is_off = self.shared.env.settings.embeddings.source == EmbeddingsSource::Off;
         if !is_off && !self.shared.indexing.declined.load(Ordering::SeqCst) {
             self.clone().start_index(false);
         }
@@ -105,8 +105,8 @@ impl Host {
 
     /// Tells why there are no meanings, once.
     pub(super) fn tell_index_failure(&self, error: &IndexError) {
-        if !self.shared.indexing.told.swap(true, Ordering::SeqCst) {
-            self.report_now(Response::Indexing(IndexResponse::Failed(error.failure())));
+        if !self.shared.indexing.reported.swap(true, Ordering::SeqCst) {
+            self.respond_now(Response::Indexing(IndexResponse::Failed(error.failure())));
         }
     }
 
@@ -129,20 +129,20 @@ impl Host {
             let is_fine = match made {
                 Ok(Ok(report)) => {
                     let is_fine = matches!(report, Some(IndexResponse::Ready { .. }));
-                    report.into_iter().for_each(|report| self.report_now(Response::Indexing(report)));
+                    report.into_iter().for_each(|report| self.respond_now(Response::Indexing(report)));
                     is_fine
                 }
                 Ok(Err(IndexError::Cancelled)) => {
-                    self.report_now(Response::Indexing(IndexResponse::Cancelled));
+                    self.respond_now(Response::Indexing(IndexResponse::Cancelled));
                     false
                 }
                 Ok(Err(error)) => {
-                    self.report_now(Response::Indexing(IndexResponse::Idle));
+                    self.respond_now(Response::Indexing(IndexResponse::Idle));
                     self.tell_index_failure(&error);
                     false
                 }
                 Err(failure) => {
-                    self.report_now(Response::Indexing(IndexResponse::Failed(failure)));
+                    self.respond_now(Response::Indexing(IndexResponse::Failed(failure)));
                     false
                 }
             };
@@ -160,7 +160,7 @@ impl Host {
         let embedder = self.embedder()?;
         let folder = self.index_folder()?;
         let before = lock(&indexing.meaning).clone();
-        let order = IndexRequest {
+        let request = IndexRequest {
             root: &self.shared.root,
             survey: &survey,
             before: before.as_deref(),
@@ -171,9 +171,9 @@ impl Host {
         if let (true, Some(host)) = (agreed, embedder.host()) {
             VectorStore::open(&folder)?.0.agree(&host)?;
         }
-        match may_send(&self.shared.outfit.settings, embedder.as_ref(), &folder) {
+        match may_send(&self.shared.env.settings, embedder.as_ref(), &folder) {
             Err(IndexError::NotAgreed { host }) => {
-                let estimate = estimate(order, control)?;
+                let estimate = estimate(request, control)?;
                 let price = self.embedding_price(estimate.tokens);
                 // Once asked is enough: what changes meanwhile waits for the answer.
                 indexing.declined.store(true, Ordering::SeqCst);
@@ -187,11 +187,11 @@ impl Host {
                 IndexStep::Waiting(wait, why) => IndexResponse::Waiting { wait, why },
             };
             // Progress that nobody has time for is not worth waiting.
-            drop(self.reports.try_send(Response::Indexing(report)));
+            drop(self.responses.try_send(Response::Indexing(report)));
         };
-        let Indexed { meaning, embedded, aside, .. } = index(order, control, &progress).await?;
+        let Indexed { meaning, embedded, aside, .. } = index(request, control, &progress).await?;
         let texts = meaning.len();
-        indexing.told.store(false, Ordering::SeqCst);
+        indexing.reported.store(false, Ordering::SeqCst);
         *lock(&indexing.meaning) = Some(Arc::new(meaning));
         let note = aside.map(|aside| Failure {
             message: "The database of vectors was damaged and was made anew.".into(),
@@ -207,7 +207,7 @@ impl Host {
             return Response::Failed(Failure { message, hint: "Ask again in a moment.".into() });
         };
         let embedder = self.embedder();
-        let settings = &self.shared.outfit.settings;
+        let settings = &self.shared.env.settings;
         let status = self
             .index_folder()
             .and_then(|folder| IndexStatus::of(settings, &survey.graph, embedder.as_ref().map(AsRef::as_ref), &folder));
@@ -223,19 +223,19 @@ impl Host {
         if let Some(embedder) = &*known {
             return Ok(Arc::clone(embedder));
         }
-        let opened = embedder(&self.shared.outfit.settings)?.ok_or(IndexError::Off)?;
+        let opened = embedder(&self.shared.env.settings)?.ok_or(IndexError::Off)?;
         Ok(Arc::clone(known.insert(opened)))
     }
 
     /// Where the vectors of this repository are kept.
     fn index_folder(&self) -> Result<PathBuf, IndexError> {
-        let store = map_store(&self.shared.outfit.settings, &self.shared.root);
+        let store = map_store(&self.shared.env.settings, &self.shared.root);
         Ok(store.ok_or(IndexError::NoHome)?.folder().to_owned())
     }
 
     fn embedding_price(&self, tokens: usize) -> Option<f64> {
-        let outfit = &self.shared.outfit;
-        embedding_price(&outfit.catalog, outfit.settings.embeddings.model.as_deref()?, tokens)
+        let env = &self.shared.env;
+        embedding_price(&env.catalog, env.settings.embeddings.model.as_deref()?, tokens)
     }
 }
 
@@ -250,16 +250,16 @@ pub fn embedding_price(catalog: &Catalog, model: &str, tokens: usize) -> Option<
 ///
 /// # Errors
 /// The embedder or the store fails, the user has not agreed to the server, or there is nothing yet.
-pub async fn known_meaning(
+pub async fn load_vectors(
     root: &Root,
     survey: &Survey,
     settings: &Settings,
     embedder: &dyn Embedder,
-) -> Result<Meaning, IndexError> {
+) -> Result<PassageVectors, IndexError> {
     let folder = map_store(settings, root).ok_or(IndexError::NoHome)?.folder().to_owned();
     may_send(settings, embedder, &folder)?;
     let is_local = settings.embeddings.source == EmbeddingsSource::Local;
-    let order = IndexRequest { root, survey, before: None, embedder, folder: &folder, embed: is_local };
-    let indexed = index(order, &IndexControl::default(), &|_| {}).await?;
+    let request = IndexRequest { root, survey, before: None, embedder, folder: &folder, embed: is_local };
+    let indexed = index(request, &IndexControl::default(), &|_| {}).await?;
     if indexed.meaning.is_empty() && indexed.missing > 0 { Err(IndexError::NotBuilt) } else { Ok(indexed.meaning) }
 }

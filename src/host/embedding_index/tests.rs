@@ -104,7 +104,7 @@ impl Place {
         survey
     }
 
-    fn index(&self, survey: &Survey, before: Option<&Meaning>, embedder: &Tiny) -> Result<Indexed, IndexError> {
+    fn index(&self, survey: &Survey, before: Option<&PassageVectors>, embedder: &Tiny) -> Result<Indexed, IndexError> {
         let root = self.root();
         let order = IndexRequest { root: &root, survey, before, embedder, folder: self.store.path(), embed: true };
         index(order, &IndexControl::default(), &|_| {}).now_or_never().unwrap()
@@ -116,7 +116,7 @@ fn function(name: &str, word: &str) -> String {
 }
 
 /// What is nearest to each meaning, with places and scores.
-fn seen(meaning: &Meaning, survey: &Survey) -> Vec<(usize, String, u32, u32, String)> {
+fn seen(meaning: &PassageVectors, survey: &Survey) -> Vec<(usize, String, u32, u32, String)> {
     let index = survey.graph.index();
     let mut all = Vec::new();
     for (at, words) in tiny_model::MEANINGS.iter().enumerate() {
@@ -180,7 +180,7 @@ fn a_tracked_secret_has_its_path_listed_and_no_word_of_it_known() {
     let survey = place.survey(None);
     assert!(survey.files.iter().any(|file| file.path == ".env" && file.secret));
     let question = rhumb_index::retrieval::Question::new("zebracanary", 10);
-    assert!(crate::host::found(&survey, &question).is_empty());
+    assert!(crate::host::search_survey(&survey, &question).is_empty());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use rhumb_index::retrieval::{Hit, QuantizedVector, VectorIndex, diversified};
 
 /// What the passages of a repository mean to one model.
 #[derive(Debug, Default, PartialEq)]
-pub struct Meaning {
+pub struct PassageVectors {
     /// The identity of the model.
     pub identity: String,
     vectors: VectorIndex,
@@ -24,7 +24,7 @@ struct FileRows {
     rows: std::ops::Range<u32>,
 }
 
-impl Meaning {
+impl PassageVectors {
     /// Nothing yet.
     pub(super) fn new(identity: &str) -> Self {
         Self { identity: identity.to_owned(), ..Self::default() }
