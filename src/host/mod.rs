@@ -29,8 +29,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
-pub use ask::editor::editor_client;
-pub use ask::{Answer, AskParams, ComposeFn, ask, llm_request};
+pub use ask::{Answer, AskParams, ComposeFn, ask, llm_request, turn::editor_client};
 pub use codebase::{Assistant, EmbeddingIndex, PassageSource, SearchEvent, find_passages, is_wanted};
 pub use commit::message::{message_line, messages};
 pub use commit::pending::{CommitMessages, PendingCommits};
@@ -469,7 +468,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_in_the_background_becomes_a_failure() {
+    fn a_fault_of_ours_in_the_background_becomes_a_word_to_the_user() {
         for panics in [|| panic!("the sails are torn"), || std::panic::panic_any("the sails are torn".to_owned())] {
             let failure = caught::<()>(panics).unwrap_err();
             assert!(failure.message.contains("the sails are torn") && failure.hint.contains("not changed"));

@@ -1,8 +1,7 @@
-//! Puts the next request together from what is on disk now: chat files, the map ranked for the draft, history.
+//! Composes a request from the current files: chat files, the map ranked for the draft, history.
 
 pub(super) mod counter;
 pub(super) mod map_cache;
-mod prompts;
 pub(super) mod request_env;
 
 use std::sync::Arc;
@@ -19,43 +18,43 @@ use rhumb_session::{ChatFile, ContextView, RequestSpec};
 use rhumb_tokens::{TokenCounter, image_type};
 use rhumb_workspace::Root;
 
-/// The manual may have this part of the window.
+/// The manual may use one part in this many of the window.
 const MANUAL_SHARE: usize = 3;
 
-/// What a request is put together with.
+/// What [`compose`] needs beside the request.
 #[derive(Clone, Copy)]
 pub struct ComposeContext<'m> {
-    /// What every request is made with.
+    /// The request environment.
     pub env: &'m RequestEnv,
-    /// Whom it goes to.
+    /// The model that receives the request.
     pub model: &'m Model,
-    /// What it has to fit.
+    /// The context window that the request must fit.
     pub window: Window,
-    /// What counts its tokens.
+    /// The token counter of the model.
     pub counter: &'m dyn TokenCounter,
-    /// The map as it stands.
+    /// The cache of the map.
     pub map_cache: &'m MapCache,
 }
 
-/// What the map is made from.
+/// The source of the map.
 #[derive(Debug, Clone, Copy)]
 pub struct MapSource<'s> {
-    /// The files with their tags.
+    /// The tag graph.
     pub graph: &'s Arc<TagGraph>,
-    /// Files with changes that are not committed.
+    /// Files with uncommitted changes.
     pub edited: &'s [String],
-    /// Whether the graph is a first guess, to be shown and not sent.
+    /// Whether the graph is provisional: its map is shown but not sent.
     pub provisional: bool,
 }
 
-/// Reads the files of the chat, ranks the map, and puts the request together so that it fits the window.
+/// Composes a request: reads the files of the chat, ranks the map, and fits all sections into the window.
 pub fn compose(root: &Root, source: Option<MapSource<'_>>, spec: &RequestSpec, context: &ComposeContext<'_>) -> ContextView {
     let RequestEnv { settings, prompts, .. } = context.env;
     let ChatContents { files, images, unreadable } = match spec.mode {
         Mode::Help => ChatContents::from_manual(spec, context),
         _ => ChatContents::read(root, spec, context.model),
     };
-    // A plan says all there is to know, and so does the manual.
+    // A plan and the manual need no map.
     let is_mapless = matches!(spec.mode, Mode::Editor | Mode::Help);
     let source = source.filter(|_| !is_mapless);
     let map_tokens = if is_mapless { Some(0) } else { spec.map.tokens.or(settings.map_tokens) };
@@ -81,7 +80,7 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, spec: &RequestSpec, c
         may_forget: spec.may_forget,
         send_secrets: settings.send_secrets,
     };
-    // What a server keeps of a conversation begins with the map.
+    // The map is at the beginning of the cached prefix.
     let cached = settings.cache_prompts && context.model.capabilities.caching != Caching::None;
     let steady = cached && spec.map.refresh == Refresh::Auto && !spec.history.is_empty();
     let mut map = None;
@@ -101,7 +100,7 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, spec: &RequestSpec, c
     }
 }
 
-/// The message with what the model is told along with it, where it asks the whole repository.
+/// The draft, and for a question about the whole repository the prompts that belong to it.
 fn draft_for(spec: &RequestSpec, is_nothing_found: bool, prompts: &Prompts) -> String {
     let none = spec.codebase.filter(|_| is_nothing_found).map(|_| prompts.text("passages-none"));
     let more = spec.codebase.filter(|may_want| *may_want).map(|_| prompts.text("search-more"));
@@ -109,12 +108,12 @@ fn draft_for(spec: &RequestSpec, is_nothing_found: bool, prompts: &Prompts) -> S
     parts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// What the files of the chat hold now.
+/// The contents of the chat files.
 #[derive(Default)]
 struct ChatContents {
     files: Vec<ContextFile>,
     images: Vec<Image>,
-    /// Files that cannot be sent, and why.
+    /// Files that cannot be sent, with the reason.
     unreadable: Vec<(String, String)>,
 }
 
@@ -139,14 +138,14 @@ impl ChatContents {
         contents
     }
 
-    /// What the manual says of a question, instead of the repository's files.
+    /// The pages of the manual that answer a question, instead of files of the repository.
     fn from_manual(spec: &RequestSpec, context: &ComposeContext<'_>) -> Self {
         let page = |(path, text): (String, String)| ContextFile { path, text: text.into(), read_only: true };
         let pages = manual(&spec.draft, context.window.max_input() / MANUAL_SHARE, context.counter);
         Self { files: pages.into_iter().map(page).collect(), ..Self::default() }
     }
 
-    /// Adds a file that is no text for the `reason`, if it is a picture.
+    /// Adds a file as an image if it is one. Otherwise it is unreadable for the given reason.
     fn add_image(&mut self, root: &Root, path: &str, model: &Model, reason: &str) {
         let bytes = rhumb_workspace::read_raw(root, path).unwrap_or_default();
         match image_type(&bytes) {

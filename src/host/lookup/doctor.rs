@@ -10,7 +10,7 @@ use ignore::WalkBuilder;
 
 use crate::clock;
 use crate::config::{EmbeddingsSource, PRESETS, Settings};
-use crate::host::connect::switch_model::is_listed;
+use crate::host::connect::is_listed;
 use crate::host::{IndexError, ModelClient, RequestEnv, embedder};
 use crate::store::sessions::{SessionStore, SessionsError, sessions_folder};
 use crate::version::Build;
