@@ -73,7 +73,7 @@ impl Host {
         self.shared.survey.send_replace(Some(Arc::clone(&survey)));
         *lock(&self.shared.sketch) = None;
         if self.shared.prepares {
-            self.index_again();
+            self.update_index();
         }
         self.respond_now(Response::Symbols(Arc::clone(&survey.graph)));
         let watched = self.follow_files(&survey);
