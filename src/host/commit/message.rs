@@ -1,4 +1,4 @@
-//! CommitMessages of commits, by the weak model.
+//! Commit messages by the weak model.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::pending::{CommitMessages, PendingCommits, MessageRequest};
-use crate::host::history_summary::{answer, separate_weak_client};
+use crate::host::history_summary::answer;
 use crate::host::{ModelClient, RequestEnv};
 use rhumb_llm::Request;
 use rhumb_llm::models::{Dollars, estimate};
@@ -17,21 +17,14 @@ use rhumb_tokens::TokenCounter as _;
 /// How long a commit waits for its message.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a request that was told to stop may take to do so.
+/// How long to wait for a cancelled request to end, so that its cost is known.
 const STOP_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Tokens that a message is expected to have at most, with what is thought before it, for the spending cap.
+/// Expected maximum size of a message in tokens with its thinking, for the spending cap.
 const EXPECTED_OUTPUT: u64 = 512;
 
-/// Whom to ask for messages; `None` where there is no weak model: then the first client of the request is the message. May have
-/// to run the user's own command for a key.
-pub fn message_line(env: &RequestEnv, chosen: Option<&str>, main: Option<&ModelClient>) -> Option<ModelClient> {
-    separate_weak_client(env, chosen, main?)
-}
-
-/// The messages for what is pending, as far as the model has them in time, and what they cost. Whoever cancels gets what is
-/// there.
-pub async fn messages(
+/// Asks for the messages of pending commits. Returns those that arrive in time and before `cancel`, and their cost.
+pub async fn commit_messages(
     env: &RequestEnv,
     client: &ModelClient,
     pending: &PendingCommits,
@@ -40,8 +33,8 @@ pub async fn messages(
 ) -> (CommitMessages, Vec<Spent>) {
     let writer = MessageWriter { env, client, cancel };
     let (mut messages, mut all, mut left) = (CommitMessages::default(), Vec::new(), allowance);
-    let (own, ours) = (pending.own_message_request(), pending.message_request());
-    for (message_request, message) in [(own, &mut messages.own), (ours, &mut messages.ours)] {
+    let (own, accepted) = (pending.own_message_request(), pending.message_request());
+    for (message_request, message) in [(own, &mut messages.own), (accepted, &mut messages.accepted)] {
         let Some(message_request) = message_request else { continue };
         let (text, spent) = writer.message(&message_request, left).await;
         *message = text;
@@ -68,13 +61,12 @@ impl MessageWriter<'_> {
             return (None, None);
         }
         let stop = self.cancel.child_token();
-        let clock = async {
+        let timeout_reached = async {
             tokio::time::sleep(MESSAGE_TIMEOUT).await;
             stop.cancel();
-            // What it has cost so far is still to be heard.
             tokio::time::sleep(STOP_TIMEOUT).await;
         };
-        let hurried = async {
+        let cancelled = async {
             self.cancel.cancelled().await;
             tokio::time::sleep(STOP_TIMEOUT).await;
         };
@@ -84,8 +76,8 @@ impl MessageWriter<'_> {
                 Ok((text, spent)) => (text.ok().and_then(|text| commit_message_in(&text)), spent),
                 Err(_) => (None, None),
             },
-            () = clock => (None, None),
-            () = hurried => (None, None),
+            () = timeout_reached => (None, None),
+            () = cancelled => (None, None),
         }
     }
 
