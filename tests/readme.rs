@@ -20,17 +20,7 @@ fn section(document: &str, name: &str) -> Option<std::ops::Range<usize>> {
 
 /// The actions of the table in the README, in the order in which a first session needs them. `docs/keys.md` lists all actions.
 const FIRST_KEYS: [&str; 12] = [
-    "send",
-    "newline",
-    "pick-file",
-    "escape",
-    "focus-next",
-    "accept",
-    "reject",
-    "accept-file",
-    "undo",
-    "write",
-    "help",
+    "send", "newline", "pick-file", "escape", "focus-next", "accept", "reject", "accept-file", "undo", "write", "help",
     "quit",
 ];
 

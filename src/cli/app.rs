@@ -10,7 +10,7 @@ use crate::config::{Paths, Settings};
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{complain, path_under, print};
-use crate::host::{Host, Line, RequestEnv, connect, recovered};
+use crate::host::{Host, ModelClient, RequestEnv, connect, recovered};
 use crate::store::LayoutFile;
 use crate::tui::action::key_notes;
 use crate::tui::theme::manager::ThemeChoice;
@@ -36,7 +36,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
     });
     // Without a key, nothing is requested from a provider that needs one.
     let line = match line {
-        Some(Line { lacks_key_of: Some(provider), .. }) => {
+        Some(ModelClient { lacks_key_of: Some(provider), .. }) => {
             let model = settings.model.clone().unwrap_or_default();
             let text = format!("{model} needs a key for {provider}, and there is none");
             request =
@@ -199,7 +199,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
         state_folder: Some(folder.path().join("state")),
         ..settings
     };
-    let (outfit, line) = (RequestEnv::new(settings), Some(Line::new(provider, "demo".into())));
+    let (outfit, line) = (RequestEnv::new(settings), Some(ModelClient::new(provider, "demo".into())));
     // The folder must exist as long as the app runs.
     if let Some(file) = &picture.svg {
         return draw(start, picture, file, |reports| Host::new(root, outfit, line, reports));
@@ -235,7 +235,7 @@ fn draw(
 /// The error of writing to a closed terminal.
 const EIO: i32 = 5;
 
-fn run(start: Start, root: Root, outfit: RequestEnv, line: Option<Line>) -> Result<u8, UserError> {
+fn run(start: Start, root: Root, outfit: RequestEnv, line: Option<ModelClient>) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
         let hint = "The app needs a terminal; `rhumb map`, `apply` and `edit` do not.";
         UserError::new(ErrorKind::Machine, error, hint)

@@ -2,7 +2,7 @@
 
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{LineUiStart, plain};
-use crate::host::{Host, Line, RequestEnv};
+use crate::host::{Host, ModelClient, RequestEnv};
 use crate::tui::{self, Start};
 use rhumb_workspace::{Root, RootKind};
 
@@ -23,7 +23,13 @@ impl Plain {
     }
 
     /// Runs the line UI.
-    pub(super) fn run(self, start: Start, root: Root, outfit: RequestEnv, line: Option<Line>) -> Result<u8, UserError> {
+    pub(super) fn run(
+        self,
+        start: Start,
+        root: Root,
+        outfit: RequestEnv,
+        line: Option<ModelClient>,
+    ) -> Result<u8, UserError> {
         let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
         let start = LineUiStart {
             session: start.session,

@@ -27,17 +27,8 @@ const OTHER_NAME: &[(&str, &str)] = &[
 
 /// Settings with the same name, except for dashes.
 const SAME_NAME: &[&str] = &[
-    "model",
-    "weak-model",
-    "editor-model",
-    "edit-format",
-    "map-tokens",
-    "map-refresh",
-    "cache-prompts",
-    "timeout",
-    "read",
-    "lint-cmd",
-    "test-cmd",
+    "model", "weak-model", "editor-model", "edit-format", "map-tokens", "map-refresh", "cache-prompts", "timeout",
+    "read", "lint-cmd", "test-cmd",
 ];
 
 /// A setting of the file: the name, the line (1-based), and one or more texts.

@@ -63,7 +63,7 @@ fn status_json(status: &IndexStatus) -> Value {
         "model": status.model.as_ref().ok(),
         "problem": status.model.as_ref().err().map(|(why, _)| why),
         "host": status.host,
-        "kept": status.kept.iter().map(kept).collect::<Vec<_>>(),
+        "kept": status.models.iter().map(kept).collect::<Vec<_>>(),
         "path": status.path,
         "bytes": status.bytes,
     })
@@ -132,7 +132,7 @@ fn tell_built(made: &Indexed, embedder: &dyn Embedder, survey: &Survey, as_json:
             &format!("what was there is in {}; it can be deleted", aside.display()),
         );
     }
-    let (texts, files) = (made.meaning.len(), survey.files.len());
+    let (texts, files) = (made.vectors.len(), survey.files.len());
     if as_json {
         let model = embedder.identity();
         return print_json(&json!({"model": model, "files": files, "passages": texts, "embedded": made.embedded}));

@@ -24,6 +24,6 @@ pub(super) fn surveyed(root: &Root, with_terms: bool, store: Option<&MapStore>) 
     if let Some(Err(error)) = store.map(|store| survey.save(store)) {
         complain(&format!("{error}; the next run will read everything again"));
     }
-    survey.let_go();
+    survey.drop_spare_terms();
     survey
 }

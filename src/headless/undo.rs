@@ -4,7 +4,7 @@ use super::{advise, complain};
 use crate::config::{Paths, Settings};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::report::yes_or_no;
-use crate::host::{recovered, unwrite};
+use crate::host::{self, recovered};
 use rhumb_session::commit_change;
 use rhumb_text::sanitize;
 use rhumb_workspace::{Direction, Journal, Root};
@@ -17,7 +17,7 @@ pub fn undo(root: &Root, settings: &Settings, direction: Direction) -> Result<u8
     let hint = "It is kept below XDG_STATE_HOME, or ~/.local/state.";
     let none = || UserError::new(ErrorKind::Machine, "there is no place for the journal", hint);
     let journal = journal_of(root, settings).ok_or_else(none)?;
-    let done = unwrite(root, Some(&journal), direction, settings)
+    let done = host::undo(root, Some(&journal), direction, settings)
         .map_err(|failure| UserError::new(ErrorKind::Machine, failure.message, failure.hint))?;
     done.notes.iter().for_each(|note| advise(&note.message, &note.hint));
     let (did, to_do) = match direction {

@@ -1,4 +1,4 @@
-//! Makes summaries of long histories, with the weak model where there is one.
+//! Summarises long histories, with the weak model if there is one.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::connect::unknown_note;
-use super::{Host, Line, RequestEnv, connect_model};
+use super::{Host, ModelClient, RequestEnv, connect_model};
 use rhumb_llm::Message;
 use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{Finish, LlmError, Request, StreamEvent, Usage};
@@ -14,76 +14,80 @@ use rhumb_session::context::{Folding, SummaryPlan, history_tokens, summary};
 use rhumb_session::{AskEvent, Failure, Response, Spent, Summarized};
 use rhumb_tokens::TokenCounter;
 
-/// Tokens that a summary is expected to have at most, for the spending cap.
+/// Expected maximum size of a summary in tokens, for the spending cap.
 const EXPECTED_OUTPUT: u64 = 2_048;
 
-/// The part of its tokens to which a history is brought that is summarised on request.
+/// `/compact` reduces a history to one part in this many of its tokens.
 const COMPACTED_SHARE: usize = 4;
 
 /// How a history is to be summarised.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SummaryRequest {
-    /// The tokens that it may have afterwards.
+    /// Maximum size of the result in tokens.
     pub(super) limit: usize,
-    /// What may be spent on it; `None` for as much as it takes.
+    /// Maximum cost; `None` without a limit.
     pub(super) allowance: Option<Dollars>,
-    /// The model to do it, if one was chosen since the app was started.
+    /// The weak model that was chosen in this session, if any.
     pub(super) chosen: Option<String>,
-    /// Set where the user asked for it: what the summary must keep.
+    /// Set if the user asked for the summary: what it must keep.
     pub(super) compact: Option<String>,
 }
 
 impl Host {
-    /// Summarises a history in the background and reports the result. A summary that was stopped is not reported.
-    pub(super) async fn fold(self, history: Arc<Vec<Message>>, order: SummaryRequest, cancel: CancellationToken) {
-        let result = self.folded(&history, &order, &cancel).await;
+    /// Summarises a history and sends the result, unless it was cancelled.
+    pub(super) async fn summarize(
+        self,
+        history: Arc<Vec<Message>>,
+        request: SummaryRequest,
+        cancel: CancellationToken,
+    ) {
+        let result = self.summarized(&history, &request, &cancel).await;
         if !cancel.is_cancelled() {
-            self.report(Response::Summarized { history, result }).await;
+            self.respond(Response::Summarized { history, result }).await;
         }
     }
 
-    /// The history with a summary in the place of its beginning, so that it has at most as many tokens as the limit.
-    pub(super) async fn folded(
+    /// The history with its beginning replaced by a summary, so that it fits the limit.
+    pub(super) async fn summarized(
         &self,
         history: &[Message],
-        order: &SummaryRequest,
+        request: &SummaryRequest,
         cancel: &CancellationToken,
     ) -> Result<Summarized, Failure> {
-        let SummaryRequest { limit, allowance, chosen, compact } = order;
-        let failure = |message: &str| Failure { message: message.to_owned(), hint: "/clear begins anew.".into() };
-        let Some(main) = self.line() else { return Err(failure("no model is connected.")) };
-        let (runner, chosen) = (self.clone(), chosen.clone());
-        // The key of another provider may have to be asked for.
-        let weak =
-            tokio::task::spawn_blocking(move || weak_line(&runner.shared.outfit, chosen.as_deref(), &main)).await;
-        let Ok(line) = weak else { return Err(failure("the program is leaving.")) };
-        let outfit = &self.shared.outfit;
-        let counter = outfit.counter(&line.facts);
-        let window = outfit.window(&line.facts);
+        let SummaryRequest { limit, allowance, chosen, compact } = request;
+        let failure =
+            |message: &str| Failure { message: message.to_owned(), hint: "/clear starts without history.".into() };
+        let Some(main) = self.client() else { return Err(failure("no model is connected.")) };
+        let (host, chosen) = (self.clone(), chosen.clone());
+        let weak = tokio::task::spawn_blocking(move || weak_client(&host.shared.env, chosen.as_deref(), &main)).await;
+        let Ok(client) = weak else { return Err(failure("the program is ending.")) };
+        let env = &self.shared.env;
+        let counter = env.counter(&client.facts);
+        let window = env.window(&client.facts);
         let before = history_tokens(history, &counter);
-        // A history that is summarised on request may be within its limit already.
+        // On request, a history is shortened even if it fits its limit.
         let first = if compact.is_some() { (before / COMPACTED_SHARE).min(*limit) } else { *limit };
         let keep = compact.as_deref().unwrap_or_default();
-        let mut folding = Folding { limit: first, window, prompts: &outfit.prompts, counter: &counter, keep };
-        let mut plan = summary(history, &folding);
-        folding.limit = *limit;
-        let mut folded = history.to_vec();
+        let mut options = Folding { limit: first, window, prompts: &env.prompts, counter: &counter, keep };
+        let mut plan = summary(history, &options);
+        options.limit = *limit;
+        let mut summarized = history.to_vec();
         let mut left = *allowance;
         while let Some(next) = plan {
-            let summaries = self.summaries(&line, &next, &counter, &mut left, cancel).await?;
-            let shorter = next.applied(&folded, &summaries);
-            folded = shorter.ok_or_else(|| failure("the summary is empty or no shorter than what it sums up."))?;
-            plan = next.again(&folded, &folding);
+            let summaries = self.summaries(&client, &next, &counter, &mut left, cancel).await?;
+            let shorter = next.applied(&summarized, &summaries);
+            summarized = shorter.ok_or_else(|| failure("the summary is empty, or not shorter than the original."))?;
+            plan = next.again(&summarized, &options);
         }
-        if folded == history {
+        if summarized == history {
             return Err(failure("it does not fit the model's window."));
         }
-        Ok(Summarized { before, after: history_tokens(&folded, &counter), messages: folded })
+        Ok(Summarized { before, after: history_tokens(&summarized, &counter), messages: summarized })
     }
 
     async fn summaries(
         &self,
-        line: &Line,
+        client: &ModelClient,
         plan: &SummaryPlan,
         counter: &dyn TokenCounter,
         left: &mut Option<Dollars>,
@@ -92,18 +96,18 @@ impl Host {
         let mut summaries = Vec::new();
         for messages in plan.requests() {
             let tokens = messages.iter().map(|message| counter.count(&message.content)).sum();
-            let cost = estimate(&line.facts, tokens as u64, EXPECTED_OUTPUT);
+            let cost = estimate(&client.facts, tokens as u64, EXPECTED_OUTPUT);
             if left.zip(cost).is_some_and(|(left, cost)| cost > left) {
-                let message = "it would pass the spending cap.".into();
+                let message = "it would exceed the spending cap.".into();
                 return Err(Failure { message, hint: "Raise spending_cap in rhumb.toml.".into() });
             }
             let request =
-                Request { model: line.model.clone(), messages: messages.clone(), tokens, ..Request::default() };
-            let (text, spent) = answer(line, request, cancel).await;
+                Request { model: client.model.clone(), messages: messages.clone(), tokens, ..Request::default() };
+            let (text, spent) = answer(client, request, cancel).await;
             if let Some(spent) = spent {
-                let paid = line.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
+                let paid = client.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
                 *left = left.map(|left| left.over(paid));
-                self.report(Response::Asked { turn: 0, event: AskEvent::Spent(spent) }).await;
+                self.respond(Response::Asked { turn: 0, event: AskEvent::Spent(spent) }).await;
             }
             summaries.push(text.map_err(|error| Failure::from(&error))?);
         }
@@ -111,31 +115,32 @@ impl Host {
     }
 }
 
-/// Whom to ask for a summary and the like: the weak model where there is one, else the model itself.
-pub fn weak_line(outfit: &RequestEnv, chosen: Option<&str>, main: &Line) -> Line {
-    own_weak_line(outfit, chosen, main).unwrap_or_else(|| main.clone())
+/// The weak model, or the main model if there is none. May run the user's key command.
+pub fn weak_client(env: &RequestEnv, chosen: Option<&str>, main: &ModelClient) -> ModelClient {
+    separate_weak_client(env, chosen, main).unwrap_or_else(|| main.clone())
 }
 
-/// The weak model: the one that was chosen or that the settings name, else the one that is told to suit.
-pub(super) fn own_weak_line(outfit: &RequestEnv, chosen: Option<&str>, main: &Line) -> Option<Line> {
-    // A server of the user's own, or one that was found, need not have the models of the table.
-    let suits = main.facts.weak.as_deref().filter(|_| main.configured && outfit.settings.base_url.is_none());
-    let named = chosen.or(outfit.settings.weak_model.as_deref()).or(suits);
-    let line = named.and_then(|name| connect_model(outfit, name).ok().flatten());
-    // Without its key it would only fail. That it is in no table is no reason against a model that was named.
-    line.filter(|line| line.notes.iter().all(|note| *note == unknown_note(&line.facts)))
+/// The weak model: the chosen one, else that of the settings, else the one that the model table suggests. May run the user's key
+/// command.
+pub fn separate_weak_client(env: &RequestEnv, chosen: Option<&str>, main: &ModelClient) -> Option<ModelClient> {
+    // A custom server, or one that was found on this machine, may not have the models of the table.
+    let suggested = main.facts.weak.as_deref().filter(|_| main.configured && env.settings.base_url.is_none());
+    let named = chosen.or(env.settings.weak_model.as_deref()).or(suggested);
+    let client = named.and_then(|name| connect_model(env, name).ok().flatten());
+    // A missing key would make every request fail. A model that is in no table is used nevertheless.
+    client.filter(|client| client.notes.iter().all(|note| *note == unknown_note(&client.facts)))
 }
 
-/// The whole answer, and what it costs.
+/// Sends a request, and returns the complete answer and its cost.
 pub(super) async fn answer(
-    line: &Line,
+    client: &ModelClient,
     request: Request,
     cancel: &CancellationToken,
 ) -> (Result<String, LlmError>, Option<Spent>) {
     let asked = request.tokens as u64;
     let (sender, mut events) = mpsc::channel(64);
     let (mut text, mut usage) = (String::new(), None::<Usage>);
-    let stream = line.provider.stream(request, cancel.clone(), sender);
+    let stream = client.provider.stream(request, cancel.clone(), sender);
     let listen = async {
         while let Some(event) = events.recv().await {
             match event {
@@ -150,10 +155,10 @@ pub(super) async fn answer(
     let counted = || Tokens { fresh: asked, output: rhumb_tokens::estimate(&text) as u64, ..Tokens::default() };
     let is_paid = usage.is_some() || result.is_ok();
     let tokens = usage.map_or_else(counted, Usage::tokens);
-    let spent = Spent { model: std::sync::Arc::clone(&line.facts), tokens, estimated: usage.is_none() };
+    let spent = Spent { model: Arc::clone(&client.facts), tokens, estimated: usage.is_none() };
     let text = match result {
         Ok(completion) if completion.finish == Finish::Stop => Ok(text),
-        // What is cut off would pass for all there was.
+        // An incomplete answer must not be used as a complete one.
         Ok(completion) => {
             let cause = completion.finish.incomplete_reason().unwrap_or_default();
             Err(LlmError::Interrupted { cause })

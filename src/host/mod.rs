@@ -1,7 +1,7 @@
-//! The runner: carries out what the session asks for, off the draw path, and reports back.
+//! The host performs the effects that the session asks for, off the draw path, and sends the responses.
 //!
-//! This is the one place that joins the rooms of the world. The functions in its files are also what the commands without
-//! the app call.
+//! It is the only module that combines configuration, store, network and repository. The commands without the app call its
+//! functions directly.
 
 mod agents_file;
 mod ask;
@@ -29,33 +29,31 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
-pub use ask::editor::editor_line;
-pub use ask::{Asked, Compose, Question, ask, llm_request};
-pub use codebase::{Assistant, Gathering, Ground, Known, gathered, is_wanted};
-pub use commit::message::{message_line, messages};
-pub use commit::pending::{Messages, Pending};
+pub use ask::{Answer, AskParams, ComposeFn, ask, llm_request, turn::editor_client};
+pub use codebase::{Assistant, EmbeddingIndex, PassageSource, SearchEvent, find_passages, is_wanted};
+pub use commit::pending::{CommitMessages, PendingCommits};
 pub use compose::counter::CachedCounter;
 pub use compose::map_cache::MapCache;
 pub use compose::request_env::{Machine, RequestEnv, catalog};
-pub use compose::{MapSource, Means, compose};
-pub use connect::{ConnectError, Line, connect, connect_model, facts};
-pub use embedding_index::search::{SearchMode, found, found_near, question_vector};
+pub use compose::{ComposeContext, MapSource, compose};
+pub use connect::{ConnectError, ModelClient, connect, connect_model, facts};
+pub use embedding_index::search::{SearchMode, question_vector, search_survey, search_with_vector};
 pub use embedding_index::{
-    IndexControl, IndexError, IndexRequest, IndexStatus, IndexStep, Indexed, Meaning, embedder, embedding_price,
-    estimate, index, known_meaning, may_send, model_folder,
+    IndexControl, IndexError, IndexRequest, IndexStatus, IndexStep, Indexed, PassageVectors, embedder, embedding_price,
+    estimate, index, load_vectors, may_send, model_folder,
 };
-pub use history_summary::weak_line;
+pub use history_summary::weak_client;
 pub use lookup::doctor::{Check, Health, KEYS, checks_text, checkup, server_check};
 pub use mentions::MentionLookup;
-pub use persistence::store::map_store;
+pub use persistence::map_store;
 pub use propose::{propose, propose_alone};
 pub use survey::surveying::unread_rules;
 pub use verify::output::{SharedOutput, shared_output};
 pub use verify::processes::output_budget;
-pub use verify::{Bench, CommandEvent, check};
-pub use write::{NotWritten, WriteOutcome, faults_of, recovered, undo_preview, unwrite, write};
+pub use verify::{CheckContext, CommandEvent, check};
+pub use write::{NotWritten, WriteOutcome, new_syntax_faults, recovered, undo, undo_preview, write};
 
-use self::attachments::Fetching;
+use self::attachments::FetchControl;
 use commit::Commits;
 use history_summary::SummaryRequest;
 use rhumb_edit::PendingChanges;
@@ -67,347 +65,355 @@ use rhumb_session::context::Window;
 use rhumb_session::{ChatFile, ContextView, Effect, Failure, MAP_BUDGET_STEP, RequestSpec, Response};
 use rhumb_workspace::{DiskChanges, Journal, Root, Watch};
 
-/// A burst of keystrokes is measured once, this long after the last of them.
+/// Delay after the last keystroke before the request is measured.
 const DEBOUNCE: Duration = Duration::from_millis(120);
 
-/// How long a turn waits for the survey before it goes without a map.
-const SURVEY_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a turn waits for the survey. After that it is sent without a map.
+const SURVEY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Carries out effects. Cheap to clone: all clones share one state.
+/// Performs effects. Cheap to clone: all clones share one state.
 #[derive(Clone)]
 pub struct Host {
     shared: Arc<Shared>,
-    reports: mpsc::Sender<Response>,
+    responses: mpsc::Sender<Response>,
 }
 
 struct Shared {
     root: Root,
-    outfit: RequestEnv,
-    line: RwLock<Option<Line>>,
+    env: RequestEnv,
+    client: RwLock<Option<ModelClient>>,
     counter: RwLock<Arc<CachedCounter>>,
     survey: watch::Sender<Option<Arc<Survey>>>,
+    /// The generation of the latest [`Effect::Measure`].
     newest_measure: AtomicU64,
-    /// The newest question of the map's filter.
-    newest_sift: AtomicU64,
-    /// The newest question of the search as it is typed.
+    /// The number of the latest query of the map filter.
+    newest_filter: AtomicU64,
+    /// The number of the latest query of the search as you type.
     newest_search: AtomicU64,
+    /// Held while a request is measured: one at a time.
     measuring: Mutex<()>,
-    surveying: Mutex<Arc<AtomicBool>>,
-    /// Whether what is read of the repository so far is enough.
-    enough: AtomicBool,
-    /// Surveys that run, those that were told to stop included.
+    /// Cancels the running survey.
+    survey_cancel: Mutex<Arc<AtomicBool>>,
+    /// Whether the user stopped the first survey early.
+    stop_reading: AtomicBool,
+    /// Number of running surveys, including cancelled ones that have not ended yet.
     surveys: AtomicUsize,
-    kept: MapCache,
-    /// What can be shown while the first survey goes on.
+    map_cache: MapCache,
+    /// The provisional map of the first survey.
     sketch: Mutex<Option<Arc<TagGraph>>>,
-    /// What changed on disk since the last survey began, as far as it was told.
+    /// Changes on disk since the start of the last survey.
     changed: Mutex<DiskChanges>,
-    /// The watch on the disk, while there is one.
+    /// The file watcher; `None` while changes are not followed.
     watch: Mutex<Option<Watch>>,
+    /// Cancels the current turn.
     turn: Mutex<CancellationToken>,
-    /// Stops the summary of the history that is being made.
-    folding: Mutex<CancellationToken>,
-    /// Whether comments for the model are looked for in what is saved.
+    /// Cancels the running summary of the history.
+    summary_cancel: Mutex<CancellationToken>,
+    /// Whether saved files are searched for comments to the model.
     comments: AtomicBool,
-    /// What is on its way from outside.
-    fetching: Fetching,
-    jobs: verify::processes::Jobs,
-    keeper: persistence::Keeper,
+    fetch_control: FetchControl,
+    running_jobs: verify::processes::RunningJobs,
+    session_thread: persistence::SessionThread,
     commits: Commits,
     indexing: embedding_index::Indexing,
-    /// Whether what later requests need is prepared in the background: a first guess at the map, the index of embeddings.
+    /// Whether data for later requests is prepared in the background: a provisional map, and the embedding index.
     prepares: bool,
 }
 
 impl Host {
-    /// A runner for a conversation about `root`. Reports go to `reports`; `line` is the connected model, if there is one.
-    pub fn new(root: Root, outfit: RequestEnv, line: Option<Line>, reports: mpsc::Sender<Response>) -> Self {
-        Self::create(root, outfit, line, reports, true)
+    /// A host for a conversation about `root`. It sends responses to `responses`; `client` is the connected model, if any.
+    pub fn new(root: Root, env: RequestEnv, client: Option<ModelClient>, responses: mpsc::Sender<Response>) -> Self {
+        Self::create(root, env, client, responses, true)
     }
 
-    /// A runner for one request, after which the program ends: nothing is prepared for requests that follow.
+    /// A host for a single request: prepares nothing for later ones.
     pub fn for_one_request(
         root: Root,
-        outfit: RequestEnv,
-        line: Option<Line>,
-        reports: mpsc::Sender<Response>,
+        env: RequestEnv,
+        client: Option<ModelClient>,
+        responses: mpsc::Sender<Response>,
     ) -> Self {
-        Self::create(root, outfit, line, reports, false)
+        Self::create(root, env, client, responses, false)
     }
 
     fn create(
         root: Root,
-        outfit: RequestEnv,
-        line: Option<Line>,
-        reports: mpsc::Sender<Response>,
+        env: RequestEnv,
+        client: Option<ModelClient>,
+        responses: mpsc::Sender<Response>,
         prepares: bool,
     ) -> Self {
         let unknown = Model::unknown("");
-        let counter = outfit.counter(line.as_ref().map_or(&unknown, |line| &line.facts));
+        let counter = env.counter(client.as_ref().map_or(&unknown, |client| &client.facts));
         let shared = Shared {
             counter: RwLock::new(Arc::new(counter)),
-            line: RwLock::new(line),
+            client: RwLock::new(client),
             survey: watch::Sender::new(None),
             newest_measure: AtomicU64::new(0),
-            newest_sift: AtomicU64::new(0),
+            newest_filter: AtomicU64::new(0),
             newest_search: AtomicU64::new(0),
             measuring: Mutex::default(),
-            surveying: Mutex::default(),
-            enough: AtomicBool::new(false),
+            survey_cancel: Mutex::default(),
+            stop_reading: AtomicBool::new(false),
             surveys: AtomicUsize::new(0),
-            kept: MapCache::default(),
+            map_cache: MapCache::default(),
             sketch: Mutex::default(),
             changed: Mutex::default(),
             watch: Mutex::default(),
             turn: Mutex::default(),
-            folding: Mutex::default(),
+            summary_cancel: Mutex::default(),
             comments: AtomicBool::new(false),
-            fetching: Fetching::default(),
-            jobs: verify::processes::Jobs::default(),
-            keeper: persistence::Keeper::default(),
+            fetch_control: FetchControl::default(),
+            running_jobs: verify::processes::RunningJobs::default(),
+            session_thread: persistence::SessionThread::default(),
             commits: Commits::default(),
             indexing: embedding_index::Indexing::default(),
             prepares,
             root,
-            outfit,
+            env,
         };
-        Self { shared: Arc::new(shared), reports }
+        Self { shared: Arc::new(shared), responses }
     }
 
-    /// Starts carrying out an effect and returns at once.
+    /// Starts performing an effect and returns at once.
     pub fn execute(&self, effect: Effect) {
-        let runner = self.clone();
+        let host = self.clone();
         match effect {
             Effect::Survey => {
                 lock(&self.shared.changed).listing = true;
-                runner.start_survey();
+                host.start_survey();
             }
-            Effect::StopReading => runner.stop_reading(),
-            Effect::ReadOn => runner.read_on(),
-            Effect::Follow(follow) => runner.follow(follow),
-            Effect::WatchComments(watch) => drop(tokio::spawn(runner.watch_comments(watch))),
-            Effect::Measure(order) => {
-                self.shared.newest_measure.store(order.generation, Ordering::SeqCst);
-                tokio::spawn(runner.measure(*order));
+            Effect::StopReading => host.stop_reading(),
+            Effect::ReadOn => host.read_on(),
+            Effect::Follow(follow) => host.follow(follow),
+            Effect::WatchComments(watch) => drop(tokio::spawn(host.watch_comments(watch))),
+            Effect::Measure(spec) => {
+                self.shared.newest_measure.store(spec.generation, Ordering::SeqCst);
+                tokio::spawn(host.measure(*spec));
             }
-            Effect::Ask(order) => {
-                runner.begin_diff(&order);
+            Effect::Ask(spec) => {
+                host.mark_diff_start(&spec);
                 let cancel = CancellationToken::new();
-                // Whatever the turn before still does, such as keeping a cache warm, ends here.
+                // Ends the work of the previous turn, such as cache pings.
                 std::mem::replace(&mut *lock(&self.shared.turn), cancel.clone()).cancel();
-                tokio::spawn(async move { runner.ask(*order, cancel).await });
+                tokio::spawn(async move { host.ask(*spec, cancel).await });
             }
             Effect::Summarize { history, limit, allowance, weak_model, compact } => {
                 let cancel = CancellationToken::new();
-                lock(&self.shared.folding).clone_from(&cancel);
-                let order = SummaryRequest { limit, allowance, chosen: weak_model, compact };
-                tokio::spawn(runner.fold(history, order, cancel));
+                lock(&self.shared.summary_cancel).clone_from(&cancel);
+                let request = SummaryRequest { limit, allowance, chosen: weak_model, compact };
+                tokio::spawn(host.summarize(history, request, cancel));
             }
-            Effect::CancelSummary => lock(&self.shared.folding).cancel(),
+            Effect::CancelSummary => lock(&self.shared.summary_cancel).cancel(),
             Effect::Cancel => lock(&self.shared.turn).cancel(),
-            Effect::Propose { reply, standing, mut earlier, answers, files, request } => {
+            Effect::Propose { reply, standing: pending, mut earlier, answers, files, request } => {
                 earlier.push(reply);
                 let failed = |failure| Response::NotProposed(Some(failure));
-                runner.blocking(failed, move |runner| {
+                host.blocking(failed, move |host| {
                     let replies: Vec<_> = answers.into_iter().zip(earlier).collect();
-                    runner.propose(&standing, &replies, &files, request)
+                    host.propose(&pending, &replies, &files, request)
                 })
             }
-            Effect::Write { files, commit, consent } => runner.write_and_commit(files, commit, consent),
-            Effect::Undo(direction) => runner.unwrite_in_turn(direction),
+            Effect::Write { files, commit, consent } => host.write_and_commit(files, commit, consent),
+            Effect::Undo(direction) => host.undo_in_turn(direction),
             Effect::Reread(paths) => paths.into_iter().for_each(|path| {
-                runner.clone().blocking(Response::Failed, move |runner| {
-                    let text = rhumb_workspace::read(&runner.shared.root, &path).ok().map(|snapshot| snapshot.text);
+                host.clone().blocking(Response::Failed, move |host| {
+                    let text = rhumb_workspace::read(&host.shared.root, &path).ok().map(|snapshot| snapshot.text);
                     Response::Reread { path, text }
                 });
             }),
-            Effect::CopyPrompt(order) => runner.blocking(Response::Failed, move |runner| {
-                Response::PromptText(runner.compose(&order, false, None).prompt.as_text())
+            Effect::CopyPrompt(spec) => host.blocking(Response::Failed, move |host| {
+                Response::PromptText(host.compose(&spec, false, None).prompt.as_text())
             }),
             Effect::FindServers => {
-                tokio::spawn(async move { runner.report(Response::Servers(rhumb_llm::local_servers().await)).await });
+                tokio::spawn(async move { host.respond(Response::Servers(rhumb_llm::local_servers().await)).await });
             }
-            Effect::Connect { api, base_url, model } => self.connect(api, &base_url, model),
-            Effect::UseModel(model) => runner.use_model(model),
-            Effect::Connecting(order) => runner.connecting(order),
-            Effect::Notify(text) => runner.notify(text),
-            Effect::Codebase(order) => runner.search_codebase(order),
-            Effect::Mention(order) => runner.mention(order),
-            Effect::Lookup(order) => runner.look(order),
-            Effect::Index(command) => runner.index_command(command),
-            Effect::Run(order) => runner.run_order(order),
-            Effect::Persist(order) => self.keep(order),
-            Effect::Fetch(order) => runner.fetch(order),
-            Effect::Git(order) => runner.git(order),
+            Effect::Connect { api, base_url, model } => host.connect(api, &base_url, model),
+            Effect::UseModel(model) => host.use_model(model),
+            Effect::Connecting(effect) => host.connecting(effect),
+            Effect::Notify(text) => host.notify(text),
+            Effect::Codebase(search) => host.search_codebase(search),
+            Effect::Mention(effect) => host.mention(effect),
+            Effect::Lookup(effect) => host.look_up(effect),
+            Effect::Index(effect) => host.index_effect(effect),
+            Effect::Run(effect) => host.run_commands(effect),
+            Effect::Persist(effect) => self.persist(effect),
+            Effect::Fetch(effect) => host.fetch(effect),
+            Effect::Git(effect) => host.git(effect),
         }
     }
 
-    async fn report(&self, report: Response) {
-        // The face is gone when this fails; there is nobody left to tell.
-        let _ = self.reports.send(report).await;
+    async fn respond(&self, response: Response) {
+        // Fails only when the front end has ended.
+        let _ = self.responses.send(response).await;
     }
 
-    fn report_now(&self, report: Response) {
-        let _ = self.reports.blocking_send(report);
+    fn respond_now(&self, response: Response) {
+        let _ = self.responses.blocking_send(response);
     }
 
-    /// Runs `work` on a thread that may block, and reports its result; if it panics, what `failed` makes of that.
+    /// Runs `work` on a thread that may block, and sends its response; after a panic, the one that `failed` returns.
     fn blocking(
         self,
         failed: impl FnOnce(Failure) -> Response + Send + 'static,
         work: impl FnOnce(&Self) -> Response + Send + 'static,
     ) {
         tokio::task::spawn_blocking(move || {
-            let report = caught(|| work(&self)).unwrap_or_else(failed);
-            self.report_now(report);
+            let response = caught(|| work(&self)).unwrap_or_else(failed);
+            self.respond_now(response);
         });
     }
 
     fn journal(&self) -> Option<Journal> {
-        self.shared.outfit.settings.state_folder.as_deref().map(|state| Journal::new(state, &self.shared.root))
+        self.shared.env.settings.state_folder.as_deref().map(|state| Journal::new(state, &self.shared.root))
     }
 
-    async fn measure(self, order: RequestSpec) {
+    async fn measure(self, spec: RequestSpec) {
         tokio::time::sleep(DEBOUNCE).await;
-        let generation = order.generation;
-        let current = move |runner: &Self| runner.shared.newest_measure.load(Ordering::SeqCst) == generation;
-        if !current(&self) {
+        let generation = spec.generation;
+        let is_newest = move |host: &Self| host.shared.newest_measure.load(Ordering::SeqCst) == generation;
+        if !is_newest(&self) {
             return;
         }
-        let runner = self.clone();
         tokio::task::spawn_blocking(move || {
-            // One at a time: whoever waited here may be outdated by now.
-            let _turn = lock(&runner.shared.measuring);
-            if current(&runner) {
-                let measured = caught(|| {
-                    let view = runner.compose(&order, true, None);
-                    // For the line that says what more tokens would bring.
-                    if let Some(map) = view.map.as_ref().filter(|map| map.budget > 0) {
-                        map.forecast_growth(MAP_BUDGET_STEP, runner.counter().as_ref());
-                    }
-                    view
-                });
-                runner.report_now(match measured {
-                    Ok(view) => Response::Measured { generation, view },
-                    Err(failure) => Response::Failed(failure),
-                });
+            let _measuring = lock(&self.shared.measuring);
+            // A newer request may have arrived while this thread waited for the lock.
+            if !is_newest(&self) {
+                return;
             }
+            let measured = caught(|| {
+                let view = self.compose(&spec, true, None);
+                // Computed here, off the draw path: the front end shows what a larger budget would add.
+                if let Some(map) = view.map.as_ref().filter(|map| map.budget > 0) {
+                    map.forecast_growth(MAP_BUDGET_STEP, self.counter().as_ref());
+                }
+                view
+            });
+            self.respond_now(match measured {
+                Ok(view) => Response::Measured { generation, view },
+                Err(failure) => Response::Failed(failure),
+            });
         });
     }
 
-    /// The next request as it would be sent now. With `or_guess`, a first guess at the map will do while there is no other; with a
-    /// `limit`, it has at most so many input tokens.
-    fn compose(&self, order: &RequestSpec, or_guess: bool, limit: Option<usize>) -> ContextView {
-        let model = self.line().map_or_else(|| Arc::new(Model::unknown("")), |line| line.facts);
-        self.compose_for(order, or_guess, limit, (&model, &self.counter()))
+    /// The next request as it would be sent now. With `provisional`, a provisional map is used while there is no other. With a
+    /// `limit`, the request has at most that many input tokens.
+    fn compose(&self, spec: &RequestSpec, provisional: bool, limit: Option<usize>) -> ContextView {
+        self.compose_for(spec, provisional, limit, (&self.model(), &self.counter()))
     }
 
-    /// The same for that model, whose tokens are counted with that counter.
+    /// As [`Self::compose`], for the given model and its counter.
     fn compose_for(
         &self,
-        order: &RequestSpec,
-        or_guess: bool,
+        spec: &RequestSpec,
+        provisional: bool,
         limit: Option<usize>,
         (model, counter): (&Model, &CachedCounter),
     ) -> ContextView {
         let shared = &self.shared;
         let survey = shared.survey.borrow().clone();
-        let sketch = lock(&shared.sketch).clone().filter(|_| or_guess);
-        let known = survey.as_ref().map(|survey| MapSource {
+        let sketch = lock(&shared.sketch).clone().filter(|_| provisional);
+        let surveyed = survey.as_ref().map(|survey| MapSource {
             graph: &survey.graph,
             edited: &survey.edited,
             provisional: false,
         });
-        let guess = sketch.as_ref().map(|graph| MapSource { graph, edited: &[], provisional: true });
-        let source = known.or(guess);
-        let means = Means {
-            outfit: &shared.outfit,
+        let sketched = sketch.as_ref().map(|graph| MapSource { graph, edited: &[], provisional: true });
+        let context = ComposeContext {
+            env: &shared.env,
             model,
-            window: limit.map_or_else(|| shared.outfit.window(model), Window::holding),
+            window: limit.map_or_else(|| shared.env.window(model), Window::holding),
             counter,
-            kept: &shared.kept,
+            map_cache: &shared.map_cache,
         };
-        compose(&shared.root, source, order, &means)
+        compose(&shared.root, surveyed.or(sketched), spec, &context)
     }
 
     /// The request as it would be sent now.
-    pub async fn composed_now(self, order: RequestSpec) -> ContextView {
-        let composed = tokio::task::spawn_blocking(move || self.compose(&order, false, None)).await;
+    pub async fn composed_now(self, spec: RequestSpec) -> ContextView {
+        let composed = tokio::task::spawn_blocking(move || self.compose(&spec, false, None)).await;
         composed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 
-    /// The editor of the settings, if they name one.
+    /// The editor in the settings, if there is one.
     pub fn editor(&self) -> Option<String> {
-        self.shared.outfit.settings.editor.clone()
+        self.shared.env.settings.editor.clone()
     }
 
     fn counter(&self) -> Arc<CachedCounter> {
         Arc::clone(&self.shared.counter.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether the connected model can be asked at all; false where its key is missing.
+    /// Whether a model is connected and has its key.
     pub fn is_ready(&self) -> bool {
-        self.line().is_some_and(|line| line.provider.ready().is_ok())
+        self.client().is_some_and(|client| client.provider.ready().is_ok())
     }
 
-    fn line(&self) -> Option<Line> {
-        self.shared.line.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn client(&self) -> Option<ModelClient> {
+        self.shared.client.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// `replies` are those of the session with that number.
+    /// The connected model; an unknown one without a name if there is none.
+    fn model(&self) -> Arc<Model> {
+        self.client().map_or_else(|| Arc::new(Model::unknown("")), |client| client.facts)
+    }
+
+    /// Waits for the first survey, up to [`SURVEY_TIMEOUT`].
+    async fn wait_for_survey(&self) {
+        let mut surveyed = self.shared.survey.subscribe();
+        let _ = tokio::time::timeout(SURVEY_TIMEOUT, surveyed.wait_for(Option::is_some)).await;
+    }
+
+    /// Each of `replies` comes with its number among the answers of the session, if it is one.
     fn propose(
         &self,
-        standing: &PendingChanges,
+        pending: &PendingChanges,
         replies: &[(Option<usize>, String)],
         files: &[ChatFile],
         request: String,
     ) -> Response {
         let survey = self.shared.survey.borrow().clone();
         let paths: Vec<String> = survey.iter().flat_map(|survey| &survey.files).map(|file| file.path.clone()).collect();
-        let proposal = propose::propose_upon(standing, &self.shared.root, &paths, files, replies);
+        let proposal = propose::propose_upon(pending, &self.shared.root, &paths, files, replies);
         Response::Proposed { request, proposal }
     }
 
-    fn connect(&self, api: Api, base_url: &str, model: String) {
-        let runner = self.clone();
-        match HttpProvider::new(&Endpoint::without_key(api, base_url, &model)) {
-            Ok(provider) => {
-                let report = runner.set_line(Line::new(Arc::new(provider), model));
-                tokio::spawn(async move { runner.report(report).await });
-            }
-            Err(error) => {
-                let report = Response::Failed(Failure::from(&error));
-                tokio::spawn(async move { runner.report(report).await });
-            }
-        }
+    fn connect(self, api: Api, base_url: &str, model: String) {
+        let response = match HttpProvider::new(&Endpoint::without_key(api, base_url, &model)) {
+            Ok(provider) => self.set_client(ModelClient::new(Arc::new(provider), model)),
+            Err(error) => Response::Failed(Failure::from(&error)),
+        };
+        tokio::spawn(async move { self.respond(response).await });
     }
 
-    /// Counts for that model, with what was learnt of it, from now on.
+    /// Counts tokens for `model` from now on, with its calibration.
     fn set_counter(&self, model: &Model) {
-        let counter = Arc::new(self.shared.outfit.counter(model));
+        let counter = Arc::new(self.shared.env.counter(model));
         *self.shared.counter.write().unwrap_or_else(PoisonError::into_inner) = counter;
     }
 
-    /// Asks there from now on; what to tell of it.
-    fn set_line(&self, line: Line) -> Response {
-        let (host, facts) = (line.provider.name(), Arc::clone(&line.facts));
+    /// Uses `client` from now on, and returns the response that says so.
+    fn set_client(&self, client: ModelClient) -> Response {
         let note = |(message, hint): &(String, String)| Failure { message: message.clone(), hint: hint.clone() };
-        let notes = line.notes.iter().map(note).collect();
-        let model = line.model.clone();
-        self.set_counter(&facts);
-        *self.shared.line.write().unwrap_or_else(PoisonError::into_inner) = Some(line);
-        Response::Connected { model, host, facts, notes }
+        let response = Response::Connected {
+            model: client.model.clone(),
+            host: client.provider.name(),
+            facts: Arc::clone(&client.facts),
+            notes: client.notes.iter().map(note).collect(),
+        };
+        self.set_counter(&client.facts);
+        *self.shared.client.write().unwrap_or_else(PoisonError::into_inner) = Some(client);
+        response
     }
 }
 
-/// Runs `work`; a panic in it, which is a fault of ours, becomes a failure to tell instead of the end of the program.
+/// Runs `work`. A panic in it is a bug of the program; it becomes a failure, and the program goes on.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|cause| {
         let text = cause.downcast_ref::<String>().map(String::as_str).or_else(|| cause.downcast_ref::<&str>().copied());
         Failure {
-            message: format!("Something in rhumb broke: {}.", text.unwrap_or("no more is known")),
-            hint: "This is a fault of the program. Your files are as they were; save what you have and start again."
-                .into(),
+            message: format!("rhumb has a bug: {}.", text.unwrap_or("the cause is unknown")),
+            hint: "Your files were not changed. Save your work and start rhumb again. /bug writes a report.".into(),
         }
     })
 }
@@ -416,15 +422,15 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Files that are offered when one has to be taken out.
-const MOST_CHOICES: usize = 3;
+/// Maximum number of files that are suggested for removal when the request is too long.
+const MAX_CHOICES: usize = 3;
 
-/// Why a request must not be sent, if so: a file in it cannot be read, or it is too large for a window that we know.
+/// Why a request must not be sent: a file in it cannot be read, or it does not fit a known context window.
 pub fn unsendable(view: &ContextView) -> Option<Failure> {
     if let Some((path, reason)) = view.unreadable.first() {
         return Some(Failure {
             message: format!("Not sent, because {path} is in the chat and cannot be read: {reason}."),
-            hint: format!("Mend it or take it out: /drop {path}."),
+            hint: format!("Correct the file, or remove it from the chat: /drop {path}."),
         });
     }
     let prompt = &view.prompt;
@@ -433,13 +439,13 @@ pub fn unsendable(view: &ContextView) -> Option<Failure> {
     if overfull.head > 0 && overfull.head_suffices {
         ways.push("/clear the history".to_owned());
     }
-    let largest = overfull.candidates.iter().take(MOST_CHOICES);
+    let largest = overfull.candidates.iter().take(MAX_CHOICES);
     let files: Vec<_> = largest.map(|file| format!("/drop {} ({} tokens)", file.path, file.tokens)).collect();
     if !files.is_empty() {
-        ways.push(format!("choose a file to take out: {}", files.join(", ")));
+        ways.push(format!("remove a file: {}", files.join(", ")));
     }
     if ways.is_empty() {
-        ways.push("say it in fewer words, or /clear the history".to_owned());
+        ways.push("shorten the message, or /clear the history".to_owned());
     }
     Some(Failure {
         message: format!(
@@ -462,9 +468,9 @@ mod tests {
 
     #[test]
     fn a_fault_of_ours_in_the_background_becomes_a_word_to_the_user() {
-        for fault in [|| panic!("the sails are torn"), || std::panic::panic_any("the sails are torn".to_owned())] {
-            let failure = caught::<()>(fault).unwrap_err();
-            assert!(failure.message.contains("the sails are torn") && failure.hint.contains("fault of the program"));
+        for panics in [|| panic!("the sails are torn"), || std::panic::panic_any("the sails are torn".to_owned())] {
+            let failure = caught::<()>(panics).unwrap_err();
+            assert!(failure.message.contains("the sails are torn") && failure.hint.contains("not changed"));
         }
         assert!(caught::<()>(|| std::panic::panic_any(7)).is_err());
         assert_eq!(caught(|| 7).ok(), Some(7));

@@ -1,4 +1,4 @@
-//! The user's own command that tells them that the app waits for them.
+//! `notify_cmd`: a command of the user that runs when the app needs their attention.
 
 use std::process::{Command, Stdio};
 
@@ -9,13 +9,13 @@ use rhumb_session::{Failure, Response};
 const VARIABLE: &str = "RHUMB_MESSAGE";
 
 impl Host {
-    /// Runs the command with the text as its last argument, and in a variable. A command that fails is told.
+    /// Runs the command with the text as its last argument and in a variable. An error is reported.
     pub(super) fn notify(self, text: String) {
-        let Some(line) = self.shared.outfit.settings.notify_cmd.clone() else { return };
+        let Some(line) = self.shared.env.settings.notify_cmd.clone() else { return };
         tokio::task::spawn_blocking(move || {
             if let Err(reason) = run(&line, &text) {
-                let message = format!("notify_cmd could not be run: {reason}.");
-                self.report_now(Response::Failed(Failure { message, hint: "Mend it in rhumb.toml.".into() }));
+                let message = format!("notify_cmd failed: {reason}.");
+                self.respond_now(Response::Failed(Failure { message, hint: "Correct it in rhumb.toml.".into() }));
             }
         });
     }
@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn the_text_is_the_last_argument() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("told");
+        let file = folder.path().join("text");
         let line = format!("sh -c 'printf %s \"$1\" > {}' sh", file.display());
         run(&line, "rhumb is done").unwrap();
         assert_eq!(std::fs::read_to_string(file).unwrap(), "rhumb is done");

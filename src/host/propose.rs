@@ -1,4 +1,4 @@
-//! From a reply to a proposal: parses the edits and finds their places in the files as they are now.
+//! From a reply to a proposal: parses the edits and locates them in the current files.
 
 use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
@@ -7,26 +7,26 @@ use rhumb_edit::{Files, Flag, FormatChoice, ParsedReply, PendingChanges, Proposa
 use rhumb_session::ChatFile;
 use rhumb_workspace::{ReadError, Root};
 
-/// The files of a root as the edit room wants to see them.
+/// The files of a root, as [`rhumb_edit`] needs them.
 struct DiskFile<'a> {
     root: &'a Root,
     listing: Listing<'a>,
-    /// None if every file of the root counts as one of the chat.
+    /// The files of the chat; `None` if all files of the root count as such.
     chat: Option<&'a [ChatFile]>,
 }
 
 /// All files of the root, sorted.
 enum Listing<'a> {
     Given(&'a [String]),
-    /// SearchGoal when it is asked for.
-    SearchGoal(OnceCell<Vec<String>>),
+    /// Listed when first needed.
+    Lazy(OnceCell<Vec<String>>),
 }
 
 impl DiskFile<'_> {
     fn listed(&self) -> &[String] {
         match &self.listing {
             Listing::Given(paths) => paths,
-            Listing::SearchGoal(paths) => paths.get_or_init(|| {
+            Listing::Lazy(paths) => paths.get_or_init(|| {
                 let listing = rhumb_workspace::files(self.root, &AtomicBool::new(false), &mut |_| {});
                 listing.files.into_iter().map(|file| file.path).collect()
             }),
@@ -63,7 +63,7 @@ impl Files for DiskFile<'_> {
     }
 
     fn is_ignored(&self, path: &str) -> bool {
-        // What is listed is tracked, if a rule fits it; while nothing is listed nobody knows.
+        // A listed file is tracked even if an ignore rule matches. Without a listing that is unknown.
         rhumb_workspace::is_ignored(self.root, path) && !self.listed().is_empty() && !self.lists(path)
     }
 
@@ -87,18 +87,17 @@ impl Files for DiskFile<'_> {
     }
 }
 
-/// Finds the edits of the replies to one request, oldest first, and their places, and what a reviewer should know of them.
-/// `paths` are all files of the root, sorted.
+/// The proposal of the replies to one request, oldest first. `paths` are all files of the root, sorted.
 pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], replies: &[String], format: FormatChoice) -> Proposal {
     let files = DiskFile { root, listing: Listing::Given(paths), chat: Some(chat) };
     let parsed: Vec<_> = replies.iter().map(|reply| rhumb_edit::parse(reply, format)).collect();
     proposed(&files, &PendingChanges::default(), &parsed)
 }
 
-/// Like [`propose`], put upon what stands from the replies to other requests. Each reply comes with its number among the
-/// answers of the session; one that is no answer has none.
+/// As [`propose`], on top of the pending changes from replies to other requests. Each reply comes with its number among the
+/// answers of the session, if it is one.
 pub(super) fn propose_upon(
-    standing: &PendingChanges,
+    pending: &PendingChanges,
     root: &Root,
     paths: &[String],
     chat: &[ChatFile],
@@ -109,18 +108,18 @@ pub(super) fn propose_upon(
         answer: *answer,
         ..rhumb_edit::parse(reply, FormatChoice::Auto)
     };
-    proposed(&files, standing, &replies.iter().map(parsed).collect::<Vec<_>>())
+    proposed(&files, pending, &replies.iter().map(parsed).collect::<Vec<_>>())
 }
 
-/// Like [`propose`], for one reply to nobody knows what. The files of the root are listed only if the names in the reply call
-/// for it; without `chat`, all of them are meant.
+/// As [`propose`], for one reply without a session. The files of the root are listed only if the names in the reply need it.
+/// Without `chat`, all files count as files of the chat.
 pub fn propose_alone(root: &Root, chat: Option<&[ChatFile]>, reply: &str, format: FormatChoice) -> Proposal {
-    let listing = Listing::SearchGoal(OnceCell::new());
+    let listing = Listing::Lazy(OnceCell::new());
     proposed(&DiskFile { root, listing, chat }, &PendingChanges::default(), &[rhumb_edit::parse(reply, format)])
 }
 
-fn proposed(files: &DiskFile<'_>, standing: &PendingChanges, parsed: &[ParsedReply]) -> Proposal {
-    let mut proposal = rhumb_edit::propose_all(standing, parsed, files);
+fn proposed(files: &DiskFile<'_>, pending: &PendingChanges, parsed: &[ParsedReply]) -> Proposal {
+    let mut proposal = rhumb_edit::propose_all(pending, parsed, files);
     rhumb_edit::add_flags(&mut proposal, files);
     proposal
 }

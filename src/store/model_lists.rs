@@ -37,7 +37,7 @@ fn read(path: &Path) -> Option<ModelList> {
 ///
 /// # Errors
 /// The folder or the file cannot be written. The older list is kept then.
-pub fn keep_model_list(cache: &Path, list: &ModelList) -> Result<(), StoreError> {
+pub fn save_model_list(cache: &Path, list: &ModelList) -> Result<(), StoreError> {
     let folder = folder(cache);
     make_folder(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
     let path = path(cache, list.kind);
@@ -59,7 +59,7 @@ mod tests {
         let text = r#"{"data": [{"id": "maker/model", "context_length": 1000}]}"#;
         let list = rhumb_llm::models::parse_list(text, "2026-11-20", "somewhere").unwrap();
         assert_eq!(model_lists(folder.path()), []);
-        keep_model_list(folder.path(), &list).unwrap();
+        save_model_list(folder.path(), &list).unwrap();
         assert_eq!(model_lists(folder.path()), [list]);
         fs::write(path(folder.path(), ListKind::OpenRouter), "half a li").unwrap();
         assert_eq!(model_lists(folder.path()), []);

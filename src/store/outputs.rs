@@ -18,13 +18,13 @@ const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
 ///
 /// # Errors
 /// The folder or the file cannot be written.
-pub fn keep_output(state: &Path, what: &str, text: &str) -> Result<PathBuf, StoreError> {
+pub fn save_output(state: &Path, what: &str, text: &str) -> Result<PathBuf, StoreError> {
     let (path, mut file) = output_file(state, what)?;
     file.write_all(text.as_bytes()).map_err(|source| StoreError::Write { path: path.clone(), source })?;
     Ok(path)
 }
 
-/// Creates an empty file for a text that is still to come, in the folder of [`keep_output`].
+/// Creates an empty file for a text that is still to come, in the folder of [`save_output`].
 ///
 /// # Errors
 /// The folder or the file cannot be created.
@@ -71,7 +71,7 @@ mod tests {
     fn an_output_is_kept_whole_and_for_its_owner() {
         let state = tempfile::tempdir().unwrap();
         let text = "line\n".repeat(10_000);
-        let path = keep_output(state.path(), "cargo test ../../x", &text).unwrap();
+        let path = save_output(state.path(), "cargo test ../../x", &text).unwrap();
         assert!(path.starts_with(state.path().join("outputs")), "{path:?}");
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
         #[cfg(unix)]
@@ -79,14 +79,14 @@ mod tests {
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o077, 0);
         }
-        assert_ne!(keep_output(state.path(), "cargo test ../../x", &text).unwrap(), path);
+        assert_ne!(save_output(state.path(), "cargo test ../../x", &text).unwrap(), path);
     }
 
     #[test]
     fn the_oldest_outputs_go() {
         let state = tempfile::tempdir().unwrap();
         for number in 0..MAX_OUTPUTS + 5 {
-            keep_output(state.path(), "run", &number.to_string()).unwrap();
+            save_output(state.path(), "run", &number.to_string()).unwrap();
         }
         assert_eq!(fs::read_dir(state.path().join("outputs")).unwrap().count(), MAX_OUTPUTS);
     }
@@ -95,6 +95,6 @@ mod tests {
     fn a_folder_that_cannot_be_written_is_told() {
         let state = tempfile::tempdir().unwrap();
         fs::write(state.path().join("outputs"), "a file").unwrap();
-        assert!(matches!(keep_output(state.path(), "run", "x"), Err(StoreError::Folder { .. })));
+        assert!(matches!(save_output(state.path(), "run", "x"), Err(StoreError::Folder { .. })));
     }
 }

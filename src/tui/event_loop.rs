@@ -362,7 +362,7 @@ impl EventLoop {
             }
         };
         let kept = async {
-            let finished = runner.finish_keeping();
+            let finished = runner.finish_persistence();
             tokio::pin!(finished);
             loop {
                 tokio::select! {
@@ -384,7 +384,7 @@ impl EventLoop {
             return Ok(());
         }
         // A commit that waits for its message is made without it.
-        self.runner.execute(Effect::Git(GitEffect::Hurry));
+        self.runner.execute(Effect::Git(GitEffect::FlushPendingCommits));
         self.app.hint.set("finishing the write …".into());
         // An error of the terminal is ignored: the files are more important.
         let _ = self.draw(screen);
@@ -394,7 +394,7 @@ impl EventLoop {
             {
                 self.app.report(report);
                 // A commit may have begun to wait meanwhile.
-                self.runner.execute(Effect::Git(GitEffect::Hurry));
+                self.runner.execute(Effect::Git(GitEffect::FlushPendingCommits));
             }
         };
         let _ = tokio::time::timeout(WRITE_TIMEOUT, finished).await;

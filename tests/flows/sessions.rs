@@ -360,13 +360,13 @@ fn the_app_continues_if_sessions_cannot_be_stored() {
     std::fs::create_dir_all(&state).unwrap();
     std::fs::write(state.join("sessions"), "in the way").unwrap();
     let mut pty = stage.open(&server, &[]);
-    pty.wait_for("This session is not kept:");
+    pty.wait_for("This session is not saved:");
     send(&pty, "Hoist the sails");
     pty.wait_for("Aye.");
     let told = pty.screen().matches("is not kept").count();
     assert_eq!(told, 1, "{}", pty.screen());
     send(&pty, "/sessions");
-    pty.wait_for("Sessions are not kept here.");
+    pty.wait_for("Sessions are not saved here.");
     quit(&mut pty);
 }
 

@@ -223,12 +223,7 @@ fn gauges_and_marks_have_styles_of_their_own() {
 #[test]
 fn nothing_is_cut_off_at_the_smallest_size() {
     for keys in [
-        "<Alt-2> <Enter>",
-        "<Alt-2> / type \"st\"",
-        "<Alt-2> w",
-        "<Alt-2> v",
-        "<Alt-2> t",
-        "<Alt-3> s s",
+        "<Alt-2> <Enter>", "<Alt-2> / type \"st\"", "<Alt-2> w", "<Alt-2> v", "<Alt-2> t", "<Alt-3> s s",
         "<F5> / type \"a\"",
     ] {
         let mut harness = Scene::demo().open(40, 10);

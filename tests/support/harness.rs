@@ -19,7 +19,7 @@ use ratatui::backend::TestBackend;
 use ratatui::style::Style;
 use rhumb::config::Settings;
 use rhumb::demo;
-use rhumb::host::{Host, Line, RequestEnv};
+use rhumb::host::{Host, ModelClient, RequestEnv};
 use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
 use rhumb::tui::theme::{ColorDepth, Theme};

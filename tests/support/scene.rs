@@ -161,7 +161,7 @@ impl Scene {
         };
         let pace = if answers { Duration::ZERO } else { NEVER };
         let provider = Arc::new(ScriptedProvider::new(self.replies.unwrap_or_default(), pace));
-        let line = model.map(|model| Line::new(provider, model));
+        let line = model.map(|model| ModelClient::new(provider, model));
         let root = Root::at(folder.path()).expect("a root");
         let (sender, responses) = mpsc::channel(256);
         let host = Host::new(root, RequestEnv::new(self.settings), line, sender);

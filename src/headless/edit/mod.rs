@@ -20,7 +20,7 @@ use super::undo::{journal_of, tell_recovered};
 use super::{advise, path_under, print, print_json};
 use crate::config::{EmbeddingsSource, Settings};
 use crate::error::{ErrorKind, UserError};
-use crate::host::{Host, Line, RequestEnv, editor_line, unsendable};
+use crate::host::{Host, ModelClient, RequestEnv, editor_client, unsendable};
 use rhumb_session::context::Mode;
 use rhumb_session::{ChatFile, Connection, Failure, ModeRules, Session, SessionStart, uncounted};
 use rhumb_workspace::Root;
@@ -45,7 +45,7 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
 #[derive(Default)]
 pub struct EditOptions {
     /// Answers instead of the model of the settings.
-    pub client: Option<Line>,
+    pub client: Option<ModelClient>,
     /// Parses every file anew and keeps nothing of the repository in the cache folder.
     pub no_cache: bool,
 }
@@ -105,9 +105,9 @@ fn adjusted(mut settings: Settings, args: &EditArgs) -> Settings {
 }
 
 /// Checks what can be checked before anything is sent, and finishes an interrupted write.
-fn check(root: &Root, outfit: &RequestEnv, line: &Line, args: &EditArgs) -> Result<(), UserError> {
+fn check(root: &Root, outfit: &RequestEnv, line: &ModelClient, args: &EditArgs) -> Result<(), UserError> {
     if args.mode() == Mode::Architect && !args.plan_only {
-        check_ready(&editor_line(outfit, line, args.editor_model.as_deref()).0)?;
+        check_ready(&editor_client(outfit, line, args.editor_model.as_deref()).0)?;
     }
     if outfit.settings.spending_cap.is_some() && line.facts.prices.is_none() {
         let Failure { message, hint } = uncounted(&line.facts.name);
@@ -119,7 +119,7 @@ fn check(root: &Root, outfit: &RequestEnv, line: &Line, args: &EditArgs) -> Resu
     Ok(())
 }
 
-fn session(root: &Root, outfit: &RequestEnv, line: &Line, args: &EditArgs) -> Session {
+fn session(root: &Root, outfit: &RequestEnv, line: &ModelClient, args: &EditArgs) -> Session {
     let settings = &outfit.settings;
     // A request that is only shown need not name a model.
     let model = if line.model.is_empty() { "unnamed".to_owned() } else { line.model.clone() };

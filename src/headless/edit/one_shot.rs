@@ -13,7 +13,7 @@ use crate::headless::plain::{Signal, Signals};
 use crate::headless::report::{as_diff, ask_each, outcome_line, warn_of_faults, yes_or_no};
 use crate::headless::undo::may_go_unrecorded;
 use crate::headless::{advise, complain};
-use crate::host::{Host, Line};
+use crate::host::{Host, ModelClient};
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{Proposal, Status};
 use rhumb_llm::{Completion, StreamEvent};
@@ -37,7 +37,7 @@ pub(super) struct OneShot<'a> {
     pub(super) session: Session,
     pub(super) runner: Host,
     /// The model of the conversation.
-    pub(super) line: Line,
+    pub(super) line: ModelClient,
     reports: mpsc::Receiver<Response>,
     signals: Signals,
     pub(super) out: Out,
@@ -101,7 +101,7 @@ impl<'a> OneShot<'a> {
         root: &'a Root,
         session: Session,
         runner: Host,
-        line: Line,
+        line: ModelClient,
         reports: mpsc::Receiver<Response>,
         signals: Signals,
         out: Out,
@@ -224,7 +224,7 @@ impl<'a> OneShot<'a> {
     /// A signal: a write is finished, a commit no longer waits for its message, checks are stopped, and anything else is left at once.
     fn interrupted(&mut self, number: u8) -> Result<(), UserError> {
         if self.session.commits().pending > 0 {
-            return self.perform(vec![Effect::Git(GitEffect::Hurry)]);
+            return self.perform(vec![Effect::Git(GitEffect::FlushPendingCommits)]);
         }
         if self.session.processes().is_running() || self.session.is_writing() {
             self.outcome.stopped_by = Some(number);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, path_under, read_input};
-use crate::host::{Line, RequestEnv, connect, facts};
+use crate::host::{ModelClient, RequestEnv, connect, facts};
 use rhumb_llm::{LlmError, ScriptedProvider};
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
@@ -98,7 +98,7 @@ pub(super) fn request(args: &EditArgs) -> Result<String, UserError> {
 ///
 /// # Errors
 /// No provider is configured, its key is missing, or no model is named.
-pub(super) fn provider(outfit: &RequestEnv) -> Result<Line, UserError> {
+pub(super) fn provider(outfit: &RequestEnv) -> Result<ModelClient, UserError> {
     let line = connect(outfit)
         .map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?
         .ok_or_else(|| unconfigured(outfit))?;
@@ -115,7 +115,7 @@ pub(super) fn provider(outfit: &RequestEnv) -> Result<Line, UserError> {
 ///
 /// # Errors
 /// The key is missing.
-pub(super) fn check_ready(line: &Line) -> Result<(), UserError> {
+pub(super) fn check_ready(line: &ModelClient) -> Result<(), UserError> {
     let usage = |error: LlmError| UserError::new(ErrorKind::Usage, &error, error.hint());
     line.provider.ready().map_err(usage)
 }
@@ -130,8 +130,8 @@ fn unconfigured(outfit: &RequestEnv) -> UserError {
 }
 
 /// The model of the settings, for a request that is shown and never sent: no provider is needed.
-pub(super) fn offline(outfit: &RequestEnv) -> Line {
+pub(super) fn offline(outfit: &RequestEnv) -> ModelClient {
     let model = facts(outfit);
-    let line = Line::new(Arc::new(ScriptedProvider::new(Vec::new(), Duration::ZERO)), model.name.clone());
-    Line { facts: Arc::new(model), ..line }
+    let line = ModelClient::new(Arc::new(ScriptedProvider::new(Vec::new(), Duration::ZERO)), model.name.clone());
+    ModelClient { facts: Arc::new(model), ..line }
 }

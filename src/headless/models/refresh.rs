@@ -7,7 +7,7 @@ use crate::clock::today;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::ModelsArgs;
 use crate::headless::{complain, read_input};
-use crate::store::{keep_model_list, model_lists};
+use crate::store::{model_lists, save_model_list};
 use rhumb_llm::models::{Catalog, ListKind, ModelList, parse_list};
 use rhumb_llm::{fetch_list, list_url, redacted_url};
 
@@ -93,7 +93,7 @@ fn settle(list: &ModelList, origin: &str, args: &ModelsArgs, cache: Option<&Path
         return Err(UserError::new(blame(origin), message, ""));
     }
     let hint = "the cache folder is that of XDG_CACHE_HOME, or ~/.cache";
-    keep_model_list(cache, list).map_err(|error| UserError::new(ErrorKind::Machine, error, hint))?;
+    save_model_list(cache, list).map_err(|error| UserError::new(ErrorKind::Machine, error, hint))?;
     complain(&format!("{}: {} models, as of {}, from {}", list.kind.name(), list.models.len(), list.date, list.source));
     Ok(())
 }

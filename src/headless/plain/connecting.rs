@@ -89,12 +89,7 @@ mod tests {
         let request = ConnectRequest { provider: Some("second".into()), ..ConnectRequest::default() };
         let told = connection_lines(&request, &keys, &[]).join("\n");
         for part in [
-            "FIRST_KEY, SECOND_KEY",
-            "/c.toml: not there",
-            "Ollama",
-            "none answers",
-            "set SECOND_KEY",
-            "api.second.com",
+            "FIRST_KEY, SECOND_KEY", "/c.toml: not there", "Ollama", "none answers", "set SECOND_KEY", "api.second.com",
         ] {
             assert!(told.contains(part), "{part} in {told}");
         }

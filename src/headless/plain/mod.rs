@@ -159,7 +159,7 @@ impl Desk {
     async fn finish(&mut self, incoming: &mut mpsc::Receiver<Response>) {
         self.voice.broken_off();
         if self.is_writing() {
-            self.runner.execute(Effect::Git(GitEffect::Hurry));
+            self.runner.execute(Effect::Git(GitEffect::FlushPendingCommits));
             self.voice.line("finishing the write");
             let finished = async {
                 while self.is_writing()
@@ -167,7 +167,7 @@ impl Desk {
                 {
                     self.report(report);
                     // A commit may have come to be waited for.
-                    self.runner.execute(Effect::Git(GitEffect::Hurry));
+                    self.runner.execute(Effect::Git(GitEffect::FlushPendingCommits));
                 }
             };
             let _ = tokio::time::timeout(WRITE_PATIENCE, finished).await;
@@ -176,7 +176,7 @@ impl Desk {
         let runner = self.runner.clone();
         let mut is_kept = false;
         let drained = async {
-            let finished = runner.finish_keeping();
+            let finished = runner.finish_persistence();
             tokio::pin!(finished);
             loop {
                 tokio::select! {

@@ -1,7 +1,7 @@
 //! Syntax errors that a write would bring into files.
 
 use crate::headless::complain;
-use crate::host::faults_of;
+use crate::host::new_syntax_faults;
 use rhumb_edit::SyntaxFault;
 use rhumb_edit::review::Review;
 use rhumb_session::PendingWrite;
@@ -10,7 +10,7 @@ use rhumb_session::write_orders;
 /// The syntax errors that writing the accepted hunks would bring into files.
 pub(super) fn faults(review: &Review) -> Vec<SyntaxFault> {
     let orders: Vec<PendingWrite> = review.files.iter().flat_map(write_orders).collect();
-    faults_of(&orders)
+    new_syntax_faults(&orders)
 }
 
 /// The warning of a syntax error, in a line.

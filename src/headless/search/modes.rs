@@ -5,7 +5,9 @@ use crate::error::UserError;
 use crate::headless::advise;
 use crate::headless::args::ModeArg;
 use crate::headless::index::{blocked, failed};
-use crate::host::{IndexError, SearchMode, Survey, embedder, found, found_near, known_meaning, question_vector};
+use crate::host::{
+    IndexError, SearchMode, Survey, embedder, load_vectors, question_vector, search_survey, search_with_vector,
+};
 use rhumb_index::retrieval::{Hit, Question};
 use rhumb_workspace::Root;
 
@@ -20,8 +22,8 @@ pub(super) fn hits(
 ) -> Result<Vec<Hit>, UserError> {
     let is_off = settings.embeddings.source == EmbeddingsSource::Off;
     let wanted = match mode {
-        Some(ModeArg::Lexical) => return Ok(found(survey, question)),
-        None if is_off => return Ok(found(survey, question)),
+        Some(ModeArg::Lexical) => return Ok(search_survey(survey, question)),
+        None if is_off => return Ok(search_survey(survey, question)),
         Some(ModeArg::Semantic) => SearchMode::Semantic,
         Some(ModeArg::Hybrid) | None => SearchMode::Hybrid,
     };
@@ -29,7 +31,7 @@ pub(super) fn hits(
         Ok(hits) => Ok(hits),
         Err(error) if mode.is_none() => {
             advise(&format!("searched by words alone: {error}"), &error.hint());
-            Ok(found(survey, question))
+            Ok(search_survey(survey, question))
         }
         Err(error) => Err(failed(&error)),
     }
@@ -44,8 +46,8 @@ fn by_meaning(
 ) -> Result<Result<Vec<Hit>, IndexError>, UserError> {
     blocked(async {
         let embedder = embedder(settings)?.ok_or(IndexError::Off)?;
-        let meaning = known_meaning(root, survey, settings, embedder.as_ref()).await?;
+        let meaning = load_vectors(root, survey, settings, embedder.as_ref()).await?;
         let vector = question_vector(embedder.as_ref(), question).await?;
-        Ok(found_near(survey, question, (&meaning, &vector), mode))
+        Ok(search_with_vector(survey, question, (&meaning, &vector), mode))
     })
 }

@@ -1,5 +1,10 @@
-//! One request from the first try to the end of its answer: sent shorter when the server takes less than was thought, gone on
-//! with when the answer reaches the limit on output, and paid for. The app and the commands without it ask in the same way.
+//! Sends one request and receives its answer. The request is shortened if the server has a smaller window than assumed, and an
+//! answer that reaches the output limit is continued. Costs are checked against the spending cap.
+
+mod pings;
+#[cfg(test)]
+mod tests;
+pub(super) mod turn;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::{Line, RequestEnv, unsendable};
+use super::{ModelClient, RequestEnv, unsendable};
 use crate::config::Settings;
 use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{
@@ -22,85 +27,85 @@ use rhumb_session::context::{Joiner, Overflow, Prompt, continuation, shorter};
 use rhumb_session::{AskError, AskEvent, Choices, ContextView, Failure, Spent};
 use rhumb_tokens::TokenCounter;
 
-/// An answer shorter than this many tokens is not worth its request: below it, a spending cap is reached.
-const LEAST_ANSWER: u32 = 256;
-/// Our count may be above the server's by one part in so many before an answer is taken for one that does not end.
-const MISCOUNT: usize = 8;
-/// The wait before another try is counted down in steps of this length.
-const TICK: Duration = Duration::from_secs(1);
+/// Minimum number of tokens that the spending cap must leave for an answer.
+const MIN_ANSWER_TOKENS: u32 = 256;
+/// Tolerance between our token count and the server's, as one part in this many. A longer answer is considered endless.
+const COUNT_TOLERANCE: usize = 8;
+/// Interval of the countdown before a retry.
+const COUNTDOWN_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Puts the request together, for a window that holds so many tokens of input, or for the one that is known.
-pub type Compose<'a> = dyn Fn(Option<usize>) -> BoxFuture<'a, Result<ContextView, Failure>> + Send + Sync + 'a;
+/// Composes the request, for a window of the given number of input tokens, or for that of the model.
+pub type ComposeFn<'a> = dyn Fn(Option<usize>) -> BoxFuture<'a, Result<ContextView, Failure>> + Send + Sync + 'a;
 
-/// What is asked, and of whom.
-pub struct Question<'a> {
-    /// Whom.
-    pub line: &'a Line,
-    /// What.
-    pub compose: &'a Compose<'a>,
-    /// The beginning of the answer that is there already; empty for none.
+/// The parameters of [`ask`].
+pub struct AskParams<'a> {
+    /// The model.
+    pub client: &'a ModelClient,
+    /// Composes the request.
+    pub compose: &'a ComposeFn<'a>,
+    /// The beginning of the answer if it is to be continued; empty otherwise.
     pub partial: &'a str,
-    /// What with.
-    pub outfit: &'a RequestEnv,
-    /// Counts what the server does not.
+    /// The request environment.
+    pub env: &'a RequestEnv,
+    /// The token counter of the model.
     pub counter: &'a dyn TokenCounter,
-    /// What may still be spent; `None` for as much as it takes.
+    /// Remaining budget of the spending cap; `None` without a cap.
     pub allowance: Option<Dollars>,
-    /// What the user chose of it since the app was started.
+    /// Settings that the user changed in this session.
     pub choices: &'a Choices,
 }
 
-/// An answer.
+/// A received answer.
 #[derive(Debug)]
-pub struct Asked {
-    /// How it ended.
+pub struct Answer {
+    /// How the answer ended.
     pub completion: Completion,
-    /// The request that it answers, as it was sent.
+    /// The prompt that was sent.
     pub prompt: Arc<Prompt>,
 }
 
-/// Asks. What arrives goes out through `events`; when the receiver is gone, so is the request.
+/// Sends a request. Events are sent as they arrive; if their receiver is dropped, the request is cancelled.
 ///
 /// # Errors
 /// Nothing could be sent, or the provider failed.
 pub async fn ask(
-    question: &Question<'_>,
+    params: &AskParams<'_>,
     cancel: &CancellationToken,
     events: &mpsc::Sender<AskEvent>,
-) -> Result<Asked, AskError> {
-    question.line.provider.ready().map_err(AskError::Provider)?;
-    let factor = question.outfit.factor(&question.line.facts);
+) -> Result<Answer, AskError> {
+    params.client.provider.ready().map_err(AskError::Provider)?;
+    let factor = params.env.factor(&params.client.facts);
     let (mut limit, mut shrinks) = (None, 0);
-    // What the server said to the try before, and how many tokens that had.
+    // The error of the previous attempt, and its number of tokens.
     let mut refused = None;
     loop {
-        let view = (question.compose)(limit).await.map_err(AskError::Unsent)?;
+        let view = (params.compose)(limit).await.map_err(AskError::Unsent)?;
         if let Some(failure) = unsendable(&view)
-            && !is_worth_a_try(&view, refused.as_ref())
+            && !may_still_fit(&view, refused.as_ref())
         {
             return Err(match refused {
                 _ if !view.unreadable.is_empty() => AskError::Unreadable(failure),
-                // Nothing more can be left out: the server's own words say best why.
+                // Nothing more can be omitted. The server's error is the most precise one.
                 Some((refusal, _)) => AskError::Provider(refusal),
                 None => AskError::TooLong(failure),
             });
         }
-        let asking = Asking {
-            question,
+        let attempt = Attempt {
+            params,
             cancel,
             events,
             prompt: &view.prompt,
             started: AtomicBool::new(false),
-            short_of_money: AtomicBool::new(false),
+            reported_cap: AtomicBool::new(false),
             factor,
             paid: Mutex::default(),
         };
         if let Some(shorter) = limit {
-            asking.tell(AskEvent::Shrunk { time: shrinks, of: MAX_SHRINKS, limit: shorter }).await?;
+            attempt.emit(AskEvent::Shrunk { time: shrinks, of: MAX_SHRINKS, limit: shorter }).await?;
         }
-        match asking.answer().await {
+        match attempt.answer().await {
             Err(AskError::Provider(error))
-                if next(&error, asking.started.load(Ordering::Relaxed), shrinks) == NextStep::Shrink =>
+                if next(&error, attempt.started.load(Ordering::Relaxed), shrinks) == NextStep::Shrink =>
             {
                 shrinks += 1;
                 let shorter = shorter(view.prompt.tokens, overflow(&error), shrinks as usize);
@@ -108,11 +113,11 @@ pub async fn ask(
                 refused = Some((error, view.prompt.tokens));
             }
             end => {
-                // A limit that was only guessed at is one once it has proved to be enough.
+                // A guessed limit is recorded once it has worked.
                 if let Some(limit) = limit.filter(|_| end.is_ok()) {
-                    question.outfit.learn_limit(&question.line.facts, limit.max(view.prompt.tokens));
+                    params.env.learn_limit(&params.client.facts, limit.max(view.prompt.tokens));
                 }
-                return end.map(|completion| Asked { completion, prompt: view.prompt });
+                return end.map(|completion| Answer { completion, prompt: view.prompt });
             }
         }
     }
@@ -122,56 +127,56 @@ fn next(error: &LlmError, started: bool, shrunk: u32) -> NextStep {
     next_step(Err(error), &AttemptState { started, shrunk, ..AttemptState::default() })
 }
 
-/// Whether a request is sent although it is above the limit: where the server named none, ours is a guess, and all that may be
-/// left out of the request that it refused is left out of this one.
-fn is_worth_a_try(view: &ContextView, refused: Option<&(LlmError, usize)>) -> bool {
+/// Whether a request is sent although it exceeds the limit: if the server did not name its limit, ours is a guess, and a request
+/// that is shorter than the rejected one may fit.
+fn may_still_fit(view: &ContextView, refused: Option<&(LlmError, usize)>) -> bool {
     let shorter = |(error, tokens): &(LlmError, usize)| overflow(error).is_none() && view.prompt.tokens < *tokens;
     view.unreadable.is_empty() && refused.is_some_and(shorter)
 }
 
-/// What the server said of both sizes, if it said so.
+/// The sizes in the server's error, if it names both.
 fn overflow(error: &LlmError) -> Option<Overflow> {
     let LlmError::Overflow { sent, limit, .. } = error else { return None };
     Some(Overflow { tokens: (*sent)?, limit: (*limit)? })
 }
 
-/// One request, composed, and the requests that go on with its answer.
-struct Asking<'a, 'q> {
-    question: &'a Question<'q>,
+/// One attempt: a composed request, and the requests that continue its answer.
+struct Attempt<'a, 'q> {
+    params: &'a AskParams<'q>,
     cancel: &'a CancellationToken,
     events: &'a mpsc::Sender<AskEvent>,
     prompt: &'a Arc<Prompt>,
-    /// Something of the answer was passed on: the request must not be put in another way any more.
+    /// Whether a part of the answer was passed on. Then the request must not be sent again.
     started: AtomicBool,
-    /// It was told that the cap cut the answer off.
-    short_of_money: AtomicBool,
-    /// What one of our tokens counted for when the request was put together: answers change it.
+    /// Whether it was reported that the spending cap ended the answer.
+    reported_cap: AtomicBool,
+    /// The calibration factor when the request was composed. Answers change it.
     factor: f64,
-    /// What the parts of the answer so far cost.
+    /// The cost of the parts of the answer so far.
     paid: Mutex<Dollars>,
 }
 
-impl Asking<'_, '_> {
-    async fn tell(&self, event: AskEvent) -> Result<(), AskError> {
+impl Attempt<'_, '_> {
+    async fn emit(&self, event: AskEvent) -> Result<(), AskError> {
         self.events.send(event).await.map_err(|_| AskError::Provider(LlmError::Cancelled))
     }
 
-    /// Tells, once for an answer, that the cap cut it off.
-    async fn cut_by_cap(&self, event: AskEvent) -> Result<(), AskError> {
-        if self.short_of_money.swap(true, Ordering::Relaxed) { Ok(()) } else { self.tell(event).await }
+    /// Reports once per answer that the spending cap ended it.
+    async fn report_cap(&self, event: AskEvent) -> Result<(), AskError> {
+        if self.reported_cap.swap(true, Ordering::Relaxed) { Ok(()) } else { self.emit(event).await }
     }
 
-    /// The whole answer, in as many parts as it takes.
+    /// Receives the whole answer, with continuations.
     async fn answer(&self) -> Result<Completion, AskError> {
-        let mut so_far = self.question.partial.to_owned();
-        let mut time = 0;
+        let mut so_far = self.params.partial.to_owned();
+        let mut continued = 0;
         loop {
-            let (before, messages) = (so_far.len(), self.going_on(&so_far));
+            let (before, messages) = (so_far.len(), self.continuation_messages(&so_far));
             let completion = match self.part(messages, &mut so_far).await {
                 Ok(completion) => completion,
-                // There is no money left to go on with: what is there is still an answer.
+                // The spending cap allows no continuation. The answer so far is kept.
                 Err(AskError::Unsent(_)) if before > 0 => {
-                    self.cut_by_cap(AskEvent::CutByCap).await?;
+                    self.report_cap(AskEvent::CutByCap).await?;
                     return Ok(Completion { finish: Finish::Length, usage: None });
                 }
                 Err(AskError::Provider(error)) if before > 0 && error != LlmError::Cancelled => {
@@ -179,84 +184,85 @@ impl Asking<'_, '_> {
                 }
                 Err(error) => return Err(error),
             };
-            let facts = AttemptState { started: so_far.len() > before, continued: time, ..AttemptState::default() };
+            let facts = AttemptState { started: so_far.len() > before, continued, ..AttemptState::default() };
             if next_step(Ok(&completion.finish), &facts) != NextStep::Continue {
                 return Ok(completion);
             }
-            time += 1;
-            self.tell(AskEvent::Continuing { time, of: MAX_CONTINUES }).await?;
+            continued += 1;
+            self.emit(AskEvent::Continuing { time: continued, of: MAX_CONTINUES }).await?;
         }
     }
 
-    /// The messages that follow the request to have its answer gone on with; none for the first part.
-    fn going_on(&self, so_far: &str) -> Vec<Message> {
+    /// The messages that ask to continue the answer; none for the first part.
+    fn continuation_messages(&self, so_far: &str) -> Vec<Message> {
         if so_far.is_empty() {
             Vec::new()
-        } else if self.question.line.facts.capabilities.prefill {
+        } else if self.params.client.facts.capabilities.prefill {
             vec![Message::new(Role::Assistant, so_far)]
         } else {
             continuation(so_far)
         }
     }
 
-    /// Asks for one part and adds its text to `so_far`.
+    /// Receives one part, and adds its text to `so_far`.
     async fn part(&self, more: Vec<Message>, so_far: &mut String) -> Result<Completion, AskError> {
-        let line = self.question.line;
-        // What the server goes on with by itself repeats nothing.
+        let client = self.params.client;
+        // A prefilled answer is continued exactly; only another turn may repeat text.
         let joiner = (more.len() > 1).then(|| Joiner::new(so_far));
-        let more_tokens: usize = more.iter().map(|message| self.question.counter.count(&message.content)).sum();
-        let mut request = llm_request(line, &self.question.outfit.settings, self.question.choices, self.prompt);
+        let more_tokens: usize = more.iter().map(|message| self.params.counter.count(&message.content)).sum();
+        let mut request = llm_request(client, &self.params.env.settings, self.params.choices, self.prompt);
         request.messages.extend(more);
         request.tokens += more_tokens;
-        let pays_for = self.affordable(&request)?;
-        let most = pays_for.and_then(|pays_for| self.limit(&request, pays_for)).or(request.max_output_tokens);
-        let capped = most != request.max_output_tokens;
+        let affordable = self.affordable(&request)?;
+        let limit = affordable.and_then(|tokens| self.output_limit(&request, tokens)).or(request.max_output_tokens);
+        let capped = limit != request.max_output_tokens;
         request.capped = capped;
-        request.max_output_tokens = most;
+        request.max_output_tokens = limit;
         let (prompt, continues) = (Arc::clone(self.prompt), !so_far.is_empty());
-        self.tell(AskEvent::Sent { prompt, continues, tokens: request.tokens, prices: line.facts.prices }).await?;
-        let asked = request.tokens;
+        self.emit(AskEvent::Sent { prompt, continues, tokens: request.tokens, prices: client.facts.prices }).await?;
+        let sent_tokens = request.tokens;
         let (sender, arriving) = mpsc::channel(64);
         let stop = self.cancel.child_token();
-        let stream = line.provider.stream(request, stop.clone(), sender);
-        let most = pays_for.map(|most| most as usize).map(|most| most.saturating_add(most / MISCOUNT));
+        let stream = client.provider.stream(request, stop.clone(), sender);
+        let max_tokens =
+            affordable.map(|tokens| tokens as usize).map(|tokens| tokens.saturating_add(tokens / COUNT_TOLERANCE));
         let start = so_far.len();
         let mut part =
-            Part { asking: self, joiner, start, text: so_far, bytes: 0, usage: None, most, stop, ended: false };
+            Part { attempt: self, joiner, start, text: so_far, bytes: 0, usage: None, max_tokens, stop, ended: false };
         let (mut result, passed) = tokio::join!(stream, part.pass_on(arriving));
         let (received, mut usage) = (part.received(), part.usage);
-        // What did not end by itself has no last word on its size.
+        // The usage of an aborted answer may be outdated.
         if let Some(usage) = usage.as_mut().filter(|_| result.is_err() || part.ended) {
             usage.output = usage.output.max(received as u64);
         }
-        let past_the_cap = part.ended && !self.cancel.is_cancelled();
-        if past_the_cap {
+        let is_past_cap = part.ended && !self.cancel.is_cancelled();
+        if is_past_cap {
             result = Ok(Completion { finish: Finish::Length, usage });
         }
         if part.joiner.as_ref().is_some_and(Joiner::is_doubtful) && received > 0 {
-            self.tell(AskEvent::DoubtfulSeam).await?;
+            self.emit(AskEvent::DoubtfulSeam).await?;
         }
-        // What is exact has nothing to learn, and of pictures we know only what vendors say.
+        // The calibration is for text: the size of images is an estimate, and exact counts need none.
         let is_text = self.prompt.messages.iter().all(|message| message.images.is_empty());
         if let Some(usage) = usage.filter(|_| is_text && !self.prompt.exact) {
-            self.question.outfit.learn(&line.facts, asked, self.factor, usage.input as usize);
+            self.params.env.learn(&client.facts, sent_tokens, self.factor, usage.input as usize);
         }
-        // A server that refuses a request does not charge for it.
+        // A rejected request costs nothing.
         if received > 0 || usage.is_some() || result.is_ok() {
-            self.tell(self.spent(asked, received, usage)).await?;
+            self.emit(self.spent(sent_tokens, received, usage)).await?;
         }
         passed?;
-        if past_the_cap {
-            self.cut_by_cap(AskEvent::PastTheCap).await?;
+        if is_past_cap {
+            self.report_cap(AskEvent::PastTheCap).await?;
         } else if capped && result.as_ref().is_ok_and(|completion| completion.finish == Finish::Length) {
-            self.cut_by_cap(AskEvent::CutByCap).await?;
+            self.report_cap(AskEvent::CutByCap).await?;
         }
         result.map_err(AskError::Provider)
     }
 
-    fn spent(&self, asked: usize, received: usize, usage: Option<Usage>) -> AskEvent {
-        let counted = Tokens { fresh: asked as u64, output: received as u64, ..Tokens::default() };
-        let model = Arc::clone(&self.question.line.facts);
+    fn spent(&self, sent_tokens: usize, received: usize, usage: Option<Usage>) -> AskEvent {
+        let counted = Tokens { fresh: sent_tokens as u64, output: received as u64, ..Tokens::default() };
+        let model = Arc::clone(&self.params.client.facts);
         let tokens = usage.map_or(counted, Usage::tokens);
         if let Some(prices) = model.prices {
             *self.paid.lock().unwrap_or_else(PoisonError::into_inner) += prices.cost(tokens);
@@ -264,12 +270,11 @@ impl Asking<'_, '_> {
         AskEvent::Spent(Spent { model, tokens, estimated: usage.is_none() })
     }
 
-    /// The most tokens of an answer that the spending cap still pays for, whatever the model writes; `None` where there is no cap, or
-    /// nothing to count by.
+    /// Maximum number of output tokens within the spending cap; `None` without a cap or without known prices.
     fn affordable(&self, request: &Request) -> Result<Option<u32>, AskError> {
-        let facts = &self.question.line.facts;
+        let facts = &self.params.client.facts;
         let cost = |output| estimate(facts, request.tokens as u64, output);
-        let Some(((allowance, bare), with_million)) = self.question.allowance.zip(cost(0)).zip(cost(1_000_000)) else {
+        let Some(((allowance, bare), with_million)) = self.params.allowance.zip(cost(0)).zip(cost(1_000_000)) else {
             return Ok(None);
         };
         if with_million == Dollars::ZERO {
@@ -278,44 +283,44 @@ impl Asking<'_, '_> {
         let allowance = allowance.over(*self.paid.lock().unwrap_or_else(PoisonError::into_inner));
         let per_token = with_million.over(bare).as_f64() / 1e6;
         let answer = if bare > allowance { 0.0 } else { allowance.over(bare).as_f64() / per_token };
-        if answer.is_nan() || answer < f64::from(LEAST_ANSWER) {
+        if answer.is_nan() || answer < f64::from(MIN_ANSWER_TOKENS) {
             return Err(AskError::Unsent(Failure {
-                message: format!("Not sent: this request would pass the spending cap ({allowance} are left of it)."),
+                message: format!("Not sent: this request would exceed the spending cap ({allowance} remain)."),
                 hint: "Raise spending_cap in rhumb.toml, drop files from the chat, or ask a cheaper model.".into(),
             }));
         }
-        // The cast stops at the largest number.
+        // The cast saturates.
         Ok(Some(answer as u32))
     }
 
-    /// The limit that the server is told: what was set, or less where money is short.
-    fn limit(&self, request: &Request, pays_for: u32) -> Option<u32> {
+    /// The output limit to send: that of the settings, reduced to what the spending cap allows.
+    fn output_limit(&self, request: &Request, affordable: u32) -> Option<u32> {
         match request.max_output_tokens {
-            Some(set) => Some(set.min(pays_for)),
-            // A limit that no answer reaches need not be sent: some servers refuse it.
+            Some(set) => Some(set.min(affordable)),
+            // A limit above the maximum of the model is omitted: some servers reject it.
             None => {
-                let most = self.question.line.facts.max_output;
-                (most.is_none_or(|most| (pays_for as usize) < most) && pays_for < u32::MAX).then_some(pays_for)
+                let max = self.params.client.facts.max_output;
+                (max.is_none_or(|max| (affordable as usize) < max) && affordable < u32::MAX).then_some(affordable)
             }
         }
     }
 }
 
-/// The events of one part of an answer on their way out.
+/// Receives one part of an answer and passes its events on.
 struct Part<'a, 'q> {
-    asking: &'a Asking<'a, 'q>,
+    attempt: &'a Attempt<'a, 'q>,
     joiner: Option<Joiner>,
     text: &'a mut String,
-    /// Where the text of this part begins, in bytes.
+    /// The start of this part in `text`, in bytes.
     start: usize,
-    /// Bytes of text and thinking that came.
+    /// Received bytes of text and thinking.
     bytes: usize,
     usage: Option<Usage>,
-    /// The most tokens that are paid for, by our own count.
-    most: Option<usize>,
-    /// Ends the stream.
+    /// Maximum number of tokens within the spending cap, by our count.
+    max_tokens: Option<usize>,
+    /// Cancels the stream.
     stop: CancellationToken,
-    /// It was ended because more came.
+    /// Whether the stream was cancelled because it exceeded `max_tokens`.
     ended: bool,
 }
 
@@ -323,9 +328,9 @@ impl Part<'_, '_> {
     async fn pass_on(&mut self, mut arriving: mpsc::Receiver<StreamEvent>) -> Result<(), AskError> {
         let mut next = arriving.recv().await;
         while let Some(event) = next {
-            let mut came = None;
+            let mut received = None;
             match event {
-                // What is still on its way is not paid for.
+                // The rest of a cancelled stream is ignored.
                 _ if self.ended => {}
                 StreamEvent::Text(text) => {
                     self.count(&text);
@@ -334,18 +339,18 @@ impl Part<'_, '_> {
                 }
                 StreamEvent::Reasoning(text) => {
                     self.count(&text);
-                    self.asking.tell(AskEvent::Stream(StreamEvent::Reasoning(text))).await?;
+                    self.attempt.emit(AskEvent::Stream(StreamEvent::Reasoning(text))).await?;
                 }
-                StreamEvent::Retract => self.take_back().await?,
+                StreamEvent::Retract => self.retract().await?,
                 StreamEvent::Usage(usage) => {
                     self.usage = Some(usage);
-                    self.asking.tell(AskEvent::Stream(StreamEvent::Usage(usage))).await?;
+                    self.attempt.emit(AskEvent::Stream(StreamEvent::Usage(usage))).await?;
                 }
                 StreamEvent::Retrying { attempt, wait, reason } => {
-                    came = self.count_down(&mut arriving, attempt, wait, &reason).await?;
+                    received = self.count_down(&mut arriving, attempt, wait, &reason).await?;
                 }
             }
-            next = match came {
+            next = match received {
                 Some(event) => event,
                 None => arriving.recv().await,
             };
@@ -354,14 +359,14 @@ impl Part<'_, '_> {
         self.add(rest).await
     }
 
-    /// The text of this part was thinking. What the parts before it said stands.
-    async fn take_back(&mut self) -> Result<(), AskError> {
+    /// Removes the text of this part, which was thinking. Earlier parts are kept.
+    async fn retract(&mut self) -> Result<(), AskError> {
         self.text.truncate(self.start);
         self.joiner = self.joiner.take().map(|_| Joiner::new(self.text));
-        self.asking.tell(AskEvent::Stream(StreamEvent::Retract)).await?;
+        self.attempt.emit(AskEvent::Stream(StreamEvent::Retract)).await?;
         match self.text.as_str() {
             "" => Ok(()),
-            before => self.asking.tell(AskEvent::Stream(StreamEvent::Text(before.to_owned()))).await,
+            before => self.attempt.emit(AskEvent::Stream(StreamEvent::Text(before.to_owned()))).await,
         }
     }
 
@@ -370,11 +375,11 @@ impl Part<'_, '_> {
             return Ok(());
         }
         self.text.push_str(&text);
-        self.asking.started.store(true, Ordering::Relaxed);
-        self.asking.tell(AskEvent::Stream(StreamEvent::Text(text))).await
+        self.attempt.started.store(true, Ordering::Relaxed);
+        self.attempt.emit(AskEvent::Stream(StreamEvent::Text(text))).await
     }
 
-    /// Tells every second how long the wait still is, until something comes; that, if it came before the wait was over.
+    /// Reports the remaining wait before a retry every second. Returns the next event if one arrives before the end.
     async fn count_down(
         &self,
         arriving: &mut mpsc::Receiver<StreamEvent>,
@@ -384,8 +389,8 @@ impl Part<'_, '_> {
     ) -> Result<Option<Option<StreamEvent>>, AskError> {
         loop {
             let event = StreamEvent::Retrying { attempt, wait, reason: reason.to_owned() };
-            self.asking.tell(AskEvent::Stream(event)).await?;
-            let step = wait.min(TICK);
+            self.attempt.emit(AskEvent::Stream(event)).await?;
+            let step = wait.min(COUNTDOWN_INTERVAL);
             if step.is_zero() {
                 return Ok(None);
             }
@@ -398,24 +403,24 @@ impl Part<'_, '_> {
 
     fn count(&mut self, text: &str) {
         self.bytes += text.len();
-        if self.most.is_some_and(|most| self.received() > most) {
+        if self.max_tokens.is_some_and(|max| self.received() > max) {
             self.ended = true;
             self.stop.cancel();
         }
     }
 
-    /// Tokens of text and thinking that came, by our own count. Pieces are short, so each is not counted for itself.
+    /// Estimated number of received tokens, from the total number of bytes because single events are short.
     fn received(&self) -> usize {
         rhumb_tokens::estimate_of(self.bytes)
     }
 }
 
-/// The request for a prompt, as the settings want it put.
-pub fn llm_request(line: &Line, settings: &Settings, choices: &Choices, prompt: &Prompt) -> Request {
+/// The request for a prompt, with the parameters of the settings.
+pub fn llm_request(client: &ModelClient, settings: &Settings, choices: &Choices, prompt: &Prompt) -> Request {
     let effort = settings.thinking_effort.clone().map(Thinking::Effort);
     let set = effort.or(settings.thinking_tokens.map(Thinking::Budget));
     Request {
-        model: line.model.clone(),
+        model: client.model.clone(),
         messages: prompt.messages.clone(),
         tokens: prompt.tokens,
         max_output_tokens: settings.max_output_tokens,
@@ -424,9 +429,3 @@ pub fn llm_request(line: &Line, settings: &Settings, choices: &Choices, prompt: 
         ..Request::default()
     }
 }
-
-pub(super) mod editor;
-mod pings;
-#[cfg(test)]
-mod tests;
-mod turn;

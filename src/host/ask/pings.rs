@@ -1,5 +1,5 @@
-//! Persistence a provider's prompt cache warm while the developer thinks: the cached beginning of the last request is sent again just
-//! before the provider would forget it, for an answer of one token. It costs the price of reading the cache.
+//! Keeps a provider's prompt cache warm between turns: the cached prefix of the last request is sent again shortly before it
+//! expires, with an output limit of one token. This costs the price of a cache read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,55 +7,55 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::host::Line;
+use crate::host::ModelClient;
 use rhumb_llm::models::Caching;
 use rhumb_llm::{Message, Role};
 use rhumb_llm::{Request, StreamEvent, Usage};
 use rhumb_session::Spent;
 use rhumb_session::context::Prompt;
 
-/// Anthropic keeps a prompt for five minutes after its last use; a little less is in time.
+/// Shortly before the expiry of Anthropic's cache, which is five minutes after its last use.
 pub(super) const PING_EVERY: Duration = Duration::from_secs(5 * 60 - 5);
 
-/// Pings, `most` times and `every` so often, until `cancel`. What each costs goes to `spent`. A ping that fails is the last.
+/// Sends up to `max_pings` pings at an interval, until `cancel` or the first error. The cost of each is sent to `spent`.
 pub(super) async fn keep_warm(
-    line: &Line,
+    client: &ModelClient,
     prompt: &Prompt,
-    most: u32,
-    every: Duration,
+    max_pings: u32,
+    interval: Duration,
     cancel: &CancellationToken,
     spent: mpsc::Sender<Spent>,
 ) {
-    let Some(request) = ping(line, prompt) else { return };
-    for _ in 0..most {
+    let Some(request) = ping(client, prompt) else { return };
+    for _ in 0..max_pings {
         tokio::select! {
             () = cancel.cancelled() => return,
-            () = tokio::time::sleep(every) => {}
+            () = tokio::time::sleep(interval) => {}
         }
-        let Some(usage) = sent(line, request.clone(), cancel).await else { return };
-        let spent_now = Spent { model: Arc::clone(&line.facts), tokens: usage.tokens(), estimated: false };
+        let Some(usage) = send_ping(client, request.clone(), cancel).await else { return };
+        let spent_now = Spent { model: Arc::clone(&client.facts), tokens: usage.tokens(), estimated: false };
         if spent.send(spent_now).await.is_err() {
             return;
         }
     }
 }
 
-/// The request that touches the cache: everything up to the last mark, and a word. `None` where nothing is marked.
-fn ping(line: &Line, prompt: &Prompt) -> Option<Request> {
-    if line.facts.capabilities.caching != Caching::Marked {
+/// The request that refreshes the cache: the messages up to the last cache mark. `None` without a mark.
+fn ping(client: &ModelClient, prompt: &Prompt) -> Option<Request> {
+    if client.facts.capabilities.caching != Caching::Marked {
         return None;
     }
     let last = prompt.messages.iter().rposition(|message| message.cached)?;
     let mut messages = prompt.messages.get(..=last)?.to_vec();
     messages.push(Message::new(Role::User, "Answer with one word: here."));
-    Some(Request { model: line.model.clone(), messages, max_output_tokens: Some(1), ..Request::default() })
+    Some(Request { model: client.model.clone(), messages, max_output_tokens: Some(1), ..Request::default() })
 }
 
-/// Sends it; the token counts, if it came through.
-async fn sent(line: &Line, request: Request, cancel: &CancellationToken) -> Option<Usage> {
+/// Sends a ping, and returns its token counts if it succeeded.
+async fn send_ping(client: &ModelClient, request: Request, cancel: &CancellationToken) -> Option<Usage> {
     let (sender, mut events) = mpsc::channel(16);
     let mut usage = None;
-    let stream = line.provider.stream(request, cancel.clone(), sender);
+    let stream = client.provider.stream(request, cancel.clone(), sender);
     let listen = async {
         while let Some(event) = events.recv().await {
             if let StreamEvent::Usage(counts) = event {
@@ -80,11 +80,11 @@ mod tests {
     use rhumb_session::context::Window;
 
     #[derive(Default)]
-    struct Listening(Mutex<Vec<Request>>);
+    struct RecordingProvider(Mutex<Vec<Request>>);
 
-    impl Provider for Listening {
+    impl Provider for RecordingProvider {
         fn name(&self) -> String {
-            "listening".into()
+            "recording".into()
         }
 
         fn stream(
@@ -103,11 +103,11 @@ mod tests {
         }
     }
 
-    fn line(caching: Caching) -> (Line, Arc<Listening>) {
-        let provider = Arc::new(Listening::default());
+    fn client(caching: Caching) -> (ModelClient, Arc<RecordingProvider>) {
+        let provider = Arc::new(RecordingProvider::default());
         let capabilities = Capabilities { caching, ..Capabilities::default() };
         let facts = Arc::new(Model { capabilities, ..Model::unknown("m") });
-        (Line { facts, ..Line::new(Arc::clone(&provider) as Arc<dyn Provider>, "m".into()) }, provider)
+        (ModelClient { facts, ..ModelClient::new(Arc::clone(&provider) as Arc<dyn Provider>, "m".into()) }, provider)
     }
 
     fn prompt() -> Prompt {
@@ -118,10 +118,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_marked_beginning_is_sent_again_and_paid_for() {
-        let (line, provider) = line(Caching::Marked);
+    async fn the_marked_prefix_is_sent_again_and_its_cost_reported() {
+        let (client, provider) = client(Caching::Marked);
         let (sender, mut spent) = mpsc::channel(8);
-        keep_warm(&line, &prompt(), 2, Duration::from_millis(1), &CancellationToken::new(), sender).await;
+        keep_warm(&client, &prompt(), 2, Duration::from_millis(1), &CancellationToken::new(), sender).await;
         let sent = provider.0.lock().unwrap().clone();
         assert_eq!(sent.len(), 2);
         let said: Vec<&str> = sent[0].messages.iter().map(|message| message.content.as_str()).collect();
@@ -131,14 +131,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_new_turn_ends_it_and_other_caches_need_none() {
+    async fn pings_end_with_a_new_turn_and_are_only_for_marked_caches() {
         let (sender, _spent) = mpsc::channel(8);
         let cancel = CancellationToken::new();
         cancel.cancel();
-        let (marked, provider) = line(Caching::Marked);
+        let (marked, provider) = client(Caching::Marked);
         keep_warm(&marked, &prompt(), 2, Duration::from_secs(60), &cancel, sender.clone()).await;
         assert!(provider.0.lock().unwrap().is_empty());
-        let (by_prefix, provider) = line(Caching::ByPrefix);
+        let (by_prefix, provider) = client(Caching::ByPrefix);
         keep_warm(&by_prefix, &prompt(), 2, Duration::from_millis(1), &CancellationToken::new(), sender).await;
         assert!(provider.0.lock().unwrap().is_empty());
     }

@@ -86,15 +86,15 @@ async fn play(scene: Scene) -> Outcome {
     let least = scene.least;
     let script = Arc::new(Script { answers: Mutex::new(scene.answers.into()), seen: Mutex::default() });
     let provider = Arc::clone(&script) as Arc<dyn Provider>;
-    let line = Line { facts: Arc::new(scene.model), ..Line::new(provider, "m".into()) };
-    let (outfit, counter, limits) = (RequestEnv::default(), CachedCounter::for_model("m"), Mutex::new(Vec::new()));
+    let client = ModelClient { facts: Arc::new(scene.model), ..ModelClient::new(provider, "m".into()) };
+    let (env, counter, limits) = (RequestEnv::default(), CachedCounter::for_model("m"), Mutex::new(Vec::new()));
     let compose = |limit: Option<usize>| -> BoxFuture<'_, Result<ContextView, Failure>> {
         limits.lock().unwrap().push(limit);
         futures::future::ready(Ok(view(limit, least))).boxed()
     };
-    let question = Question {
-        line: &line,
-        outfit: &outfit,
+    let params = AskParams {
+        client: &client,
+        env: &env,
         compose: &compose,
         partial: scene.partial,
         counter: &counter,
@@ -104,7 +104,7 @@ async fn play(scene: Scene) -> Outcome {
     let (events, mut arriving) = mpsc::channel(64);
     let cancel = CancellationToken::new();
     let asked = async {
-        let result = ask(&question, &cancel, &events).await;
+        let result = ask(&params, &cancel, &events).await;
         drop(events);
         result.map(|asked| asked.completion)
     };
@@ -122,7 +122,7 @@ async fn play(scene: Scene) -> Outcome {
     let (result, (text, cut)) = tokio::join!(asked, listen);
     let seen = script.seen.lock().unwrap().clone();
     let limits = limits.lock().unwrap().clone();
-    let takes = outfit.window(&line.facts).max_input();
+    let takes = env.window(&client.facts).max_input();
     Outcome { result, text, seen, limits, takes, cut }
 }
 
@@ -284,14 +284,15 @@ impl Provider for Endless {
 
 /// What was said, spent in dollars, and how it ended.
 async fn endless(pieces: usize, allowance: f64) -> (Vec<AskEvent>, f64, Result<Completion, AskError>) {
-    let line = Line { facts: Arc::new(priced()), ..Line::new(Arc::new(Endless { pieces }), "m".into()) };
-    let (outfit, counter) = (RequestEnv::default(), CachedCounter::for_model("m"));
+    let client =
+        ModelClient { facts: Arc::new(priced()), ..ModelClient::new(Arc::new(Endless { pieces }), "m".into()) };
+    let (env, counter) = (RequestEnv::default(), CachedCounter::for_model("m"));
     let compose = |limit: Option<usize>| -> BoxFuture<'_, Result<ContextView, Failure>> {
         futures::future::ready(Ok(view(limit, 0))).boxed()
     };
-    let question = Question {
-        line: &line,
-        outfit: &outfit,
+    let params = AskParams {
+        client: &client,
+        env: &env,
         compose: &compose,
         partial: "",
         counter: &counter,
@@ -301,7 +302,7 @@ async fn endless(pieces: usize, allowance: f64) -> (Vec<AskEvent>, f64, Result<C
     let (events, mut arriving) = mpsc::channel(8);
     let cancel = CancellationToken::new();
     let asked = async {
-        let result = ask(&question, &cancel, &events).await;
+        let result = ask(&params, &cancel, &events).await;
         drop(events);
         result.map(|asked| asked.completion)
     };

@@ -10,11 +10,11 @@ use rhumb_session::{Clipboard, Failure};
 use rhumb_tokens::image_type;
 
 /// How long a tool may take. The owner of a clipboard may be a program that hangs.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TOOL_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often to look whether it has ended.
 const POLL: Duration = Duration::from_millis(10);
 /// No larger picture is taken, in bytes.
-const MOST: u64 = 20 * 1024 * 1024;
+const MAX_PICTURE_BYTES: u64 = 20 * 1024 * 1024;
 
 /// A tool that prints the picture on the clipboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,10 +111,10 @@ fn output(tool: &Tool) -> Result<Vec<u8>, ()> {
     let pipe = child.stdout.take();
     let reader = std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        pipe.map(|pipe| pipe.take(MOST + 1).read_to_end(&mut bytes));
+        pipe.map(|pipe| pipe.take(MAX_PICTURE_BYTES + 1).read_to_end(&mut bytes));
         bytes
     });
-    let limit = Instant::now() + PATIENCE;
+    let limit = Instant::now() + TOOL_TIMEOUT;
     while Instant::now() < limit && !reader.is_finished() {
         std::thread::sleep(POLL);
     }
@@ -123,7 +123,7 @@ fn output(tool: &Tool) -> Result<Vec<u8>, ()> {
     child.kill().ok();
     let succeeded = child.wait().is_ok();
     let bytes = if done && succeeded { reader.join().unwrap_or_default() } else { Vec::new() };
-    Ok(if bytes.len() as u64 > MOST { Vec::new() } else { bytes })
+    Ok(if bytes.len() as u64 > MAX_PICTURE_BYTES { Vec::new() } else { bytes })
 }
 
 /// The bytes in `«data PNGf89504E47…»`.

@@ -29,20 +29,20 @@ impl Host {
     pub(super) fn record(self, number: u64) {
         let (stop, cancel) = (CancellationToken::new(), CancellationToken::new());
         let control = Control { stop: stop.clone(), cancel: cancel.clone() };
-        std::mem::replace(&mut *lock(&self.shared.fetching.voice), control).end(false);
+        std::mem::replace(&mut *lock(&self.shared.fetch_control.voice), control).end(false);
         tokio::spawn(async move {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => {}
                 result = self.speak(number, &stop) => {
-                    self.report(Response::Fetched(FetchResponse::Spoken { number, result })).await;
+                    self.respond(Response::Fetched(FetchResponse::Spoken { number, result })).await;
                 }
             }
         });
     }
 
     async fn speak(&self, number: u64, stop: &CancellationToken) -> Result<String, Failure> {
-        let settings = &self.shared.outfit.settings;
+        let settings = &self.shared.env.settings;
         // Before anything is recorded that nobody could write down. It may run a command for the key.
         let own = settings.clone();
         let found = tokio::task::spawn_blocking(move || own.voice_endpoint()).await;
@@ -56,10 +56,12 @@ impl Host {
             .map_err(|error| failure(&error))?;
         let heard = |Heard { level, seconds }: Heard| {
             // A level less where many wait already.
-            self.reports.try_send(Response::Fetched(FetchResponse::RecordingProgress { number, level, seconds })).ok();
+            self.responses
+                .try_send(Response::Fetched(FetchResponse::RecordingProgress { number, level, seconds }))
+                .ok();
         };
         let (sound, limit) = speech::record(&recorder, stop, &heard).await.map_err(|error| failure(&error))?;
-        self.report(Response::Fetched(FetchResponse::Recorded { number, limit })).await;
+        self.respond(Response::Fetched(FetchResponse::Recorded { number, limit })).await;
         let words = transcribe(&endpoint, sound, settings.voice_language.as_deref()).await;
         words.map_err(|error| failure(&error))
     }

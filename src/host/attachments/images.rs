@@ -8,9 +8,9 @@ use rhumb_session::{Failure, NewImage};
 use rhumb_tokens::{ImageCost, image_size, image_type};
 
 /// No larger file is read.
-const MOST: u64 = 20 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 20 * 1024 * 1024;
 /// Short names of models that take pictures, as far as the table says that they do.
-const SEEING: [&str; 3] = ["sonnet", "gpt", "pro"];
+const EXAMPLE_MODELS: [&str; 3] = ["sonnet", "gpt", "pro"];
 
 /// Why a file does not become a picture of the chat.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(crate) fn picture_refusal(bytes: &[u8], model: &Model) -> Option<String> {
 /// Models that take pictures, in words.
 fn who_does() -> String {
     let catalog = Catalog::bundled();
-    let names: Vec<&str> = SEEING.into_iter().filter(|name| catalog.find(name).capabilities.images).collect();
+    let names: Vec<&str> = EXAMPLE_MODELS.into_iter().filter(|name| catalog.find(name).capabilities.images).collect();
     format!("{} do, for instance", names.join(", "))
 }
 
@@ -88,8 +88,8 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     if !metadata.is_file() {
         return Err("it is no plain file".into());
     }
-    if metadata.len() > MOST {
-        return Err(format!("it is larger than {} MB", MOST / 1_000_000));
+    if metadata.len() > MAX_FILE_BYTES {
+        return Err(format!("it is larger than {} MB", MAX_FILE_BYTES / 1_000_000));
     }
     std::fs::read(path).map_err(|error| error.to_string())
 }

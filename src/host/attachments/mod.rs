@@ -16,7 +16,7 @@ pub(super) use images::picture_refusal;
 
 /// What is on its way.
 #[derive(Default)]
-pub(super) struct Fetching {
+pub(super) struct FetchControl {
     /// Stops the page.
     page: Mutex<CancellationToken>,
     /// Ends or stops what is being spoken.
@@ -25,26 +25,26 @@ pub(super) struct Fetching {
 
 impl Host {
     /// Starts getting something and returns at once.
-    pub(super) fn fetch(self, order: FetchEffect) {
-        match order {
+    pub(super) fn fetch(self, effect: FetchEffect) {
+        match effect {
             FetchEffect::Page { number, url, allowed } => {
                 let cancel = CancellationToken::new();
-                std::mem::replace(&mut *lock(&self.shared.fetching.page), cancel.clone()).cancel();
+                std::mem::replace(&mut *lock(&self.shared.fetch_control.page), cancel.clone()).cancel();
                 tokio::spawn(async move {
                     tokio::select! {
                         biased;
                         () = cancel.cancelled() => {}
-                        report = self.page(number, &url, &allowed) => self.report(Response::Fetched(report)).await,
+                        report = self.page(number, &url, &allowed) => self.respond(Response::Fetched(report)).await,
                     }
                 });
             }
-            FetchEffect::StopPage => lock(&self.shared.fetching.page).cancel(),
-            FetchEffect::Clipboard { name } => self.read_aside(move |runner| {
-                let found = clipboard::read(name.as_deref(), &runner.model());
+            FetchEffect::StopPage => lock(&self.shared.fetch_control.page).cancel(),
+            FetchEffect::Clipboard { name } => self.read_aside(move |host| {
+                let found = clipboard::read(name.as_deref(), &host.model());
                 FetchResponse::Clipboard { name, found }
             }),
             FetchEffect::Picture { path, pasted } => {
-                self.read_aside(move |runner| match images::picture_of_file(&path, &runner.model()) {
+                self.read_aside(move |host| match images::picture_of_file(&path, &host.model()) {
                     Err(images::NotAnImage::OtherFile(_)) if pasted => FetchResponse::NotAnImage(path),
                     Err(images::NotAnImage::OtherFile(failure) | images::NotAnImage::Refused(failure)) => {
                         FetchResponse::Picture(Err(failure))
@@ -53,7 +53,7 @@ impl Host {
                 })
             }
             FetchEffect::Record { number } => self.record(number),
-            FetchEffect::EndRecording { keep } => lock(&self.shared.fetching.voice).end(keep),
+            FetchEffect::EndRecording { keep } => lock(&self.shared.fetch_control.voice).end(keep),
         }
     }
 
@@ -64,13 +64,13 @@ impl Host {
         let work = move || {
             let report = caught(|| read(&self))
                 .unwrap_or_else(|failure| FetchResponse::Clipboard { name: None, found: Clipboard::Nothing(failure) });
-            self.report_now(Response::Fetched(report));
+            self.respond_now(Response::Fetched(report));
         };
         if std::thread::Builder::new().spawn(work).is_err() {
             tokio::spawn(async move {
                 let message = "The system starts no more threads.".into();
                 let hint = "Close what you do not need.".into();
-                unstarted.report(Response::Failed(rhumb_session::Failure { message, hint })).await;
+                unstarted.respond(Response::Failed(rhumb_session::Failure { message, hint })).await;
             });
         }
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::super::embedding_index::Meaning;
-use super::super::embedding_index::search::{SearchMode, found, found_near};
+use super::super::embedding_index::PassageVectors;
+use super::super::embedding_index::search::{SearchMode, search_survey, search_with_vector};
 use super::super::{CachedCounter, Survey};
 use rhumb_index::repo_map::{IndexedDefinition, TagGraph};
 use rhumb_index::retrieval::{ContextRequest, Hit, Passage, Passages, Question, References, SourceFile, SourceFiles};
@@ -17,7 +17,7 @@ use rhumb_tokens::TokenCounter as _;
 use rhumb_workspace::{Root, is_secret_name};
 
 /// Definitions of one name that are shown.
-const MOST_DEFINITIONS: usize = 4;
+const MAX_DEFINITIONS: usize = 4;
 /// What another question, or a round, may have at least, in parts of the budget: it pushes out no more than the rest of what is
 /// there.
 const SHARE_OF_NEW: usize = 2;
@@ -25,10 +25,10 @@ const SHARE_OF_NEW: usize = 2;
 const IN_NOTICE: usize = 60;
 
 /// A model of meanings, and what is known by it.
-pub type Known = (Arc<dyn Embedder>, Arc<Meaning>);
+pub type EmbeddingIndex = (Arc<dyn Embedder>, Arc<PassageVectors>);
 
 /// What passages are looked for in.
-pub struct Ground {
+pub struct PassageSource {
     /// The root.
     pub root: Root,
     /// What is known of the repository.
@@ -36,7 +36,7 @@ pub struct Ground {
     /// Counts for the model.
     pub counter: Arc<CachedCounter>,
     /// ModelRole knows what passages mean, and what is known of that; `None` to search by words alone.
-    pub meaning: Option<Known>,
+    pub meaning: Option<EmbeddingIndex>,
     /// Files in the chat, which are sent whole.
     pub chat: Vec<String>,
     /// The passages that are there already.
@@ -47,12 +47,14 @@ pub struct Ground {
     pub budget: usize,
 }
 
-impl Ground {
+impl PassageSource {
     /// What a search finds, best first; by meaning too where the question has a `vector`.
     pub(super) fn hits(&self, question: &Question, vector: Option<&[f32]>) -> Vec<Hit> {
         match self.meaning.as_ref().zip(vector) {
-            Some(((_, meaning), vector)) => found_near(&self.survey, question, (meaning, vector), SearchMode::Hybrid),
-            None => found(&self.survey, question),
+            Some(((_, meaning), vector)) => {
+                search_with_vector(&self.survey, question, (meaning, vector), SearchMode::Hybrid)
+            }
+            None => search_survey(&self.survey, question),
         }
     }
 
@@ -111,7 +113,7 @@ impl Ground {
     /// What a model asked for, with what was found by the words of each wish that has some. Only what the survey lists is read, and
     /// nothing whose name tells of secrets.
     pub(super) fn wanted(&self, wants: &[(ContextRequest, Vec<Hit>)]) -> FoundPassages {
-        let mut batch = Batch::new(self, self.budget / SHARE_OF_NEW);
+        let mut batch = PassageBatch::new(self, self.budget / SHARE_OF_NEW);
         let mut result = FoundPassages::default();
         for (want, hits) in wants {
             let before = batch.added;
@@ -156,7 +158,7 @@ impl Ground {
         let all: Vec<(bool, PassagePlace)> = files.iter().flat_map(in_file).collect();
         let is_exact = container.is_some() && all.iter().any(|(exact, _)| *exact);
         let meant = all.into_iter().filter(|(exact, _)| *exact || !is_exact);
-        meant.map(|(_, place)| place).take(MOST_DEFINITIONS).collect()
+        meant.map(|(_, place)| place).take(MAX_DEFINITIONS).collect()
     }
 
     fn lines(&self, path: &str, line: u32, end_line: u32) -> Result<PassagePlace, Failure> {
@@ -176,21 +178,21 @@ impl Ground {
 }
 
 /// Passages while they are fitted to a budget.
-struct Batch<'g> {
-    ground: &'g Ground,
+struct PassageBatch<'g> {
+    source: &'g PassageSource,
     room: usize,
     added: usize,
     places: Vec<PassagePlace>,
     texts: HashMap<String, Option<Arc<str>>>,
 }
 
-impl<'g> Batch<'g> {
-    fn new(ground: &'g Ground, budget: usize) -> Self {
-        Self { ground, room: budget, added: 0, places: Vec::new(), texts: HashMap::new() }
+impl<'g> PassageBatch<'g> {
+    fn new(source: &'g PassageSource, budget: usize) -> Self {
+        Self { source, room: budget, added: 0, places: Vec::new(), texts: HashMap::new() }
     }
 
     fn add_hit(&mut self, hit: &Hit) {
-        let index = self.ground.survey.graph.index();
+        let index = self.source.survey.graph.index();
         let entry = hit.definition.and_then(|definition| index.definition(hit.file, definition));
         let anchor = entry.map(|entry| anchor(&entry));
         let (path, line, end_line) = (hit.path.to_string(), hit.line, hit.end_line);
@@ -205,13 +207,13 @@ impl<'g> Batch<'g> {
         if self.places.iter().any(is_known) {
             return;
         }
-        let read = || self.ground.text(&place.path);
+        let read = || self.source.text(&place.path);
         let text = self.texts.entry(place.path.clone()).or_insert_with(read);
         let Some(passage) = text.as_ref().and_then(|text| ContextPassage::cut(place, text)) else { return };
-        let tokens = self.ground.counter.count(&passage.written());
+        let tokens = self.source.counter.count(&passage.written());
         if tokens <= self.room {
             self.room -= tokens;
-            let (turn, rank) = (self.ground.turn, self.added as u32);
+            let (turn, rank) = (self.source.turn, self.added as u32);
             self.added += 1;
             self.places.push(PassagePlace { turn, rank, ..passage.place });
         }

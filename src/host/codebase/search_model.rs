@@ -1,4 +1,4 @@
-//! The steps of a search that a model helps with, each where the settings want it. What it fails at is left out and told: a search
+//! The steps of a search that a model helps with, each where the settings want it. What it fails at is left out and message: a search
 //! without help is still a search.
 
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::super::history_summary::answer;
-use super::super::{Line, RequestEnv};
-use super::{Gathering, Ground, apart, searched};
+use super::super::{ModelClient, RequestEnv};
+use super::{PassageSource, SearchEvent, on_blocking_thread, searched};
 use crate::config::CodebaseSettings;
 use rhumb_index::retrieval::{Hit, Question, SearchPlan, hypothesis, rerank_list, reranked};
 use rhumb_llm::Request;
@@ -20,7 +20,7 @@ use rhumb_session::{Failure, SearchStep};
 use rhumb_tokens::TokenCounter as _;
 
 /// How long one step may take: somebody waits for the answer behind it.
-const PATIENCE: Duration = Duration::from_secs(30);
+const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 /// Tokens that a step is expected to write at most, for the spending cap.
 const EXPECTED_OUTPUT: u64 = 512;
 /// Hits that the second guess is shown.
@@ -34,37 +34,37 @@ pub fn is_wanted(settings: &CodebaseSettings) -> bool {
 /// ModelRole helps.
 pub struct Assistant<'a> {
     /// Whom to ask.
-    pub line: &'a Line,
+    pub client: &'a ModelClient,
     /// The settings and our words.
-    pub outfit: &'a RequestEnv,
+    pub env: &'a RequestEnv,
     /// What may still be spent; `None` for as much as it takes.
     pub allowance: Option<Dollars>,
 }
 
 /// The help with one search.
-pub(super) struct Helping<'a> {
+pub(super) struct SearchHelp<'a> {
     assistant: Assistant<'a>,
     cancel: &'a CancellationToken,
-    events: &'a mpsc::Sender<Gathering>,
+    events: &'a mpsc::Sender<SearchEvent>,
     /// Whether the model failed to answer: it is not asked again for this search.
-    is_gone: bool,
+    is_off: bool,
     /// What could not be done.
     pub(super) notes: Vec<Failure>,
 }
 
 impl<'a> Assistant<'a> {
-    pub(super) fn begin(self, cancel: &'a CancellationToken, events: &'a mpsc::Sender<Gathering>) -> Helping<'a> {
-        Helping { assistant: self, cancel, events, is_gone: false, notes: Vec::new() }
+    pub(super) fn begin(self, cancel: &'a CancellationToken, events: &'a mpsc::Sender<SearchEvent>) -> SearchHelp<'a> {
+        SearchHelp { assistant: self, cancel, events, is_off: false, notes: Vec::new() }
     }
 }
 
-impl Helping<'_> {
+impl SearchHelp<'_> {
     /// Adds what the model says to look for.
     pub(super) async fn plan(&mut self, question: &mut Question) {
         if !self.settings().planning {
             return;
         }
-        let asked = self.told("search-plan", &question.text);
+        let asked = self.message("search-plan", &question.text);
         let Some(reply) = self.ask(SearchStep::Planning, vec![asked]).await else { return };
         match SearchPlan::read(&reply) {
             Some(plan) => question.hints.extend(plan.hints()),
@@ -73,28 +73,28 @@ impl Helping<'_> {
     }
 
     /// Adds the words of code that the model makes up: once from the question alone, and once more from what that finds.
-    pub(super) async fn hypothesize(&mut self, question: &mut Question, ground: &Arc<Ground>) {
+    pub(super) async fn hypothesize(&mut self, question: &mut Question, source: &Arc<PassageSource>) {
         if !self.settings().hyde {
             return;
         }
-        let mut said = vec![self.told("search-guess", &question.text)];
+        let mut said = vec![self.message("search-guess", &question.text)];
         let Some(reply) = self.ask(SearchStep::Hypothesizing, said.clone()).await else { return };
         let Some(first) = hypothesis(&reply) else {
             return self.note("The guess at the code is empty, so it was searched without one.");
         };
         let guessed = Question { text: format!("{}\n{first}", question.text), ..question.clone() };
-        let hits = searched(ground, &guessed, &mut self.notes).await;
-        let (ground, asked) = (Arc::clone(ground), question.text.clone());
-        let shown = apart(move || {
+        let hits = searched(source, &guessed, &mut self.notes).await;
+        let (source, asked) = (Arc::clone(source), question.text.clone());
+        let shown = on_blocking_thread(move || {
             let best = hits.get(..SHOWN.min(hits.len())).unwrap_or_default();
-            ground.written(&ground.answering(&asked, best).places)
+            source.written(&source.answering(&asked, best).places)
         });
         let shown = match shown.await {
             Ok(shown) => shown,
             Err(failure) => return self.notes.push(failure),
         };
         said.push(Message::new(Role::Assistant, reply));
-        said.push(self.told("search-guess-again", &shown));
+        said.push(self.message("search-guess-again", &shown));
         let second = self.ask(SearchStep::HypothesizingAgain, said).await.and_then(|reply| hypothesis(&reply));
         question.text = format!("{}\n{}", question.text, second.unwrap_or(first));
     }
@@ -105,7 +105,7 @@ impl Helping<'_> {
         if !self.settings().rerank || cards.is_empty() {
             return;
         }
-        let asked = self.told("search-order", &format!("{question}\n\n{cards}"));
+        let asked = self.message("search-order", &format!("{question}\n\n{cards}"));
         let Some(reply) = self.ask(SearchStep::Reranking, vec![asked]).await else { return };
         match reranked(&reply, hits) {
             Some(ordered) => *hits = ordered,
@@ -114,48 +114,48 @@ impl Helping<'_> {
     }
 
     fn settings(&self) -> &CodebaseSettings {
-        &self.assistant.outfit.settings.codebase
+        &self.assistant.env.settings.codebase
     }
 
     /// One of our prompts and what it is about, as one message: some servers want turns to alternate.
-    fn told(&self, prompt: &str, about: &str) -> Message {
-        Message::new(Role::User, format!("{}\n\n{about}", self.assistant.outfit.prompts.text(prompt)))
+    fn message(&self, prompt: &str, about: &str) -> Message {
+        Message::new(Role::User, format!("{}\n\n{about}", self.assistant.env.prompts.text(prompt)))
     }
 
     fn note(&mut self, message: &str) {
         self.notes.push(Failure { message: message.into(), hint: String::new() });
     }
 
-    /// Asks the model; nothing where it gives no answer, which is told.
+    /// Asks the model; nothing where it gives no answer, which is message.
     async fn ask(&mut self, step: SearchStep, said: Vec<Message>) -> Option<String> {
-        if self.is_gone {
+        if self.is_off {
             return None;
         }
-        let Assistant { line, outfit, allowance } = &self.assistant;
-        let counter = outfit.counter(&line.facts);
+        let Assistant { client, env, allowance } = &self.assistant;
+        let counter = env.counter(&client.facts);
         let tokens = said.iter().map(|message| counter.count(&message.content)).sum();
-        let cost = estimate(&line.facts, tokens as u64, EXPECTED_OUTPUT);
+        let cost = estimate(&client.facts, tokens as u64, EXPECTED_OUTPUT);
         if allowance.zip(cost).is_some_and(|(left, cost)| cost > left) {
-            self.is_gone = true;
+            self.is_off = true;
             self.note("The search goes without help, which would pass the spending cap.");
             return None;
         }
         // Nobody waits any more when this fails.
-        self.events.send(Gathering::Status(step)).await.ok();
-        let request = Request { model: line.model.clone(), messages: said, tokens, ..Request::default() };
-        let answered = timeout(PATIENCE, answer(line, request, self.cancel)).await;
+        self.events.send(SearchEvent::Status(step)).await.ok();
+        let request = Request { model: client.model.clone(), messages: said, tokens, ..Request::default() };
+        let answered = timeout(STEP_TIMEOUT, answer(client, request, self.cancel)).await;
         let (result, spent) = match answered {
             Ok((text, spent)) => (text.map_err(|error| Failure::from(&error).message), spent),
-            Err(_) => (Err(format!("it took more than {} seconds.", PATIENCE.as_secs())), None),
+            Err(_) => (Err(format!("it took more than {} seconds.", STEP_TIMEOUT.as_secs())), None),
         };
         if let Some(spent) = spent {
-            let paid = line.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
+            let paid = client.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
             self.assistant.allowance = self.assistant.allowance.map(|left| left.over(paid));
-            self.events.send(Gathering::Spent(spent)).await.ok();
+            self.events.send(SearchEvent::Spent(spent)).await.ok();
         }
         result
             .map_err(|why| {
-                self.is_gone = true;
+                self.is_off = true;
                 self.note(&format!("The search goes without the help of a model: {why}"));
             })
             .ok()

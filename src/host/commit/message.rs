@@ -1,13 +1,13 @@
-//! Messages of commits, by the weak model.
+//! Commit messages by the weak model.
 
 use std::time::Duration;
 
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::pending::{Messages, Pending, Wish};
-use crate::host::history_summary::{answer, own_weak_line};
-use crate::host::{Line, RequestEnv};
+use super::pending::{CommitMessages, MessageRequest, PendingCommits};
+use crate::host::history_summary::answer;
+use crate::host::{ModelClient, RequestEnv};
 use rhumb_llm::Request;
 use rhumb_llm::models::{Dollars, estimate};
 use rhumb_session::Spent;
@@ -15,38 +15,31 @@ use rhumb_session::context::{Committing, commit_message_in, commit_request};
 use rhumb_tokens::TokenCounter as _;
 
 /// How long a commit waits for its message.
-const PATIENCE: Duration = Duration::from_secs(20);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a request that was told to stop may take to do so.
-const GRACE: Duration = Duration::from_millis(500);
+/// How long to wait for a cancelled request to end, so that its cost is known.
+const STOP_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Tokens that a message is expected to have at most, with what is thought before it, for the spending cap.
+/// Expected maximum size of a message in tokens with its thinking, for the spending cap.
 const EXPECTED_OUTPUT: u64 = 512;
 
-/// Whom to ask for messages; `None` where there is no weak model: then the first line of the request is the message. May have
-/// to run the user's own command for a key.
-pub fn message_line(outfit: &RequestEnv, chosen: Option<&str>, main: Option<&Line>) -> Option<Line> {
-    own_weak_line(outfit, chosen, main?)
-}
-
-/// The messages for what is pending, as far as the model has them in time, and what they cost. Whoever cancels gets what is
-/// there.
-pub async fn messages(
-    outfit: &RequestEnv,
-    line: &Line,
-    pending: &Pending,
+/// Asks for the messages of pending commits. Returns those that arrive in time and before `cancel`, and their cost.
+pub async fn commit_messages(
+    env: &RequestEnv,
+    client: &ModelClient,
+    pending: &PendingCommits,
     allowance: Option<Dollars>,
     cancel: &CancellationToken,
-) -> (Messages, Vec<Spent>) {
-    let asked = Asked { outfit, line, cancel };
-    let (mut messages, mut all, mut left) = (Messages::default(), Vec::new(), allowance);
-    let (own, ours) = (pending.own_wish(), pending.wish());
-    for (wish, message) in [(own, &mut messages.own), (ours, &mut messages.ours)] {
-        let Some(wish) = wish else { continue };
-        let (text, spent) = asked.message(&wish, left).await;
+) -> (CommitMessages, Vec<Spent>) {
+    let writer = MessageWriter { env, client, cancel };
+    let (mut messages, mut all, mut left) = (CommitMessages::default(), Vec::new(), allowance);
+    let (own, accepted) = (pending.own_message_request(), pending.message_request());
+    for (message_request, message) in [(own, &mut messages.own), (accepted, &mut messages.accepted)] {
+        let Some(message_request) = message_request else { continue };
+        let (text, spent) = writer.message(&message_request, left).await;
         *message = text;
         if let Some(spent) = spent {
-            let paid = line.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
+            let paid = client.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
             left = left.map(|left| left.over(paid));
             all.push(spent);
         }
@@ -54,53 +47,58 @@ pub async fn messages(
     (messages, all)
 }
 
-struct Asked<'a> {
-    outfit: &'a RequestEnv,
-    line: &'a Line,
+struct MessageWriter<'a> {
+    env: &'a RequestEnv,
+    client: &'a ModelClient,
     cancel: &'a CancellationToken,
 }
 
-impl Asked<'_> {
-    async fn message(&self, wish: &Wish, allowance: Option<Dollars>) -> (Option<String>, Option<Spent>) {
-        let Some(request) = self.request(wish).filter(|_| !self.cancel.is_cancelled()) else { return (None, None) };
-        let cost = estimate(&self.line.facts, request.tokens as u64, EXPECTED_OUTPUT);
+impl MessageWriter<'_> {
+    async fn message(
+        &self,
+        message_request: &MessageRequest,
+        allowance: Option<Dollars>,
+    ) -> (Option<String>, Option<Spent>) {
+        let Some(request) = self.request(message_request).filter(|_| !self.cancel.is_cancelled()) else {
+            return (None, None);
+        };
+        let cost = estimate(&self.client.facts, request.tokens as u64, EXPECTED_OUTPUT);
         if allowance.zip(cost).is_some_and(|(left, cost)| cost > left) {
             return (None, None);
         }
         let stop = self.cancel.child_token();
-        let clock = async {
-            tokio::time::sleep(PATIENCE).await;
+        let timeout_reached = async {
+            tokio::time::sleep(MESSAGE_TIMEOUT).await;
             stop.cancel();
-            // What it has cost so far is still to be heard.
-            tokio::time::sleep(GRACE).await;
+            tokio::time::sleep(STOP_TIMEOUT).await;
         };
-        let hurried = async {
+        let cancelled = async {
             self.cancel.cancelled().await;
-            tokio::time::sleep(GRACE).await;
+            tokio::time::sleep(STOP_TIMEOUT).await;
         };
-        let answer = timeout(PATIENCE + GRACE * 2, answer(self.line, request, &stop));
+        let answer = timeout(MESSAGE_TIMEOUT + STOP_TIMEOUT * 2, answer(self.client, request, &stop));
         tokio::select! {
             ended = answer => match ended {
                 Ok((text, spent)) => (text.ok().and_then(|text| commit_message_in(&text)), spent),
                 Err(_) => (None, None),
             },
-            () = clock => (None, None),
-            () = hurried => (None, None),
+            () = timeout_reached => (None, None),
+            () = cancelled => (None, None),
         }
     }
 
-    fn request(&self, wish: &Wish) -> Option<Request> {
-        let counter = self.outfit.counter(&self.line.facts);
+    fn request(&self, message_request: &MessageRequest) -> Option<Request> {
+        let counter = self.env.counter(&self.client.facts);
         let committing = Committing {
-            request: &wish.request,
-            change: &wish.change,
-            language: self.outfit.settings.commit_language.as_deref(),
-            window: self.outfit.window(&self.line.facts),
-            prompts: &self.outfit.prompts,
+            request: &message_request.request,
+            change: &message_request.change,
+            language: self.env.settings.commit_language.as_deref(),
+            window: self.env.window(&self.client.facts),
+            prompts: &self.env.prompts,
             counter: &counter,
         };
         let (messages, _) = commit_request(&committing)?;
         let tokens = messages.iter().map(|message| counter.count(&message.content)).sum();
-        Some(Request { model: self.line.model.clone(), messages, tokens, ..Request::default() })
+        Some(Request { model: self.client.model.clone(), messages, tokens, ..Request::default() })
     }
 }

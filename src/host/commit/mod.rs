@@ -1,7 +1,7 @@
-//! Writes and commits of the app, one after the other.
+//! Writes and commits of the app, in order.
 //!
-//! A write is never held up by a message: the files are written, and the commit follows when the model has answered. Whatever
-//! writes or commits next hurries it on and waits for it, so that commits are made in the order of the writes.
+//! A write does not wait for a commit message: the files are written, and the commit is made when the model has answered. The next
+//! write or commit flushes the pending commit and waits for it, so that commits are made in the order of the writes.
 
 pub(super) mod message;
 pub(super) mod pending;
@@ -10,13 +10,14 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
+use super::history_summary::separate_weak_client;
 use super::survey::surveying::head_line;
-use super::write::{WriteOutcome, faults_of, unwrite, write};
-use super::{Host, Line, caught, lock, message_line, messages};
-use pending::{Messages, Pending, not_committed};
+use super::write::{WriteOutcome, new_syntax_faults, undo, write};
+use super::{Host, ModelClient, caught, lock};
+use message::commit_messages;
+use pending::{CommitMessages, PendingCommits, not_committed};
 use rhumb_llm::models::Dollars;
 use rhumb_session::context::{ChangedFile, change_message};
 use rhumb_session::{
@@ -28,90 +29,86 @@ use rhumb_workspace::git::{GitError, Repo};
 use rhumb_workspace::process::quoted;
 use rhumb_workspace::{Direction, Root, RootKind};
 
-/// What the commits of a session share.
+/// The state of a session's commits.
 #[derive(Debug, Default)]
 pub(super) struct Commits {
-    /// Held by whoever writes or commits.
+    /// Held while files are written or committed.
     queue: tokio::sync::Mutex<()>,
-    /// Ends the wait of the last of them for its message.
-    hurry: Mutex<CancellationToken>,
-    /// The newest write when the last message was sent.
+    /// Makes the last commit in the queue stop waiting for its message.
+    flush: Mutex<CancellationToken>,
+    /// The newest write in the journal at the last message of the developer.
     since: AtomicU64,
-    /// Whether it was told what jj makes of the commits.
-    told_jj: AtomicBool,
+    /// Whether the note about jj was shown.
+    reported_jj: AtomicBool,
 }
 
 impl Commits {
-    /// A place at the end of the queue. ModelRole stands before it no longer waits for a message.
-    fn line_up(&self) -> CancellationToken {
+    /// Makes pending commits stop waiting for their messages. Returns the token for the next one.
+    fn flush(&self) -> CancellationToken {
         let own = CancellationToken::new();
-        std::mem::replace(&mut *lock(&self.hurry), own.clone()).cancel();
+        std::mem::replace(&mut *lock(&self.flush), own.clone()).cancel();
         own
-    }
-
-    async fn turn(&self) -> MutexGuard<'_, ()> {
-        self.queue.lock().await
     }
 }
 
 impl Host {
-    /// Writes files, and commits them if the settings want that.
-    pub(super) fn write_and_commit(self, files: Vec<PendingWrite>, order: CommitRequest, consent: Consent) {
-        let hurry = self.shared.commits.line_up();
+    /// Writes files, and commits them if the settings say so.
+    pub(super) fn write_and_commit(self, files: Vec<PendingWrite>, commit: CommitRequest, consent: Consent) {
+        let flush = self.shared.commits.flush();
         tokio::spawn(async move {
-            let _turn = self.shared.commits.turn().await;
-            let allowance = order.allowance;
+            let _turn = self.shared.commits.queue.lock().await;
+            let allowance = commit.allowance;
             let failed = |failure| (Response::NotWritten { failure, stale: Vec::new() }, None);
-            let (report, follows) = self.on_thread(failed, move |runner| runner.write(&files, order, &consent)).await;
-            self.report(report).await;
-            let Some((pending, line)) = follows else { return };
-            let committed = self.committed(pending, &line, allowance, &hurry).await;
-            self.tell_committed(committed).await;
+            let (response, pending) = self.on_thread(failed, move |host| host.write(&files, commit, &consent)).await;
+            self.respond(response).await;
+            let Some((pending, client)) = pending else { return };
+            let committed = self.commit_with_message(pending, &client, allowance, &flush).await;
+            self.report_commit(committed).await;
         });
     }
 
-    /// Takes the last write back, or does it again.
-    pub(super) fn unwrite_in_turn(self, direction: Direction) {
-        self.shared.commits.line_up();
+    /// Undoes or redoes the last write.
+    pub(super) fn undo_in_turn(self, direction: Direction) {
+        self.shared.commits.flush();
         tokio::spawn(async move {
-            let _turn = self.shared.commits.turn().await;
-            let work = move |runner: &Self| {
-                let shared = &runner.shared;
-                unwrite(&shared.root, runner.journal().as_ref(), direction, &shared.outfit.settings)
+            let _turn = self.shared.commits.queue.lock().await;
+            let work = move |host: &Self| {
+                let shared = &host.shared;
+                undo(&shared.root, host.journal().as_ref(), direction, &shared.env.settings)
             };
             let result = self.on_thread(Err, work).await;
-            self.report(Response::Undone { direction, result }).await;
+            self.respond(Response::Undone { direction, result }).await;
         });
     }
 
-    /// Does something with git.
-    pub(super) fn git(self, order: GitEffect) {
-        match order {
-            GitEffect::Hurry => drop(self.shared.commits.line_up()),
+    pub(super) fn git(self, effect: GitEffect) {
+        match effect {
+            GitEffect::FlushPendingCommits => drop(self.shared.commits.flush()),
             GitEffect::Diff => {
                 let failed = |failure| Response::Git(GitResponse::Diff(Err(failure)));
-                self.blocking(failed, |runner| Response::Git(GitResponse::Diff(Ok(runner.written_since_message()))));
+                self.blocking(failed, |host| Response::Git(GitResponse::Diff(Ok(host.written_since_message()))));
             }
             GitEffect::Commit { message, allowance, weak_model } => {
-                let hurry = self.shared.commits.line_up();
+                let flush = self.shared.commits.flush();
                 tokio::spawn(async move {
-                    let _turn = self.shared.commits.turn().await;
-                    let committed = self.commit_users((message, weak_model.as_deref()), allowance, &hurry).await;
-                    self.tell_committed(committed).await;
+                    let _turn = self.shared.commits.queue.lock().await;
+                    let committed =
+                        self.commit_users_changes((message, weak_model.as_deref()), allowance, &flush).await;
+                    self.report_commit(committed).await;
                 });
             }
         }
     }
 
-    /// From here on `/diff` counts, if this is a message of the developer's own.
-    pub(super) fn begin_diff(&self, order: &RequestSpec) {
-        if !order.exchange.is_empty() || !order.partial.is_empty() {
+    /// Sets the start of `/diff`, if this is a message of the developer.
+    pub(super) fn mark_diff_start(&self, spec: &RequestSpec) {
+        if !spec.exchange.is_empty() || !spec.partial.is_empty() {
             return;
         }
-        let runner = self.clone();
+        let host = self.clone();
         tokio::task::spawn_blocking(move || {
-            let newest = runner.journal().map_or(0, |journal| journal.newest());
-            runner.shared.commits.since.store(newest, Ordering::SeqCst);
+            let newest = host.journal().map_or(0, |journal| journal.newest());
+            host.shared.commits.since.store(newest, Ordering::SeqCst);
         });
     }
 
@@ -123,21 +120,20 @@ impl Host {
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Writes; what to report, and what is to be committed once that model was asked for its message.
+    /// Writes files. Returns the response, and the pending commits with the model for their messages.
     fn write(
         &self,
         files: &[PendingWrite],
-        order: CommitRequest,
+        commit: CommitRequest,
         consent: &Consent,
-    ) -> (Response, Option<(Pending, Line)>) {
-        let faults = faults_of(files);
+    ) -> (Response, Option<(PendingCommits, ModelClient)>) {
+        let faults = new_syntax_faults(files);
         if faults.iter().any(|fault| !consent.faults.contains(fault)) {
             return (Response::BreaksSyntax(faults), None);
         }
-        let settings = &self.shared.outfit.settings;
-        let own_changes = order.own_changes.or(settings.dirty_commits);
-        let order = CommitRequest { own_changes, ..order };
-        let wanted = order.wanted.unwrap_or(settings.auto_commit).then_some(&order);
+        let settings = &self.shared.env.settings;
+        let commit = CommitRequest { own_changes: commit.own_changes.or(settings.dirty_commits), ..commit };
+        let wanted = commit.wanted.unwrap_or(settings.auto_commit).then_some(&commit);
         let journal = self.journal().filter(|_| !consent.unrecorded);
         let (mut written, pending) = match write(&self.shared.root, journal.as_ref(), files, wanted) {
             Ok(WriteOutcome::Written(written, pending)) => (written, pending),
@@ -148,80 +144,81 @@ impl Host {
             Err((failure, stale)) => return (Response::NotWritten { failure, stale }, None),
         };
         let Some(pending) = pending else { return (Response::Wrote(written), None) };
-        let line = pending.is_worth_a_message().then(|| self.message_line(order.weak_model.as_deref())).flatten();
-        if let Some(line) = line {
+        let client = pending.needs_message().then(|| self.message_client(commit.weak_model.as_deref())).flatten();
+        if let Some(client) = client {
             written.commit_follows = true;
-            return (Response::Wrote(written), Some((*pending, line)));
+            return (Response::Wrote(written), Some((*pending, client)));
         }
-        let committed = self.made(*pending, Messages::default());
+        let committed = self.make_commits(*pending, CommitMessages::default());
         (Response::Wrote(with_commit(written, committed)), None)
     }
 
-    /// Asks for the messages, and commits with what came in time.
-    async fn committed(
+    /// Asks for the messages, and makes the commits.
+    async fn commit_with_message(
         &self,
-        pending: Pending,
-        line: &Line,
+        pending: PendingCommits,
+        client: &ModelClient,
         allowance: Option<Dollars>,
-        hurry: &CancellationToken,
+        flush: &CancellationToken,
     ) -> Committed {
-        let (messages, spent) = messages(&self.shared.outfit, line, &pending, allowance, hurry).await;
+        let (messages, spent) = commit_messages(&self.shared.env, client, &pending, allowance, flush).await;
         for spent in spent {
-            self.report(Response::Asked { turn: 0, event: AskEvent::Spent(spent) }).await;
+            self.respond(Response::Asked { turn: 0, event: AskEvent::Spent(spent) }).await;
         }
-        self.on_thread(lost, move |runner| runner.made(pending, messages)).await
+        self.on_thread(panicked, move |host| host.make_commits(pending, messages)).await
     }
 
-    /// Commits what the user has not committed: what is staged, or every change of tracked files.
-    async fn commit_users(
+    /// Performs `/commit`: commits the staged changes, or all changes of tracked files.
+    async fn commit_users_changes(
         &self,
         (message, weak_model): (Option<String>, Option<&str>),
         allowance: Option<Dollars>,
-        hurry: &CancellationToken,
+        flush: &CancellationToken,
     ) -> Committed {
-        let (asks, weak_model) = (message.is_none(), weak_model.map(str::to_owned));
-        let take = move |runner: &Self| runner.take_users(asks, weak_model.as_deref());
-        let taken = self.on_thread(|failure| Err(vec![failure]), take).await;
-        let (pending, line, left) = match taken {
-            Ok(taken) => taken,
+        let (needs_message, weak_model) = (message.is_none(), weak_model.map(str::to_owned));
+        let prepare = move |host: &Self| host.prepare_users_changes(needs_message, weak_model.as_deref());
+        let prepared = self.on_thread(|failure| Err(vec![failure]), prepare).await;
+        let (pending, client, untracked) = match prepared {
+            Ok(prepared) => prepared,
             Err(notes) => return Committed { notes, ..Committed::default() },
         };
-        let mut committed = match line {
-            Some(line) => self.committed(pending, &line, allowance, hurry).await,
+        let mut committed = match client {
+            Some(client) => self.commit_with_message(pending, &client, allowance, flush).await,
             None => {
-                let messages = Messages { ours: message, ..Messages::default() };
-                self.on_thread(lost, move |runner| runner.made(pending, messages)).await
+                let messages = CommitMessages { accepted: message, ..CommitMessages::default() };
+                self.on_thread(panicked, move |host| host.make_commits(pending, messages)).await
             }
         };
-        committed.notes.extend(left);
+        committed.notes.extend(untracked);
         committed
     }
 
-    /// Whom to ask for messages, if anybody.
-    fn message_line(&self, chosen: Option<&str>) -> Option<Line> {
-        message_line(&self.shared.outfit, chosen, self.line().as_ref())
+    /// The model for commit messages; `None` without a weak model. Then a message is made from the change.
+    fn message_client(&self, chosen: Option<&str>) -> Option<ModelClient> {
+        separate_weak_client(&self.shared.env, chosen, &self.client()?)
     }
 
-    /// What is to be committed, whom to ask for a message, and what to say of that which is left.
-    fn take_users(
+    /// Prepares `/commit`. Returns the commit, the model for its message, and a note about untracked files.
+    fn prepare_users_changes(
         &self,
-        asks: bool,
+        needs_message: bool,
         weak_model: Option<&str>,
-    ) -> Result<(Pending, Option<Line>, Option<Failure>), Vec<Failure>> {
+    ) -> Result<(PendingCommits, Option<ModelClient>, Option<Failure>), Vec<Failure>> {
         let failed = |error: &GitError| vec![not_committed(error)];
         let Some(repo) = self.repo_for_commit().map_err(|error| failed(&error))? else {
             let message = "This folder is not in a git repository, so nothing was committed.".to_owned();
-            return Err(vec![Failure { message, hint: "git init starts one.".to_owned() }]);
+            return Err(vec![Failure { message, hint: "git init creates one.".to_owned() }]);
         };
-        // ModelRole has staged something has said what to commit.
-        let left = if repo.has_staged().unwrap_or(false) { Vec::new() } else { repo.untracked().unwrap_or_default() };
-        let left = (!left.is_empty()).then(|| untracked_note(&left));
+        // Staged changes say exactly what to commit.
+        let untracked =
+            if repo.has_staged().unwrap_or(false) { Vec::new() } else { repo.untracked().unwrap_or_default() };
+        let untracked = (!untracked.is_empty()).then(|| untracked_note(&untracked));
         let pending = match users_changes(&self.shared.root, &repo) {
             Ok(pending) => pending,
-            Err(error) => return Err(failed(&error).into_iter().chain(left).collect()),
+            Err(error) => return Err(failed(&error).into_iter().chain(untracked).collect()),
         };
-        let line = if asks { self.message_line(weak_model) } else { None };
-        Ok((pending, line, left))
+        let client = if needs_message { self.message_client(weak_model) } else { None };
+        Ok((pending, client, untracked))
     }
 
     fn repo_for_commit(&self) -> Result<Option<Repo>, GitError> {
@@ -236,59 +233,59 @@ impl Host {
         }
     }
 
-    fn made(&self, pending: Pending, messages: Messages) -> Committed {
-        let model = self.line().map(|line| line.model).unwrap_or_default();
-        let mut committed = pending.commit(messages, &self.shared.outfit.settings, &model);
+    fn make_commits(&self, pending: PendingCommits, messages: CommitMessages) -> Committed {
+        let model = self.client().map(|client| client.model).unwrap_or_default();
+        let mut committed = pending.commit(messages, &self.shared.env.settings, &model);
         committed.notes.extend(committed.commit.is_some().then(|| self.jj_note()).flatten());
         committed
     }
 
-    /// Said once: whose tool works on the same files, and what it makes of a commit.
+    /// A note, shown once, if the repository is shared with jj.
     fn jj_note(&self) -> Option<Failure> {
         let shared = is_shared_with_jj(self.shared.root.path());
-        (shared && !self.shared.commits.told_jj.swap(true, Ordering::SeqCst)).then(|| Failure {
+        (shared && !self.shared.commits.reported_jj.swap(true, Ordering::SeqCst)).then(|| Failure {
             message:
-                "This is also a jj repository: the commit is on git's HEAD, and jj takes it in at its next command."
+                "This is also a jj repository: the commit is on git's HEAD, and jj imports it with its next command."
                     .into(),
-            hint: "--no-commit leaves what is written in jj's working copy instead.".into(),
+            hint: "With --no-commit, the changes stay in jj's working copy.".into(),
         })
     }
 
-    async fn tell_committed(&self, committed: Committed) {
-        let head = self.on_thread(|_| None, |runner| head_line(&runner.shared.root)).await;
+    async fn report_commit(&self, committed: Committed) {
+        let head = self.on_thread(|_| None, |host| head_line(&host.shared.root)).await;
         if let Some(head) = head {
-            self.report(Response::Head(head)).await;
+            self.respond(Response::Head(head)).await;
         }
-        self.report(Response::Git(GitResponse::Committed(committed))).await;
+        self.respond(Response::Git(GitResponse::Committed(committed))).await;
     }
 
-    /// Does `work` on a thread that may block; if it panics, what `failed` makes of that.
+    /// Runs `work` on a thread that may block; after a panic, returns the result of `failed`.
     async fn on_thread<T: Send + 'static>(
         &self,
         failed: impl FnOnce(Failure) -> T + Send + 'static,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> T {
-        let runner = self.clone();
+        let host = self.clone();
         let (sender, done) = tokio::sync::oneshot::channel();
         tokio::task::spawn_blocking(move || {
-            drop(sender.send(caught(|| work(&runner)).unwrap_or_else(failed)));
+            drop(sender.send(caught(|| work(&host)).unwrap_or_else(failed)));
         });
         match done.await {
             Ok(result) => result,
-            // The runtime ends: nobody waits for the result any more.
+            // The runtime is shutting down, so the result is not needed.
             Err(_) => std::future::pending().await,
         }
     }
 }
 
-/// What is staged, or every change of tracked files.
-fn users_changes(root: &Root, repo: &Repo) -> Result<Pending, GitError> {
-    let taken =
+/// The staged changes, or all changes of tracked files.
+fn users_changes(root: &Root, repo: &Repo) -> Result<PendingCommits, GitError> {
+    let prepared =
         if repo.has_staged()? { repo.prepare_staged()? } else { repo.prepare(&repo.modified_tracked()?, None)? };
-    if taken.is_empty() {
+    if prepared.is_empty() {
         return Err(GitError::NothingToCommit);
     }
-    let texts = repo.texts(&taken);
+    let texts = repo.texts(&prepared);
     let files: Vec<ChangedFile<'_>> = texts
         .iter()
         .map(|file| ChangedFile {
@@ -299,10 +296,10 @@ fn users_changes(root: &Root, repo: &Repo) -> Result<Pending, GitError> {
         })
         .collect();
     let message = change_message(&files, "");
-    Ok(Pending::new(root).with_users(taken, message))
+    Ok(PendingCommits::new(root).with_users(prepared, message))
 }
 
-/// Of new files nobody has said yet that they belong into the repository.
+/// A note about untracked files, which are not committed.
 fn untracked_note(paths: &[String]) -> Failure {
     let stay = if paths.len() == 1 {
         "stays uncommitted: git does not track it"
@@ -313,8 +310,8 @@ fn untracked_note(paths: &[String]) -> Failure {
     Failure { message: format!("{} {stay}.", few(paths)), hint: format!("/git add {first}, then /commit.") }
 }
 
-/// What a panic leaves of a commit.
-fn lost(failure: Failure) -> Committed {
+/// The result of a commit that panicked.
+fn panicked(failure: Failure) -> Committed {
     Committed { notes: vec![failure], ..Committed::default() }
 }
 

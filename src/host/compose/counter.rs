@@ -1,4 +1,4 @@
-//! A token counter that remembers: while a draft is typed, the files around it are counted once.
+//! A token counter with a cache, so that files are not counted again with each keystroke.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,13 +7,13 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use rhumb_tokens::{Calibrated, TokenCount, TokenCounter, counter_for_model};
 
-/// Texts shorter than this many bytes are counted each time: that costs no more than looking them up.
-const WORTH_KEEPING: usize = 512;
+/// Minimum size of a cached text in bytes. Counting a shorter one is as fast as looking it up.
+const MIN_CACHED_BYTES: usize = 512;
 
-/// Counts kept at most; then all are dropped and learnt again.
-const CAPACITY: usize = 4_096;
+/// Maximum number of cached counts. A full cache is cleared.
+const MAX_ENTRIES: usize = 4_096;
 
-/// Counts with another counter and remembers the result by content.
+/// Counts with another counter and caches the results by content.
 pub struct CachedCounter {
     inner: Arc<dyn TokenCounter>,
     counts: Mutex<HashMap<u128, TokenCount>>,
@@ -25,8 +25,7 @@ impl CachedCounter {
         Self { inner: counter_for_model(model), counts: Mutex::default() }
     }
 
-    /// The counter for a model of which it was learnt that its provider counts `factor` tokens for one of ours (see
-    /// [`rhumb_tokens::Calibration`]).
+    /// The counter for a model whose provider counts `factor` tokens for one of ours (see [`rhumb_tokens::Calibration`]).
     pub fn calibrated(model: &str, factor: f64) -> Self {
         Self { inner: Arc::new(Calibrated::new(counter_for_model(model), factor)), counts: Mutex::default() }
     }
@@ -38,7 +37,7 @@ impl TokenCounter for CachedCounter {
     }
 
     fn measure(&self, text: &str) -> TokenCount {
-        if text.len() < WORTH_KEEPING {
+        if text.len() < MIN_CACHED_BYTES {
             return self.inner.measure(text);
         }
         let key = xxh3_128(text.as_bytes());
@@ -46,7 +45,7 @@ impl TokenCounter for CachedCounter {
         known.unwrap_or_else(|| {
             let count = self.inner.measure(text);
             let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-            if counts.len() >= CAPACITY {
+            if counts.len() >= MAX_ENTRIES {
                 counts.clear();
             }
             counts.insert(key, count);
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_remembered_count_is_the_same_count() {
+    fn a_cached_count_is_the_same_count() {
         let counter = CachedCounter::for_model("gpt-4o");
         let text = "fn main() {}\n".repeat(100);
         assert_eq!(counter.count(&text), counter.count(&text));

@@ -1,4 +1,4 @@
-//! The map that is shown, kept for as long as its refresh mode lets it stand.
+//! The cache of the last map, which is reused as its refresh mode allows.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,82 +7,85 @@ use rhumb_index::repo_map::{MapRequest, Ranking, Refresh, RepoMap, TagGraph, Wei
 use rhumb_session::RequestSpec;
 use rhumb_tokens::TokenCounter;
 
-/// The last map, and what it was made for.
+/// Number of top-ranked files that a reused steady map must contain.
+const TOP_FILES: usize = 5;
+
+/// The last map with its key.
 #[derive(Debug, Default)]
 pub struct MapCache {
-    kept: Mutex<Option<(Occasion, Arc<RepoMap>)>>,
+    last: Mutex<Option<(MapKey, Arc<RepoMap>)>>,
 }
 
-/// What a map was made for. Two equal ones have the same map.
+/// Everything that a map depends on: equal keys have the same map. Fields that the refresh mode ignores are `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Occasion {
+struct MapKey {
     budget: usize,
     refreshes: u64,
     chat_files: Option<Vec<String>>,
-    /// Pinned and banned files: a choice of the user moves the map in any mode.
+    /// Pinned and banned files, in every mode.
     chosen: [Vec<String>; 2],
-    /// The draft, and which graph.
-    rest: Option<(String, usize)>,
-    /// A first guess moves the map once more in any mode, when it is one no longer.
+    /// The message, and the address of the graph. The cached map keeps its graph alive, so that the address is not reused.
+    message_and_graph: Option<(String, usize)>,
     provisional: bool,
     exact: bool,
 }
 
-/// Files that rank first and that a steady map must hold.
-const LEADS: usize = 5;
-
-impl Occasion {
-    /// Whether nothing but the message is another.
-    fn differs_in_words(&self, other: &Self) -> bool {
-        let graph = |occasion: &Self| occasion.rest.as_ref().map(|(_, graph)| *graph);
-        let wordless = |occasion: &Self| Self { rest: None, ..occasion.clone() };
-        graph(self) == graph(other) && wordless(self) == wordless(other)
+impl MapKey {
+    /// Whether the keys are equal except for the message.
+    fn differs_only_in_message(&self, other: &Self) -> bool {
+        let graph = |key: &Self| key.message_and_graph.as_ref().map(|(_, graph)| *graph);
+        let rest = |key: &Self| Self { message_and_graph: None, ..key.clone() };
+        graph(self) == graph(other) && rest(self) == rest(other)
     }
 }
 
-/// Whether a map names the files that rank first in another one.
-fn holds_leads(old: &RepoMap, new: &RepoMap) -> bool {
+/// Whether a map contains the top-ranked files of another.
+fn contains_top_files(old: &RepoMap, new: &RepoMap) -> bool {
     let named: HashSet<&str> = old.text.lines().map(|line| line.strip_suffix(':').unwrap_or(line)).collect();
-    new.files.iter().take(LEADS).all(|file| named.contains(&*file.path))
+    new.files.iter().take(TOP_FILES).all(|file| named.contains(&*file.path))
 }
 
 impl MapCache {
-    /// The map for an order: the last one if nothing happened that moves it, else a new one.
+    /// The map for a request: the last one if its key is the same, else a new one.
     ///
-    /// A `steady` map is one that a server keeps in its cache, with all that follows it: it is not moved by other words alone, as
-    /// long as the files that now rank first are in it.
+    /// A `steady` map is part of a prompt prefix in a server's cache. It is also reused if only the message differs and it contains
+    /// the files that rank first now.
     pub fn map(
         &self,
         graph: &Arc<TagGraph>,
         provisional: bool,
-        order: &RequestSpec,
+        spec: &RequestSpec,
         request: &MapRequest,
         steady: bool,
         counter: &dyn TokenCounter,
     ) -> Arc<RepoMap> {
-        let occasion = Occasion {
+        let key = MapKey {
             budget: request.budget,
-            refreshes: order.map.refreshes,
-            chosen: [order.map.pinned.iter().cloned().collect(), order.map.banned.iter().cloned().collect()],
-            chat_files: (order.map.refresh != Refresh::Manual).then(|| request.chat_files.clone()),
-            // A survey is another graph; the old one is kept by the map, so that its place is not used again.
-            rest: order.map.refresh.follows_disk().then(|| (request.message.clone(), Arc::as_ptr(graph).addr())),
+            refreshes: spec.map.refreshes,
+            chosen: [spec.map.pinned.iter().cloned().collect(), spec.map.banned.iter().cloned().collect()],
+            chat_files: (spec.map.refresh != Refresh::Manual).then(|| request.chat_files.clone()),
+            message_and_graph: spec
+                .map
+                .refresh
+                .follows_disk()
+                .then(|| (request.message.clone(), Arc::as_ptr(graph).addr())),
             provisional,
             exact: counter.exact(),
         };
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, map)) = kept.as_ref().filter(|(known, _)| *known == occasion) {
+        // The lock is not held while a map is ranked and rendered: a request must not wait for a measurement.
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((_, map)) = last.as_ref().filter(|(last, _)| *last == key) {
             return Arc::clone(map);
         }
         let ranking = Ranking::new(graph, request, &Weights::default());
         let mut map = Arc::new(RepoMap::of_ranking(ranking, request, counter));
-        if let Some((known, old)) = kept.as_ref().filter(|_| steady)
-            && known.differs_in_words(&occasion)
-            && holds_leads(old, &map)
+        if let Some((last, old)) = last.filter(|_| steady)
+            && last.differs_only_in_message(&key)
+            && contains_top_files(&old, &map)
         {
-            map = Arc::clone(old);
+            map = old;
         }
-        *kept = Some((occasion, Arc::clone(&map)));
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((key, Arc::clone(&map)));
         map
     }
 }
@@ -115,23 +118,23 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_map_moves_only_for_files_that_it_does_not_hold() {
-        let (kept, graph, counter) = (MapCache::default(), graph(), CachedCounter::for_model("m"));
-        let order = RequestSpec::default();
+    fn a_steady_map_changes_only_for_files_that_it_does_not_contain() {
+        let (cache, graph, counter) = (MapCache::default(), graph(), CachedCounter::for_model("m"));
+        let spec = RequestSpec::default();
         let map = |message: &str, steady| {
             let request = MapRequest { message: message.into(), budget: 600, ..MapRequest::default() };
-            kept.map(&graph, false, &order, &request, steady, &counter)
+            cache.map(&graph, false, &spec, &request, steady, &counter)
         };
         let first = map("why does moor_7 fail", false);
         assert!(first.text.contains("moor_7") && !first.text.contains("moor_239"), "{}", first.text);
         let same = map("and moor_7 again, please", true);
         assert!(Arc::ptr_eq(&first, &same));
-        assert!(Arc::ptr_eq(&same, &map("and moor_7 again, please", true)), "it is not made anew for the same words");
+        assert!(Arc::ptr_eq(&same, &map("and moor_7 again, please", true)), "it is cached for the same message");
         let moved = map("now look at moor_239", true);
         assert!(moved.text.contains("moor_239"), "{}", moved.text);
         assert!(
             !Arc::ptr_eq(&moved, &map("why does moor_7 fail?", false)),
-            "a map that is not steady follows the words"
+            "a map that is not steady follows the message"
         );
     }
 }

@@ -1,8 +1,7 @@
-//! Puts the next request together from what is on disk now: chat files, the map ranked for the draft, history.
+//! Composes a request from the current files: chat files, the map ranked for the draft, history.
 
 pub(super) mod counter;
 pub(super) mod map_cache;
-mod prompts;
 pub(super) mod request_env;
 
 use std::sync::Arc;
@@ -19,76 +18,81 @@ use rhumb_session::{ChatFile, ContextView, RequestSpec};
 use rhumb_tokens::{TokenCounter, image_type};
 use rhumb_workspace::Root;
 
-/// The manual may have this part of the window.
+/// The manual may use one part in this many of the window.
 const MANUAL_SHARE: usize = 3;
 
-/// What a request is put together with.
+/// What [`compose`] needs beside the request.
 #[derive(Clone, Copy)]
-pub struct Means<'m> {
-    /// What every request is made with.
-    pub outfit: &'m RequestEnv,
-    /// Whom it goes to.
+pub struct ComposeContext<'m> {
+    /// The request environment.
+    pub env: &'m RequestEnv,
+    /// The model that receives the request.
     pub model: &'m Model,
-    /// What it has to fit.
+    /// The context window that the request must fit.
     pub window: Window,
-    /// What counts its tokens.
+    /// The token counter of the model.
     pub counter: &'m dyn TokenCounter,
-    /// The map as it stands.
-    pub kept: &'m MapCache,
+    /// The cache of the map.
+    pub map_cache: &'m MapCache,
 }
 
-/// What the map is made from.
+/// The source of the map.
 #[derive(Debug, Clone, Copy)]
 pub struct MapSource<'s> {
-    /// The files with their tags.
+    /// The tag graph.
     pub graph: &'s Arc<TagGraph>,
-    /// Files with changes that are not committed.
+    /// Files with uncommitted changes.
     pub edited: &'s [String],
-    /// Whether the graph is a first guess, to be shown and not sent.
+    /// Whether the graph is provisional: its map is shown but not sent.
     pub provisional: bool,
 }
 
-/// Reads the files of the chat, ranks the map, and puts the request together so that it fits the window.
-pub fn compose(root: &Root, source: Option<MapSource<'_>>, order: &RequestSpec, means: &Means<'_>) -> ContextView {
-    let RequestEnv { settings, prompts, .. } = means.outfit;
-    let Desk { files, images, unreadable } = match order.mode {
-        Mode::Help => Desk::with_manual(order, means),
-        _ => Desk::laid(root, order, means.model),
+/// Composes a request: reads the files of the chat, ranks the map, and fits all sections into the window.
+pub fn compose(
+    root: &Root,
+    source: Option<MapSource<'_>>,
+    spec: &RequestSpec,
+    context: &ComposeContext<'_>,
+) -> ContextView {
+    let RequestEnv { settings, prompts, .. } = context.env;
+    let ChatContents { files, images, unreadable } = match spec.mode {
+        Mode::Help => ChatContents::from_manual(spec, context),
+        _ => ChatContents::read(root, spec, context.model),
     };
-    // A plan says all there is to know, and so does the manual.
-    let is_mapless = matches!(order.mode, Mode::Editor | Mode::Help);
+    // A plan and the manual need no map.
+    let is_mapless = matches!(spec.mode, Mode::Editor | Mode::Help);
     let source = source.filter(|_| !is_mapless);
-    let map_tokens = if is_mapless { Some(0) } else { order.map.tokens.or(settings.map_tokens) };
+    let map_tokens = if is_mapless { Some(0) } else { spec.map.tokens.or(settings.map_tokens) };
     let in_chat = |path: &str| files.iter().any(|file| file.path == path);
-    let passages = source.map(|source| passages_now(root, source.graph, &order.passages, &in_chat)).unwrap_or_default();
-    let draft = draft_for(order, passages.is_empty(), prompts);
+    let passages = source.map(|source| passages_now(root, source.graph, &spec.passages, &in_chat)).unwrap_or_default();
+    let draft = draft_for(spec, passages.is_empty(), prompts);
     let has_chat_files = files.iter().any(|file| !file.read_only);
     let shares = Shares { map: map_tokens, passages: settings.codebase.tokens, history: settings.history_tokens };
     let inputs = ContextInputs {
-        task: means.outfit.task(order, means.model),
-        model: means.model,
-        window: means.window,
-        plan: BudgetPlan::of(means.window, has_chat_files, shares),
+        task: context.env.task(spec, context.model),
+        model: context.model,
+        window: context.window,
+        plan: BudgetPlan::of(context.window, has_chat_files, shares),
         prompts,
-        surroundings: &means.outfit.surroundings(),
+        surroundings: &context.env.surroundings(),
         files: &files,
         images: &images,
         passages: &passages,
-        related: &order.related,
-        history: &order.history,
-        exchange: &order.exchange,
+        related: &spec.related,
+        history: &spec.history,
+        exchange: &spec.exchange,
         draft: &draft,
-        may_forget: order.may_forget,
+        may_forget: spec.may_forget,
         send_secrets: settings.send_secrets,
     };
-    // What a server keeps of a conversation begins with the map.
-    let cached = settings.cache_prompts && means.model.capabilities.caching != Caching::None;
-    let steady = cached && order.map.refresh == Refresh::Auto && !order.history.is_empty();
+    // The map is at the beginning of the cached prefix.
+    let cached = settings.cache_prompts && context.model.capabilities.caching != Caching::None;
+    let steady = cached && spec.map.refresh == Refresh::Auto && !spec.history.is_empty();
     let mut map = None;
-    let prompt = fit(&inputs, means.counter, &mut |budget| {
+    let prompt = fit(&inputs, context.counter, &mut |budget| {
         let Some(source) = source else { return String::new() };
-        let request = map_request(order, &source, &files, budget);
-        let made = means.kept.map(source.graph, source.provisional, order, &request, steady, means.counter);
+        let request = map_request(spec, &source, &files, budget);
+        let made = context.map_cache.map(source.graph, source.provisional, spec, &request, steady, context.counter);
         let text = made.text.clone();
         map = Some(made);
         text
@@ -101,53 +105,53 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, order: &RequestSpec, 
     }
 }
 
-/// The message with what the model is told along with it, where it asks the whole repository.
-fn draft_for(order: &RequestSpec, is_nothing_found: bool, prompts: &Prompts) -> String {
-    let none = order.codebase.filter(|_| is_nothing_found).map(|_| prompts.text("passages-none"));
-    let more = order.codebase.filter(|may_want| *may_want).map(|_| prompts.text("search-more"));
-    let parts = [Some(order.draft.as_str()), none, more].into_iter().flatten().filter(|part| !part.is_empty());
+/// The draft, and for a question about the whole repository the prompts that belong to it.
+fn draft_for(spec: &RequestSpec, is_nothing_found: bool, prompts: &Prompts) -> String {
+    let none = spec.codebase.filter(|_| is_nothing_found).map(|_| prompts.text("passages-none"));
+    let more = spec.codebase.filter(|may_want| *may_want).map(|_| prompts.text("search-more"));
+    let parts = [Some(spec.draft.as_str()), none, more].into_iter().flatten().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// What the files of the chat hold now.
+/// The contents of the chat files.
 #[derive(Default)]
-struct Desk {
+struct ChatContents {
     files: Vec<ContextFile>,
     images: Vec<Image>,
-    /// Files that cannot be sent, and why.
+    /// Files that cannot be sent, with the reason.
     unreadable: Vec<(String, String)>,
 }
 
-impl Desk {
-    fn laid(root: &Root, order: &RequestSpec, model: &Model) -> Self {
-        let mut desk = Self::default();
-        for file in &order.files {
+impl ChatContents {
+    fn read(root: &Root, spec: &RequestSpec, model: &Model) -> Self {
+        let mut contents = Self::default();
+        for file in &spec.files {
             match rhumb_workspace::read(root, &file.path) {
                 Ok(snapshot) => {
                     let ChatFile { path, read_only } = file.clone();
-                    desk.files.push(ContextFile { path, text: snapshot.text, read_only });
+                    contents.files.push(ContextFile { path, text: snapshot.text, read_only });
                 }
-                Err(error) => desk.lay_picture(root, &file.path, model, &error.to_string()),
+                Err(error) => contents.add_image(root, &file.path, model, &error.to_string()),
             }
         }
-        for picture in &order.pictures {
+        for picture in &spec.pictures {
             match picture_refusal(&picture.bytes, model) {
-                None => desk.images.push(picture.clone()),
-                Some(reason) => desk.unreadable.push((picture.name.clone(), reason)),
+                None => contents.images.push(picture.clone()),
+                Some(reason) => contents.unreadable.push((picture.name.clone(), reason)),
             }
         }
-        desk
+        contents
     }
 
-    /// What the manual says of a question, instead of the repository's files.
-    fn with_manual(order: &RequestSpec, means: &Means<'_>) -> Self {
+    /// The pages of the manual that answer a question, instead of files of the repository.
+    fn from_manual(spec: &RequestSpec, context: &ComposeContext<'_>) -> Self {
         let page = |(path, text): (String, String)| ContextFile { path, text: text.into(), read_only: true };
-        let pages = manual(&order.draft, means.window.max_input() / MANUAL_SHARE, means.counter);
+        let pages = manual(&spec.draft, context.window.max_input() / MANUAL_SHARE, context.counter);
         Self { files: pages.into_iter().map(page).collect(), ..Self::default() }
     }
 
-    /// Adds a file that is no text for the `reason`, if it is a picture.
-    fn lay_picture(&mut self, root: &Root, path: &str, model: &Model, reason: &str) {
+    /// Adds a file as an image if it is one. Otherwise it is unreadable for the given reason.
+    fn add_image(&mut self, root: &Root, path: &str, model: &Model, reason: &str) {
         let bytes = rhumb_workspace::read_raw(root, path).unwrap_or_default();
         match image_type(&bytes) {
             Some(media_type) => match picture_refusal(&bytes, model) {
@@ -162,13 +166,13 @@ impl Desk {
     }
 }
 
-fn map_request(order: &RequestSpec, source: &MapSource<'_>, files: &[ContextFile], budget: usize) -> MapRequest {
+fn map_request(spec: &RequestSpec, source: &MapSource<'_>, files: &[ContextFile], budget: usize) -> MapRequest {
     MapRequest {
         chat_files: files.iter().map(|file| file.path.clone()).collect(),
-        message: order.draft.clone(),
+        message: spec.draft.clone(),
         edited: source.edited.to_vec(),
-        pinned: order.map.pinned.iter().cloned().collect(),
-        banned: order.map.banned.iter().cloned().collect(),
+        pinned: spec.map.pinned.iter().cloned().collect(),
+        banned: spec.map.banned.iter().cloned().collect(),
         budget,
         style: MapStyle::Tree,
         ..MapRequest::default()

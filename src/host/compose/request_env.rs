@@ -1,11 +1,11 @@
-//! What every request is made with, whoever it goes to: the settings, the models that are known, our words, and what was learnt of
-//! how providers count.
+//! The environment of all requests: settings, model catalog, prompts and the calibration of token counts.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::prompts::prompts;
 use crate::config::{Paths, Settings};
 use crate::host::CachedCounter;
 use crate::store::{CalibrationFile, model_lists};
@@ -15,40 +15,38 @@ use rhumb_session::context::{BudgetPlan, Mode, Prompts, Shares, Surroundings, Ta
 use rhumb_session::{Failure, RequestSpec};
 use rhumb_tokens::Calibration;
 
-/// What every request is made with.
+/// The environment of all requests.
 #[derive(Debug, Default)]
 pub struct RequestEnv {
-    /// The settings in force.
+    /// The effective settings.
     pub settings: Settings,
-    /// The models that are known.
+    /// The model catalog.
     pub catalog: Catalog,
-    /// Our words.
+    /// The prompts.
     pub prompts: Prompts,
-    /// The machine and shell that the developer sits at: `None` where that must not count, as in what is replayed the same
-    /// anywhere.
+    /// The machine and shell of the developer; `None` where requests must be the same on all machines.
     pub machine: Option<Machine>,
-    /// Where the user's own commands lie as files.
+    /// The folder of the user's commands.
     pub commands: Option<PathBuf>,
-    /// The user's own file of settings; `None` where none may be written.
+    /// The user's settings file; `None` if none may be written.
     pub settings_file: Option<PathBuf>,
     calibration: Mutex<Calibration>,
-    /// The most input tokens that servers turned out to take, by the model's name.
+    /// Input limits of servers that differ from the catalog, by the name of the model.
     limits: Mutex<HashMap<String, usize>>,
-    /// Where the calibration is kept.
-    kept: Option<CalibrationFile>,
+    calibration_file: Option<CalibrationFile>,
 }
 
-/// The machine that the developer sits at, as models are told of it.
+/// The machine of the developer, as described to models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
-    /// The operating system and processor, as `linux x86_64`.
+    /// The operating system and processor, such as `linux x86_64`.
     pub platform: String,
-    /// The shell's name, as `bash`.
+    /// The name of the shell, such as `bash`.
     pub shell: Option<String>,
 }
 
 impl Machine {
-    /// This one.
+    /// The current machine.
     pub fn this() -> Self {
         let shell = std::env::var("SHELL").ok();
         Self {
@@ -58,7 +56,7 @@ impl Machine {
     }
 }
 
-/// The models that are known to this user: those that come with the program, lists that were fetched, and what the settings say.
+/// The model catalog of the user: the bundled lists, the fetched ones, and the models in the settings.
 pub fn catalog(settings: &Settings) -> Catalog {
     let lists = settings.cache_folder.as_deref().map(model_lists);
     let known = Catalog::bundled().with_lists(lists.unwrap_or_default());
@@ -66,28 +64,34 @@ pub fn catalog(settings: &Settings) -> Catalog {
 }
 
 impl RequestEnv {
-    /// With nothing of the user's but their settings.
+    /// An environment with settings only.
     pub fn new(settings: Settings) -> Self {
         Self { settings, ..Self::default() }
     }
 
-    /// With all that the user has: fetched lists, models of the settings, prompts of their own, and what was learnt before. What
-    /// may not be meant like that is told.
+    /// The complete environment of the user, with notes about possible mistakes in their prompts.
     pub fn of_user(settings: Settings) -> (Self, Vec<Failure>) {
         let (prompts, notes) = prompts(settings.prompts.as_deref());
         let catalog = catalog(&settings);
-        let kept = settings.state_folder.as_deref().map(CalibrationFile::new);
-        let calibration = kept.as_ref().map(CalibrationFile::read).unwrap_or_default();
-        let (calibration, machine) = (Mutex::new(calibration), Some(Machine::this()));
-        let commands = Paths::of_user().map(|paths| paths.commands_folder());
-        let settings_file = Paths::of_user().map(|paths| paths.settings_file());
-        (
-            Self { settings, catalog, prompts, machine, commands, settings_file, calibration, kept, ..Self::default() },
-            notes,
-        )
+        let calibration_file = settings.state_folder.as_deref().map(CalibrationFile::new);
+        let calibration = calibration_file.as_ref().map(CalibrationFile::read).unwrap_or_default();
+        let paths = Paths::of_user();
+        let env = Self {
+            settings,
+            catalog,
+            prompts,
+            machine: Some(Machine::this()),
+            commands: paths.as_ref().map(Paths::commands_folder),
+            settings_file: paths.as_ref().map(Paths::settings_file),
+            calibration: Mutex::new(calibration),
+            limits: Mutex::default(),
+            calibration_file,
+        };
+        (env, notes)
     }
 
-    /// The window of a model: as configured, else as known, else assumed; less where its server turned out to take less.
+    /// The context window of a model: that of the settings, else of the catalog, else an assumed one; reduced to the limit that its
+    /// server was found to have.
     pub fn window(&self, model: &Model) -> Window {
         let window = match self.settings.context_window {
             Some(tokens) => Window { tokens, known: true },
@@ -97,59 +101,63 @@ impl RequestEnv {
         learnt.filter(|limit| *limit < window.max_input()).map_or(window, Window::holding)
     }
 
-    /// Most tokens that passages of the repository may have in a request to a model.
+    /// Maximum number of tokens of passages in a request to a model.
     pub fn passage_budget(&self, model: &Model) -> usize {
         let shares = Shares { passages: self.settings.codebase.tokens, ..Shares::default() };
         BudgetPlan::of(self.window(model), false, shares).passages
     }
 
-    /// Learns that the server of a model takes no more than so many input tokens, by our count.
+    /// Records the maximum number of input tokens of a model's server, by our count.
     pub fn learn_limit(&self, model: &Model, limit: usize) {
         self.limits.lock().unwrap_or_else(PoisonError::into_inner).insert(model.name.clone(), limit);
     }
 
-    /// What counts the tokens of a model.
+    /// The token counter for a model.
     pub fn counter(&self, model: &Model) -> CachedCounter {
         CachedCounter::calibrated(&model.name, self.factor(model))
     }
 
-    /// How many tokens the provider of a model counts for one of ours.
+    /// The number of tokens that the provider of a model counts for one of ours.
     pub fn factor(&self, model: &Model) -> f64 {
         self.calibration().factor(&model.name)
     }
 
-    /// Learns that the provider of a model counted `reported` tokens where we counted `counted`, each of ours for `factor`.
+    /// Updates the calibration: the provider counted `reported` tokens, we counted `counted` with the given factor.
     pub fn learn(&self, model: &Model, counted: usize, factor: f64, reported: usize) {
         let learnt = {
             let mut calibration = self.calibration();
             calibration.learn(&model.name, (counted as f64 / factor) as usize, reported);
             calibration.clone()
         };
-        if let Some(kept) = &self.kept {
-            // Not worth a word when it fails: it is learnt again.
-            kept.write(&learnt).ok();
+        if let Some(file) = &self.calibration_file {
+            // An error is ignored: the calibration is only an optimization.
+            file.write(&learnt).ok();
         }
     }
 
-    /// What the model is asked for.
-    pub fn task(&self, order: &RequestSpec, model: &Model) -> Task {
-        let format = self.edit_format(order, model);
-        let shell_commands = order.suggest;
-        Task { mode: order.mode, mark_cache: self.settings.cache_prompts, shell_commands, ..Task::code(format) }
+    /// The task of a request.
+    pub fn task(&self, spec: &RequestSpec, model: &Model) -> Task {
+        let format = self.edit_format(spec, model);
+        Task {
+            mode: spec.mode,
+            mark_cache: self.settings.cache_prompts,
+            shell_commands: spec.suggest,
+            ..Task::code(format)
+        }
     }
 
-    /// How the model writes edits.
-    fn edit_format(&self, order: &RequestSpec, model: &Model) -> EditFormat {
+    /// The edit format of the model.
+    fn edit_format(&self, spec: &RequestSpec, model: &Model) -> EditFormat {
         let editor_edit_format = self.settings.editor_edit_format;
-        let edit_format = order.choices.edit_format.over(self.settings.edit_format);
-        match order.mode {
-            // What was set for one model says nothing of another that is known.
+        let edit_format = spec.choices.edit_format.over(self.settings.edit_format);
+        match spec.mode {
+            // The setting is for the main model. A known editor model has its own edit format.
             Mode::Editor => editor_edit_format.or(edit_format.filter(|_| !model.known)).unwrap_or(model.edit_format),
             _ => edit_format.unwrap_or(model.edit_format),
         }
     }
 
-    /// Where the developer sits.
+    /// The surroundings of the developer, as described to models.
     pub fn surroundings(&self) -> Surroundings {
         let machine = self.machine.as_ref();
         Surroundings {
@@ -167,26 +175,97 @@ impl RequestEnv {
     }
 }
 
+/// Maximum size of a prompt file in bytes.
+const MAX_PROMPT_BYTES: u64 = 256 * 1024;
+
+/// The prompts, replaced by those in `folder` (files `NAME.md`), and notes about these.
+fn prompts(folder: Option<&Path>) -> (Prompts, Vec<Failure>) {
+    let Some(folder) = folder else { return (Prompts::default(), Vec::new()) };
+    let (texts, unread) = match prompt_files(folder) {
+        Ok(read) => read,
+        Err(error) => (BTreeMap::new(), vec![(folder.display().to_string(), error)]),
+    };
+    let (prompts, notes) = Prompts::with_overrides(&texts);
+    let unread = unread.into_iter().map(|(path, error)| Failure {
+        message: format!("The prompts in {path} cannot be read: {error}."),
+        hint: "The built-in prompts are used instead.".into(),
+    });
+    let notes = notes.into_iter().map(|note| Failure {
+        message: format!("{}: {note}.", folder.display()),
+        hint: "docs/prompts.md lists the prompts and their placeholders.".into(),
+    });
+    (prompts, unread.chain(notes).collect())
+}
+
+/// The texts in a folder by name, and the files that cannot be read.
+fn prompt_files(folder: &Path) -> io::Result<(BTreeMap<String, String>, Vec<(String, io::Error)>)> {
+    let (mut texts, mut unread) = (BTreeMap::new(), Vec::new());
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        match read_prompt(&path) {
+            Ok(text) => _ = texts.insert(name, text),
+            Err(error) => unread.push((path.display().to_string(), error)),
+        }
+    }
+    unread.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok((texts, unread))
+}
+
+fn read_prompt(path: &Path) -> io::Result<String> {
+    let meta = fs::metadata(path)?;
+    if !meta.is_file() || meta.len() > MAX_PROMPT_BYTES {
+        return Err(io::Error::other("it is not a file of at most 256 KiB"));
+    }
+    fs::read_to_string(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_a_provider_counts_is_learnt_and_kept() {
+    fn the_calibration_of_a_provider_is_saved() {
         let folder = tempfile::tempdir().unwrap();
         let settings = Settings { state_folder: Some(folder.path().to_owned()), ..Settings::default() };
         let model = Model::unknown("m");
-        let (outfit, _) = RequestEnv::of_user(settings.clone());
-        outfit.learn(&model, 1_000, 1.0, 1_300);
-        assert_eq!(outfit.factor(&model), 1.0, "one request is not enough");
-        outfit.learn(&model, 1_000, 1.0, 1_300);
-        outfit.learn(&model, 1_300, 1.3, 1_300);
-        assert!((outfit.factor(&model) - 1.3).abs() < 0.01);
+        let (env, _) = RequestEnv::of_user(settings.clone());
+        env.learn(&model, 1_000, 1.0, 1_300);
+        assert_eq!(env.factor(&model), 1.0, "one request is not enough");
+        env.learn(&model, 1_000, 1.0, 1_300);
+        env.learn(&model, 1_300, 1.3, 1_300);
+        assert!((env.factor(&model) - 1.3).abs() < 0.01);
         use rhumb_tokens::TokenCounter as _;
         let text = "fn main() {}\n".repeat(100);
         let plain = CachedCounter::for_model("m").count(&text);
         let (next, _) = RequestEnv::of_user(settings);
         let counted = next.counter(&model).count(&text);
         assert!(counted > plain * 12 / 10 && counted < plain * 14 / 10, "{counted} for {plain}");
+    }
+
+    #[test]
+    fn files_in_the_folder_replace_the_built_in_prompts() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("lazy.md"), "Write all of it.\n").unwrap();
+        fs::write(folder.path().join("lasy.md"), "x").unwrap();
+        fs::write(folder.path().join("notes.txt"), "not a prompt").unwrap();
+        fs::write(folder.path().join("ask.md"), b"\xff").unwrap();
+        let (prompts, notes) = prompts(Some(folder.path()));
+        assert_eq!(prompts.text("lazy"), "Write all of it.");
+        assert_eq!(prompts.text("ask"), Prompts::default().text("ask"));
+        let messages: Vec<&str> = notes.iter().map(|note| note.message.as_str()).collect();
+        assert!(
+            messages.len() == 2 && messages[0].contains("ask.md") && messages[1].contains("`lasy`"),
+            "{messages:?}"
+        );
+    }
+
+    #[test]
+    fn a_missing_folder_is_reported_and_the_built_in_prompts_are_used() {
+        let (prompts, notes) = prompts(Some(Path::new("/nowhere/prompts")));
+        assert_eq!((prompts, notes.len()), (Prompts::default(), 1));
     }
 }

@@ -1,4 +1,4 @@
-//! Connecting a model from within: where keys and servers were looked for, and a key that the user entered.
+//! `/connect`: searches for keys and servers, and stores a key that the user entered.
 
 use std::time::Duration;
 
@@ -9,47 +9,47 @@ use rhumb_llm::KeySource;
 use rhumb_llm::{HttpProvider, LlmError, Provider as _, local_servers};
 use rhumb_session::{ConnectEffect, ConnectResponse, Failure, NewKey, Response};
 
-/// How long the server may take to check a key.
+/// Maximum time for the server to check a key.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Host {
-    pub(crate) fn connecting(self, order: ConnectEffect) {
-        match order {
+    pub(crate) fn connecting(self, effect: ConnectEffect) {
+        match effect {
             ConnectEffect::Search => {
-                let runner = self.clone();
+                let host = self.clone();
                 tokio::spawn(async move {
-                    runner.report(Response::Connecting(ConnectResponse::Servers(local_servers().await))).await;
+                    host.respond(Response::Connecting(ConnectResponse::Servers(local_servers().await))).await;
                 });
-                self.blocking(Response::Failed, |runner| {
-                    Response::Connecting(ConnectResponse::Keys(runner.shared.outfit.settings.key_search()))
+                self.blocking(Response::Failed, |host| {
+                    Response::Connecting(ConnectResponse::Keys(host.shared.env.settings.key_search()))
                 });
             }
             ConnectEffect::Key(new) => drop(tokio::spawn(self.take_key(new))),
         }
     }
 
-    /// Checks a key with its server, stores it and connects. A key that the server refuses is not stored.
+    /// Checks a key with its server, stores it and connects. A rejected key is not stored.
     async fn take_key(self, new: NewKey) {
-        let endpoint = self.shared.outfit.settings.endpoint_with_key(&new.provider, &new.key);
+        let endpoint = self.shared.env.settings.endpoint_with_key(&new.provider, &new.key);
         let checked = match endpoint.as_ref().map(HttpProvider::new) {
             None => Err(Failure {
-                message: format!("There is no provider {} that takes a key.", new.provider),
-                hint: "/connect lists those that do.".into(),
+                message: format!("There is no provider {} with a key.", new.provider),
+                hint: "/connect lists the providers.".into(),
             }),
             Some(Err(error)) => Err(Failure::from(&error)),
             Some(Ok(server)) => check(&server, &new.provider).await,
         };
         match checked {
-            Err(failure) => self.report(Response::Connecting(ConnectResponse::KeyRefused(failure))).await,
+            Err(failure) => self.respond(Response::Connecting(ConnectResponse::KeyRefused(failure))).await,
             Ok(checked) => {
                 let failed = |failure| Response::Connecting(ConnectResponse::KeyRefused(failure));
-                self.blocking(failed, move |runner| runner.store_and_connect(&new, checked));
+                self.blocking(failed, move |host| host.store_and_connect(&new, checked));
             }
         }
     }
 
-    fn store_and_connect(&self, new: &NewKey, checked: Checked) -> Response {
-        let settings = &self.shared.outfit.settings;
+    fn store_and_connect(&self, new: &NewKey, checked: CheckedKey) -> Response {
+        let settings = &self.shared.env.settings;
         let refused = |message: String, hint: String| {
             Response::Connecting(ConnectResponse::KeyRefused(Failure { message, hint }))
         };
@@ -57,14 +57,14 @@ impl Host {
             Ok(source) => source,
             Err(error) => return refused(sentence(&format!("{error}.")), sentence(&format!("{}.", error.hint()))),
         };
-        let note = checked.note.or_else(|| hidden(settings, &new.provider, &source));
-        self.report_now(Response::Connecting(ConnectResponse::KeyStored {
+        let note = checked.note.or_else(|| overridden(settings, &new.provider, &source));
+        self.respond_now(Response::Connecting(ConnectResponse::KeyStored {
             provider: new.provider.clone(),
             source,
             note,
         }));
-        match connect_model(&self.shared.outfit, &model_to_ask(settings, new, &checked.models)) {
-            Ok(Some(line)) => self.set_line(line),
+        match connect_model(&self.shared.env, &model_to_connect(settings, new, &checked.models)) {
+            Ok(Some(client)) => self.set_client(client),
             Ok(None) => {
                 refused("The key was stored, but no model could be connected.".into(), "Name one: /model NAME.".into())
             }
@@ -75,23 +75,23 @@ impl Host {
     }
 }
 
-/// A key that its server did not refuse.
+/// A key that the server did not reject.
 #[derive(Debug, Default)]
-struct Checked {
-    /// The models that the server lists; empty where it has no list.
+struct CheckedKey {
+    /// The models that the server lists; empty if it has no list.
     models: Vec<String>,
-    /// What to know where the key could not be checked.
+    /// A note if the key could not be checked.
     note: Option<Failure>,
 }
 
-/// Asks the server for its models with the key.
-async fn check(server: &HttpProvider, provider: &str) -> Result<Checked, Failure> {
+/// Checks a key by listing the models of its server.
+async fn check(server: &HttpProvider, provider: &str) -> Result<CheckedKey, Failure> {
     let unchecked = |why: String| {
         let message = format!("The key for {provider} could not be checked: {why}.");
-        Ok(Checked { models: Vec::new(), note: Some(Failure { message, hint: "It is used all the same.".into() }) })
+        Ok(CheckedKey { models: Vec::new(), note: Some(Failure { message, hint: "It is used nevertheless.".into() }) })
     };
     match tokio::time::timeout(CHECK_TIMEOUT, server.models()).await {
-        Ok(Ok(models)) => Ok(Checked { models, note: None }),
+        Ok(Ok(models)) => Ok(CheckedKey { models, note: None }),
         Ok(Err(error @ (LlmError::Auth { .. } | LlmError::UnusableKey))) => {
             let Failure { message, hint } = Failure::from(&error);
             Err(Failure { message: sentence(&message), hint })
@@ -101,9 +101,9 @@ async fn check(server: &HttpProvider, provider: &str) -> Result<Checked, Failure
     }
 }
 
-/// The model that was asked for, else the one of the settings if this provider has it, else the provider's default, else the first
-/// that its server lists.
-fn model_to_ask(settings: &Settings, new: &NewKey, listed: &[String]) -> String {
+/// The model to connect: the requested one, else that of the settings if this provider has it, else the default of the provider,
+/// else the first that its server lists.
+fn model_to_connect(settings: &Settings, new: &NewKey, listed: &[String]) -> String {
     let of_settings = settings.model.clone().unwrap_or_default();
     let is_of_provider = |name: &String| {
         let endpoint = settings.endpoint_without_key(name).ok().flatten();
@@ -121,13 +121,13 @@ fn model_to_ask(settings: &Settings, new: &NewKey, listed: &[String]) -> String 
     format!("{}/{}", new.provider, default.filter(|name| !name.is_empty()).unwrap_or(first))
 }
 
-/// What to know where another key of the provider comes before the one that was stored.
-fn hidden(settings: &Settings, provider: &str, stored: &KeySource) -> Option<Failure> {
+/// A note if another key of the provider takes precedence over the stored one.
+fn overridden(settings: &Settings, provider: &str, stored: &KeySource) -> Option<Failure> {
     let providers = settings.key_search().providers;
     let found = providers.into_iter().find(|known| known.name == provider)?.found?;
     (found != *stored).then(|| Failure {
-        message: format!("{provider} is still asked with the key from {found}, which comes first."),
-        hint: "Take that one away to use the stored key.".into(),
+        message: format!("{provider} still uses the key from {found}, which takes precedence."),
+        hint: "Remove that key to use the stored one.".into(),
     })
 }
 
@@ -149,7 +149,7 @@ mod tests {
 
     const GOOD: &str = "sk-good";
 
-    /// A server that lists its models to whoever has the key; its address.
+    /// Starts a server that lists its models to clients with the key, and returns its address.
     async fn serve() -> String {
         let list = |headers: HeaderMap| async move {
             let is_good = headers.get("authorization").is_some_and(|value| value == &format!("Bearer {GOOD}"));
@@ -165,44 +165,44 @@ mod tests {
         format!("http://{address}/v1")
     }
 
-    fn runner(home: &Path, url: &str, reports: mpsc::Sender<Response>) -> Host {
+    fn host(home: &Path, url: &str, responses: mpsc::Sender<Response>) -> Host {
         let at = || home.to_owned();
         let paths = Paths { home: at(), config: at(), cache: at(), state: at() };
         let text = format!("[providers.quay]\nbase_url = \"{url}\"\nkey_env = \"QUAY_KEY\"\n");
         std::fs::write(paths.settings_file(), text).unwrap();
         let sources = Sources { flags: Overrides::default(), env: &|_| None, paths: Some(&paths), dirs: None };
-        Host::new(Root::at(home).unwrap(), RequestEnv::new(Settings::load(&sources).unwrap()), None, reports)
+        Host::new(Root::at(home).unwrap(), RequestEnv::new(Settings::load(&sources).unwrap()), None, responses)
     }
 
     #[tokio::test]
     async fn a_refused_key_is_not_stored_and_a_good_one_connects_without_a_restart() {
         let (home, url) = (tempfile::tempdir().unwrap(), serve().await);
-        let (reports, mut incoming) = mpsc::channel(8);
-        let runner = runner(home.path(), &url, reports);
+        let (responses, mut incoming) = mpsc::channel(8);
+        let host = host(home.path(), &url, responses);
         let enter = |key: &str| {
             let new = NewKey { provider: "quay".into(), model: String::new(), key: SecretString::from(key) };
-            runner.execute(Effect::Connecting(ConnectEffect::Key(new)));
+            host.execute(Effect::Connecting(ConnectEffect::Key(new)));
         };
         enter("sk-wrong");
-        let report = incoming.recv().await;
-        let Some(Response::Connecting(ConnectResponse::KeyRefused(failure))) = report else { panic!("{report:?}") };
+        let response = incoming.recv().await;
+        let Some(Response::Connecting(ConnectResponse::KeyRefused(failure))) = response else { panic!("{response:?}") };
         assert!(failure.message.contains("The server refused the key (status 401)"), "{failure:?}");
         assert!(!home.path().join("credentials.toml").exists());
         enter(GOOD);
-        let report = incoming.recv().await;
-        let Some(Response::Connecting(ConnectResponse::KeyStored { source, note, .. })) = report else {
-            panic!("{report:?}")
+        let response = incoming.recv().await;
+        let Some(Response::Connecting(ConnectResponse::KeyStored { source, note, .. })) = response else {
+            panic!("{response:?}")
         };
         assert!(matches!(source, KeySource::Credentials { .. }) && note.is_none(), "{source:?} {note:?}");
-        let report = incoming.recv().await;
-        let Some(Response::Connected { model, .. }) = report else { panic!("{report:?}") };
+        let response = incoming.recv().await;
+        let Some(Response::Connected { model, .. }) = response else { panic!("{response:?}") };
         assert_eq!(model, "tide-7b", "the first that the server lists");
-        runner.execute(Effect::Connecting(ConnectEffect::Search));
+        host.execute(Effect::Connecting(ConnectEffect::Search));
         let keys = loop {
             match incoming.recv().await {
                 Some(Response::Connecting(ConnectResponse::Keys(keys))) => break keys,
                 Some(_) => {}
-                None => panic!("no keys were looked for"),
+                None => panic!("no response about keys"),
             }
         };
         let quay = keys.providers.iter().find(|provider| provider.name == "quay").unwrap();
@@ -210,12 +210,12 @@ mod tests {
     }
 
     #[test]
-    fn only_a_provider_at_its_own_address_has_to_have_a_key() {
+    fn only_a_vendor_at_its_own_address_requires_a_key() {
         let lacks = |vars: &[(&str, &str)], model: &str| {
             let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
             let sources = Sources { flags: Overrides::default(), env: &env, paths: None, dirs: None };
-            let outfit = RequestEnv::new(Settings::load(&sources).unwrap());
-            connect_model(&outfit, model).unwrap().and_then(|line| line.lacks_key_of)
+            let env = RequestEnv::new(Settings::load(&sources).unwrap());
+            connect_model(&env, model).unwrap().and_then(|client| client.lacks_key_of)
         };
         assert_eq!(lacks(&[], "anthropic/claude-sonnet-4-5").as_deref(), Some("anthropic"));
         assert_eq!(lacks(&[("ANTHROPIC_API_KEY", "k")], "anthropic/claude-sonnet-4-5"), None);

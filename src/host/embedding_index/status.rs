@@ -1,4 +1,4 @@
-//! How the index is, in words.
+//! The status of the index, for `rhumb index` and `/index`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,31 +11,31 @@ use rhumb_index::repo_map::TagGraph;
 use rhumb_llm::embed::Embedder;
 use rhumb_text::{byte_size, thousands};
 
-/// How the index of a repository is.
+/// The status of a repository's index.
 #[derive(Debug)]
 pub struct IndexStatus {
-    /// Files of the repository that the index of words knows.
+    /// Number of files in the word index.
     pub files: usize,
-    /// Passages of them.
+    /// Number of their passages.
     pub passages: usize,
-    /// The folder of everything that is kept of the repository's code.
+    /// The cache folder of the repository.
     pub folder: String,
-    /// Bytes in it of the words and names, which the map and the search share.
+    /// Size of the word index and the map there, in bytes.
     pub words_bytes: u64,
-    /// The model that makes vectors now, or in words why none does and what to do.
+    /// The embedding model, or why there is none and a hint.
     pub model: Result<String, (String, String)>,
-    /// The machine that texts are sent to, if any.
+    /// The server that receives texts, if any.
     pub host: Option<String>,
-    /// What is kept, by model.
-    pub kept: Vec<ModelVectors>,
-    /// The database.
+    /// The stored vectors, by model.
+    pub models: Vec<ModelVectors>,
+    /// The path of the database.
     pub path: String,
-    /// Its size in bytes; 0 where there is none.
+    /// Its size in bytes; 0 if it does not exist.
     pub bytes: u64,
 }
 
 impl IndexStatus {
-    /// Looks at the index whose vectors are in `folder`.
+    /// The status of the index with vectors in `folder`.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -52,7 +52,7 @@ impl IndexStatus {
         let off = settings.embeddings.source == EmbeddingsSource::Off;
         let model = match embedder {
             Ok(embedder) => Ok(embedder.identity().to_owned()),
-            Err(error) if off => Err(("none: passages are searched by words alone".into(), error.hint())),
+            Err(error) if off => Err(("none: the search is by words only".into(), error.hint())),
             Err(error) => Err((error.to_string(), error.hint())),
         };
         let store = VectorStore::open_existing(folder)?;
@@ -63,13 +63,13 @@ impl IndexStatus {
             words_bytes: MapStore::size_in(folder),
             model,
             host: embedder.ok().and_then(Embedder::host),
-            kept: store.map(|store| store.models()).transpose()?.unwrap_or_default(),
+            models: store.map(|store| store.models()).transpose()?.unwrap_or_default(),
             path: VectorStore::path_in(folder).display().to_string(),
             bytes: VectorStore::size_in(folder),
         })
     }
 
-    /// The same as a text to read.
+    /// The status as text.
     pub fn text(&self) -> String {
         let mut text = format!("files     {}\n", thousands(self.files));
         let _ = writeln!(text, "passages  {}", thousands(self.passages));
@@ -85,7 +85,7 @@ impl IndexStatus {
         if let Some(host) = &self.host {
             let _ = writeln!(text, "sends to  {host}");
         }
-        for ModelVectors { identity, dims, count } in &self.kept {
+        for ModelVectors { identity, dims, count } in &self.models {
             let _ = writeln!(text, "vectors   {} of {dims} numbers, by {identity}", thousands(*count));
         }
         match self.bytes {

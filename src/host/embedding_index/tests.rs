@@ -104,7 +104,7 @@ impl Place {
         survey
     }
 
-    fn index(&self, survey: &Survey, before: Option<&Meaning>, embedder: &Tiny) -> Result<Indexed, IndexError> {
+    fn index(&self, survey: &Survey, before: Option<&PassageVectors>, embedder: &Tiny) -> Result<Indexed, IndexError> {
         let root = self.root();
         let order = IndexRequest { root: &root, survey, before, embedder, folder: self.store.path(), embed: true };
         index(order, &IndexControl::default(), &|_| {}).now_or_never().unwrap()
@@ -115,12 +115,12 @@ fn function(name: &str, word: &str) -> String {
     format!("fn {name}() {{\n    let answer = {word}(\"the tide is high\");\n    publish(answer);\n}}\n\n")
 }
 
-/// What is nearest to each meaning, with places and scores.
-fn seen(meaning: &Meaning, survey: &Survey) -> Vec<(usize, String, u32, u32, String)> {
+/// What is nearest to each vectors, with places and scores.
+fn seen(vectors: &PassageVectors, survey: &Survey) -> Vec<(usize, String, u32, u32, String)> {
     let index = survey.graph.index();
     let mut all = Vec::new();
     for (at, words) in tiny_model::MEANINGS.iter().enumerate() {
-        for hit in meaning.nearest(&tiny_model::vector(words[0]), 1_000, index) {
+        for hit in vectors.nearest(&tiny_model::vector(words[0]), 1_000, index) {
             assert_eq!(index.path(hit.file), &*hit.path);
             all.push((at, hit.path.to_string(), hit.line, hit.end_line, format!("{:.4}", hit.score)));
         }
@@ -136,10 +136,10 @@ fn what_means_the_same_is_found_without_a_word_in_common() {
     ]);
     let survey = place.survey(None);
     let made = place.index(&survey, None, &Tiny::new("tiny")).unwrap();
-    let best = made.meaning.nearest(&tiny_model::vector("retry"), 3, survey.graph.index());
+    let best = made.vectors.nearest(&tiny_model::vector("retry"), 3, survey.graph.index());
     assert_eq!((&*best[0].path, best[0].symbol.as_deref()), ("net.rs", Some("send")));
     assert!(best[0].score > 0.9 && best[1].score < 0.5, "{best:?}");
-    assert_eq!((made.embedded, made.missing, made.meaning.len()), (3, 0, 3));
+    assert_eq!((made.embedded, made.missing, made.vectors.len()), (3, 0, 3));
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_tracked_secret_has_its_path_listed_and_no_word_of_it_known() {
     let survey = place.survey(None);
     assert!(survey.files.iter().any(|file| file.path == ".env" && file.secret));
     let question = rhumb_index::retrieval::Question::new("zebracanary", 10);
-    assert!(crate::host::found(&survey, &question).is_empty());
+    assert!(crate::host::search_survey(&survey, &question).is_empty());
 }
 
 #[test]
@@ -191,11 +191,11 @@ fn only_what_is_new_is_embedded() {
     let first = place.index(&survey, None, &embedder).unwrap();
     assert_eq!(embedder.given().len(), 2);
     // Nothing has changed, in this process or another.
-    assert_eq!(place.index(&survey, Some(&first.meaning), &embedder).unwrap().embedded, 0);
+    assert_eq!(place.index(&survey, Some(&first.vectors), &embedder).unwrap().embedded, 0);
     assert_eq!(place.index(&survey, None, &embedder).unwrap().embedded, 0);
     place.write("a.rs", &(function("send", "backoff") + &function("gate_of", "door")));
     let survey = place.survey(Some(&survey));
-    place.index(&survey, Some(&first.meaning), &embedder).unwrap();
+    place.index(&survey, Some(&first.vectors), &embedder).unwrap();
     let given = embedder.given();
     assert!(given.len() == 1 && given[0].contains("door"), "{given:?}");
 }
@@ -206,8 +206,8 @@ fn vectors_of_two_models_never_meet() {
     let (one, other) = (Tiny::new("one@1"), Tiny::new("one@2"));
     let survey = place.survey(None);
     let first = place.index(&survey, None, &one).unwrap();
-    let second = place.index(&survey, Some(&first.meaning), &other).unwrap();
-    assert_eq!((second.embedded, second.meaning.identity.as_str()), (1, "one@2"));
+    let second = place.index(&survey, Some(&first.vectors), &other).unwrap();
+    assert_eq!((second.embedded, second.vectors.identity.as_str()), (1, "one@2"));
     assert_eq!(place.index(&survey, None, &one).unwrap().embedded, 0);
 }
 
@@ -220,7 +220,7 @@ fn what_was_embedded_before_a_failure_is_kept() {
     assert!(matches!(failed, IndexError::Embed(EmbedError::NotBuilt)), "{failed}");
     let embedder = Tiny::new("tiny");
     let made = place.index(&survey, None, &embedder).unwrap();
-    assert_eq!((made.embedded, made.meaning.len()), (5, 9));
+    assert_eq!((made.embedded, made.vectors.len()), (5, 9));
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn an_index_that_is_stopped_says_so_and_one_that_rests_goes_on() {
     let mut resting = Box::pin(index(order, &control, &|_| {}));
     assert!(resting.as_mut().now_or_never().is_none());
     control.pause(false);
-    assert_eq!(resting.as_mut().now_or_never().unwrap().unwrap().meaning.len(), 1);
+    assert_eq!(resting.as_mut().now_or_never().unwrap().unwrap().vectors.len(), 1);
     control.cancel();
     let stopped = index(order, &control, &|_| {}).now_or_never().unwrap();
     assert!(matches!(stopped, Err(IndexError::Cancelled)));
@@ -253,7 +253,7 @@ fn a_database_that_is_damaged_under_way_is_set_aside_and_made_anew() {
     place.index(&survey, None, &embedder).unwrap();
     fs::write(VectorStore::path_in(place.store.path()), vec![1; 10_000]).unwrap();
     let made = place.index(&survey, None, &embedder).unwrap();
-    assert_eq!((made.embedded, made.meaning.len(), made.aside.is_some()), (1, 1, true));
+    assert_eq!((made.embedded, made.vectors.len(), made.aside.is_some()), (1, 1, true));
 }
 
 #[test]
@@ -303,7 +303,7 @@ proptest! {
         let path = |file: usize| format!("f{file}.rs");
         let embedder = Tiny::new("tiny");
         let mut survey = place.survey(None);
-        let mut meaning = place.index(&survey, None, &embedder).unwrap().meaning;
+        let mut vectors = place.index(&survey, None, &embedder).unwrap().vectors;
         for edit in edits {
             match edit {
                 Edit::Write(file, functions) => {
@@ -316,12 +316,12 @@ proptest! {
                 }
             }
             survey = place.survey(Some(&survey));
-            meaning = place.index(&survey, Some(&meaning), &embedder).unwrap().meaning;
+            vectors = place.index(&survey, Some(&vectors), &embedder).unwrap().vectors;
         }
         let fresh = Place { files: place.files, store: tempfile::tempdir().unwrap() };
         let anew = fresh.survey(None);
         let made = fresh.index(&anew, None, &Tiny::new("tiny")).unwrap();
-        prop_assert_eq!(seen(&meaning, &survey), seen(&made.meaning, &anew));
+        prop_assert_eq!(seen(&vectors, &survey), seen(&made.vectors, &anew));
         // No text was ever embedded twice.
         let mut times = BTreeMap::new();
         embedder.given().into_iter().for_each(|text| *times.entry(text).or_insert(0) += 1);

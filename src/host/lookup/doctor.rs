@@ -10,8 +10,8 @@ use ignore::WalkBuilder;
 
 use crate::clock;
 use crate::config::{EmbeddingsSource, PRESETS, Settings};
-use crate::host::connect::switch_model::is_listed;
-use crate::host::{IndexError, Line, RequestEnv, embedder};
+use crate::host::connect::is_listed;
+use crate::host::{IndexError, ModelClient, RequestEnv, embedder};
 use crate::store::sessions::{SessionStore, SessionsError, sessions_folder};
 use crate::version::Build;
 use rhumb_llm::LlmError;
@@ -22,7 +22,7 @@ use rhumb_workspace::process::named_editor;
 use rhumb_workspace::{Root, RootKind, has_ctags};
 
 /// How long a model server may take to say which models it has.
-const PATIENCE: Duration = Duration::from_secs(8);
+const SERVER_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// How a piece is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,19 +91,19 @@ pub fn checks_text(checks: &[Check]) -> String {
 }
 
 /// Looks at everything but the model's server. Runs `git` and `ctags` to ask for their versions, and nothing else.
-pub fn checkup(root: &Root, outfit: &RequestEnv, terminal: &[(String, String)]) -> Vec<Check> {
+pub fn checkup(root: &Root, env: &RequestEnv, terminal: &[(String, String)]) -> Vec<Check> {
     let mut checks = vec![Check::good("version", version())];
-    checks.extend(terminal.iter().map(fact));
+    checks.extend(terminal.iter().map(terminal_check));
     checks.push(repository(root));
     checks.push(tool("git", "--version", "Undo, diffs and commits need no git; /git and signed commits do."));
     checks.push(ctags());
-    checks.push(editor(&outfit.settings));
-    checks.extend(keys(&outfit.settings));
-    checks.push(model_list(&outfit.catalog, &clock::days_ago(OLD_AFTER_DAYS)));
-    checks.push(embeddings(&outfit.settings));
-    checks.extend(folders(outfit));
-    checks.push(sessions(root, &outfit.settings));
-    for (note, hint) in outfit.settings.notes() {
+    checks.push(editor(&env.settings));
+    checks.extend(keys(&env.settings));
+    checks.push(model_list(&env.catalog, &clock::days_ago(OLD_AFTER_DAYS)));
+    checks.push(embeddings(&env.settings));
+    checks.extend(folders(env));
+    checks.push(sessions(root, &env.settings));
+    for (note, hint) in env.settings.notes() {
         checks.push(Check::new("settings", Health::Lacking, note, hint));
     }
     checks
@@ -115,7 +115,7 @@ pub const KEYS: &str = "key bindings";
 /// What the face tells of the terminal where the environment names none.
 const NO_TERMINAL: &str = "TERM is not set";
 
-fn fact((name, text): &(String, String)) -> Check {
+fn terminal_check((name, text): &(String, String)) -> Check {
     if name == KEYS {
         return Check::new(name, Health::Lacking, text, "/keys shows the names of actions and the keys in force.");
     }
@@ -267,9 +267,9 @@ fn is_unused(settings: &Settings, name: &str) -> bool {
 }
 
 /// Whether the user's folders can be written to, and how large they are.
-fn folders(outfit: &RequestEnv) -> Vec<Check> {
-    let Settings { state_folder, cache_folder, .. } = &outfit.settings;
-    let config = outfit.settings_file.as_deref().and_then(Path::parent).map(|folder| match folder.is_dir() {
+fn folders(env: &RequestEnv) -> Vec<Check> {
+    let Settings { state_folder, cache_folder, .. } = &env.settings;
+    let config = env.settings_file.as_deref().and_then(Path::parent).map(|folder| match folder.is_dir() {
         true => Check::good("settings", folder.display().to_string()),
         false => Check::good("settings", format!("{} (not there; nothing needs it)", folder.display())),
     });
@@ -346,14 +346,14 @@ fn sessions(root: &Root, settings: &Settings) -> Check {
 }
 
 /// Files and folders that are measured: a look must not take long, however much there is.
-const MOST_MEASURED: usize = 20_000;
+const MAX_MEASURED_ENTRIES: usize = 20_000;
 
 /// How large a folder is, in words. Links are not followed.
 fn size(folder: &Path) -> String {
     let mut bytes = 0;
     let walk = WalkBuilder::new(folder).standard_filters(false).build();
     for (at, entry) in walk.filter_map(Result::ok).enumerate() {
-        if at == MOST_MEASURED {
+        if at == MAX_MEASURED_ENTRIES {
             return format!("more than {}", byte_size(bytes));
         }
         bytes += entry.metadata().ok().filter(|meta| meta.is_file()).map_or(0, |meta| meta.len());
@@ -362,21 +362,22 @@ fn size(folder: &Path) -> String {
 }
 
 /// Asks the model's server which models it has: that it answers, and takes the key. `None` stands for no connection.
-pub async fn server_check(line: Option<&Line>) -> Check {
+pub async fn server_check(client: Option<&ModelClient>) -> Check {
     const NAME: &str = "model server";
-    let Some(line) = line else {
+    let Some(client) = client else {
         let hint = "Start with --base-url and --model, or set a provider's key; /servers in the app looks for a server on this machine.";
         return Check::new(NAME, Health::Lacking, "no model is connected", hint);
     };
-    let who = line.provider.name();
-    match tokio::time::timeout(PATIENCE, line.provider.models()).await {
+    let who = client.provider.name();
+    match tokio::time::timeout(SERVER_TIMEOUT, client.provider.models()).await {
         Ok(Ok(models)) if models.is_empty() => Check::good(NAME, format!("{who} is connected")),
-        Ok(Ok(models)) if is_listed(&line.model, &models) => {
+        Ok(Ok(models)) if is_listed(&client.model, &models) => {
             let noun = if models.len() == 1 { "model" } else { "models" };
             Check::good(NAME, format!("{who} answers, with {} {noun}", models.len()))
         }
         Ok(Ok(models)) => {
-            let text = format!("{who} answers; {} is not among the {} models that it lists", line.model, models.len());
+            let text =
+                format!("{who} answers; {} is not among the {} models that it lists", client.model, models.len());
             Check::new(NAME, Health::Lacking, text, "/models lists them.")
         }
         Ok(Err(LlmError::NotFound { .. } | LlmError::BadRequest { .. })) => {
@@ -384,7 +385,7 @@ pub async fn server_check(line: Option<&Line>) -> Check {
         }
         Ok(Err(error)) => Check::new(NAME, Health::Bad, format!("{who}: {error}"), error.hint()),
         Err(_) => {
-            let text = format!("{who} did not answer within {} s", PATIENCE.as_secs());
+            let text = format!("{who} did not answer within {} s", SERVER_TIMEOUT.as_secs());
             Check::new(NAME, Health::Bad, text, "Check the network, the address and the proxy.")
         }
     }
@@ -416,7 +417,7 @@ mod tests {
 
     #[test]
     fn a_terminal_or_locale_that_is_not_set_is_no_praise() {
-        let health = |name: &str, text: &str| fact(&(name.to_owned(), text.to_owned())).health;
+        let health = |name: &str, text: &str| terminal_check(&(name.to_owned(), text.to_owned())).health;
         assert_eq!(health("terminal", "TERM is not set"), Health::Lacking);
         assert_eq!(health("terminal", "xterm-256color"), Health::Good);
         for text in ["not set", "C", "de_DE.ISO-8859-1"] {

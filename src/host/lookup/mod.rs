@@ -1,4 +1,4 @@
-//! Looks things up for commands that only show something, and for completion. Each order is answered by exactly one report.
+//! Looks things up for commands that only show something, and for completion. Each effect is answered by exactly one report.
 
 pub(super) mod doctor;
 mod setting_rows;
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::{Host, Line, RequestEnv, connect_model, undo_preview};
+use super::{Host, ModelClient, RequestEnv, connect_model, undo_preview};
 use crate::config::{Entry, SETTINGS, Settings, command_files, keep_setting, written};
 use doctor::{checks_text, checkup, server_check, version};
 use rhumb_llm::models::{Catalog, Model};
@@ -19,131 +19,130 @@ use rhumb_session::{
 use setting_rows::setting_rows;
 
 /// How long the model's server may take to say which models it has.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LIST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Names of one folder that are completed from.
-const MOST_NAMES: usize = 2_000;
+const MAX_NAMES: usize = 2_000;
 
 /// Characters of one error that go into a report of a fault.
-const MOST_OF_AN_ERROR: usize = 300;
+const MAX_ERROR_CHARS: usize = 300;
 
 impl Host {
     /// Looks something up and reports it.
-    pub(super) fn look(self, order: LookupEffect) {
-        match order {
+    pub(super) fn look_up(self, effect: LookupEffect) {
+        match effect {
             LookupEffect::Models { choose } => {
                 tokio::spawn(async move {
                     let served = self.served_models().await;
-                    self.looking(move |runner| LookupResponse::Models { rows: runner.model_rows(&served), choose });
+                    self.respond_with(move |host| LookupResponse::Models { rows: host.model_rows(&served), choose });
                 });
             }
             LookupEffect::Doctor { terminal } => {
                 tokio::spawn(async move {
-                    let server = server_check(self.line().as_ref()).await;
-                    self.looking(move |runner| {
-                        let mut checks = checkup(&runner.shared.root, &runner.shared.outfit, &terminal);
+                    let server = server_check(self.client().as_ref()).await;
+                    self.respond_with(move |host| {
+                        let mut checks = checkup(&host.shared.root, &host.shared.env, &terminal);
                         checks.push(server);
                         LookupResponse::Page(Page { title: "doctor".into(), text: checks_text(&checks) })
                     });
                 });
             }
-            LookupEffect::Model { part, name } => self.looking(move |runner| runner.model_for(part, &name)),
+            LookupEffect::Model { part, name } => self.respond_with(move |host| host.model_for(part, &name)),
             LookupEffect::Settings { only, chosen } => {
-                self.looking(move |runner| {
-                    let outfit = &runner.shared.outfit;
-                    let rows = setting_rows(&outfit.settings, outfit.settings_file.as_deref(), &chosen);
+                self.respond_with(move |host| {
+                    let env = &host.shared.env;
+                    let rows = setting_rows(&env.settings, env.settings_file.as_deref(), &chosen);
                     LookupResponse::Settings(rows, only.unwrap_or_default())
                 });
             }
-            LookupEffect::KeepSetting(name, value) => self.looking(move |runner| {
-                let result = match runner.shared.outfit.settings_file.as_deref() {
+            LookupEffect::KeepSetting(name, value) => self.respond_with(move |host| {
+                let result = match host.shared.env.settings_file.as_deref() {
                     Some(file) => keep_setting(file, &name, value.as_deref())
                         .map(|(file, line)| format!("{}:{line}", file.display())),
                     None => Err("no settings are written here".to_owned()),
                 };
                 LookupResponse::Kept { name, result }
             }),
-            LookupEffect::LastWrite(direction) => self.looking(move |runner| {
-                let shared = &runner.shared;
-                let settings = &shared.outfit.settings;
-                let preview = undo_preview(&shared.root, runner.journal().as_ref(), direction, settings);
+            LookupEffect::LastWrite(direction) => self.respond_with(move |host| {
+                let shared = &host.shared;
+                let settings = &shared.env.settings;
+                let preview = undo_preview(&shared.root, host.journal().as_ref(), direction, settings);
                 LookupResponse::LastWrite(direction, preview)
             }),
-            LookupEffect::AgentsFile(order) => self.propose_agents_file(*order),
-            LookupEffect::Trust => self.looking(|runner| trust_page(&runner.shared.outfit.settings)),
-            LookupEffect::FaultReport { title, terminal, errors } => self.looking(move |runner| {
-                let text = fault_report(&runner.shared.outfit.settings, &title, &terminal, &errors);
+            LookupEffect::AgentsFile(effect) => self.propose_agents_file(*effect),
+            LookupEffect::Trust => self.respond_with(|host| trust_page(&host.shared.env.settings)),
+            LookupEffect::FaultReport { title, terminal, errors } => self.respond_with(move |host| {
+                let text = fault_report(&host.shared.env.settings, &title, &terminal, &errors);
                 let hint =
-                    "Look it over before you send it: it holds no code and no key, but names of files in errors."
+                    "Look it over before you send it: it has_key no code and no key, but names of files in errors."
                         .into();
                 LookupResponse::Copied(ClipboardText { what: "The report".into(), text, hint })
             }),
-            LookupEffect::Folder(folder) => self.looking(move |runner| {
-                let names = runner.names_in(&folder);
+            LookupEffect::Folder(folder) => self.respond_with(move |host| {
+                let names = host.names_in(&folder);
                 LookupResponse::Folder { folder, names }
             }),
-            LookupEffect::File(path) => self.looking(move |runner| {
-                let text = rhumb_workspace::read(&runner.shared.root, &path);
+            LookupEffect::File(path) => self.respond_with(move |host| {
+                let text = rhumb_workspace::read(&host.shared.root, &path);
                 LookupResponse::File { text: text.map(|file| file.text).map_err(|error| error.to_string()), path }
             }),
             LookupEffect::Sift { map, query } => {
-                let number = self.shared.newest_sift.fetch_add(1, Ordering::SeqCst) + 1;
-                self.looking(move |runner| {
-                    let found = map.0.filter(&query, &|| runner.shared.newest_sift.load(Ordering::SeqCst) != number);
+                let number = self.shared.newest_filter.fetch_add(1, Ordering::SeqCst) + 1;
+                self.respond_with(move |host| {
+                    let found = map.0.filter(&query, &|| host.shared.newest_filter.load(Ordering::SeqCst) != number);
                     LookupResponse::Sifted { map, query, found }
                 });
             }
-            LookupEffect::Whence { map, place, symbol } => self.looking(move |_| {
+            LookupEffect::Whence { map, place, symbol } => self.respond_with(move |_| {
                 let whence = map.0.explain(place, symbol);
                 LookupResponse::Whence { map, place, symbol, whence }
             }),
             LookupEffect::Search(question) => {
                 let number = self.shared.newest_search.fetch_add(1, Ordering::SeqCst) + 1;
-                self.blocking(Response::Failed, move |runner| {
+                self.blocking(Response::Failed, move |host| {
                     // Whoever types on has asked again meanwhile; the answer says which question it is for.
-                    let is_newest = runner.shared.newest_search.load(Ordering::SeqCst) == number;
-                    let hits = if is_newest { runner.found(&question) } else { Some(Vec::new()) };
+                    let is_newest = host.shared.newest_search.load(Ordering::SeqCst) == number;
+                    let hits = if is_newest { host.search_known(&question) } else { Some(Vec::new()) };
                     Response::LookedUp(LookupResponse::Found { question, hits })
                 });
             }
-            LookupEffect::Commands => self.looking(|runner| {
-                let (commands, problems) =
-                    command_files(runner.shared.outfit.commands.as_deref(), runner.shared.root.path());
+            LookupEffect::Commands => self.respond_with(|host| {
+                let (commands, problems) = command_files(host.shared.env.commands.as_deref(), host.shared.root.path());
                 LookupResponse::Commands(CustomCommands::new(commands, problems))
             }),
         }
     }
 
-    fn looking(self, look: impl FnOnce(&Self) -> LookupResponse + Send + 'static) {
-        self.blocking(Response::Failed, move |runner| Response::LookedUp(look(runner)));
+    fn respond_with(self, look: impl FnOnce(&Self) -> LookupResponse + Send + 'static) {
+        self.blocking(Response::Failed, move |host| Response::LookedUp(look(host)));
     }
 
     /// The models that the connected server lists; none where it has no list, or is too slow with it.
     pub(super) async fn served_models(&self) -> Vec<String> {
-        let Some(line) = self.line() else { return Vec::new() };
-        let listed = tokio::time::timeout(PATIENCE, line.provider.models()).await;
+        let Some(client) = self.client() else { return Vec::new() };
+        let listed = tokio::time::timeout(LIST_TIMEOUT, client.provider.models()).await;
         listed.map(Result::unwrap_or_default).unwrap_or_default()
     }
 
     /// The models that can be chosen: those that the server lists, short names, and all that are known, those first that can be
     /// asked at once.
     fn model_rows(&self, served: &[String]) -> Vec<ModelRow> {
-        let RequestEnv { settings, catalog, .. } = &self.shared.outfit;
-        let is_elsewhere = self.line().is_some_and(|line| !line.configured) || settings.base_url.is_some();
-        let mut hands = Hands::new(settings);
+        let RequestEnv { settings, catalog, .. } = &self.shared.env;
+        let is_elsewhere = self.client().is_some_and(|client| !client.configured) || settings.base_url.is_some();
+        let mut keys = KeyLookup::new(settings);
         let mut rows = Vec::new();
         for name in served {
             let facts = catalog.find(name);
             rows.push(ModelRow { name: name.clone(), detail: detail(&facts), at_hand: true });
         }
         for (alias, meant) in short_names(settings, catalog) {
-            let at_hand = !is_elsewhere && hands.holds(&meant);
+            let at_hand = !is_elsewhere && keys.has_key(&meant);
             rows.push(ModelRow { name: alias, detail: format!("→ {meant}"), at_hand });
         }
         // A server of the user's own knows its models by names of its own.
         let named = if is_elsewhere { Vec::new() } else { catalog.names() };
         for name in named {
-            let at_hand = hands.holds(&name);
+            let at_hand = keys.has_key(&name);
             rows.push(ModelRow { detail: detail(&catalog.find(&name)), name, at_hand });
         }
         let mut known = BTreeSet::new();
@@ -155,24 +154,24 @@ impl Host {
     /// Whether the model can be asked to do its part, in words.
     fn model_for(&self, part: ModelUse, name: &str) -> LookupResponse {
         let told = |level, text: String, hint: String| LookupResponse::Told { level, text, hint };
-        let outfit = &self.shared.outfit;
+        let env = &self.shared.env;
         let work = part.work();
-        let Some(main) = self.line() else {
+        let Some(main) = self.client() else {
             return told(Level::Warning, format!("{name} {work}, once a model is connected."), String::new());
         };
-        let line = if main.configured { connect_model(outfit, name).transpose() } else { None };
-        match line {
-            Some(Ok(line)) => match line.notes.first() {
+        let client = if main.configured { connect_model(env, name).transpose() } else { None };
+        match client {
+            Some(Ok(client)) => match client.notes.first() {
                 Some((note, hint)) => told(Level::Warning, note.clone(), hint.clone()),
                 None => told(
                     Level::Info,
-                    format!("{} {work} from now on ({}).", line.model, detail(&line.facts)),
+                    format!("{} {work} from now on ({}).", client.model, detail(&client.facts)),
                     String::new(),
                 ),
             },
             Some(Err(error)) => told(Level::Error, format!("{error}."), error.hint()),
             None => {
-                let Line { model, .. } = main;
+                let ModelClient { model, .. } = main;
                 let text =
                     format!("{name} cannot be asked: this server was found and not configured, so {model} {work}.");
                 told(Level::Warning, text, "Start with --base-url, or name it in rhumb.toml.".into())
@@ -180,7 +179,7 @@ impl Host {
         }
     }
 
-    /// What lies in a folder below the root, in order; nothing for one outside.
+    /// What lies in a folder below the root, in effect; nothing for one outside.
     fn names_in(&self, folder: &str) -> Vec<String> {
         let outside = folder.starts_with(['/', '~', '\\']) || folder.split(['/', '\\']).any(|part| part == "..");
         if outside {
@@ -193,24 +192,24 @@ impl Host {
             let slash = if entry.file_type().ok()?.is_dir() { "/" } else { "" };
             (name != ".git").then(|| format!("{name}{slash}"))
         };
-        let mut names: Vec<String> = entries.take(MOST_NAMES).filter_map(name).collect();
+        let mut names: Vec<String> = entries.take(MAX_NAMES).filter_map(name).collect();
         names.sort();
         names
     }
 }
 
 /// Which providers can be asked at once, each looked up once.
-struct Hands<'s> {
+struct KeyLookup<'s> {
     settings: &'s Settings,
     known: BTreeMap<String, bool>,
 }
 
-impl<'s> Hands<'s> {
+impl<'s> KeyLookup<'s> {
     fn new(settings: &'s Settings) -> Self {
         Self { settings, known: BTreeMap::new() }
     }
 
-    fn holds(&mut self, name: &str) -> bool {
+    fn has_key(&mut self, name: &str) -> bool {
         let provider = name.split_once('/').map_or(name, |(provider, _)| provider);
         let has_key = || {
             let endpoint = self.settings.endpoint_without_key(name).ok().flatten();
@@ -262,7 +261,7 @@ fn fault_report(settings: &Settings, title: &str, terminal: &[(String, String)],
     let mut text = format!("## {}\n\n", if title.is_empty() { "(what went wrong)" } else { title });
     let _ = writeln!(text, "What I did:\n\nWhat I expected:\n\nWhat happened instead:\n\n- {}", version());
     terminal.iter().for_each(|(name, value)| _ = writeln!(text, "- {name}: {value}"));
-    let set: Vec<String> = settings.layers.effective().map(set_line).collect();
+    let set: Vec<String> = settings.layers.effective().map(set_client).collect();
     if !set.is_empty() {
         let _ = writeln!(text, "\nSettings that are not the default:\n\n{}", set.join("\n"));
     }
@@ -270,7 +269,7 @@ fn fault_report(settings: &Settings, title: &str, terminal: &[(String, String)],
         text.push_str("\nThe last errors:\n\n");
         let home = std::env::home_dir().map(|home| home.display().to_string()).filter(|home| home.len() > 1);
         for error in errors {
-            let short: String = error.chars().take(MOST_OF_AN_ERROR).collect();
+            let short: String = error.chars().take(MAX_ERROR_CHARS).collect();
             let line = home.as_ref().map_or_else(|| short.clone(), |home| short.replace(home.as_str(), "~"));
             let _ = writeln!(text, "- {}", line.replace('\n', " "));
         }
@@ -279,7 +278,7 @@ fn fault_report(settings: &Settings, title: &str, terminal: &[(String, String)],
 }
 
 /// A setting with its value, where that can hold nothing of the user's own.
-fn set_line(entry: &Entry) -> String {
+fn set_client(entry: &Entry) -> String {
     let setting = SETTINGS.iter().find(|setting| setting.name == entry.name);
     let is_plain = |kind| {
         matches!(
@@ -328,7 +327,7 @@ mod tests {
     #[test]
     fn a_provider_with_a_key_is_at_hand() {
         let settings = settings(&[("ANTHROPIC_API_KEY", "k")]);
-        let mut hands = Hands::new(&settings);
-        assert!(hands.holds("anthropic/claude-x") && !hands.holds("groq/llama"));
+        let mut keys = KeyLookup::new(&settings);
+        assert!(keys.has_key("anthropic/claude-x") && !keys.has_key("groq/llama"));
     }
 }

@@ -11,7 +11,7 @@ use rhumb_session::context::found_comments;
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Most files of one burst that are looked through: a checkout changes thousands, and nobody saved those.
-const MOST_FILES: usize = 64;
+const MAX_FILES: usize = 64;
 
 impl Host {
     /// Follows comments for the model from now on, or no more. That they are followed is reported when it is so: what is saved
@@ -21,18 +21,18 @@ impl Host {
         if !watch {
             return;
         }
-        // Dropped with the runner alone.
+        // Dropped with the host alone.
         let _ = self.shared.survey.subscribe().wait_for(Option::is_some).await;
-        self.blocking(|failure| Response::Watching(Err(failure)), |runner| Response::Watching(runner.start_watch()));
+        self.blocking(|failure| Response::Watching(Err(failure)), |host| Response::Watching(host.start_watch()));
     }
 
     /// Reports the comments for the model in files that were saved, if they are followed. What is ignored is not read.
     pub(super) fn note_saved(&self, saved: &BTreeSet<String>) {
-        if saved.is_empty() || saved.len() > MOST_FILES || !self.shared.comments.load(Ordering::SeqCst) {
+        if saved.is_empty() || saved.len() > MAX_FILES || !self.shared.comments.load(Ordering::SeqCst) {
             return;
         }
-        let (runner, saved) = (self.clone(), saved.clone());
-        tokio::task::spawn_blocking(move || saved.into_iter().for_each(|path| runner.report_comments(path)));
+        let (host, saved) = (self.clone(), saved.clone());
+        tokio::task::spawn_blocking(move || saved.into_iter().for_each(|path| host.report_comments(path)));
     }
 
     fn report_comments(&self, path: String) {
@@ -45,7 +45,7 @@ impl Host {
         // What cannot be read has nothing to say; it is told when somebody asks for it.
         if let Ok(snapshot) = rhumb_workspace::read(root, &path) {
             let found = found_comments(&path, &snapshot.text);
-            self.report_now(Response::Comments { path, found });
+            self.respond_now(Response::Comments { path, found });
         }
     }
 }

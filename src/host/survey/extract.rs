@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::stored::Known;
-use super::times::Spent;
+use super::stored::KnownFiles;
+use super::times::ThreadTimes;
 use crate::clock::{Stopwatch, ThreadWatch};
 use crate::store::ContentKey;
 use rhumb_index::lexical::Depth;
@@ -23,13 +23,13 @@ const PARSE_LIMIT: u64 = 1 << 20;
 
 /// Processor time that one parse may take, in milliseconds: a file of [`PARSE_LIMIT`] takes about 100. Only what was made to
 /// take long takes longer.
-const PATIENCE_MS: f64 = 2_000.0;
+const MAX_PARSE_MS: f64 = 2_000.0;
 
 /// Has every parse of this process give up when it takes too long.
-pub(super) fn lose_patience() {
+pub(super) fn limit_parse_time() {
     set_parse_timer(|| {
         let watch = ThreadWatch::start();
-        Box::new(move || watch.ms() > PATIENCE_MS)
+        Box::new(move || watch.ms() > MAX_PARSE_MS)
     });
 }
 
@@ -48,33 +48,33 @@ pub(super) fn depth_of(files: &[FileEntry]) -> Depth {
 
 /// Some files in path order, with new records for those that were not known.
 #[derive(Debug, Default)]
-pub(super) struct Part {
-    pub(super) files: Vec<Found>,
+pub(super) struct ChunkRecords {
+    pub(super) files: Vec<FileRecord>,
     pub(super) builder: SegmentBuilder,
     /// By record of the builder.
     pub(super) keys: Vec<ContentKey>,
-    pub(super) spent: Spent,
+    pub(super) spent: ThreadTimes,
     pub(super) read: usize,
 }
 
 /// Where the record of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum FileRecord {
     /// It has none.
     Nothing,
     /// Among what was known.
     Known(RecordId),
     /// Among the new ones of the part.
-    Fresh(u32),
+    New(u32),
     /// It was not looked at.
     Unread,
 }
 
-impl Part {
+impl ChunkRecords {
     /// Finds or makes the record of a file.
-    pub(super) fn take(&mut self, root: &Root, entry: &FileEntry, known: &Known, by_ctags: &ByCtags) {
+    pub(super) fn take(&mut self, root: &Root, entry: &FileEntry, known: &KnownFiles, by_ctags: &ByCtags) {
         let found = match known.unchanged(entry) {
-            Some(record) => record.map_or(Found::Nothing, Found::Known),
+            Some(record) => record.map_or(FileRecord::Nothing, FileRecord::Known),
             None => self.look_into(root, entry, known, by_ctags),
         };
         self.files.push(found);
@@ -82,14 +82,14 @@ impl Part {
 
     /// Leaves the next file out.
     pub(super) fn leave(&mut self) {
-        self.files.push(Found::Unread);
+        self.files.push(FileRecord::Unread);
     }
 
     /// Reads a file. One that cannot be read as text has no record: its name is still worth a line of the map.
-    fn look_into(&mut self, root: &Root, entry: &FileEntry, known: &Known, by_ctags: &ByCtags) -> Found {
+    fn look_into(&mut self, root: &Root, entry: &FileEntry, known: &KnownFiles, by_ctags: &ByCtags) -> FileRecord {
         let clock = Stopwatch::start();
         let snapshot = is_worth_reading(entry).then(|| rhumb_workspace::read(root, &entry.path).ok()).flatten();
-        let Some(snapshot) = snapshot else { return Found::Nothing };
+        let Some(snapshot) = snapshot else { return FileRecord::Nothing };
         self.read += 1;
         let read = clock.ms();
         let language = Language::detect(&entry.path, &snapshot.text);
@@ -105,9 +105,9 @@ impl Part {
             };
             let digest = Digest::new(&snapshot.text, &tags, known.depth);
             self.keys.push(key);
-            Found::Fresh(self.builder.add(&tags, &digest, snapshot.text.len() as u32))
+            FileRecord::New(self.builder.add(&tags, &digest, snapshot.text.len() as u32))
         };
-        let found = known.content(key).map_or_else(fresh, Found::Known);
+        let found = known.content(key).map_or_else(fresh, FileRecord::Known);
         self.spent.add(read, clock.ms() - read);
         found
     }
@@ -117,7 +117,7 @@ impl Part {
 pub(super) type ByCtags = BTreeMap<PathBuf, Vec<Definition>>;
 
 /// Asks ctags, where it is installed, about the files that no grammar of ours can read and that nobody knows yet.
-pub(super) fn by_ctags(root: &Root, files: &[FileEntry], known: &Known, cancel: &AtomicBool) -> ByCtags {
+pub(super) fn by_ctags(root: &Root, files: &[FileEntry], known: &KnownFiles, cancel: &AtomicBool) -> ByCtags {
     let unread = |entry: &&FileEntry| Language::for_path(&entry.path).is_none() && is_worth_reading(entry);
     let paths = files.iter().filter(unread).filter(|entry| known.unchanged(entry).is_none());
     let paths: Vec<PathBuf> = paths.map(|entry| PathBuf::from(&entry.path)).collect();

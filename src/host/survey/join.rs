@@ -1,11 +1,11 @@
-//! Joining what was known with what was read: one index, and what is kept for the next survey.
+//! Joining what was known with what was read: one index, and what is known_files for the next survey.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::extract::{Found, Part};
+use super::extract::{ChunkRecords, FileRecord};
 use super::sketch::Sketch;
-use super::stored::{Known, UNREAD};
+use super::stored::{KnownFiles, UNREAD};
 use crate::store::{ContentKey, KnownFile, StoredSegment};
 use rhumb_index::repo_map::{IndexFile, MapIndex, RecordId, Segment, SegmentBuilder};
 use rhumb_workspace::FileEntry;
@@ -18,7 +18,7 @@ const WORTH_SAVING: usize = 16;
 
 /// A list of files with their records, as far as they are looked at.
 #[derive(Debug, Default)]
-pub(super) struct Joined {
+pub(super) struct IndexBuilder {
     pub(super) segments: Vec<StoredSegment>,
     /// In the order of the files.
     pub(super) records: Vec<Option<RecordId>>,
@@ -30,30 +30,30 @@ pub(super) struct Joined {
     fresh: bool,
 }
 
-impl Joined {
+impl IndexBuilder {
     /// Starts from what was known.
-    pub(super) fn new(known: &Known) -> Self {
+    pub(super) fn new(known: &KnownFiles) -> Self {
         Self { segments: known.segments.clone(), ..Self::default() }
     }
 
     /// Begins a segment for new records.
-    pub(super) fn begin(&self) -> Fresh {
-        Fresh { at: self.segments.len() as u32, ..Fresh::default() }
+    pub(super) fn begin(&self) -> NewSegment {
+        NewSegment { at: self.segments.len() as u32, ..NewSegment::default() }
     }
 
     /// Adds the parts of the files that come next.
-    pub(super) fn add(&mut self, parts: Vec<Part>, fresh: &mut Fresh) {
+    pub(super) fn add(&mut self, parts: Vec<ChunkRecords>, fresh: &mut NewSegment) {
         for part in parts {
             self.read += part.read;
             let (segment, mut names) = (part.builder.finish(), Vec::new());
             let places = self.records.len()..;
-            let left_out = places.zip(&part.files).filter(|(_, found)| matches!(found, Found::Unread));
+            let left_out = places.zip(&part.files).filter(|(_, found)| matches!(found, FileRecord::Unread));
             self.unread.extend(left_out.map(|(at, _)| at));
             self.records.extend(part.files.into_iter().map(|found| {
                 match found {
-                    Found::Nothing | Found::Unread => None,
-                    Found::Known(at) => Some(at),
-                    Found::Fresh(record) => segment
+                    FileRecord::Nothing | FileRecord::Unread => None,
+                    FileRecord::Known(at) => Some(at),
+                    FileRecord::New(record) => segment
                         .record(record)
                         .map(|record| RecordId { segment: fresh.at, record: fresh.builder.copy(record, &mut names) }),
                 }
@@ -63,8 +63,8 @@ impl Joined {
     }
 
     /// Ends the segment.
-    /// Its terms are only kept for the store where nobody needs them now.
-    pub(super) fn end(&mut self, fresh: Fresh, with_terms: bool) {
+    /// Its terms are only known_files for the store where nobody needs them now.
+    pub(super) fn end(&mut self, fresh: NewSegment, with_terms: bool) {
         if fresh.keys.is_empty() {
             return;
         }
@@ -106,13 +106,13 @@ impl Joined {
     }
 
     /// What the next survey can rely on, and whether that is worth writing down.
-    pub(super) fn kept(&self, files: &[FileEntry], known: &Known) -> (Vec<KnownFile>, bool) {
-        let kept = |(at, (entry, record)): (usize, (&FileEntry, &Option<RecordId>))| KnownFile {
+    pub(super) fn known_files(&self, files: &[FileEntry], known: &KnownFiles) -> (Vec<KnownFile>, bool) {
+        let known_files = |(at, (entry, record)): (usize, (&FileEntry, &Option<RecordId>))| KnownFile {
             path: entry.path.clone(),
             stamp: if self.unread.contains(&at) { UNREAD } else { known.stamp(entry) },
             record: *record,
         };
-        let list: Vec<KnownFile> = files.iter().zip(&self.records).enumerate().map(kept).collect();
+        let list: Vec<KnownFile> = files.iter().zip(&self.records).enumerate().map(known_files).collect();
         let many = self.read > WORTH_SAVING || known.differs_by(&list) > WORTH_SAVING;
         (list, self.fresh || !known.stored || many)
     }
@@ -120,7 +120,7 @@ impl Joined {
 
 /// New records in the making.
 #[derive(Debug, Default)]
-pub(super) struct Fresh {
+pub(super) struct NewSegment {
     /// Where their segment will be.
     at: u32,
     builder: SegmentBuilder,

@@ -19,11 +19,11 @@ use rayon::prelude::*;
 
 pub use times::SurveyTimes;
 
-use self::extract::{ByCtags, Part};
-use self::join::Joined;
+use self::extract::{ByCtags, ChunkRecords};
+use self::join::IndexBuilder;
 use self::sketch::Sketch;
-use self::stored::Known;
-use self::times::Spent;
+use self::stored::KnownFiles;
+use self::times::ThreadTimes;
 use crate::clock::Stopwatch;
 use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
 use rhumb_index::lexical::Depth;
@@ -42,7 +42,7 @@ const STEPS: usize = 4;
 const BATCH: usize = 6 * CHUNK;
 
 /// Most segments that an index is spread over; then they are made one.
-const MOST_SEGMENTS: usize = 8;
+const MAX_SEGMENTS: usize = 8;
 
 /// Everything that the map is made from.
 #[derive(Debug, Default)]
@@ -134,7 +134,7 @@ impl Survey {
     }
 
     /// Lets go of what was held for the store alone.
-    pub fn let_go(&mut self) {
+    pub fn drop_spare_terms(&mut self) {
         self.segments.iter_mut().for_each(|stored| stored.spare_terms = None);
     }
 
@@ -155,17 +155,17 @@ pub fn survey(
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
 ) -> Option<Survey> {
     let clock = Stopwatch::start();
-    extract::lose_patience();
+    extract::limit_parse_time();
     let listing = listing(root, start, cancel, progress);
     let walk = clock.ms();
-    let known = Known::new(start, extract::depth_of(&listing.files));
+    let known = KnownFiles::new(start, extract::depth_of(&listing.files));
     let load = clock.ms() - walk;
     let (history, new_history) =
         if start.with_terms { history::history(root, start, cancel) } else { Default::default() };
     let (joined, spent, sketch) = look(root, &listing.files, &known, start, cancel, progress)?;
     let times = spent.times(walk, load, clock.ms() - walk - load);
     let join_ms = clock.ms();
-    let (list, unsaved) = joined.kept(&listing.files, &known);
+    let (list, unsaved) = joined.known_files(&listing.files, &known);
     // Where nothing changed after all, the graph stays, and with it every map that was made of it.
     let same = |before: &&Survey| before.known == list && before.history.head == history.head;
     let graph = match start.before.filter(same) {
@@ -205,16 +205,16 @@ pub fn survey(
 fn look(
     root: &Root,
     files: &[FileEntry],
-    known: &Known,
+    known: &KnownFiles,
     start: SurveyStart<'_>,
     cancel: &AtomicBool,
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
-) -> Option<(Joined, Spent, Option<Sketch>)> {
+) -> Option<(IndexBuilder, ThreadTimes, Option<Sketch>)> {
     let sketch = (start.provisional && known.is_empty()).then(|| sketch::sketch(root, files, cancel)).flatten();
     let parts = if sketch.is_some() { STEPS } else { 1 };
     let by_ctags = extract::by_ctags(root, files, known, cancel);
-    let mut joined = Joined::new(known);
-    let mut spent = Spent::default();
+    let mut joined = IndexBuilder::new(known);
+    let mut spent = ThreadTimes::default();
     for step in files.chunks(files.len().div_ceil(parts).max(1)) {
         if let Some(sketch) = &sketch {
             let index = Arc::new(joined.index(files, Some(sketch)));
@@ -234,7 +234,7 @@ fn look(
         return None;
     }
     // The segments of the steps were many only to show something meanwhile.
-    joined.settle(if sketch.is_some() { 1 } else { MOST_SEGMENTS });
+    joined.settle(if sketch.is_some() { 1 } else { MAX_SEGMENTS });
     let sketch = sketch.filter(|_| !joined.unread.is_empty());
     Some((joined, spent, sketch))
 }
@@ -278,14 +278,14 @@ fn listing(
 fn read_all(
     root: &Root,
     files: &[FileEntry],
-    (known, by_ctags): (&Known, &ByCtags),
+    (known, by_ctags): (&KnownFiles, &ByCtags),
     (before, total): (usize, usize),
     (cancel, enough): (&AtomicBool, Option<&AtomicBool>),
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
-) -> Option<Vec<Part>> {
+) -> Option<Vec<ChunkRecords>> {
     let done = AtomicUsize::new(before);
     let part = |chunk: &[FileEntry]| {
-        let mut part = Part::default();
+        let mut part = ChunkRecords::default();
         for entry in chunk {
             if cancel.load(Ordering::Relaxed) {
                 break;

@@ -18,7 +18,7 @@ use rhumb_workspace::{FileEntry, Root};
 const WORTH_SKETCHING: u64 = 2 << 20;
 /// So many bytes are sketched at most, in a repository of any size: what takes a tenth of a second to read and half a
 /// second to tell about is no sketch.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Sketched records of files.
 #[derive(Debug, Default)]
@@ -58,11 +58,11 @@ pub(super) fn sketch(root: &Root, files: &[FileEntry], cancel: &AtomicBool) -> O
     (!cancel.load(Ordering::Relaxed)).then(|| Sketch { segment: Arc::new(all.finish()), records })
 }
 
-/// How many bytes of each file are read, so that all of them are [`MOST_BYTES`] at most: small files whole, of the large
+/// How many bytes of each file are read, so that all of them are [`MAX_BYTES`] at most: small files whole, of the large
 /// ones the beginning, where imports and the main definitions stand.
 fn head_bytes(mut sizes: Vec<u64>) -> u64 {
     sizes.sort_unstable();
-    let mut left = MOST_BYTES;
+    let mut left = MAX_BYTES;
     for (at, size) in sizes.iter().enumerate() {
         let share = left / (sizes.len() - at) as u64;
         if *size > share {
@@ -70,7 +70,7 @@ fn head_bytes(mut sizes: Vec<u64>) -> u64 {
         }
         left -= size;
     }
-    MOST_BYTES
+    MAX_BYTES
 }
 
 /// The first `head` bytes of a file, up to a border of characters; `None` for one that cannot be read or is no UTF-8.
@@ -94,12 +94,12 @@ mod tests {
 
     #[test]
     fn all_heads_together_are_bounded_and_small_files_are_whole() {
-        assert_eq!(head_bytes(vec![10, 20, 30]), MOST_BYTES);
+        assert_eq!(head_bytes(vec![10, 20, 30]), MAX_BYTES);
         let sizes: Vec<u64> = (0..50_000).map(|n| n % 3_000).chain([900 << 20]).collect();
         let head = head_bytes(sizes.clone());
         let read: u64 = sizes.iter().map(|size| (*size).min(head)).sum();
-        assert!(head > 100 && read <= MOST_BYTES && read > MOST_BYTES / 2, "{head} {read}");
-        assert_eq!(head_bytes(Vec::new()), MOST_BYTES);
+        assert!(head > 100 && read <= MAX_BYTES && read > MAX_BYTES / 2, "{head} {read}");
+        assert_eq!(head_bytes(Vec::new()), MAX_BYTES);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(super) const UNREAD: u64 = 0;
 
 /// What earlier surveys knew.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct KnownFiles {
     pub(super) segments: Vec<StoredSegment>,
     /// How much of each file is to be known.
     pub(super) depth: Depth,
@@ -27,7 +27,7 @@ pub(super) struct Known {
     pub(super) rebuilt: bool,
 }
 
-impl Known {
+impl KnownFiles {
     /// Takes over the survey before, or what the store has.
     pub(super) fn new(start: SurveyStart<'_>, depth: Depth) -> Self {
         let mut known = match (start.before, start.store) {

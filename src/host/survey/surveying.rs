@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Survey, SurveyStart, SurveyStep, survey};
-use crate::host::persistence::store::map_store;
+use crate::host::persistence::map_store;
 use crate::host::{Host, caught, lock};
 use rhumb_session::{Failure, Response};
 use rhumb_workspace::git::{Head, Repo};
@@ -13,27 +13,27 @@ use rhumb_workspace::{DiskChanges, Root, RootKind, Watch};
 impl Host {
     /// Lets what is read of the repository so far be enough, until [`Self::read_on`].
     pub(crate) fn stop_reading(&self) {
-        self.shared.enough.store(true, Ordering::Relaxed);
+        self.shared.stop_reading.store(true, Ordering::Relaxed);
     }
 
     /// Reads what was left out.
     pub(crate) fn read_on(self) {
-        self.shared.enough.store(false, Ordering::Relaxed);
+        self.shared.stop_reading.store(false, Ordering::Relaxed);
         self.start_survey();
     }
 
     /// Surveys the repository in the background. A newer survey replaces one that still runs.
     pub(crate) fn start_survey(self) {
         let cancel = Arc::new(AtomicBool::new(false));
-        std::mem::replace(&mut *lock(&self.shared.surveying), Arc::clone(&cancel)).store(true, Ordering::Relaxed);
+        std::mem::replace(&mut *lock(&self.shared.survey_cancel), Arc::clone(&cancel)).store(true, Ordering::Relaxed);
         self.shared.surveys.fetch_add(1, Ordering::SeqCst);
         tokio::task::spawn_blocking(move || {
             let result = caught(|| self.survey(&cancel));
             let running = self.shared.surveys.fetch_sub(1, Ordering::SeqCst) - 1;
             match result {
-                Ok(Some(note)) => self.report_now(Response::Surveyed { note }),
+                Ok(Some(note)) => self.respond_now(Response::Surveyed { note }),
                 Ok(None) => return,
-                Err(failure) => return self.report_now(Response::Surveyed { note: Some(failure) }),
+                Err(failure) => return self.respond_now(Response::Surveyed { note: Some(failure) }),
             }
             // What changed meanwhile waited for its turn.
             if running == 0 && !lock(&self.shared.changed).is_empty() {
@@ -45,22 +45,22 @@ impl Host {
     /// Surveys the repository; something to know about it, or `None` when a newer survey took over.
     pub(crate) fn survey(&self, cancel: &AtomicBool) -> Option<Option<Failure>> {
         if let Some(head) = head_line(&self.shared.root) {
-            self.report_now(Response::Head(head));
+            self.respond_now(Response::Head(head));
         }
         let before = self.shared.survey.borrow().clone();
         let changed = std::mem::take(&mut *lock(&self.shared.changed));
-        let store = map_store(&self.shared.outfit.settings, &self.shared.root);
+        let store = map_store(&self.shared.env.settings, &self.shared.root);
         let start = SurveyStart {
             before: before.as_deref(),
             store: store.as_ref(),
             changed: Some(&changed),
             with_terms: true,
             provisional: before.is_none() && self.shared.prepares,
-            enough: Some(&self.shared.enough),
+            enough: Some(&self.shared.stop_reading),
         };
         // Numbers are told where there is something to wait for.
         let long =
-            before.as_ref().is_none_or(|before| before.unread > 0 && !self.shared.enough.load(Ordering::Relaxed));
+            before.as_ref().is_none_or(|before| before.unread > 0 && !self.shared.stop_reading.load(Ordering::Relaxed));
         let progress = |step: SurveyStep<'_>| self.tell_progress(step, long);
         let Some(survey) = survey(&self.shared.root, start, cancel, &progress) else {
             // Whoever took over has to look at these as well.
@@ -69,13 +69,13 @@ impl Host {
         };
         let survey = Arc::new(survey);
         let note = gone(&self.shared.root, before.as_deref()).or_else(|| survey_note(&survey, before.as_deref()));
-        self.report_now(Response::LeftOut { unread: survey.unread, total: survey.files.len() });
+        self.respond_now(Response::LeftOut { unread: survey.unread, total: survey.files.len() });
         self.shared.survey.send_replace(Some(Arc::clone(&survey)));
         *lock(&self.shared.sketch) = None;
         if self.shared.prepares {
-            self.index_again();
+            self.update_index();
         }
-        self.report_now(Response::Symbols(Arc::clone(&survey.graph)));
+        self.respond_now(Response::Symbols(Arc::clone(&survey.graph)));
         let watched = self.follow_files(&survey);
         if let Some(store) = store {
             // What cannot be saved is computed again.
@@ -93,18 +93,18 @@ impl Host {
         match step {
             SurveyStep::Listed(files) => {
                 let paths = files.iter().map(|file| file.path.clone()).collect();
-                self.report_now(Response::Listed(Arc::new(paths)));
+                self.respond_now(Response::Listed(Arc::new(paths)));
             }
             SurveyStep::Provisional(graph) => {
                 *lock(&self.shared.sketch) = Some(graph);
-                self.report_now(Response::Sketched);
+                self.respond_now(Response::Sketched);
             }
             // Progress that nobody has time for is not worth waiting.
             SurveyStep::Listing(done) if long => {
-                drop(self.reports.try_send(Response::SurveyProgress { done, total: 0 }));
+                drop(self.responses.try_send(Response::SurveyProgress { done, total: 0 }));
             }
             SurveyStep::Reading(done, total) if long => {
-                drop(self.reports.try_send(Response::SurveyProgress { done, total }));
+                drop(self.responses.try_send(Response::SurveyProgress { done, total }));
             }
             SurveyStep::Listing(_) | SurveyStep::Reading(..) => {}
         }
@@ -117,7 +117,7 @@ impl Host {
             if !follow {
                 *lock(&self.shared.watch) = None;
             } else if let Err(failure) = self.start_watch() {
-                self.report_now(Response::Failed(failure));
+                self.respond_now(Response::Failed(failure));
             }
         });
     }
@@ -125,12 +125,12 @@ impl Host {
     /// Follows changes on disk from now on, if they are not followed yet.
     pub(super) fn start_watch(&self) -> Result<(), Failure> {
         let handle = tokio::runtime::Handle::current();
-        let runner = self.clone();
+        let host = self.clone();
         let on_change = move |changed: DiskChanges| {
             // The watch has a thread of its own, which knows nothing of the runtime.
             let _entered = handle.enter();
-            runner.note_saved(&changed.saved);
-            runner.clone().note_change(changed);
+            host.note_saved(&changed.saved);
+            host.clone().note_change(changed);
         };
         {
             let mut watch = lock(&self.shared.watch);

@@ -19,12 +19,12 @@ pub struct SurveyTimes {
 
 /// Time that all threads together spent, in milliseconds.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Spent {
+pub(super) struct ThreadTimes {
     read: f64,
     parse: f64,
 }
 
-impl Spent {
+impl ThreadTimes {
     /// Adds one file.
     pub(super) fn add(&mut self, read: f64, parse: f64) {
         self.read += read;
@@ -39,7 +39,7 @@ impl Spent {
     }
 }
 
-impl Sum for Spent {
+impl Sum for ThreadTimes {
     fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
         parts.fold(Self::default(), |sum, part| Self { read: sum.read + part.read, parse: sum.parse + part.parse })
     }

@@ -1,15 +1,22 @@
-//! Checks: the syntax of files, linters, tests, one after the other. The same with and without the app.
+//! Checks: syntax of files, linters and tests, in that order.
 //!
-//! Commands come from the settings in force, where those of a repository count only once the user has approved them, or from the
-//! developer's own words. Nothing else is run.
+//! Commands come from the effective settings (those of a repository need the approval of the user) or from the input of the
+//! developer. Nothing else is run.
+
+pub(super) mod output;
+pub(super) mod processes;
+#[cfg(all(test, unix))]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::{RequestEnv, lock};
-use processes::{notes_of, run, shared_text};
+use output::shared_text;
+use processes::{notes_of, run_command};
 use rhumb_session::context::{Finding, findings, marked_outline, places_named};
 use rhumb_session::{Failure, Origin, Outcome, SharedText, VerifyRequest, When};
 use rhumb_syntax::Language;
@@ -17,104 +24,103 @@ use rhumb_text::diff;
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::{CommandLine, CommandOutcome, End, LiveOutput, Output, StopHandle, quoted};
-use usual_tests::usual_tests;
 
-/// What a shell says of a program that it does not find, and of one that it may not run.
-const ABSENT: [i32; 2] = [127, 126];
+/// Exit codes of a shell for a program that is not found, and for one that is not executable.
+const NOT_RUNNABLE: [i32; 2] = [127, 126];
 
-/// Most places of syntax errors that are told of one file.
-const MOST_PLACES: usize = 8;
+/// Maximum number of syntax errors that are reported per file.
+const MAX_ERRORS_PER_FILE: usize = 8;
 
-/// What a command does.
+/// Progress of a command.
 #[derive(Debug)]
 pub enum CommandEvent<'e> {
-    /// It begins.
+    /// The command starts.
     Began {
-        /// What runs.
+        /// The command line.
         line: &'e str,
     },
-    /// It printed something, or a second went by.
+    /// The command printed something, or a second passed.
     Said {
-        /// What is new.
+        /// The new output.
         live: LiveOutput,
-        /// How long it has been running.
+        /// The time since the start.
         took: Duration,
     },
-    /// It ended, or could not be started.
+    /// The command ended, or could not be started.
     Ended {
-        /// How.
+        /// The result.
         result: Result<&'e CommandOutcome, Failure>,
     },
 }
 
-/// What checks are done with.
-pub struct Bench<'b> {
-    /// Where.
+/// What checks need.
+pub struct CheckContext<'b> {
+    /// The root.
     pub root: &'b Root,
     /// The settings.
-    pub outfit: &'b RequestEnv,
-    /// What counts the tokens of what is found.
+    pub env: &'b RequestEnv,
+    /// The token counter of the model.
     pub counter: &'b dyn TokenCounter,
-    /// The most that each output may have.
+    /// Maximum number of tokens of each output.
     pub budget: usize,
-    /// Ends all of it.
+    /// Stops all checks.
     pub stop: &'b StopHandle,
-    /// Gets what the commands do.
-    pub tell: &'b mut dyn FnMut(CommandEvent<'_>),
-    /// Programs that were told to be absent already.
-    pub told_absent: &'b Mutex<BTreeSet<String>>,
+    /// Receives the progress of the commands.
+    pub on_event: &'b mut dyn FnMut(CommandEvent<'_>),
+    /// Programs that were already reported as missing.
+    pub reported_missing: &'b Mutex<BTreeSet<String>>,
 }
 
-/// A file that is checked, as it is now.
-struct Checked {
+/// A file to check, with its current text.
+struct CheckedFile {
     path: String,
     text: Arc<str>,
     base: Option<Arc<str>>,
 }
 
-/// Does the checks that were asked for.
-pub fn check(bench: &mut Bench<'_>, order: &VerifyRequest) -> Outcome {
-    let settings = &bench.outfit.settings;
+/// Runs the requested checks.
+pub fn check(context: &mut CheckContext<'_>, request: &VerifyRequest) -> Outcome {
+    let settings = &context.env.settings;
     let is_on = |when: When, set: bool| when == When::Now || (when == When::AsSet && set);
-    let (lint, test) = (is_on(order.lint, settings.lint), is_on(order.test, settings.test));
-    let mut course = Course { bench, files: Vec::new(), found: Vec::new(), outcome: Outcome::default() };
-    course.read(order);
+    let (lint, test) = (is_on(request.lint, settings.lint), is_on(request.test, settings.test));
+    let mut run = CheckRun { context, files: Vec::new(), found: Vec::new(), outcome: Outcome::default() };
+    run.read(request);
     if lint {
-        course.syntax();
-        course.linters();
-        course.lint_command();
+        run.syntax();
+        run.linters();
+        run.lint_command();
     }
-    if let Some(line) = &order.again
+    if let Some(line) = &request.again
         && !(test && settings.test_cmd.as_ref() == Some(line))
     {
-        course.command(line, line);
+        run.command(line, line);
     }
     if test {
-        course.tests(order);
+        run.tests(request);
     }
-    // Only what follows a write is done as it is set.
-    course.concluded(order.lint == When::AsSet || order.test == When::AsSet)
+    // Only checks after a write depend on the settings.
+    run.finish(request.lint == When::AsSet || request.test == When::AsSet)
 }
 
-/// Checks under way.
-struct Course<'c, 'b> {
-    bench: &'c mut Bench<'b>,
-    files: Vec<Checked>,
+/// A run of checks.
+struct CheckRun<'c, 'b> {
+    context: &'c mut CheckContext<'b>,
+    files: Vec<CheckedFile>,
     found: Vec<Finding>,
     outcome: Outcome,
 }
 
-impl Course<'_, '_> {
-    /// Reads the files. What is no text, or not there any more, has nothing to be looked over.
-    fn read(&mut self, order: &VerifyRequest) {
-        for (path, base) in &order.files {
-            if let Ok(snapshot) = rhumb_workspace::read(self.bench.root, path) {
-                self.files.push(Checked { path: path.clone(), text: snapshot.text, base: base.clone() });
+impl CheckRun<'_, '_> {
+    /// Reads the files. Files that cannot be read as text are skipped.
+    fn read(&mut self, request: &VerifyRequest) {
+        for (path, base) in &request.files {
+            if let Ok(snapshot) = rhumb_workspace::read(self.context.root, path) {
+                self.files.push(CheckedFile { path: path.clone(), text: snapshot.text, base: base.clone() });
             }
         }
     }
 
-    /// Looks for what does not parse.
+    /// Finds new syntax errors.
     fn syntax(&mut self) {
         let mut count = 0;
         for file in &self.files {
@@ -137,18 +143,18 @@ impl Course<'_, '_> {
         }
     }
 
-    /// Runs the linters of the languages that the files are in, each on its files.
+    /// Runs the linter of each language on its files.
     fn linters(&mut self) {
-        let linters = self.bench.outfit.settings.linters.clone();
+        let linters = self.context.env.settings.linters.clone();
         for (name, line) in linters {
             let Some(language) = Language::by_name(&name) else {
-                let message = format!("The setting linters names {name}, which is no language that rhumb knows.");
+                let message = format!("The setting linters has an unknown language: {name}.");
                 self.note_once(&name, Failure { message, hint: "Correct it in rhumb.toml.".into() });
                 continue;
             };
-            let is_its =
-                |file: &&Checked| Language::detect(&file.path, &file.text).is_some_and(|own| own.id == language.id);
-            let names: Vec<String> = self.files.iter().filter(is_its).map(|file| argument(&file.path)).collect();
+            let matches =
+                |file: &&CheckedFile| Language::detect(&file.path, &file.text).is_some_and(|own| own.id == language.id);
+            let names: Vec<String> = self.files.iter().filter(matches).map(|file| argument(&file.path)).collect();
             if !names.is_empty() {
                 self.command(&format!("{line} {}", names.join(" ")), &line);
             }
@@ -156,21 +162,21 @@ impl Course<'_, '_> {
     }
 
     fn lint_command(&mut self) {
-        if let Some(line) = self.bench.outfit.settings.lint_cmd.clone() {
+        if let Some(line) = self.context.env.settings.lint_cmd.clone() {
             self.command(&line, &line);
         }
     }
 
-    fn tests(&mut self, order: &VerifyRequest) {
-        let set = &self.bench.outfit.settings.test_cmd;
-        match order.test_line.clone().or_else(|| set.clone()) {
+    fn tests(&mut self, request: &VerifyRequest) {
+        let set = &self.context.env.settings.test_cmd;
+        match request.test_line.clone().or_else(|| set.clone()) {
             Some(line) => self.command(&line, &line),
             None => {
                 let message = "No test command is set (test_cmd).".to_owned();
-                let usual = usual_tests(self.bench.root.path()).unwrap_or("make test");
-                let hint = format!("Set test_cmd in rhumb.toml, or name it: /test {usual}.");
+                let usual = usual_tests(self.context.root.path()).unwrap_or("make test");
+                let hint = format!("Set test_cmd in rhumb.toml, or give a command: /test {usual}.");
                 let note = Failure { message, hint };
-                if order.test == When::Now {
+                if request.test == When::Now {
                     self.outcome.failed = true;
                     self.outcome.notes.push(note);
                 } else {
@@ -180,19 +186,19 @@ impl Course<'_, '_> {
         }
     }
 
-    /// Runs a command line and takes in what it found. `named` is what it is called in the settings.
+    /// Runs a command line and adds its findings. `named` is the command line in the settings.
     fn command(&mut self, line: &str, named: &str) {
-        if self.bench.stop.is_stopped() {
+        if self.context.stop.is_stopped() {
             self.outcome.stopped = true;
             return;
         }
-        let Bench { root, outfit, stop, tell, .. } = &mut *self.bench;
-        tell(CommandEvent::Began { line });
-        let limit = outfit.settings.command_timeout;
+        let CheckContext { root, env, stop, on_event, .. } = &mut *self.context;
+        on_event(CommandEvent::Began { line });
+        let limit = env.settings.command_timeout;
         let shell = CommandLine::Shell(line.to_owned());
-        let mut watch = |live, took| tell(CommandEvent::Said { live, took });
-        let result = run(root, outfit, &shell, Origin::Developer, Some(limit), stop, &mut watch);
-        tell(CommandEvent::Ended { result: result.as_ref().map_err(Clone::clone) });
+        let mut watch = |live, took| on_event(CommandEvent::Said { live, took });
+        let result = run_command(root, env, &shell, Origin::Developer, Some(limit), stop, &mut watch);
+        on_event(CommandEvent::Ended { result: result.as_ref().map_err(Clone::clone) });
         match result {
             Ok(ended) => self.ended(line, named, &ended),
             Err(failure) => {
@@ -207,21 +213,20 @@ impl Course<'_, '_> {
         match ended.end {
             End::Exit(0) => self.outcome.checks.push(format!("`{line}`")),
             End::Stopped => self.outcome.stopped = true,
-            End::Exit(code) if ABSENT.contains(&code) && is_about_shell(&ended.output) => {
+            End::Exit(code) if NOT_RUNNABLE.contains(&code) && is_shell_error(&ended.output) => {
                 let said = ended.output.text.trim().lines().last().unwrap_or_default().to_owned();
                 let message = format!("`{named}` cannot be run: {said}.");
                 let hint = "Install it, or change lint_cmd, test_cmd or linters in rhumb.toml.".to_owned();
                 self.note_once(named, Failure { message, hint });
             }
             End::WantedTerminal => self.outcome.failed = true,
-            End::Exit(_) | End::Signal(_) | End::TimeLimit => self.found_by(line, ended),
+            End::Exit(_) | End::Signal(_) | End::TimeLimit => self.add_finding(line, ended),
         }
     }
 
-    /// A command found something.
-    fn found_by(&mut self, line: &str, ended: &CommandOutcome) {
-        let Bench { outfit, counter, budget, .. } = &*self.bench;
-        let (shared, note) = shared_text(outfit, *counter, *budget, line, &ended.output);
+    fn add_finding(&mut self, line: &str, ended: &CommandOutcome) {
+        let CheckContext { env, counter, budget, .. } = &*self.context;
+        let (shared, note) = shared_text(env, *counter, *budget, line, &ended.output);
         self.outcome.notes.extend(note);
         let paths: Vec<String> = self.files.iter().map(|file| file.path.clone()).collect();
         let named = places_named(&ended.output.text, &paths);
@@ -238,12 +243,12 @@ impl Course<'_, '_> {
     }
 
     fn note_once(&mut self, what: &str, note: Failure) {
-        if lock(self.bench.told_absent).insert(what.to_owned()) {
+        if lock(self.context.reported_missing).insert(what.to_owned()) {
             self.outcome.notes.push(note);
         }
     }
 
-    fn concluded(mut self, written: bool) -> Outcome {
+    fn finish(mut self, written: bool) -> Outcome {
         if self.found.is_empty() {
             return self.outcome;
         }
@@ -256,61 +261,91 @@ impl Course<'_, '_> {
         let text = findings(&self.found, written);
         let title = match self.found.as_slice() {
             [only] => only.title.clone(),
-            several => format!("{} checks found something.", several.len()),
+            several => format!("{} checks failed.", several.len()),
         };
-        let tokens = self.bench.counter.count(&text);
+        let tokens = self.context.counter.count(&text);
         self.outcome.shared = Some(SharedText { title, text, tokens, whole: None });
         self.outcome
     }
 }
 
-/// Whether it is the shell that complains, and not a program whose own exit code is the same.
-fn is_about_shell(output: &Output) -> bool {
+/// Whether the message comes from the shell and not from a program with the same exit code.
+fn is_shell_error(output: &Output) -> bool {
     let said = output.text.to_ascii_lowercase();
     ["not found", "permission denied", "no such file", "cannot execute", "not recognized"]
         .iter()
         .any(|complaint| said.contains(complaint))
 }
 
-/// How a command ended, to follow its name.
+/// How a command ended, as a predicate for its name.
 pub(super) fn how(end: End, took: Duration) -> String {
     match end {
-        End::Exit(0) => "ended well (exit code 0)".into(),
+        End::Exit(0) => "succeeded (exit code 0)".into(),
         End::Exit(code) => format!("failed (exit code {code})"),
         End::Signal(number) => format!("was ended by signal {number}"),
         End::TimeLimit => format!("did not end within {} s and was stopped", took.as_secs()),
         End::Stopped => "was stopped by the developer".into(),
-        End::WantedTerminal => "wanted to ask at the terminal, and was stopped".into(),
+        End::WantedTerminal => "tried to read from the terminal and was stopped".into(),
     }
 }
 
-/// A path as an argument that is no flag.
+/// A path as a quoted argument that cannot be taken for a flag.
 fn argument(path: &str) -> String {
     if path.starts_with('-') { quoted(&format!("./{path}")) } else { quoted(path) }
 }
 
-/// The lines (0-based) of what does not parse now and did before; `None` where nothing can be said.
-fn new_errors(file: &Checked) -> Option<Vec<usize>> {
-    // Of a long file only what changed is parsed.
+/// The lines (0-based) of new syntax errors; `None` if the file has no grammar.
+fn new_errors(file: &CheckedFile) -> Option<Vec<usize>> {
+    // Only errors near the changes count.
     let base = file.base.as_deref().unwrap_or_default();
     let hunks = diff::hunks(base, &file.text);
     let near = |side: fn(&diff::Hunk) -> Range<usize>| hunks.iter().map(side).collect::<Vec<_>>();
     let after = rhumb_syntax::errors(&file.path, &file.text, &near(|hunk| hunk.proposed.clone()))?;
     let old = file.base.as_deref();
     let before = old.and_then(|base| rhumb_syntax::errors(&file.path, base, &near(|hunk| hunk.base.clone())));
-    // A grammar that finds faults in the code as it was finds them in more of its kind.
+    // If the grammar already reported errors before, it does not fit the file well, and more of them say little.
     if before.is_some_and(|before| before.count() > 0 && before.count() >= after.count()) {
         return Some(Vec::new());
     }
     let mut places: Vec<usize> = after.lines().iter().map(|lines| lines.start).collect();
     places.dedup();
-    places.truncate(MOST_PLACES);
+    places.truncate(MAX_ERRORS_PER_FILE);
     Some(places)
 }
 
-pub(super) mod output;
-pub(super) mod processes;
-#[cfg(test)]
-#[cfg(unix)]
-mod tests;
-pub(super) mod usual_tests;
+/// Files of build tools, and their usual test command. The first file that exists counts.
+const TEST_COMMANDS: [(&str, &str); 22] = [
+    ("Cargo.toml", "cargo test"),
+    ("go.mod", "go test ./..."),
+    ("pytest.ini", "pytest"),
+    ("tox.ini", "tox"),
+    ("noxfile.py", "nox"),
+    ("pyproject.toml", "pytest"),
+    ("setup.py", "pytest"),
+    ("pnpm-lock.yaml", "pnpm test"),
+    ("yarn.lock", "yarn test"),
+    ("bun.lock", "bun test"),
+    ("deno.json", "deno test"),
+    ("package.json", "npm test"),
+    ("gradlew", "./gradlew test"),
+    ("build.gradle", "gradle test"),
+    ("pom.xml", "mvn test"),
+    ("build.sbt", "sbt test"),
+    ("mix.exs", "mix test"),
+    ("Gemfile", "bundle exec rake test"),
+    ("composer.json", "composer test"),
+    ("Package.swift", "swift test"),
+    ("build.zig", "zig build test"),
+    ("CMakeLists.txt", "ctest --test-dir build"),
+];
+
+/// The usual test command of the tool in a folder. It is only suggested.
+fn usual_tests(folder: &Path) -> Option<&'static str> {
+    let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
+    usual_test_command(&is_there).map(|(_, command)| command)
+}
+
+/// The first known file, and its usual test command. `is_there` tells whether a file exists at the root.
+pub(super) fn usual_test_command(is_there: &dyn Fn(&str) -> bool) -> Option<(&'static str, &'static str)> {
+    TEST_COMMANDS.iter().find(|(file, _)| is_there(file)).copied()
+}

@@ -7,13 +7,13 @@ use super::*;
 use crate::config::Settings;
 use crate::host::CachedCounter;
 
-struct Stage {
+struct TestRepository {
     folder: tempfile::TempDir,
     settings: Settings,
-    told_absent: Mutex<BTreeSet<String>>,
+    reported_missing: Mutex<BTreeSet<String>>,
 }
 
-impl Stage {
+impl TestRepository {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in files {
@@ -21,23 +21,23 @@ impl Stage {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        Self { folder, settings: Settings::default(), told_absent: Mutex::default() }
+        Self { folder, settings: Settings::default(), reported_missing: Mutex::default() }
     }
 
     fn check(&self, order: &VerifyRequest) -> Outcome {
         let root = Root::at(self.folder.path()).unwrap();
-        let outfit = RequestEnv::new(self.settings.clone());
+        let env = RequestEnv::new(self.settings.clone());
         let counter = CachedCounter::for_model("m");
-        let mut bench = Bench {
+        let mut context = CheckContext {
             root: &root,
-            outfit: &outfit,
+            env: &env,
             counter: &counter,
             budget: 500,
             stop: &StopHandle::default(),
-            tell: &mut |_| {},
-            told_absent: &self.told_absent,
+            on_event: &mut |_| {},
+            reported_missing: &self.reported_missing,
         };
-        check(&mut bench, order)
+        check(&mut context, order)
     }
 
     fn written(&self, paths: &[&str]) -> Outcome {
@@ -60,30 +60,32 @@ fn what_does_not_parse_is_found_in_every_language_without_a_command() {
         ("sub/e.ts", "export function f(: number {\n}\n"),
     ];
     for (path, source) in broken {
-        let stage = Stage::new(&[(path, source)]);
-        let outcome = stage.written(&[path]);
+        let repository = TestRepository::new(&[(path, source)]);
+        let outcome = repository.written(&[path]);
         assert!(outcome.failed && text(&outcome).contains(&format!("{path} does not parse")), "{path}: {outcome:?}");
         assert!(text(&outcome).contains('█') && outcome.files == [path]);
     }
-    let stage = Stage::new(&[("a.py", "x = 1\n"), ("b.txt", "(((")]);
-    let outcome = stage.written(&["a.py", "b.txt", "gone.py"]);
+    let repository = TestRepository::new(&[("a.py", "x = 1\n"), ("b.txt", "(((")]);
+    let outcome = repository.written(&["a.py", "b.txt", "gone.py"]);
     assert!(!outcome.failed && outcome.checks == ["the syntax of 1 file"], "{outcome:?}");
 }
 
 #[test]
 fn faults_that_were_there_before_are_not_the_writes() {
     let source = "def f(:\n    pass\n";
-    let stage = Stage::new(&[("a.py", source)]);
+    let repository = TestRepository::new(&[("a.py", source)]);
     let files = vec![("a.py".to_owned(), Some(Arc::from(source)))];
-    assert!(!stage.check(&VerifyRequest { files, lint: When::Now, ..VerifyRequest::default() }).failed);
+    assert!(!repository.check(&VerifyRequest { files, lint: When::Now, ..VerifyRequest::default() }).failed);
 }
 
 #[test]
 fn a_linter_gets_the_files_of_its_language_and_its_places_are_shown() {
-    let mut stage = Stage::new(&[("src/a b.py", "def f():\n    x = 1\n    return x\n"), ("c.rs", "fn main() {}\n")]);
+    let mut repository =
+        TestRepository::new(&[("src/a b.py", "def f():\n    x = 1\n    return x\n"), ("c.rs", "fn main() {}\n")]);
     let lint = "sh -c 'for file; do echo \"$file:2:1: F841 unused\"; done; exit 1' lint";
-    stage.settings.linters = BTreeMap::from([("python".to_owned(), lint.to_owned()), ("go".into(), "exit 9 #".into())]);
-    let outcome = stage.written(&["src/a b.py", "c.rs"]);
+    repository.settings.linters =
+        BTreeMap::from([("python".to_owned(), lint.to_owned()), ("go".into(), "exit 9 #".into())]);
+    let outcome = repository.written(&["src/a b.py", "c.rs"]);
     let text = text(&outcome);
     assert!(text.contains("src/a b.py:2:1: F841 unused") && !text.contains("c.rs"), "{text}");
     assert!(text.contains("│def f():\n█    x = 1\n│    return x\n"), "{text}");
@@ -92,11 +94,11 @@ fn a_linter_gets_the_files_of_its_language_and_its_places_are_shown() {
 
 #[test]
 fn tests_run_when_the_settings_say_so_and_what_they_print_is_trimmed() {
-    let mut stage = Stage::new(&[("a.py", "x = 1\n")]);
-    stage.settings.test_cmd = Some("seq 1 5000; echo 'FAILED here'; exit 3".into());
-    assert!(!stage.written(&["a.py"]).failed, "test is off");
-    stage.settings.test = true;
-    let outcome = stage.written(&["a.py"]);
+    let mut repository = TestRepository::new(&[("a.py", "x = 1\n")]);
+    repository.settings.test_cmd = Some("seq 1 5000; echo 'FAILED here'; exit 3".into());
+    assert!(!repository.written(&["a.py"]).failed, "test is off");
+    repository.settings.test = true;
+    let outcome = repository.written(&["a.py"]);
     let text = text(&outcome);
     assert!(
         text.contains("failed (exit code 3)") && text.contains("FAILED here") && text.contains("left out"),
@@ -104,39 +106,50 @@ fn tests_run_when_the_settings_say_so_and_what_they_print_is_trimmed() {
     );
     assert!(!text.contains("\n2500\n") && outcome.files == ["a.py"], "{outcome:?}");
     let line = Some("true".to_owned());
-    let passed = stage.check(&VerifyRequest { test: When::Now, test_line: line, ..VerifyRequest::default() });
+    let passed = repository.check(&VerifyRequest { test: When::Now, test_line: line, ..VerifyRequest::default() });
     assert_eq!((passed.failed, passed.checks), (false, vec!["`true`".to_owned()]));
 }
 
 #[test]
 fn a_test_that_never_ends_is_told_by_name() {
-    let mut stage = Stage::new(&[]);
-    stage.settings.command_timeout = std::time::Duration::from_millis(300);
+    let mut repository = TestRepository::new(&[]);
+    repository.settings.command_timeout = std::time::Duration::from_millis(300);
     let order =
         VerifyRequest { test: When::Now, test_line: Some("echo begun; sleep 600".into()), ..VerifyRequest::default() };
-    let outcome = stage.check(&order);
+    let outcome = repository.check(&order);
     assert!(outcome.failed && text(&outcome).contains("`echo begun; sleep 600` did not end within"), "{outcome:?}");
     assert!(text(&outcome).contains("\nbegun\n"));
 }
 
 #[test]
 fn a_linter_that_is_not_installed_is_named_once_and_finds_nothing() {
-    let mut stage = Stage::new(&[("a.py", "x = 1\n")]);
-    stage.settings.linters = BTreeMap::from([("python".to_owned(), "no-such-linter-of-ours".to_owned())]);
-    let first = stage.written(&["a.py"]);
+    let mut repository = TestRepository::new(&[("a.py", "x = 1\n")]);
+    repository.settings.linters = BTreeMap::from([("python".to_owned(), "no-such-linter-of-ours".to_owned())]);
+    let first = repository.written(&["a.py"]);
     assert!(!first.failed && first.notes[0].message.contains("no-such-linter-of-ours"), "{first:?}");
-    assert!(stage.written(&["a.py"]).notes.is_empty());
-    stage.settings.linters = BTreeMap::from([("python".to_owned(), "exit 127 #".to_owned())]);
-    assert!(stage.written(&["a.py"]).failed, "a program of that exit code is not absent");
+    assert!(repository.written(&["a.py"]).notes.is_empty());
+    repository.settings.linters = BTreeMap::from([("python".to_owned(), "exit 127 #".to_owned())]);
+    assert!(repository.written(&["a.py"]).failed, "a program of that exit code is not absent");
 }
 
 #[test]
 fn no_command_runs_that_nobody_named() {
-    let mut stage = Stage::new(&[("a.py", "x = 1\n"), ("Makefile", "test:\n\ttouch ran\n")]);
-    stage.settings.test = true;
-    let outcome = stage.check(&VerifyRequest { test: When::Now, lint: When::Now, ..VerifyRequest::default() });
+    let mut repository = TestRepository::new(&[("a.py", "x = 1\n"), ("Makefile", "test:\n\ttouch ran\n")]);
+    repository.settings.test = true;
+    let outcome = repository.check(&VerifyRequest { test: When::Now, lint: When::Now, ..VerifyRequest::default() });
     assert!(outcome.failed && outcome.notes[0].hint.contains("/test make test"), "{outcome:?}");
-    let again = stage.check(&VerifyRequest { test: When::Now, ..VerifyRequest::default() });
+    let again = repository.check(&VerifyRequest { test: When::Now, ..VerifyRequest::default() });
     assert_eq!(again.notes.len(), 1, "who asks for tests again is told again");
-    assert!(!stage.folder.path().join("ran").exists());
+    assert!(!repository.folder.path().join("ran").exists());
+}
+
+#[test]
+fn the_test_command_is_that_of_the_first_tool() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(usual_tests(folder.path()), None);
+    for (file, command) in [("package.json", "npm test"), ("pnpm-lock.yaml", "pnpm test"), ("go.mod", "go test ./...")]
+    {
+        std::fs::write(folder.path().join(file), "").unwrap();
+        assert_eq!(usual_tests(folder.path()), Some(command));
+    }
 }

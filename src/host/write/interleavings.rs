@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::config::Settings;
-use crate::host::commit::pending::Messages;
+use crate::host::commit::pending::CommitMessages;
 use rhumb_workspace::Direction;
 
 const FILES: [&str; 3] = ["a", "b", "deep/c"];
@@ -73,7 +73,7 @@ struct World {
     journal: Journal,
     git: Repository,
     settings: Settings,
-    pending: Option<Pending>,
+    pending: Option<PendingCommits>,
     lines: usize,
     /// The commits that the user made.
     users: BTreeSet<git2::Oid>,
@@ -159,7 +159,7 @@ impl World {
 
     fn flush(&mut self) {
         if let Some(pending) = self.pending.take() {
-            pending.commit(Messages::default(), &self.settings, "m");
+            pending.commit(CommitMessages::default(), &self.settings, "m");
         }
     }
 
@@ -186,10 +186,10 @@ impl World {
         PendingWrite { path: path.to_owned(), expected, content, renamed_from: None }
     }
 
-    fn unwrite(&mut self, direction: Direction) {
+    fn undo(&mut self, direction: Direction) {
         self.flush();
         let before = self.picture();
-        let result = unwrite(&self.root, Some(&self.journal), direction, &self.settings);
+        let result = undo(&self.root, Some(&self.journal), direction, &self.settings);
         let (from, to) = match direction {
             Direction::Undo => (&mut self.done, &mut self.undone),
             Direction::Redo => (&mut self.undone, &mut self.done),
@@ -229,8 +229,8 @@ impl World {
             }
             Step::Delete { .. } | Step::Rename { .. } => {}
             Step::Message => self.flush(),
-            Step::Undo => self.unwrite(Direction::Undo),
-            Step::Redo => self.unwrite(Direction::Redo),
+            Step::Undo => self.undo(Direction::Undo),
+            Step::Redo => self.undo(Direction::Redo),
             Step::UserEdits(file) => {
                 let text = self.new_line('u') + &self.text(FILES[file]).unwrap_or_default();
                 let path = self.root.path().join(FILES[file]);

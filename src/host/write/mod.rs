@@ -3,7 +3,7 @@
 mod interrupted;
 mod undo;
 
-use crate::host::commit::pending::{Pending, not_committed};
+use crate::host::commit::pending::{PendingCommits, not_committed};
 pub use interrupted::recovered;
 use interrupted::{doubts, told};
 use rhumb_edit::{SyntaxFault, syntax_faults};
@@ -11,7 +11,7 @@ use rhumb_session::context::{ChangedFile, change_message};
 use rhumb_session::{CommitRequest, Failure, PendingWrite, Written};
 use rhumb_workspace::git::{GitError, Repo, UncommittedChanges};
 use rhumb_workspace::{ContentHash, FileWrite, Journal, Root, WriteError, WrittenFile, editor_trace, resolve_links};
-pub use undo::{undo_preview, unwrite};
+pub use undo::{undo, undo_preview};
 
 /// Why nothing was written, and which files changed meanwhile.
 pub type NotWritten = (Failure, Vec<String>);
@@ -27,7 +27,7 @@ pub enum WriteOutcome {
     /// Nothing is written yet: the journal cannot record it, and why. Without a journal it would be written.
     NotRecorded(String),
     /// The files are written; the commits that are to follow, if any.
-    Written(Written, Option<Box<Pending>>),
+    Written(Written, Option<Box<PendingCommits>>),
 }
 
 /// Writes the files and, with an order for it, takes them for a commit where there is a git repository. The user's own
@@ -64,7 +64,7 @@ pub fn write(
         (Some(Ok(Some(before))), Some(commit)) => {
             let taken = before.take(&stored, (&message.unwrap_or_default(), &commit.request));
             let recorded = journal.cloned().zip(number);
-            taken.map(|pending| Some(Box::new(pending.with_owed(owed).with_record(recorded))))
+            taken.map(|pending| Some(Box::new(pending.with_journal_note(owed).with_record(recorded))))
         }
         (Some(Err(error)), _) => Err(error),
         _ => Ok(None),
@@ -77,7 +77,7 @@ pub fn write(
 }
 
 /// The syntax errors that a write would bring into files, in the order of the files.
-pub fn faults_of(orders: &[PendingWrite]) -> Vec<SyntaxFault> {
+pub fn new_syntax_faults(orders: &[PendingWrite]) -> Vec<SyntaxFault> {
     let faults = |file: ChangedFile<'_>| {
         file.after.map(|after| syntax_faults(file.path, file.before, after)).unwrap_or_default()
     };
@@ -179,7 +179,7 @@ struct Before {
     repo: Repo,
     own: UncommittedChanges,
     /// The user's own changes, taken to be committed first.
-    pending: Pending,
+    pending: PendingCommits,
 }
 
 impl Before {
@@ -190,7 +190,7 @@ impl Before {
             return Err(GitError::InProgress { operation });
         }
         let own = repo.uncommitted_changes(&stored_paths(root, orders))?;
-        let mut pending = Pending::new(root);
+        let mut pending = PendingCommits::new(root);
         if commit.own_changes == Some(true) && !own.whole.is_empty() {
             pending = pending.with_own(repo.prepare(&own.whole, None)?, &own.whole);
         }
@@ -198,7 +198,7 @@ impl Before {
     }
 
     /// Takes what was written, to be committed with that message where no model writes one for the request.
-    fn take(self, stored: &[Stored], (message, request): (&str, &str)) -> Result<Pending, GitError> {
+    fn take(self, stored: &[Stored], (message, request): (&str, &str)) -> Result<PendingCommits, GitError> {
         let Self { repo, own, pending } = self;
         let stays_out = |(path, _): &Stored| match pending.own() {
             Some(_) => own.partly_staged.contains(path),
@@ -258,7 +258,7 @@ mod tests {
 
     use super::*;
     use crate::config::Settings;
-    use crate::host::commit::pending::Messages;
+    use crate::host::commit::pending::CommitMessages;
 
     #[test]
     fn a_users_own_change_behind_a_link_stays_out_of_the_commit() {
@@ -280,7 +280,7 @@ mod tests {
         let leave = CommitRequest { own_changes: Some(false), ..ask };
         let outcome = write(&root, None, &[order], Some(&leave)).unwrap();
         let WriteOutcome::Written(_, Some(pending)) = outcome else { panic!("{outcome:?}") };
-        let committed = pending.commit(Messages::default(), &Settings::default(), "");
+        let committed = pending.commit(CommitMessages::default(), &Settings::default(), "");
         assert_eq!(committed.commit, None);
         assert!(committed.notes[0].message.contains("real.rs"));
     }

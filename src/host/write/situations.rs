@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::*;
 use crate::config::Settings;
-use crate::host::commit::pending::Messages;
+use crate::host::commit::pending::CommitMessages;
 
 /// Runs git in a folder, free of the machine's own settings.
 fn git(folder: &Path, args: &[&str]) -> String {
@@ -256,7 +256,7 @@ fn written(name: &str, root: &Root, path: &str) -> (Option<String>, String) {
         panic!("{name}: asked");
     };
     assert_eq!(fs::read_to_string(root.path().join(path)).unwrap(), content);
-    let committed = pending.map(|pending| pending.commit(Messages::default(), &Settings::default(), ""));
+    let committed = pending.map(|pending| pending.commit(CommitMessages::default(), &Settings::default(), ""));
     let committed = committed.unwrap_or_default();
     let told = written.notes.iter().chain(&committed.notes).map(|note| format!("{} {}\n", note.message, note.hint));
     (committed.commit.map(|(id, _)| id), told.collect())

@@ -2,12 +2,12 @@
 
 use super::{Stored, doubts, left_out, not_written, told};
 use crate::config::{Settings, UndoCommit};
-use crate::host::commit::pending::{manner, not_committed, told as told_of_commit, trailer};
+use crate::host::commit::pending::{commit_note, commit_options, not_committed, trailer};
 use rhumb_session::{CommitPlan, Failure, UndoPreview, Written};
 use rhumb_workspace::git::{GitError, Repo};
 use rhumb_workspace::{Direction, Journal, Root, RootKind, UndoOutcome, last_write};
 
-/// What [`unwrite`] would do now; `None` if there is nothing to undo or redo.
+/// What [`undo`] would do now; `None` if there is nothing to undo or redo.
 pub fn undo_preview(
     root: &Root,
     journal: Option<&Journal>,
@@ -30,7 +30,7 @@ pub fn undo_preview(
 ///
 /// # Errors
 /// Nothing was changed: a file is not as the write left it, or the disk refuses.
-pub fn unwrite(
+pub fn undo(
     root: &Root,
     journal: Option<&Journal>,
     direction: Direction,
@@ -58,7 +58,7 @@ pub fn unwrite(
             let files = done.paths.into_iter().zip(done.hashes);
             let (own, clean): (Vec<Stored>, Vec<Stored>) = files.partition(|(path, _)| dirty.contains(path));
             let own: Vec<String> = own.into_iter().map(|(path, _)| path).collect();
-            commit_unwritten(&repo, &clean, &own, direction, &recorded, settings)
+            commit_undone(&repo, &clean, &own, direction, &recorded, settings)
         }
         (Err(error), _) | (_, Some(Err(error))) => Err(error),
         (Ok(_), _) => return Ok(written),
@@ -120,7 +120,7 @@ fn moved(mut written: Written, id: &str, result: Result<String, GitError>, direc
 type Ids = (String, String);
 
 /// Commits what was undone or done again, as far as it was committed before.
-fn commit_unwritten(
+fn commit_undone(
     repo: &Repo,
     clean: &[Stored],
     own: &[String],
@@ -139,21 +139,21 @@ fn commit_unwritten(
         return Ok((None, notes));
     }
     let last = clean.first().and_then(|(path, _)| repo.subject_of_last_change(path));
-    let message = message_unwritten(direction, last.as_deref(), recorded);
+    let message = undo_message(direction, last.as_deref(), recorded);
     let message = match direction {
         Direction::Undo => message,
         Direction::Redo => message + &trailer(settings, settings.model.as_deref().unwrap_or_default()),
     };
     let taken = repo.prepare_written(clean, None)?;
-    let commit = repo.commit(taken, &manner(&message, settings, true))?;
-    notes.extend(told_of_commit(&commit));
+    let commit = repo.commit(taken, &commit_options(&message, settings, true))?;
+    notes.extend(commit_note(&commit));
     Ok((Some((commit.id, commit.short_id)), notes))
 }
 
 /// The message of the commit that takes a write back, or does it again. The record knows the message that is built from the
 /// change; the last commit of the file may have a better one, but only where it is about this write: behind several in a row it
 /// is about the one before.
-fn message_unwritten(direction: Direction, last: Option<&str>, recorded: &str) -> String {
+fn undo_message(direction: Direction, last: Option<&str>, recorded: &str) -> String {
     let undone = last.and_then(|last| last.strip_prefix("Revert \"")?.strip_suffix('"'));
     match (direction, undone) {
         (Direction::Undo, None) => format!("Revert \"{}\"", last.unwrap_or(first_line(recorded))),
@@ -184,7 +184,7 @@ mod tests {
             (undo, None, "first\n\nbody", "Revert \"first\""),
         ];
         for (direction, last, recorded, message) in rows {
-            assert_eq!(message_unwritten(direction, last, recorded), message);
+            assert_eq!(undo_message(direction, last, recorded), message);
         }
     }
 }

@@ -175,11 +175,11 @@ impl VectorStore {
     ///
     /// # Errors
     /// The vectors have other dimensions than those of the model before, or a database operation fails.
-    pub fn keep(&mut self, identity: &str, rows: &[(TextKey, QuantizedVector)]) -> Result<(), VectorsError> {
-        self.keep_on(identity, rows, today())
+    pub fn save(&mut self, identity: &str, rows: &[(TextKey, QuantizedVector)]) -> Result<(), VectorsError> {
+        self.save_on(identity, rows, today())
     }
 
-    fn keep_on(&mut self, identity: &str, rows: &[(TextKey, QuantizedVector)], today: i64) -> Result<(), VectorsError> {
+    fn save_on(&mut self, identity: &str, rows: &[(TextKey, QuantizedVector)], today: i64) -> Result<(), VectorsError> {
         let Some((_, first)) = rows.first() else { return Ok(()) };
         let known = self.model(identity)?.map_or(first.dims(), |(_, dims)| dims);
         if let Some((_, other)) = rows.iter().find(|(_, row)| row.dims() != known) {

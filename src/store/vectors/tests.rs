@@ -21,7 +21,7 @@ fn opened(folder: &Path) -> VectorStore {
 #[test]
 fn vectors_come_back_by_text_and_model() {
     let folder = tempfile::tempdir().unwrap();
-    opened(folder.path()).keep("a/1", &[(key("x"), row(&[1.0, 0.0])), (key("y"), row(&[0.0, 1.0]))]).unwrap();
+    opened(folder.path()).save("a/1", &[(key("x"), row(&[1.0, 0.0])), (key("y"), row(&[0.0, 1.0]))]).unwrap();
     let mut store = opened(folder.path());
     let found = store.rows("a/1", &[key("y"), key("z"), key("x")]).unwrap();
     assert_eq!(found, [Some(row(&[0.0, 1.0])), None, Some(row(&[1.0, 0.0]))]);
@@ -33,11 +33,11 @@ fn vectors_come_back_by_text_and_model() {
 fn vectors_of_another_length_are_refused_and_nothing_of_their_batch_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = opened(folder.path());
-    store.keep("m", &[(key("x"), row(&[1.0, 0.0]))]).unwrap();
-    let error = store.keep("m", &[(key("y"), row(&[1.0, 2.0])), (key("z"), row(&[1.0]))]).unwrap_err();
+    store.save("m", &[(key("x"), row(&[1.0, 0.0]))]).unwrap();
+    let error = store.save("m", &[(key("y"), row(&[1.0, 2.0])), (key("z"), row(&[1.0]))]).unwrap_err();
     assert!(matches!(&error, VectorsError::Dims { known: 2, found: 1, .. }), "{error}");
     assert_eq!(store.rows("m", &[key("y")]).unwrap(), [None]);
-    let error = opened(folder.path()).keep("n", &[(key("y"), row(&[1.0, 2.0])), (key("z"), row(&[1.0]))]).unwrap_err();
+    let error = opened(folder.path()).save("n", &[(key("y"), row(&[1.0, 2.0])), (key("z"), row(&[1.0]))]).unwrap_err();
     assert!(matches!(&error, VectorsError::Dims { known: 2, found: 1, .. }), "{error}");
 }
 
@@ -45,8 +45,8 @@ fn vectors_of_another_length_are_refused_and_nothing_of_their_batch_is_kept() {
 fn texts_that_nobody_asks_for_are_let_go_after_a_month() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = opened(folder.path());
-    store.keep_on("old", &[(key("x"), row(&[1.0]))], 100).unwrap();
-    store.keep_on("m", &[(key("x"), row(&[1.0])), (key("y"), row(&[1.0]))], 100).unwrap();
+    store.save_on("old", &[(key("x"), row(&[1.0]))], 100).unwrap();
+    store.save_on("m", &[(key("x"), row(&[1.0])), (key("y"), row(&[1.0]))], 100).unwrap();
     assert_eq!(store.sweep_on(100 + MAX_UNUSED_DAYS).unwrap(), 0);
     store.rows_on("m", &[key("y")], 100 + MAX_UNUSED_DAYS).unwrap();
     assert_eq!(store.sweep_on(101 + MAX_UNUSED_DAYS).unwrap(), 2);
@@ -57,19 +57,19 @@ fn texts_that_nobody_asks_for_are_let_go_after_a_month() {
 #[test]
 fn a_damaged_database_is_set_aside_and_told() {
     let folder = tempfile::tempdir().unwrap();
-    opened(folder.path()).keep("m", &[(key("x"), row(&[1.0]))]).unwrap();
+    opened(folder.path()).save("m", &[(key("x"), row(&[1.0]))]).unwrap();
     fs::write(VectorStore::path_in(folder.path()), vec![7; 8_192]).unwrap();
     let (mut store, aside) = VectorStore::open(folder.path()).unwrap();
     assert_eq!(fs::read(aside.unwrap()).unwrap()[0], 7);
     assert_eq!(store.rows("m", &[key("x")]).unwrap(), [None]);
-    store.keep("m", &[(key("x"), row(&[1.0]))]).unwrap();
+    store.save("m", &[(key("x"), row(&[1.0]))]).unwrap();
 }
 
 #[test]
 fn a_row_that_is_none_counts_as_absent() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = opened(folder.path());
-    store.keep("m", &[(key("x"), row(&[1.0, 1.0])), (key("y"), row(&[1.0, 1.0]))]).unwrap();
+    store.save("m", &[(key("x"), row(&[1.0, 1.0])), (key("y"), row(&[1.0, 1.0]))]).unwrap();
     store.database.execute("UPDATE vectors SET row = x'00' WHERE text = ?", params![key("x").0]).unwrap();
     assert!(matches!(store.rows("m", &[key("x"), key("y")]).unwrap()[..], [None, Some(_)]));
 }
@@ -100,7 +100,7 @@ fn nobody_else_can_read_it() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let mut store = opened(folder.path());
-    store.keep("m", &[(key("x"), row(&[1.0]))]).unwrap();
+    store.save("m", &[(key("x"), row(&[1.0]))]).unwrap();
     for file in fs::read_dir(folder.path()).unwrap().flatten() {
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o077, 0, "{file:?}");
     }
@@ -117,7 +117,7 @@ fn several_may_write_at_once() {
                 let mut store = opened(folder);
                 for batch in 0..10u32 {
                     let own = (key(&format!("{writer} {batch}")), row(&[1.0, writer as f32]));
-                    store.keep("m", &[own, (key("shared"), row(&[1.0, 1.0]))]).unwrap();
+                    store.save("m", &[own, (key("shared"), row(&[1.0, 1.0]))]).unwrap();
                 }
             });
         }

@@ -623,26 +623,8 @@ mod tests {
     }
 
     const KEYS: [&str; 20] = [
-        "Left",
-        "Right",
-        "Up",
-        "Down",
-        "Home",
-        "End",
-        "Backspace",
-        "Delete",
-        "Ctrl-w",
-        "Alt-d",
-        "Ctrl-k",
-        "Ctrl-u",
-        "Ctrl-_",
-        "Ctrl-r",
-        "Ctrl-y",
-        "Enter",
-        "x",
-        "[",
-        "Alt-b",
-        "Ctrl-j",
+        "Left", "Right", "Up", "Down", "Home", "End", "Backspace", "Delete", "Ctrl-w", "Alt-d", "Ctrl-k", "Ctrl-u",
+        "Ctrl-_", "Ctrl-r", "Ctrl-y", "Enter", "x", "[", "Alt-b", "Ctrl-j",
     ];
 
     #[test]

@@ -115,25 +115,8 @@ roles! {
 
 /// The highlight classes of source code; a theme styles each as `syntax.<name>`.
 pub const SYNTAX: [&str; 19] = [
-    "keyword",
-    "function",
-    "type",
-    "string",
-    "number",
-    "comment",
-    "constant",
-    "variable",
-    "property",
-    "operator",
-    "punctuation",
-    "attribute",
-    "macro",
-    "module",
-    "tag",
-    "label",
-    "escape",
-    "heading",
-    "link",
+    "keyword", "function", "type", "string", "number", "comment", "constant", "variable", "property", "operator",
+    "punctuation", "attribute", "macro", "module", "tag", "label", "escape", "heading", "link",
 ];
 
 #[cfg(test)]

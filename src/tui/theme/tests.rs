@@ -265,13 +265,8 @@ fn themes_for_a_light_ground_say_so() {
     let light: Vec<&str> =
         Theme::builtin_names().filter(|name| Theme::builtin(name, ColorDepth::True).unwrap().is_light()).collect();
     let expected = [
-        "rhumb-light",
-        "high-contrast-light",
-        "colour-blind-light",
-        "catppuccin-latte",
-        "gruvbox-light",
-        "rose-pine-dawn",
-        "solarized-light",
+        "rhumb-light", "high-contrast-light", "colour-blind-light", "catppuccin-latte", "gruvbox-light",
+        "rose-pine-dawn", "solarized-light",
     ];
     assert_eq!(light, expected);
 }

@@ -15,7 +15,7 @@ use rhumb::config::{Overrides, Settings};
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::event::{FailedFor, HunkStatus, TurnEvent};
 use rhumb::headless::{EditArgs, EditOptions, edit_with};
-use rhumb::host::Line;
+use rhumb::host::ModelClient;
 use rhumb_llm::models::{Dollars, Prices, Tokens};
 use rhumb_llm::{ScriptedProvider, ScriptedReply};
 use rhumb_tokens::estimate_of;
@@ -111,7 +111,7 @@ pub(crate) fn perform(request: &Path) -> Result<u8, UserError> {
     };
     let client = request.oracle_reply.map(|reply| {
         let reply = ScriptedReply { match_words: Vec::new(), reply };
-        Line::new(Arc::new(ScriptedProvider::new(vec![reply], Duration::ZERO)), ORACLE_NAME.to_owned())
+        ModelClient::new(Arc::new(ScriptedProvider::new(vec![reply], Duration::ZERO)), ORACLE_NAME.to_owned())
     });
     edit_with(&root, settings, &args, EditOptions { client, no_cache: true })
 }

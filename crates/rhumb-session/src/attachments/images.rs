@@ -120,23 +120,13 @@ mod tests {
     #[test]
     fn only_what_can_be_nothing_else_is_the_path_of_a_picture() {
         for text in [
-            "/tmp/a.png",
-            "'/tmp/a b.JPG' ",
-            "~/shot.webp",
-            "file:///tmp/a%20b.png",
-            "C:\\x\\a.gif",
-            "/tmp/a\\ b.png",
+            "/tmp/a.png", "'/tmp/a b.JPG' ", "~/shot.webp", "file:///tmp/a%20b.png", "C:\\x\\a.gif", "/tmp/a\\ b.png",
             "../a.png",
         ] {
             assert!(is_picture_path(text), "{text}");
         }
         for text in [
-            "a.png",
-            "see /tmp/a.png",
-            "/tmp/a.txt",
-            "/tmp/a.png\n/tmp/b.png",
-            "",
-            "'/a.png' '/b.png'",
+            "a.png", "see /tmp/a.png", "/tmp/a.txt", "/tmp/a.png\n/tmp/b.png", "", "'/a.png' '/b.png'",
             "https://x/a.png",
         ] {
             assert!(!is_picture_path(text), "{text}");

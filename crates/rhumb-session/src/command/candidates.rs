@@ -18,20 +18,8 @@ const MOST: usize = 50;
 
 /// What git is asked for most.
 const GIT: [&str; 14] = [
-    "status",
-    "log --oneline -20",
-    "diff",
-    "show",
-    "branch",
-    "switch",
-    "stash",
-    "blame",
-    "add",
-    "restore",
-    "fetch",
-    "pull",
-    "push",
-    "tag",
+    "status", "log --oneline -20", "diff", "show", "branch", "switch", "stash", "blame", "add", "restore", "fetch",
+    "pull", "push", "tag",
 ];
 
 /// A word that the caller adds, with what it means.

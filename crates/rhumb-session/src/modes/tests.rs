@@ -280,13 +280,7 @@ fn happening() -> impl Strategy<Value = Happening> {
     prop_oneof![
         prop::sample::select(vec!["do it", "mend a.py", "see @diff and @b.py", "b.py, lib/c.py"]).prop_map(Send),
         prop::sample::select(vec![
-            "/ask",
-            "/code",
-            "/architect",
-            "/context",
-            "/architect plan it",
-            "/context find it",
-            "/help me"
+            "/ask", "/code", "/architect", "/context", "/architect plan it", "/context find it", "/help me"
         ])
         .prop_map(Command),
         prop::sample::select(vec!["", "typing"]).prop_map(Type),

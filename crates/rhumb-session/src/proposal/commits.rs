@@ -50,8 +50,8 @@ pub enum GitEffect {
     },
     /// Show what was written since the last message.
     Diff,
-    /// Commit what waits for its message without it: somebody is leaving. Nothing is reported for it.
-    Hurry,
+    /// Commit what waits for a message without it, because the program ends. There is no response.
+    FlushPendingCommits,
 }
 
 /// What came of it.

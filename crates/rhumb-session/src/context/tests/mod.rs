@@ -150,15 +150,7 @@ fn titles(prompt: &Prompt) -> Vec<&str> {
 fn chunks_come_in_the_order_that_caches_best() {
     let prompt = full().assembled("a.rs:\n");
     let expected = [
-        "system",
-        "example",
-        "doc.md",
-        "repo map",
-        "passages",
-        "history",
-        "a.rs",
-        "this request so far",
-        "draft",
+        "system", "example", "doc.md", "repo map", "passages", "history", "a.rs", "this request so far", "draft",
         "reminder",
     ];
     assert_eq!(titles(&prompt), expected);
