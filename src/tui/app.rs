@@ -209,7 +209,7 @@ impl App {
         self.layout.set_places((screen.width, screen.height), areas);
         self.lay_out_review(review);
         if let Some(overlay) = self.overlays.top_mut() {
-            overlay.component().fit(screen, self.themes.current(), &self.previews);
+            overlay.fit(screen, self.themes.current(), &self.previews);
         }
     }
 

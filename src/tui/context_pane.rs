@@ -16,7 +16,7 @@ use rhumb_text::{sanitize, width};
 use super::action::{Action, Pane};
 use super::app::{App, Editing, Task, run};
 use super::mouse::Hit;
-use super::overlay::{Overlay, Place};
+use super::overlay::{Place, SectionView};
 use super::theme::Role;
 use super::view::{ViewCache, pane_block, under_cursor};
 use super::widget::meter;
@@ -667,7 +667,7 @@ impl App {
     /// Shows the request as it will be sent, from one of its chunks on.
     pub(crate) fn view_prompt_at(&mut self, place: Option<usize>) {
         if let Some(view) = &self.session.view {
-            self.overlays.show(Overlay::prompt(&view.prompt, place));
+            self.overlays.show(SectionView::request(&view.prompt, place));
         }
     }
 

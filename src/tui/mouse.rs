@@ -382,7 +382,7 @@ mod mouse_tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::tui::overlay::Overlay;
+    use crate::tui::overlay::Confirm;
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view::{self, ViewCache};
     use rhumb_session::{Connection, Entry, Level, Session};
@@ -535,7 +535,7 @@ mod mouse_tests {
         test.app.confirm_abandoning();
         test.event(MouseEventKind::ScrollDown, 60, 17);
         test.click(60, 17);
-        assert!(matches!(test.app.overlays.top(), Some(Overlay::Confirm(_))));
+        assert!(test.app.overlays.is_top::<Confirm>());
     }
 
     const CARD: &str = "First.\n\na.py\n```\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n\nThen that.\n";

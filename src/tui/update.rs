@@ -5,7 +5,7 @@ use crossterm::event::{Event, KeyEvent};
 use super::action::{Action, Binding, Pane};
 use super::app::{App, Editing, Task, run};
 use super::key;
-use super::overlay::{Overlay, Reply};
+use super::overlay::{AskBox, ConnectBox, FileList, LogView, Reply};
 use rhumb_session::{
     ClipboardText, Command, Effect, Level, PassageCommand, Question, Response, as_command, is_command,
 };
@@ -54,8 +54,7 @@ impl App {
         self.keep_review_cursor(held.1.as_deref());
         lost.into_iter().for_each(|before| self.go_to_lost_hunks(before));
         if let Some(overlay) = self.overlays.top_mut() {
-            let map = self.session.view.as_ref().and_then(|view| view.map.as_deref());
-            overlay.refresh(&self.session.paths, map, &self.session.processes.logs, &self.previews);
+            overlay.refresh(&self.session, &self.previews);
         }
         let mut tasks = run(effects);
         tasks.extend(asked);
@@ -118,7 +117,7 @@ impl App {
         if let Some(overlay) = self.overlays.top_mut() {
             let binding = self.keys.lookup(self.focus, &name);
             let closes = matches!(binding, Binding::Action(action) if overlay.closes_by(action));
-            let reply = if closes { Reply::Close } else { overlay.component().key(key) };
+            let reply = if closes { Reply::Close } else { overlay.key(key) };
             return self.overlay_reply(reply);
         }
         if self.focus == Pane::Map && self.map.is_typing() && !self.is_global_key(&name) {
@@ -169,7 +168,7 @@ impl App {
         if is_seen || question.is_harmless(choice) {
             return self.answer(choice);
         }
-        self.overlays.show(Overlay::question(question));
+        self.overlays.show(AskBox::new(question));
         Vec::new()
     }
 
@@ -184,11 +183,7 @@ impl App {
 
     /// Hint after a key that closed the open overlay, since the user went on typing.
     fn closing_hint(&self) -> &'static str {
-        if matches!(self.overlays.top(), Some(Overlay::Connect(_))) {
-            "no model is connected; /connect helps"
-        } else {
-            QUESTION_CLOSED
-        }
+        if self.overlays.is_top::<ConnectBox>() { "no model is connected; /connect helps" } else { QUESTION_CLOSED }
     }
 
     fn paste(&mut self, text: &str) -> Vec<Task> {
@@ -198,7 +193,7 @@ impl App {
             self.overlays.close();
         }
         if let Some(overlay) = self.overlays.top_mut() {
-            overlay.component().paste(text);
+            overlay.paste(text);
             return Vec::new();
         }
         if self.focus == Pane::Map && self.map_filter_paste(text) {
@@ -234,10 +229,10 @@ impl App {
         if self.session.outside.recording.is_some() {
             return run(self.session.end_recording(false));
         }
-        if let Some(overlay) = self.overlays.clear() {
-            if let Some(before) = overlay.theme_before() {
-                self.apply_theme(before);
-            }
+        if !self.overlays.is_empty() {
+            let before = self.theme_before().map(str::to_owned);
+            before.into_iter().for_each(|before| self.apply_theme(&before));
+            self.overlays.clear();
             return Vec::new();
         }
         if let Some(effects) = self.stop_what_runs() {
@@ -271,7 +266,7 @@ impl App {
         if let Reply::Typed(key) = reply {
             return if self.typing_continues() { self.pass_key_below(key) } else { Vec::new() };
         }
-        let before = self.overlays.top().and_then(Overlay::theme_before).map(str::to_owned);
+        let before = self.theme_before().map(str::to_owned);
         if !reply.stays() {
             self.overlays.close();
         }
@@ -309,7 +304,7 @@ impl App {
             Reply::Answer(key) => self.answer(key),
             Reply::Spoken(keep) => run(self.session.end_recording(keep)),
             Reply::StopRun(number) => {
-                self.overlays.show(Overlay::logs(&self.session.processes.logs));
+                self.overlays.show(LogView::new(&self.session.processes.logs));
                 run(self.session.stop_run(number))
             }
             Reply::ShowLocations(places) => self.show_locations(places),
@@ -361,7 +356,7 @@ impl App {
             Action::FocusContext => self.focus = Pane::Context,
             Action::FocusReview => self.focus = Pane::Review,
             Action::PickFile | Action::ContextAdd => {
-                self.overlays.show(Overlay::files(&self.session.paths, self.ranked_map().map(AsRef::as_ref)))
+                self.overlays.show(FileList::new(&self.session.paths, self.ranked_map().map(AsRef::as_ref)))
             }
             Action::PickSymbol => self.open_symbols(),
             Action::SearchCode => self.open_code_search(""),
@@ -440,7 +435,7 @@ impl App {
         let text = self.composer.text();
         if text.trim().is_empty() {
             if let Some(question) = self.question_on_enter() {
-                self.overlays.show(Overlay::question(question));
+                self.overlays.show(AskBox::new(question));
             } else if self.reviewing() {
                 self.focus = Pane::Review;
             }
@@ -473,6 +468,7 @@ fn only_char(text: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::overlay::{Menu, PasteBox};
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_llm::LocalServer;
     use rhumb_llm::models::Api;
@@ -538,10 +534,10 @@ mod tests {
         press(&mut app, "F4");
         app.event(Event::Paste("a reply".into()));
         app.report(found());
-        assert!(matches!(app.overlays.top(), Some(Overlay::Paste(_))), "the pasted reply is not lost");
+        assert!(app.overlays.is_top::<PasteBox>(), "the pasted reply is not lost");
         assert!(app.hint.text().contains("found"), "{}", app.hint.text());
         press(&mut app, "Esc");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Servers(..))));
+        assert!(app.overlays.is_top::<Menu>());
         press(&mut app, "Esc");
         assert!(app.overlays.is_empty() && app.waiting_notices.is_empty(), "they are offered once");
     }
@@ -567,6 +563,6 @@ mod tests {
     fn servers_open_at_once_when_nothing_is_open() {
         let mut app = app();
         app.report(found());
-        assert!(matches!(app.overlays.top(), Some(Overlay::Servers(..))));
+        assert!(app.overlays.is_top::<Menu>());
     }
 }

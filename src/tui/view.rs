@@ -76,7 +76,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
         // The panes below an overlay do not receive mouse events.
         cache.hits = Hits::default();
         let context = OverlayContext { coloring: &mut cache.coloring, previews: &app.previews, hits: &mut cache.hits };
-        overlay.as_component().draw(frame, screen, app.theme(), context);
+        overlay.draw(frame, screen, app.theme(), context);
         blank_cut_wide_chars(frame, screen);
     }
 }

@@ -9,7 +9,7 @@ use super::reading::{NEW_LINES_ROW, Rerun, Search, StopId, is_path};
 use super::stops::{EditCard, Stop, stops};
 use crate::tui::action::{Action, Binding, Pane};
 use crate::tui::app::{App, Editing, Task, run};
-use crate::tui::overlay::{Overlay, Place};
+use crate::tui::overlay::{LogView, Place, TextView};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::markdown::links_of;
 use rhumb_session::{ClipboardText, Command, Connection, Effect, Entry, is_command, parse_command};
@@ -275,7 +275,7 @@ impl App {
                 } else {
                     "the message"
                 };
-                self.overlays.show(Overlay::text(title, text));
+                self.overlays.show(TextView::new(title, text));
             }
             _ => self.hint.set("there is nothing to open here".into()),
         }
@@ -292,7 +292,7 @@ impl App {
             || (0..self.session.transcript().len()).rev().find(is_run).filter(|_| logs.is_empty());
         match under_cursor.filter(is_run).or_else(last_of_earlier_start) {
             Some(entry) => self.open_log_of(entry),
-            None => self.overlays.show(Overlay::logs(logs)),
+            None => self.overlays.show(LogView::new(logs)),
         }
     }
 
@@ -301,10 +301,10 @@ impl App {
         let Some(Entry::Ran(ran)) = self.session.transcript().get(entry) else { return };
         let logs = &self.session.processes.logs;
         let is_held = logs.iter().any(|log| log.run == ran.run && log.line == ran.line);
-        self.overlays.show(match is_held {
-            true => Overlay::log_of(logs, ran.run),
-            false => Overlay::text(&ran.line, &ran.excerpt(" that are not kept")),
-        });
+        match is_held {
+            true => self.overlays.show(LogView::new(logs).at_run(ran.run)),
+            false => self.overlays.show(TextView::new(&ran.line, &ran.excerpt(" that are not kept"))),
+        }
     }
 
     /// Goes to the hunks of an edit in the review.

@@ -12,6 +12,7 @@ use crate::tui::app::App;
 use crate::tui::theme::Role;
 use crate::tui::view::under_cursor;
 use crate::tui::widget::edit_state;
+use crate::tui::widget::styled::marked;
 use rhumb_session::Entry;
 
 /// What stands behind a citation that leads nowhere.
@@ -127,35 +128,6 @@ fn stands_alone(text: &str, range: &Range<usize>) -> bool {
     !before.is_some_and(|c| is_part(c) || matches!(c, '/' | '-' | '.')) && !behind.is_some_and(is_part)
 }
 
-/// The line with a style over ranges of its text, which are in order, and something behind some of them.
-pub(super) fn marked(line: &Line<'static>, marks: &[(Range<usize>, Style, Option<Span<'static>>)]) -> Line<'static> {
-    let mut spans = Vec::with_capacity(line.spans.len() + marks.len() * 3);
-    let mut start = 0;
-    for span in &line.spans {
-        let end = start + span.content.len();
-        let mut at = start;
-        for (range, style, behind) in marks.iter().filter(|(range, ..)| range.start < end && start < range.end) {
-            let (from, to) = (range.start.max(start), range.end.min(end));
-            let mut push = |from: usize, to: usize, style| {
-                if let Some(text) = span.content.get(from - start..to - start).filter(|text| !text.is_empty()) {
-                    spans.push(Span::styled(text.to_owned(), style));
-                }
-            };
-            push(at, from, span.style);
-            push(from, to, span.style.patch(*style));
-            if range.end <= end {
-                spans.extend(behind.clone());
-            }
-            at = to;
-        }
-        if let Some(rest) = span.content.get(at - start..).filter(|rest| !rest.is_empty()) {
-            spans.push(Span::styled(rest.to_owned(), span.style));
-        }
-        start = end;
-    }
-    Line { spans, ..line.clone() }
-}
-
 /// Lays all of it over the lines in view.
 pub(super) fn lay_reading_marks(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: u16) {
     lay_states(lines, app, cache, usize::from(columns));
@@ -200,21 +172,7 @@ fn lay_states(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns
 
 #[cfg(test)]
 mod tests {
-    use ratatui::style::Color;
-
     use super::*;
-
-    #[test]
-    fn a_mark_may_begin_in_one_span_and_end_in_another() {
-        let (red, mark) = (Style::new().fg(Color::Red), Style::new().bg(Color::Blue));
-        let line = Line::from(vec![Span::raw("héllo "), Span::styled("world", red)]);
-        let text = line.to_string();
-        let range = text.find("lo w").map(|at| at..at + 4).unwrap();
-        let found = marked(&line, &[(range, mark, Some(Span::raw("!")))]);
-        let pieces: Vec<(&str, Style)> = found.spans.iter().map(|span| (&*span.content, span.style)).collect();
-        let plain = Style::new();
-        assert_eq!(pieces, [("hél", plain), ("lo ", mark), ("w", red.patch(mark)), ("!", plain), ("orld", red)]);
-    }
 
     #[test]
     fn a_place_within_a_longer_one_is_none() {

@@ -10,7 +10,7 @@ use crate::config::ComposerKeys;
 use crate::tui::action::Action;
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::handlers::is_long_command;
-use crate::tui::overlay::Overlay;
+use crate::tui::overlay::Menu;
 use rhumb_session::context::Mode;
 use rhumb_session::{Effect, FetchEffect, Level, is_command};
 
@@ -232,7 +232,7 @@ impl App {
             self.hint.set("there are no earlier inputs yet".into());
             return;
         }
-        self.overlays.show(Overlay::inputs(&self.session.keeping));
+        self.overlays.show(Menu::inputs(&self.session.keeping.inputs));
     }
 }
 

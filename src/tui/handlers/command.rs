@@ -3,7 +3,7 @@
 
 use crate::tui::action::{ACTIONS, Action};
 use crate::tui::app::{App, Editing, Task, run};
-use crate::tui::overlay::Overlay;
+use crate::tui::overlay::{PasteBox, VoiceMeter};
 use rhumb_session::{Command, Effect, Level, LookupEffect, ParsedLine, is_command};
 
 /// Whether a text is a command with arguments, which the user may not want to lose.
@@ -104,16 +104,17 @@ impl App {
                 self.hint.set("the model is still answering; Esc cancels the turn".into());
                 return Vec::new();
             }
-            self.overlays.show(Overlay::reply());
+            self.overlays.show(PasteBox::default());
         }
         run(self.session.command(Command::Paste(name)))
     }
 
     /// Opens, updates or closes the meter of a recording.
     pub(crate) fn show_voice(&mut self) {
-        match (&self.session.outside.recording, self.overlays.top()) {
-            (Some(recording), None | Some(Overlay::Voice(_))) => self.overlays.show(Overlay::voice(recording)),
-            (None, Some(Overlay::Voice(_))) => self.overlays.close(),
+        let is_open = self.overlays.is_top::<VoiceMeter>();
+        match &self.session.outside.recording {
+            Some(recording) if is_open || self.overlays.is_empty() => self.overlays.show(VoiceMeter::new(recording)),
+            None if is_open => self.overlays.close(),
             _ => {}
         }
     }
@@ -197,11 +198,11 @@ mod tests {
         let tasks = app.command(Command::Voice);
         assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::Record { number: 1 }))]));
         app.report(Response::Fetched(FetchResponse::RecordingProgress { number: 1, level: Some(0.5), seconds: 0.1 }));
-        assert!(matches!(app.overlays.top(), Some(Overlay::Voice(_))));
+        assert!(app.overlays.is_top::<VoiceMeter>());
         app.composer.set("say");
         let tasks = press(&mut app, "x Enter");
         assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::EndRecording { keep: true }))]));
-        assert!(matches!(app.overlays.top(), Some(Overlay::Voice(_))), "until it is written down");
+        assert!(app.overlays.is_top::<VoiceMeter>(), "until it is written down");
         app.report(Response::Fetched(FetchResponse::Spoken { number: 1, result: Ok("it loud".into()) }));
         assert!(app.overlays.is_empty());
         assert_eq!(app.composer.text(), "say it loud");

@@ -6,7 +6,7 @@ use rhumb_workspace::Direction;
 
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
-use crate::tui::overlay::{Confirm, ConfirmedAction, Overlay};
+use crate::tui::overlay::{Confirm, ConfirmedAction, ConnectBox};
 use rhumb_session::context::Mode;
 use rhumb_session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, few};
 
@@ -21,7 +21,7 @@ impl App {
         }
         match self.confirmation_for(&command) {
             Some(question) => {
-                self.overlays.push(Overlay::Confirm(question));
+                self.overlays.push(question);
                 Vec::new()
             }
             None => self.command(command),
@@ -56,19 +56,15 @@ impl App {
             &format!("{verb} it in {files}"),
             ConfirmedAction::Run(Box::new(command)),
         );
-        self.overlays.show(Overlay::Confirm(question));
+        self.overlays.show(question);
         Vec::new()
     }
 
     /// Whether a key that answers nothing belongs to the composer: a question opened while the user was typing.
     pub(crate) fn typing_continues(&self) -> bool {
         let is_over_composer = self.focus == Pane::Chat && !self.chat.is_reading() && self.overlays.len() <= 1;
-        let leaves_typing = match self.overlays.top() {
-            Some(Overlay::Confirm(_)) => true,
-            Some(Overlay::Connect(connect)) => connect.leaves_typing(),
-            _ => false,
-        };
-        is_over_composer && leaves_typing
+        is_over_composer
+            && (self.overlays.is_top::<Confirm>() || self.overlays.top_as().is_some_and(ConnectBox::leaves_typing))
     }
 
     /// Does what was said yes to.
@@ -108,7 +104,7 @@ impl App {
         let question = Confirm::new("abandon the review?", text)
             .way('y', &format!("abandon {what}"), ConfirmedAction::Abandon)
             .stay("keeps it");
-        self.overlays.push(Overlay::Confirm(question));
+        self.overlays.push(question);
     }
 
     /// Leaves, after a question if something would be lost or is under way.
@@ -121,7 +117,7 @@ impl App {
             .way('y', "leave", ConfirmedAction::Quit)
             .stay("stays")
             .again(self.keys.of(Action::Quit));
-        self.overlays.push(Overlay::Confirm(question));
+        self.overlays.push(question);
         Vec::new()
     }
 
@@ -269,7 +265,7 @@ mod tests {
         let restore = CommitPlan::Restore("0123456789".into());
         let write = last_write().map(|write| UndoPreview { direction: Direction::Redo, commit: restore, ..write });
         let (mut app, _) = asked_by("/redo", Direction::Redo, write);
-        let Some(Overlay::Confirm(question)) = app.overlays.top() else { panic!("nothing is asked") };
+        let question = app.overlays.top_as::<Confirm>().expect("a question");
         let asked = format!("{question:?}");
         assert!(asked.contains("redo the last write?") && asked.contains("Commit 0123456 "), "{asked}");
         let tasks = app.event(Event::Key(key::parse("y").unwrap()));
@@ -279,7 +275,7 @@ mod tests {
     #[test]
     fn undo_names_the_files_and_the_commit_before_it_is_done() {
         let (mut app, _) = asked(last_write());
-        let Some(Overlay::Confirm(question)) = app.overlays.top() else { panic!("nothing is asked") };
+        let question = app.overlays.top_as::<Confirm>().expect("a question");
         let asked = format!("{question:?}");
         assert!(asked.contains("5 files: a.rs, b.rs, c.rs and 2 more") && asked.contains("Say hello"), "{asked}");
         assert!(asked.contains("Commit 0123456") && asked.contains("is dropped from the branch"), "{asked}");

@@ -4,7 +4,7 @@ use rhumb_edit::review::EditState;
 
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::App;
-use crate::tui::overlay::{HelpRow, HelpSection, Overlay};
+use crate::tui::overlay::{HelpRow, HelpSection, HelpView};
 use rhumb_session::{COMMANDS, Connection, Group, origin};
 
 impl App {
@@ -26,7 +26,7 @@ impl App {
         let closes =
             [Action::Help, Action::HelpHere].into_iter().flat_map(|action| self.keys.of(action).iter().cloned());
         let title = if with_commands { "keys and commands" } else { "keys" };
-        self.overlays.show(Overlay::help(title, sections, closes.collect()));
+        self.overlays.show(HelpView::new(title, sections, closes.collect()));
     }
 
     /// The first page: what the pane is for, and what is likely wanted.

@@ -1,7 +1,7 @@
 //! Shows the notices of the session.
 
 use crate::tui::app::{App, Task};
-use crate::tui::overlay::Overlay;
+use crate::tui::overlay::{ConnectBox, Menu, PasteBox, SectionView, SessionList, TextView};
 use rhumb_session::Notice;
 
 impl App {
@@ -38,28 +38,28 @@ impl App {
             Notice::InsertDictated(words) => return Ok(self.typed(|app| app.composer.insert_words(&words))),
             Notice::PastedText(text) => {
                 // A text that was copied in the app is not a reply.
-                if let Some(Overlay::Paste(place)) = self.overlays.top_mut()
+                if let Some(place) = self.overlays.top_as_mut::<PasteBox>()
                     && !self.history.has_copied(&text)
                 {
                     place.fill(&text);
                 }
             }
             Notice::PastedImage => {
-                if matches!(self.overlays.top(), Some(Overlay::Paste(place)) if place.is_untouched()) {
+                if self.overlays.top_as().is_some_and(PasteBox::is_untouched) {
                     self.overlays.close();
                 }
             }
             Notice::Run(command) => return Ok(self.command(command)),
             Notice::ChooseSession(query, lines) => {
-                if let Some(Overlay::Sessions(open)) = self.overlays.top_mut() {
-                    open.refresh(&lines);
+                if let Some(open) = self.overlays.top_as_mut::<SessionList>() {
+                    open.set_lines(&lines);
                 } else if self.overlays.is_empty() {
-                    self.overlays.show(Overlay::sessions(&query, &lines));
+                    self.overlays.show(SessionList::new(&query, &lines));
                 } else {
                     return Err(Notice::ChooseSession(query, lines));
                 }
             }
-            Notice::Connect(request) if matches!(self.overlays.top(), None | Some(Overlay::Connect(_))) => {
+            Notice::Connect(request) if self.overlays.is_empty() || self.overlays.is_top::<ConnectBox>() => {
                 return Ok(self.open_connection(&request));
             }
             Notice::ChooseServer(_) if !self.overlays.is_empty() => {
@@ -75,11 +75,11 @@ impl App {
     /// Opens the overlay of a notice.
     fn open_notice(&mut self, notice: Notice) {
         match notice {
-            Notice::Diff(page) => return self.overlays.show(Overlay::changes(&page.title, &page.text)),
-            Notice::Page(page) => self.overlays.show(Overlay::table(&page.title, &page.text)),
+            Notice::Diff(page) => return self.overlays.show(SectionView::diff(&page.title, &page.text)),
+            Notice::Page(page) => self.overlays.show(TextView::new(&page.title, &page.text).table()),
             Notice::Settings(rows, query) => self.show_settings(rows, &query),
             Notice::ChooseModel(part, query) => self.open_models(part, &query),
-            Notice::ChooseServer(servers) => self.overlays.show(Overlay::servers(servers)),
+            Notice::ChooseServer(servers) => self.overlays.show(Menu::servers(&servers)),
             _ => return,
         }
         self.hint.clear();

@@ -2,7 +2,9 @@
 
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task, run};
-use crate::tui::overlay::{CodeSearch, ConnectBox, LineBox, LineFor, Overlay, PreviewTarget, Reply};
+use crate::tui::overlay::{
+    AskBox, CodeSearch, ConnectBox, LineBox, LineFor, PreviewTarget, Reply, SessionList, SymbolList,
+};
 use crate::tui::widget::picker::{RankJob, Ranked};
 use rhumb_session::{
     Command, ConnectRequest, Connection, Effect, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse,
@@ -13,14 +15,14 @@ impl App {
     /// Opens the list of the repository's definitions.
     pub(crate) fn open_symbols(&mut self) {
         match &self.session.symbols {
-            Some(graph) => self.overlays.show(Overlay::symbols(graph, self.ranked_map().map(AsRef::as_ref))),
+            Some(graph) => self.overlays.show(SymbolList::new(graph, self.ranked_map().map(AsRef::as_ref))),
             None => self.hint.set("the repository is still being read".into()),
         }
     }
 
     /// Requests the preview of the item under the cursor of a list.
     pub(crate) fn request_previews(&mut self) -> Vec<Task> {
-        match self.overlays.top().and_then(Overlay::preview) {
+        match self.overlays.top().and_then(|overlay| overlay.preview()) {
             Some(PreviewTarget::File(path, _)) => self.previews.want(&path).into_iter().collect(),
             Some(PreviewTarget::Session(number)) if self.overlays.note_session(Some(number)) => {
                 run(self.session.peek_session(number))
@@ -34,14 +36,12 @@ impl App {
         let Response::Persisted(report) = report else { return };
         if let PersistenceResponse::Peeked(number, said) = report {
             self.overlays.note_session(None);
-            for overlay in self.overlays.iter_mut() {
-                if let Overlay::Sessions(sessions) = overlay {
-                    sessions.note(*number, said.clone());
-                }
+            if let Some(sessions) = self.overlays.find_mut::<SessionList>() {
+                sessions.note(*number, said.clone());
             }
         } else if let PersistenceResponse::Listed(_, lines) = report
             && lines.is_empty()
-            && matches!(self.overlays.top(), Some(Overlay::Sessions(_)))
+            && self.overlays.is_top::<SessionList>()
         {
             self.overlays.close();
         }
@@ -49,15 +49,13 @@ impl App {
 
     /// A ranking of the open list that must run on another thread.
     pub fn take_rank_job(&mut self) -> Option<RankJob> {
-        self.overlays.top_mut()?.component().picker()?.take_job()
+        self.overlays.top_mut()?.picker()?.take_job()
     }
 
     /// Passes the result of such a ranking to the list.
     pub fn ranked(&mut self, ranked: Ranked) -> Vec<Task> {
-        if let Some(overlay) = self.overlays.top_mut() {
-            if let Some(picker) = overlay.component().picker() {
-                picker.put(ranked);
-            }
+        if let Some(picker) = self.overlays.top_mut().and_then(|overlay| overlay.picker()) {
+            picker.put(ranked);
         }
         self.request_previews()
     }
@@ -65,7 +63,7 @@ impl App {
     /// Handles a click on a row of the top overlay.
     pub fn click_in_overlay(&mut self, row: usize, double: bool) -> Vec<Task> {
         let Some(overlay) = self.overlays.top_mut() else { return Vec::new() };
-        let reply = overlay.component().click(row, double);
+        let reply = overlay.click(row, double);
         let mut tasks = self.overlay_reply(reply);
         tasks.extend(self.request_previews());
         tasks
@@ -74,7 +72,7 @@ impl App {
     /// Scrolls the top overlay by `by` lines.
     pub fn wheel_in_overlay(&mut self, by: isize) -> Vec<Task> {
         if let Some(overlay) = self.overlays.top_mut() {
-            overlay.component().wheel(by);
+            overlay.wheel(by);
         }
         self.request_previews()
     }
@@ -89,12 +87,12 @@ impl App {
             Reply::Copy(clip) => vec![Task::Copy(clip)],
             Reply::Fork(number) => run(self.session.fork_session(number)),
             Reply::AskFirst(question) => {
-                self.overlays.push(Overlay::Confirm(*question));
+                self.overlays.push(*question);
                 Vec::new()
             }
             Reply::AskLine(what, start) => {
                 let line = self.line_for(what, &start);
-                self.overlays.push(Overlay::Line(line));
+                self.overlays.push(line);
                 Vec::new()
             }
             Reply::ChangeSetting(row) => self.change_setting(&row),
@@ -141,7 +139,7 @@ impl App {
     /// Closes the open question if it is settled.
     pub(crate) fn close_settled_question(&mut self) {
         // A letter must answer the visible question: the next question may be whether to run a command.
-        if let Some(Overlay::Ask(open)) = self.overlays.top()
+        if let Some(open) = self.overlays.top_as::<AskBox>()
             && !self.session.put_first(open.asked())
         {
             self.overlays.close();
@@ -153,7 +151,7 @@ impl App {
     /// who has begun to type must not answer it with a letter, so elsewhere it stays above the composer.
     pub(crate) fn open_question(&mut self) {
         if self.overlays.is_empty() && self.focus == Pane::Review && self.sequence.is_empty() {
-            let question = self.session.questions().first().map(Overlay::question);
+            let question = self.session.questions().first().map(AskBox::new);
             question.into_iter().for_each(|question| self.overlays.show(question));
         }
     }
@@ -167,7 +165,7 @@ impl App {
             Connection::Demo | Connection::None => None,
         };
         self.sequence.clear();
-        self.overlays.show(Overlay::Connect(Box::new(ConnectBox::new(request, connected))));
+        self.overlays.show(ConnectBox::new(request, connected));
         run(self.session.search_connections())
     }
 
@@ -188,7 +186,7 @@ impl App {
     /// Shows the connections that were found. The overlay closes when a model was just connected.
     pub(crate) fn note_connecting(&mut self, is_connected: bool) {
         self.refresh_connecting();
-        if is_connected && matches!(self.overlays.top(), Some(Overlay::Connect(_))) {
+        if is_connected && self.overlays.is_top::<ConnectBox>() {
             self.overlays.close();
             self.hint.set(match (&self.session.connection, self.composer.is_empty()) {
                 (Connection::Remote { model, .. }, true) => format!("{model} is connected"),
@@ -199,8 +197,8 @@ impl App {
     }
 
     fn refresh_connecting(&mut self) {
-        if let Some(Overlay::Connect(connect)) = self.overlays.top_mut() {
-            connect.refresh(&self.session.connecting);
+        if let Some(connect) = self.overlays.top_as_mut::<ConnectBox>() {
+            connect.update(&self.session.connecting);
         }
     }
 }
@@ -208,15 +206,12 @@ impl App {
 impl App {
     /// Opens the search with a query, which may be empty.
     pub(crate) fn open_code_search(&mut self, words: &str) {
-        self.overlays.show(Overlay::Search(Box::new(CodeSearch::new(words))));
+        self.overlays.show(CodeSearch::new(words));
     }
 
     /// The search, if it is open, even below another overlay.
     fn code_search(&mut self) -> Option<&mut CodeSearch> {
-        self.overlays.iter_mut().find_map(|overlay| match overlay {
-            Overlay::Search(search) => Some(&mut **search),
-            _ => None,
-        })
+        self.overlays.find_mut()
     }
 
     /// Requests the passages if the query has changed or the index has grown.
@@ -322,7 +317,7 @@ mod tests {
         assert_eq!(low.matches("opens it").count(), 1, "{low}");
         assert!(!low.contains("Alt-y"), "{low}");
         press(&mut app, "Alt-y");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Ask(_))) && app.session.questions().len() == 1);
+        assert!(app.overlays.is_top::<AskBox>() && app.session.questions().len() == 1);
         app.overlays.close();
         let high = shown(&mut app, 40, 30);
         assert!(high.contains("Alt-y yes") && !high.contains("opens it"), "{high}");
@@ -354,7 +349,7 @@ mod tests {
         let title = "Your message mentions a.py (7 tokens).".to_owned();
         app.session.questions_mut().push_back(Question { subject, title, text: String::new(), choices });
         press(&mut app, "Enter");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Ask(_))));
+        assert!(app.overlays.is_top::<AskBox>());
         press(&mut app, "Esc");
         let file = FileProposal {
             path: "a.py".into(),

@@ -7,7 +7,7 @@ use crate::config::{ComposerKeys, DiffView, LayoutChoice, typed_value};
 use crate::host::KEYS;
 use crate::tui::action::KeyMap;
 use crate::tui::app::{App, Task, run};
-use crate::tui::overlay::{Confirm, ConfirmedAction, LineBox, LineFor, Overlay};
+use crate::tui::overlay::{Confirm, ConfirmedAction, LineBox, LineFor, Menu, SettingsList, TextView};
 use rhumb_session::{Level, ModelUse, SettingRow, parse_command};
 
 /// Origin that is shown for settings that were changed in the app.
@@ -22,7 +22,7 @@ impl App {
             }
         }
         // Names of commands have hyphens where those of settings have underscores.
-        self.overlays.show(Overlay::settings(rows, &query.trim().replace('-', "_")));
+        self.overlays.show(SettingsList::new(rows, &query.trim().replace('-', "_")));
     }
 
     /// Handles Enter on a setting: a switch is toggled, a choice takes its next value, other settings open an input.
@@ -42,7 +42,7 @@ impl App {
                 let text = [row.help.clone(), format!("It takes {}.", row.kind.expected())];
                 let start = row.value.trim_matches('"').to_owned();
                 let what = LineFor::Setting(row.name.clone());
-                self.overlays.push(Overlay::Line(LineBox::new(&row.name, text, &start, what)));
+                self.overlays.push(LineBox::new(&row.name, text, &start, what));
                 Vec::new()
             }
         }
@@ -50,7 +50,7 @@ impl App {
 
     /// Handles a value that was typed for a setting. An invalid value is reported in the input.
     pub(crate) fn setting_typed(&mut self, name: &str, text: &str) -> Vec<Task> {
-        let Some(Overlay::Settings(list)) = self.overlays.top() else { return Vec::new() };
+        let Some(list) = self.overlays.top_as::<SettingsList>() else { return Vec::new() };
         let Some(row) = list.row(name).cloned() else { return Vec::new() };
         match typed_value(name, text) {
             Ok(value) => self.set(&row, &value),
@@ -58,7 +58,7 @@ impl App {
                 let told = [row.help.clone(), format!("It takes {}.", row.kind.expected())];
                 let mut line = LineBox::new(name, told, text, LineFor::Setting(name.to_owned()));
                 line.refuse(&format!("That is not taken: {why}."));
-                self.overlays.push(Overlay::Line(line));
+                self.overlays.push(line);
                 Vec::new()
             }
         }
@@ -71,7 +71,7 @@ impl App {
             return Vec::new();
         };
         self.changed_settings.insert(row.name.clone(), value.to_owned());
-        if let Some(Overlay::Settings(list)) = self.overlays.top_mut() {
+        if let Some(list) = self.overlays.top_as_mut::<SettingsList>() {
             list.change(&row.name, value, THIS_SESSION);
         }
         self.hint.set(format!("{} = {value}, until you leave", row.name));
@@ -105,7 +105,7 @@ impl App {
         let confirmed_action = ConfirmedAction::Keep(row.name.clone(), Some(value.to_owned()));
         let question =
             Confirm::new("keep the setting?", text).way('y', "write it", confirmed_action).stay("writes nothing");
-        self.overlays.push(Overlay::Confirm(question));
+        self.overlays.push(question);
     }
 
     /// Asks whether a setting shall be taken out of the user's file.
@@ -123,14 +123,14 @@ impl App {
         let question = Confirm::new("back to the default?", text)
             .way('y', "take it out", ConfirmedAction::Keep(row.name.clone(), None))
             .stay("leaves it there");
-        self.overlays.push(Overlay::Confirm(question));
+        self.overlays.push(question);
     }
 
     /// Writes a setting, or takes it out; what can count now does.
     pub(crate) fn keep_setting(&mut self, name: String, value: Option<String>) -> Vec<Task> {
         let mut tasks = value.as_ref().and_then(|value| self.apply_setting(&name, value)).unwrap_or_default();
         self.changed_settings.remove(&name);
-        if let Some(Overlay::Settings(list)) = self.overlays.top_mut()
+        if let Some(list) = self.overlays.top_as_mut::<SettingsList>()
             && let Some(row) = list.row(&name).cloned()
         {
             let origin = if value.is_some() { row.place.as_str() } else { "default" };
@@ -214,7 +214,7 @@ impl App {
             return;
         }
         let title = format!("repo map · {} of {} tokens", map.tokens, map.budget);
-        self.overlays.show(Overlay::text(&title, &map.text));
+        self.overlays.show(TextView::new(&title, &map.text));
     }
 
     /// Opens the list of models to choose one from.
@@ -224,7 +224,7 @@ impl App {
             let hint = "rhumb models lists those that are known; /model NAME asks one by its name.";
             self.session.tell(Level::Info, "The server has no list of its models.", hint);
         } else {
-            self.overlays.show(Overlay::models(models, part, query));
+            self.overlays.show(Menu::models(models, part, query));
         }
     }
 
@@ -280,7 +280,7 @@ mod tests {
         let mut app = app(vec![row("diff_words", "true"), row("layout", "\"auto\"")]);
         press(&mut app, "Enter Down Enter");
         assert!(!app.display.diff_words && app.display.layout == LayoutChoice::Columns);
-        let Some(Overlay::Settings(list)) = app.overlays.top() else { panic!("the list") };
+        let list = app.overlays.top_as::<SettingsList>().expect("the list");
         assert_eq!(list.row("layout").unwrap().origin, "this session");
     }
 
@@ -288,18 +288,18 @@ mod tests {
     fn what_counts_only_from_the_start_is_asked_for_and_written() {
         let mut app = app(vec![row("test", "false")]);
         press(&mut app, "Enter");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Confirm(_))));
+        assert!(app.overlays.is_top::<Confirm>());
         let tasks = press(&mut app, "y");
         let order = LookupEffect::KeepSetting("test".into(), Some("true".into()));
         assert_eq!(tasks, [Task::Run(Effect::Lookup(order))]);
-        assert!(matches!(app.overlays.top(), Some(Overlay::Settings(_))), "back where one was");
+        assert!(app.overlays.is_top::<SettingsList>(), "back where one was");
     }
 
     #[test]
     fn a_wrong_value_is_told_where_it_was_typed() {
         let mut app = app(vec![row("verify_rounds", "3")]);
         press(&mut app, "Enter Backspace x Enter");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Line(_))));
+        assert!(app.overlays.is_top::<LineBox>());
         press(&mut app, "Backspace 5 Enter");
         assert_eq!(app.session.processes.rounds, 5);
     }
@@ -308,7 +308,7 @@ mod tests {
     fn nothing_is_written_without_a_yes_or_where_no_file_is_meant() {
         let mut app = app(vec![SettingRow { place: String::new(), ..row("test", "false") }]);
         assert_eq!(press(&mut app, "Enter y"), []);
-        assert!(matches!(app.overlays.top(), Some(Overlay::Settings(_))));
+        assert!(app.overlays.is_top::<SettingsList>());
     }
 }
 
@@ -317,6 +317,7 @@ mod showing_tests {
     use crossterm::event::Event;
 
     use super::*;
+    use crate::tui::overlay::PasteBox;
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_session::{Connection, LookupResponse, ModelRow, ModelUse, Page, Response, Session};
@@ -352,9 +353,9 @@ mod showing_tests {
         let mut app = app();
         press(&mut app, "F4");
         app.report(Response::LookedUp(LookupResponse::Page(Page { title: "doctor".into(), text: "✓ all".into() })));
-        assert!(matches!(app.overlays.top(), Some(Overlay::Paste(_))));
+        assert!(app.overlays.is_top::<PasteBox>());
         press(&mut app, "Esc");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Read(_))));
+        assert!(app.overlays.is_top::<TextView>());
     }
 
     #[test]

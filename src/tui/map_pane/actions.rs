@@ -9,7 +9,7 @@ use super::{MapRow, MapText};
 use crate::tui::action::{Action, Binding, Scope};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::key;
-use crate::tui::overlay::{LocationView, Overlay, Place};
+use crate::tui::overlay::{ExplanationView, LocationView, Place};
 use rhumb_session::context::map_budget;
 use rhumb_session::{Effect, LookupEffect, LookupResponse, MAP_BUDGET_STEP, MapIdentity, Response};
 
@@ -317,7 +317,7 @@ impl App {
                 self.map.filtered(&map.0, query, found.clone());
             }
             Response::LookedUp(LookupResponse::Whence { map, place, symbol, whence }) => {
-                if let Some(Overlay::Why(why)) = self.overlays.top_mut() {
+                if let Some(why) = self.overlays.top_as_mut::<ExplanationView>() {
                     why.answer(map, (*place, *symbol), whence);
                 }
             }
@@ -330,15 +330,14 @@ impl App {
         let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
         let Some(map) = self.ranked_map().cloned() else { return Vec::new() };
         let map = MapIdentity(map);
-        self.overlays.show(Overlay::why(&map, place, symbol));
+        self.overlays.show(ExplanationView::new(&map, place, symbol));
         vec![Task::Run(Effect::Lookup(LookupEffect::Whence { map, place, symbol }))]
     }
 
     /// Asks so again, if the map is a newer one.
     pub(crate) fn update_explanation(&mut self) -> Option<Task> {
         let map = MapIdentity(self.ranked_map()?.clone());
-        let Some(Overlay::Why(why)) = self.overlays.top_mut() else { return None };
-        let (place, symbol) = why.follow(&map)?;
+        let (place, symbol) = self.overlays.top_as_mut::<ExplanationView>()?.follow(&map)?;
         Some(Task::Run(Effect::Lookup(LookupEffect::Whence { map, place, symbol })))
     }
 
@@ -358,7 +357,7 @@ impl App {
     pub(crate) fn show_locations(&mut self, places: Vec<Place>) -> Vec<Task> {
         let wanted: Vec<Task> = places.iter().filter_map(|place| self.previews.want(&place.path)).collect();
         let keys = [Action::MapAdd, Action::MapEdit].map(|action| self.keys.first(action).to_owned());
-        self.overlays.push(Overlay::Locations(LocationView::new(places, keys)));
+        self.overlays.push(LocationView::new(places, keys));
         wanted
     }
 

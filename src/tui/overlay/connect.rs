@@ -1,27 +1,24 @@
 //! Connecting a model: where keys and servers were looked for, the list of possible connections, and an input for a
 //! key. Text typed over the list goes to the composer, so that the overlay does not block the start.
 
-use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
-use crate::tui::previews::Previews;
-
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
+use rhumb_session::{ConnectRequest, Connecting, Failure, KeySearch, KeyedProvider, ModelUse, NewKey};
 use rhumb_text::{sanitize, width, wrap};
 
-use super::{Reply, centred, window};
+use super::{Overlay, OverlayContext, Reply, centred, inner_area, window};
 use crate::tui::mouse::{Hit, Hits};
+use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::SecretInput;
 use crate::tui::widget::list_window::ListWindow;
-use crate::tui::widget::styled::fill;
-use rhumb_session::{ConnectRequest, Connecting, Failure, ModelUse, NewKey};
-use rhumb_session::{KeySearch, KeyedProvider};
+use crate::tui::widget::styled::{cells, clipped, fill};
 
 /// The widest that it gets, borders included.
 const MAX_WIDTH: u16 = 84;
@@ -77,7 +74,7 @@ impl ConnectBox {
     }
 
     /// Takes in what was found meanwhile.
-    pub fn refresh(&mut self, now: &Connecting) {
+    pub fn update(&mut self, now: &Connecting) {
         if std::mem::replace(&mut self.checking, now.checking) && !now.checking {
             self.refused = now.refused.as_ref().map_or_else(String::new, told);
         }
@@ -182,8 +179,7 @@ impl ConnectBox {
     /// The area of the box with its list, and how many of the `lines` of text above the list it shows.
     fn list_area(&self, screen: Rect, lines: usize) -> (Rect, u16) {
         let lines = lines.min(usize::from(screen.height.saturating_sub(4)).saturating_sub(MIN_ROWS));
-        let height = u16::try_from(lines + self.rows.len() + 4).unwrap_or(u16::MAX).min(screen.height);
-        (centred(screen, screen.width.min(MAX_WIDTH), height), u16::try_from(lines).unwrap_or(u16::MAX))
+        (centred(screen, screen.width.min(MAX_WIDTH), cells(lines + self.rows.len() + 4)), cells(lines))
     }
 
     /// The areas of text, gap, list and hint, in the space inside the frame.
@@ -214,7 +210,7 @@ impl ConnectBox {
             hits.add(Rect { y, height: 1, ..list }, Hit::Item(at));
         }
         let keys = " ↑↓ move · Enter choose · Esc close · letters go to the message";
-        frame.render_widget(Line::styled(width::clip(keys, columns).into_owned(), theme.style(Role::Muted)), hint);
+        frame.render_widget(clipped(keys, columns, theme.style(Role::Muted)), hint);
     }
 
     /// What is to be known before a key is entered.
@@ -239,7 +235,7 @@ impl ConnectBox {
 
     fn draw_field(&self, frame: &mut Frame<'_>, screen: Rect, wide: u16, text: Vec<Line<'static>>, theme: &Theme) {
         let Some(field) = &self.field else { return };
-        let height = u16::try_from(text.len() + 5).unwrap_or(u16::MAX).min(screen.height);
+        let height = cells(text.len() + 5).min(screen.height);
         let title = format!(" a key for {} ", sanitize::visible_line(&field.provider.name));
         let inner = window(frame, centred(screen, wide, height), &title, theme);
         let parts = [Constraint::Fill(1), Constraint::Length(1), Constraint::Length(1), Constraint::Length(1)];
@@ -247,25 +243,13 @@ impl ConnectBox {
         // The last lines say what is wrong.
         let first = text.len().saturating_sub(usize::from(body.height));
         frame.render_widget(Paragraph::new(text.into_iter().skip(first).collect::<Vec<_>>()), body);
-        let prompt = " › ";
-        let room = usize::from(line.width).saturating_sub(width::columns(prompt) + 1);
-        let masked = field.input.masked(room);
-        let at = width::columns(prompt) + width::columns(&masked);
-        let entered = Line::from(vec![
-            Span::styled(prompt, theme.style(Role::Accent)),
-            Span::styled(masked, theme.style(Role::Overlay)),
-        ]);
-        frame.render_widget(entered, line);
-        let x = line.x.saturating_add(u16::try_from(at).unwrap_or(u16::MAX)).min(line.right().saturating_sub(1));
-        frame.set_cursor_position(Position { x, y: line.y });
+        field.input.draw(frame, Rect { x: line.x + 1, width: line.width.saturating_sub(1), ..line }, theme);
         let keys = " Type or paste the key · Enter take it · Ctrl-u empty · Esc back";
-        let keys = width::clip(keys, usize::from(hint.width)).into_owned();
-        frame.render_widget(Line::styled(keys, theme.style(Role::Muted)), hint);
+        frame.render_widget(clipped(keys, hint.width, theme.style(Role::Muted)), hint);
     }
 }
 
-impl OverlayComponent for ConnectBox {
-    /// Takes a key.
+impl Overlay for ConnectBox {
     fn key(&mut self, key: KeyEvent) -> Reply {
         if self.field.is_some() {
             return self.field_key(key);

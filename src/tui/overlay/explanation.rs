@@ -1,23 +1,20 @@
 //! Explains the rank of a file or a symbol in the map: the contributions to its score, and the references with the
 //! largest weights.
 
-use crate::tui::overlay::{OverlayComponent, OverlayContext};
-use crate::tui::previews::Previews;
-
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{Contribution, Explanation, LocatedReference};
+use rhumb_session::MapIdentity;
 use rhumb_text::{sanitize, width};
 
-use super::{Place, Reply, centred, window};
+use super::{Overlay, OverlayContext, Place, Reply, centred, window};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::view::under_cursor;
 use crate::tui::widget::list_window::ListWindow;
-use rhumb_session::MapIdentity;
 
 /// Cells of a gauge.
 const GAUGE: usize = 8;
@@ -139,8 +136,7 @@ impl ExplanationView {
     }
 }
 
-impl OverlayComponent for ExplanationView {
-    /// Takes a key.
+impl Overlay for ExplanationView {
     fn key(&mut self, key: KeyEvent) -> Reply {
         match key::name(key).as_str() {
             "j" | "Down" => self.window.step(1),
@@ -157,8 +153,6 @@ impl OverlayComponent for ExplanationView {
     fn wheel(&mut self, by: isize) {
         self.window.scroll(by);
     }
-
-    fn fit(&mut self, _: Rect, _: &Theme, _: &Previews) {}
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
         let columns = screen.width.saturating_sub(4).min(90);

@@ -1,22 +1,20 @@
 //! A view of locations in files, such as definitions or uses, in colours and with the lines around them.
 
-use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
-use crate::tui::previews::Previews;
-
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
-use rhumb_text::{lines, sanitize, width, wrap};
+use rhumb_session::Speaker;
+use rhumb_text::{lines, sanitize, width};
 
-use super::{Reply, centred, window};
+use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
 use crate::tui::key;
-use crate::tui::previews::Preview;
+use crate::tui::previews::{Preview, Previews};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::file_preview;
 use crate::tui::widget::file_preview::Marked;
-use rhumb_session::Speaker;
+use crate::tui::widget::styled::{clipped, wrapped};
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,29 +105,20 @@ impl LocationView {
     }
 }
 
-impl OverlayComponent for LocationView {
-    /// Takes a key.
+impl Overlay for LocationView {
     fn key(&mut self, key: KeyEvent) -> Reply {
-        let page = isize::try_from(self.rows.saturating_sub(1).max(1)).unwrap_or(1);
         match key::name(key).as_str() {
             "n" | "]" | "Right" => self.turn(true),
             "p" | "N" | "[" | "Left" => self.turn(false),
-            "j" | "Down" => self.moved += 1,
-            "k" | "Up" => self.moved -= 1,
-            "PageDown" | "Space" | "Ctrl-d" => self.moved += page,
-            "PageUp" | "Ctrl-u" => self.moved -= page,
-            "Home" | "g" => self.moved = isize::MIN / 2,
-            "End" | "G" => self.moved = isize::MAX / 2,
             "Esc" | "q" | "Enter" => return Reply::Close,
-            name => {
-                let place = self.place().cloned();
-                let [add, edit] = &self.keys;
-                return match place {
-                    Some(place) if name == add => Reply::Add(vec![place.path]),
-                    Some(place) if name == edit => Reply::Edit(place.path, place.line.map_or(1, |line| line as usize)),
-                    _ => Reply::Stay,
-                };
-            }
+            name => match (scroll_by(name, self.rows.saturating_sub(1)), self.place().cloned()) {
+                (Some(by), _) => self.moved = self.moved.saturating_add(by),
+                (None, Some(place)) if name == self.keys[0] => return Reply::Add(vec![place.path]),
+                (None, Some(place)) if name == self.keys[1] => {
+                    return Reply::Edit(place.path, place.line.map_or(1, |line| line as usize));
+                }
+                _ => {}
+            },
         }
         Reply::Stay
     }
@@ -153,25 +142,22 @@ impl OverlayComponent for LocationView {
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
         let OverlayContext { coloring, previews, .. } = context;
         let area = Self::area(screen);
-        let Some(place) = self.place().cloned() else { return };
-        let inner = window(frame, area, &self.title(&place, usize::from(area.width.saturating_sub(4))), theme);
+        let Some(place) = self.place() else { return };
+        let inner = window(frame, area, &self.title(place, usize::from(area.width.saturating_sub(4))), theme);
         let [body, hints] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(inner);
-        let hint = |text: String| {
-            Line::styled(width::clip(&text, usize::from(hints.width)).into_owned(), theme.style(Role::Muted))
-        };
-        frame.render_widget(hint(self.hint()), hints);
+        let hint = |text: &str| clipped(text, hints.width, theme.style(Role::Muted));
+        frame.render_widget(hint(&self.hint()), hints);
         match previews.get(&place.path) {
             Some(Preview::Text(text)) => {
-                let text = std::sync::Arc::clone(text);
                 let marked = place.marked();
-                let (_, first) = self.first(lines::split(&text).len(), marked);
-                file_preview::draw_from(frame, body, (&place.path, &text), (first, marked), coloring, theme);
+                let (_, first) = self.first(lines::split(text).len(), marked);
+                file_preview::draw_from(frame, body, (&place.path, text), (first, marked), coloring, theme);
             }
             Some(Preview::None(reason)) => {
                 let text = Line::styled(sanitize::visible_line(reason).into_owned(), theme.style(Role::Warning));
                 frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), body);
             }
-            Some(Preview::Reading) | None => frame.render_widget(hint("reading …".into()), body),
+            Some(Preview::Reading) | None => frame.render_widget(hint("reading …"), body),
         }
     }
 }
@@ -190,14 +176,14 @@ pub(super) fn draw_file_peek(
     frame: &mut Frame<'_>,
     area: Rect,
     at: (&str, Option<Marked>),
-    overlay_context: &mut OverlayContext<'_>,
+    context: OverlayContext<'_>,
     theme: &Theme,
 ) {
     let (path, marked) = at;
-    let word = match overlay_context.previews.get(path) {
+    let word = match context.previews.get(path) {
         Some(Preview::Text(text)) if text.is_empty() => "the file is empty",
         Some(Preview::Text(text)) => {
-            return file_preview::draw(frame, area, (path, text), marked, overlay_context.coloring, theme);
+            return file_preview::draw(frame, area, (path, text), marked, context.coloring, theme);
         }
         Some(Preview::None(why)) => why.as_str(),
         Some(Preview::Reading) | None => "reading …",
@@ -212,7 +198,7 @@ pub(super) fn draw_session_peek(frame: &mut Frame<'_>, area: Rect, said: Option<
         Some([]) => return remark(frame, area, "nothing was said in it", theme),
         Some(said) => said,
     };
-    let columns = usize::from(area.width.saturating_sub(2)).max(1);
+    let columns = area.width.saturating_sub(2);
     let mut lines: Vec<Line<'_>> = Vec::new();
     let mut last = 0;
     for (who, text) in said {
@@ -223,8 +209,7 @@ pub(super) fn draw_session_peek(frame: &mut Frame<'_>, area: Rect, said: Option<
         };
         lines.push(Line::styled(format!(" {name}"), theme.style(role)));
         for line in text.lines().map(sanitize::visible_line) {
-            let pieces = wrap::wrap(&line, columns).into_iter();
-            lines.extend(pieces.map(|range| Line::styled(format!(" {}", &line[range]), theme.style(Role::Text))));
+            lines.extend(wrapped(&line, " ", columns, theme.style(Role::Text)));
         }
         lines.push(Line::default());
     }
@@ -235,12 +220,9 @@ pub(super) fn draw_session_peek(frame: &mut Frame<'_>, area: Rect, said: Option<
 }
 
 fn remark(frame: &mut Frame<'_>, area: Rect, text: &str, theme: &Theme) {
-    let text = sanitize::visible_line(text);
-    let text = width::clip(&text, usize::from(area.width.saturating_sub(2))).into_owned();
-    frame.render_widget(
-        Line::styled(format!(" {text}"), theme.style(Role::Muted)),
-        Rect { height: area.height.min(1), ..area },
-    );
+    let line =
+        clipped(&format!(" {}", sanitize::visible_line(text)), area.width.saturating_sub(1), theme.style(Role::Muted));
+    frame.render_widget(line, Rect { height: area.height.min(1), ..area });
 }
 
 #[cfg(test)]

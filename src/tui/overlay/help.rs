@@ -1,8 +1,5 @@
 //! The help overlay: available actions, key bindings and commands, filtered while the user types.
 
-use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
-use crate::tui::previews::Previews;
-
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -10,11 +7,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_text::{sanitize, width, wrap};
 
-use super::{Reply, centred, line_prompt, window};
+use super::{Overlay, OverlayContext, Reply, centred, inner_area, window};
 use crate::tui::key;
+use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::list_window::ListWindow;
+use crate::tui::widget::styled::clipped;
 
 /// With at least this many columns the names of actions have a column.
 const MIN_NAMED_COLUMNS: usize = 96;
@@ -86,10 +85,6 @@ impl HelpView {
         Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(inner)
     }
 
-    fn search(&mut self, text: &str) {
-        self.query = LineInput::new(text);
-    }
-
     /// Renders the lines again if the width or the query has changed.
     fn make(&mut self, columns: usize) {
         let wanted = (columns, self.query.text().to_owned());
@@ -116,9 +111,8 @@ impl HelpView {
             }
             self.lines.push(vec![(section.title.to_uppercase(), Role::Title)]);
             if words.is_empty() && !section.intro.is_empty() {
-                let intro = wrap::wrap(&section.intro, columns.saturating_sub(2).max(1));
-                let line = |range: std::ops::Range<usize>| vec![(format!("  {}", &section.intro[range]), Role::Text)];
-                self.lines.extend(intro.into_iter().map(line));
+                let intro = wrap::wrap(&section.intro, columns.saturating_sub(2).max(1)).into_iter();
+                self.lines.extend(intro.map(|range| vec![(format!("  {}", &section.intro[range]), Role::Text)]));
             }
             if let Some(why) = section.why {
                 let why = format!("  not now: {why}");
@@ -137,7 +131,7 @@ impl HelpView {
     }
 }
 
-impl OverlayComponent for HelpView {
+impl Overlay for HelpView {
     /// Takes a key: arrows and pages scroll, all else is searched for.
     fn key(&mut self, key: KeyEvent) -> Reply {
         let page = self.window.visible().len().saturating_sub(1).max(1) as isize;
@@ -151,7 +145,7 @@ impl OverlayComponent for HelpView {
             "Home" if is_blank => self.window.scroll(isize::MIN / 2),
             "End" if is_blank => self.window.scroll(isize::MAX / 2),
             "Esc" | "Enter" if is_blank => return Reply::Close,
-            "Esc" => self.search(""),
+            "Esc" => self.query = LineInput::default(),
             "/" if is_blank => {}
             name if self.closes.iter().any(|own| own == name) && (is_blank || name.chars().count() > 1) => {
                 return Reply::Close;
@@ -179,7 +173,7 @@ impl OverlayComponent for HelpView {
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
         let [query, list, hint] = Self::parts(window(frame, Self::area(screen), &self.title, theme));
-        line_prompt::draw_input(frame, query, &self.query, "type to search", theme);
+        self.query.draw(frame, query, "type to search", theme);
         let shown = self.lines.get(self.window.visible()).unwrap_or_default();
         let span = |(text, role): &Piece| Span::styled(text.clone(), theme.style(*role));
         let lines: Vec<Line<'_>> = shown.iter().map(|line| Line::from_iter(line.iter().map(span))).collect();
@@ -187,8 +181,7 @@ impl OverlayComponent for HelpView {
         let leave = if self.query.text().is_empty() { "Esc closes" } else { "Esc shows all" };
         let end = self.window.visible().end;
         let text = format!("↑↓ scroll · {leave} · {end} of {} lines", self.lines.len());
-        let text = width::clip(&text, usize::from(hint.width)).into_owned();
-        frame.render_widget(Line::styled(text, theme.style(Role::Muted)), hint);
+        frame.render_widget(clipped(&text, hint.width, theme.style(Role::Muted)), hint);
     }
 }
 

@@ -1,19 +1,112 @@
-//! Overlays for input: a reply that was copied elsewhere (copy mode), and the level meter of dictation.
-
-use crate::tui::overlay::{OverlayComponent, OverlayContext};
-use crate::tui::previews::Previews;
+//! Overlays for input: one line, a reply that was copied elsewhere (copy mode), and the level meter of dictation.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
-use rhumb_text::{sanitize, width, wrap};
+use rhumb_session::{Recording, Stage};
+use rhumb_text::{sanitize, width};
 
-use super::{Reply, centred, window};
+use super::{Overlay, OverlayContext, Reply, centred, window};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
-use rhumb_session::{Recording, Stage};
+use crate::tui::widget::input::LineInput;
+use crate::tui::widget::styled::{cells, clipped, place_cursor, wrapped};
+
+/// What a line is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineFor {
+    /// The name of the session of this number.
+    RenameSession(i64),
+    /// The value of the setting of this name, for this session.
+    Setting(String),
+    /// What the command of this name takes.
+    Arguments(String),
+}
+
+/// The line while it is typed.
+#[derive(Debug)]
+pub struct LineBox {
+    title: String,
+    /// What to know: a paragraph each.
+    text: Vec<String>,
+    /// Why what was typed last is not taken; empty for nothing.
+    wrong: String,
+    input: LineInput,
+    what: LineFor,
+    /// Whether nothing is an answer, too.
+    may_be_blank: bool,
+}
+
+impl LineBox {
+    /// Asks for a line that begins as `start`.
+    pub fn new(title: &str, text: impl IntoIterator<Item = String>, start: &str, what: LineFor) -> Self {
+        let safe = |text: &str| sanitize::visible_line(text).into_owned();
+        Self {
+            title: format!(" {} ", safe(title)),
+            text: text.into_iter().filter(|line| !line.is_empty()).map(|line| safe(&line)).collect(),
+            wrong: String::new(),
+            input: LineInput::new(start),
+            what,
+            may_be_blank: false,
+        }
+    }
+
+    /// Nothing is an answer, too.
+    pub fn may_be_blank(mut self) -> Self {
+        self.may_be_blank = true;
+        self
+    }
+
+    /// Says why what was typed is not taken.
+    pub fn refuse(&mut self, why: &str) {
+        self.wrong = sanitize::visible_line(why).into_owned();
+    }
+}
+
+impl Overlay for LineBox {
+    /// Takes a key: Enter hands the line in, Esc leaves, all else is typed.
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        match key.code {
+            KeyCode::Esc => return Reply::Close,
+            KeyCode::Enter if self.may_be_blank || !self.input.text().trim().is_empty() => {
+                return Reply::Line(self.what.clone(), self.input.text().trim().to_owned());
+            }
+            _ => {
+                if self.input.key(key) {
+                    self.wrong.clear();
+                }
+            }
+        }
+        Reply::Stay
+    }
+
+    fn paste(&mut self, text: &str) {
+        self.input.insert(text);
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        let wide = screen.width.min(84);
+        let columns = usize::from(wide.saturating_sub(4)).max(8);
+        let mut text: Vec<Line<'_>> = Vec::new();
+        let paragraphs = self.text.iter().map(|text| (text, Role::Text)).chain([(&self.wrong, Role::Error)]);
+        for (paragraph, role) in paragraphs.filter(|(paragraph, _)| !paragraph.is_empty()) {
+            text.extend(wrapped(paragraph, " ", columns, theme.style(role)));
+        }
+        let height = cells(text.len() + 5).min(screen.height);
+        let inner = window(frame, centred(screen, wide, height), &self.title, theme);
+        let [body, line, hint] =
+            Layout::vertical([Constraint::Fill(1), Constraint::Length(1), Constraint::Length(1)]).areas(inner);
+        // What is wrong stands last and must be seen.
+        let first = if self.wrong.is_empty() { 0 } else { text.len().saturating_sub(usize::from(body.height)) };
+        frame.render_widget(Paragraph::new(text.split_off(first)), body);
+        self.input.draw(frame, line, "", theme);
+        let empty = if self.may_be_blank { ", empty too" } else { "" };
+        let keys = format!(" Enter takes it{empty} · Esc goes back");
+        frame.render_widget(clipped(&keys, hint.width, theme.style(Role::Muted)), hint);
+    }
+}
 
 /// The reply as pasted so far.
 #[derive(Debug, Default)]
@@ -45,13 +138,11 @@ impl PasteBox {
         let last = self.text.rsplit('\n').next().unwrap_or_default();
         let row = if self.text.is_empty() || self.text.ends_with('\n') { shown } else { shown.saturating_sub(1) };
         let column = width::columns(&sanitize::visible_line(last));
-        let [x, y] = [(inner.x, column, inner.width), (inner.y, row, inner.height)]
-            .map(|(start, at, length)| start + u16::try_from(at).unwrap_or(u16::MAX).min(length - 1));
-        frame.set_cursor_position((x, y));
+        place_cursor(frame, Rect { y: inner.y + cells(row).min(inner.height - 1), ..inner }, column);
     }
 }
 
-impl OverlayComponent for PasteBox {
+impl Overlay for PasteBox {
     /// Takes a key. Terminals without bracketed paste send the text as keys, so that they are text here; Ctrl-D is never
     /// part of one.
     fn key(&mut self, key: KeyEvent) -> Reply {
@@ -83,8 +174,6 @@ impl OverlayComponent for PasteBox {
         self.text.push_str(&text.replace("\r\n", "\n").replace('\r', "\n"));
     }
 
-    fn fit(&mut self, _: Rect, _: &Theme, _: &Previews) {}
-
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
         let area = centred(screen, screen.width.saturating_sub(6).min(100), screen.height.saturating_sub(4).min(24));
         let inner = window(frame, area, " paste the model's reply ", theme);
@@ -94,8 +183,7 @@ impl OverlayComponent for PasteBox {
         let mut lines: Vec<Line<'_>> = shown.map(|line| Line::raw(sanitize::visible_line(line).into_owned())).collect();
         if self.text.is_empty() {
             let hint = "Copy the whole reply in the other chat, then paste it here.";
-            let pieces = wrap::wrap(hint, usize::from(inner.width)).into_iter();
-            lines.extend(pieces.map(|piece| Line::styled(&hint[piece], theme.style(Role::Muted))));
+            lines.extend(wrapped(hint, "", inner.width, theme.style(Role::Muted)));
         }
         lines.resize_with(rows + 1, Line::default);
         let from = if self.filled { " of the clipboard; or paste" } else { "" };
@@ -163,7 +251,7 @@ impl VoiceMeter {
     }
 }
 
-impl OverlayComponent for VoiceMeter {
+impl Overlay for VoiceMeter {
     /// Takes a key: Enter has it written down, Esc throws it away.
     fn key(&mut self, key: KeyEvent) -> Reply {
         match key.code {
@@ -172,8 +260,6 @@ impl OverlayComponent for VoiceMeter {
             _ => Reply::Stay,
         }
     }
-
-    fn fit(&mut self, _: Rect, _: &Theme, _: &Previews) {}
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
         let inner = window(frame, centred(screen, 64, 7), " speak the message ", theme);

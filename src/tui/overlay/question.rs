@@ -1,19 +1,18 @@
 //! A question of the session with its full text, answered by a letter.
 
-use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
-use crate::tui::previews::Previews;
-
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use rhumb_session::{Choice, Command, Question};
 use rhumb_text::{sanitize, width, wrap};
 
-use super::{Reply, centred, window};
+use super::{Overlay, OverlayContext, Reply, centred, inner_area, window};
 use crate::tui::key;
+use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
-use rhumb_session::{Choice, Command, Question};
+use crate::tui::widget::styled::cells;
 
 /// A question with its choices.
 #[derive(Debug)]
@@ -50,28 +49,27 @@ impl AskBox {
         let wrapped =
             |text: &str| -> Vec<String> { text.lines().flat_map(|line| wrap::hanging(line, columns)).collect() };
         let (title, text) = (wrapped(&self.title), wrapped(&self.text));
-        let height = u16::try_from(title.len() + text.len() + self.choices.len() + 5).unwrap_or(u16::MAX);
-        (title, text, centred(screen, width, height.min(screen.height)))
+        let height = cells(title.len() + text.len() + self.choices.len() + 5);
+        (title, text, centred(screen, width, height))
     }
 
     /// The areas of title, text and choices, in the space inside the frame.
     fn areas(&self, inner: Rect, screen: Rect) -> [Rect; 3] {
         let (title, _, _) = self.parts(screen);
         Layout::vertical([
-            Constraint::Length(u16::try_from(title.len() + 1).unwrap_or(1)),
+            Constraint::Length(cells(title.len() + 1)),
             Constraint::Fill(1),
-            Constraint::Length(u16::try_from(self.choices.len() + 1).unwrap_or(1)),
+            Constraint::Length(cells(self.choices.len() + 1)),
         ])
         .areas(inner)
     }
 
-    /// The question as it was asked.
     pub fn asked(&self) -> &Question {
         &self.asked
     }
 }
 
-impl OverlayComponent for AskBox {
+impl Overlay for AskBox {
     /// Takes a key: a letter of a choice, arrows to read on, Esc to leave the question open.
     fn key(&mut self, key: KeyEvent) -> Reply {
         // Esc and a letter that come together are a letter with Alt, and meant to leave.
@@ -107,7 +105,9 @@ impl OverlayComponent for AskBox {
         frame.render_widget(Paragraph::new(head_lines), head);
         let shown = text.into_iter().skip(self.offset).take(usize::from(body.height));
         frame.render_widget(Paragraph::new(shown.map(|line| styled(line, Role::Text)).collect::<Vec<_>>()), body);
-        let mut lines: Vec<Line<'_>> = self.choices.iter().map(|choice| choice_line(choice, theme)).collect();
+        let columns = usize::from(choices.width);
+        let mut lines: Vec<Line<'_>> =
+            self.choices.iter().map(|choice| row(&choice.key.to_string(), &choice.label, columns, theme)).collect();
         let hint = if self.unread {
             "PageDown shows the rest; then it can be answered"
         } else {
@@ -116,13 +116,6 @@ impl OverlayComponent for AskBox {
         lines.push(styled(hint.into(), Role::Muted));
         frame.render_widget(Paragraph::new(lines), choices);
     }
-}
-
-fn choice_line(choice: &Choice, theme: &Theme) -> Line<'static> {
-    Line::from(vec![
-        Span::styled(format!(" {} ", choice.key), theme.style(Role::Key)),
-        Span::styled(choice.label.clone(), theme.style(Role::Text)),
-    ])
 }
 
 /// Largest width, borders included, in columns.
@@ -157,9 +150,9 @@ pub struct Confirm {
     title: String,
     text: Vec<String>,
     ways: Vec<Way>,
-    /// What Esc comes to.
+    /// What Esc does.
     stay: String,
-    /// A key that means the first way too: the one that led here, pressed again.
+    /// Keys that mean the first way too: those that opened the question.
     again: Vec<String>,
     offset: usize,
     /// Whether the text has more lines than there is room for, as it was last drawn.
@@ -201,15 +194,14 @@ impl Confirm {
     }
 
     /// The wrapped text, and the area of the box.
-    fn parts(&self, screen: Rect) -> (Vec<&str>, Rect) {
+    fn parts(&self, screen: Rect) -> (Vec<String>, Rect) {
         let width = screen.width.min(MAX_WIDTH);
         let columns = usize::from(width.saturating_sub(4)).max(8);
-        let mut text: Vec<&str> = Vec::new();
-        for paragraph in &self.text {
-            let pieces = wrap::wrap(paragraph, columns).into_iter();
-            text.extend(pieces.filter_map(|range| paragraph.get(range)));
-        }
-        let height = u16::try_from(text.len() + self.ways.len() + 4).unwrap_or(u16::MAX).min(screen.height);
+        let pieces = |text: &'_ String| {
+            wrap::wrap(text, columns).into_iter().map(|range| text[range].to_owned()).collect::<Vec<_>>()
+        };
+        let text: Vec<String> = self.text.iter().flat_map(pieces).collect();
+        let height = cells(text.len() + self.ways.len() + 4);
         (text, centred(screen, width, height))
     }
 
@@ -217,12 +209,12 @@ impl Confirm {
     fn areas(&self, inner: Rect, lines: usize) -> [Rect; 3] {
         let choices = self.ways.len() + 1;
         let gap = u16::from(usize::from(inner.height) > lines + choices);
-        let below = u16::try_from(choices).unwrap_or(u16::MAX);
-        Layout::vertical([Constraint::Fill(1), Constraint::Length(gap), Constraint::Length(below)]).areas(inner)
+        Layout::vertical([Constraint::Fill(1), Constraint::Length(gap), Constraint::Length(cells(choices))])
+            .areas(inner)
     }
 }
 
-impl OverlayComponent for Confirm {
+impl Overlay for Confirm {
     /// Handles a key: the letter of an answer, or an arrow to scroll; Esc, Enter, n and q cancel. Any other character
     /// was meant for another pane and is reported as such; other keys do nothing.
     fn key(&mut self, key: KeyEvent) -> Reply {

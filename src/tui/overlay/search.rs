@@ -1,27 +1,26 @@
 //! The search of the repository: passages for a question or a name, listed while the user types, with a preview.
 
-use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
-use crate::tui::previews::Previews;
-
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
+use ratatui::widgets::{Clear, Paragraph};
 use rhumb_index::retrieval::{Hit, Hit as Passage, Question};
+use rhumb_session::{ClipboardText, SurveyState};
 use rhumb_text::{sanitize, width, wrap};
 
-use super::{Place, PreviewTarget, Reply, file_peek, line_prompt};
+use super::file_peek::draw_file_peek;
+use super::{Overlay, OverlayContext, Place, PreviewTarget, Reply, border, inner_area};
 use crate::tui::key;
+use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::file_preview::Marked;
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::list_window::ListWindow;
 use crate::tui::widget::meter::grouped;
-use crate::tui::widget::picker::{list_and_look, rule, wide_area};
+use crate::tui::widget::picker::{key_hints, list_and_look, rule, wide_area};
 use crate::tui::widget::styled::fill;
-use rhumb_session::{ClipboardText, SurveyState};
 
 /// Number of passages that are requested: more than a user reads.
 const MAX_HITS: usize = 40;
@@ -345,17 +344,8 @@ impl CodeSearch {
             let note = width::clip_start(&note, columns.saturating_sub(3));
             return Line::styled(format!("  {note}"), theme.style(Role::Success));
         }
-        let mut line = Line::default();
-        for (key, meaning) in KEYS {
-            let meaning = if key == "Alt-g" && self.in_files { "by rank" } else { meaning };
-            let key = Span::styled(format!("  {key}"), theme.style(Role::Key));
-            let meaning = Span::styled(format!(" {meaning}"), theme.style(Role::Muted));
-            if line.width() + key.width() + meaning.width() > columns {
-                break;
-            }
-            line.spans.extend([key, meaning]);
-        }
-        line
+        let named = |(key, meaning)| (key, if key == "Alt-g" && self.in_files { "by rank" } else { meaning });
+        key_hints(KEYS.map(named), columns, theme)
     }
 
     /// Why nothing is listed.
@@ -416,7 +406,7 @@ impl CodeSearch {
     }
 }
 
-impl OverlayComponent for CodeSearch {
+impl Overlay for CodeSearch {
     /// Takes a key. Letters are typed; Enter shows the passage, others add its file, ask about it, open or copy where it is.
     fn key(&mut self, key: KeyEvent) -> Reply {
         self.note.clear();
@@ -473,19 +463,16 @@ impl OverlayComponent for CodeSearch {
         self.window.set_height(usize::from(list.height));
     }
 
-    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, mut context: OverlayContext<'_>) {
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
         let area = wide_area(screen);
-        let block = Block::bordered()
-            .border_type(BorderType::Rounded)
-            .border_style(theme.style(Role::BorderFocused))
-            .style(theme.style(Role::Overlay))
+        let block = border(theme)
             .title_top(Line::styled(" search code ", theme.style(Role::Title)))
             .title_top(Line::styled(self.count(usize::from(area.width)), theme.style(Role::Muted)).right_aligned());
         let inside = block.inner(area);
         frame.render_widget(Clear, area);
         frame.render_widget(block, area);
         let [query, middle, hints] = Self::parts(inside);
-        line_prompt::draw_input(frame, query, &self.input, EMPTY, theme);
+        self.input.draw(frame, query, EMPTY, theme);
         frame.render_widget(self.hints(usize::from(hints.width), theme), hints);
         if self.rows.is_empty() {
             return self.draw_remark(frame, middle, theme);
@@ -498,7 +485,7 @@ impl OverlayComponent for CodeSearch {
         }
         if let (Some(area), Some(PreviewTarget::File(path, marked))) = (beside, self.preview()) {
             rule(frame, list, area, theme);
-            file_peek::draw_file_peek(frame, area, (&path, marked), &mut context, theme);
+            draw_file_peek(frame, area, (&path, marked), context, theme);
         }
     }
 }

@@ -8,7 +8,7 @@ use rhumb_text::sanitize;
 
 use crate::tui::action::{Action, Pane, Scope};
 use crate::tui::app::{App, ReviewItem, Task, run};
-use crate::tui::overlay::{Overlay, ReviewBox, ReviewReply, SendBox, WriteBox};
+use crate::tui::overlay::{ReviewReply, SendBox, WriteBox};
 use rhumb_session::{Level, SHOW_FAULT, WritePlan};
 
 impl App {
@@ -286,7 +286,7 @@ impl App {
         let commit = preview.commits.map(|commits| commits != other);
         if preview.pending > 0 && preview.accepted > 0 {
             let write = WriteBox::new(preview, commit.unwrap_or(false));
-            self.overlays.show(Overlay::Review(ReviewBox::Write(write)));
+            self.overlays.show(write);
             return Vec::new();
         }
         let plan = WritePlan { reject_rest: false, commit: commit.filter(|_| other) };
@@ -311,7 +311,7 @@ impl App {
         match self.session.feedback() {
             Some(text) => {
                 let send = SendBox::new(text, self.session.cannot_send());
-                self.overlays.show(Overlay::Review(ReviewBox::Send(send)));
+                self.overlays.show(send);
                 Vec::new()
             }
             None => {

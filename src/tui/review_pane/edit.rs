@@ -11,7 +11,7 @@ use rhumb_text::lines;
 use super::refused::{MARKS, with_markers};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, ReviewItem, Task};
-use crate::tui::overlay::{CommentBox, CommentContext, Overlay, ReviewBox};
+use crate::tui::overlay::{CommentBox, CommentContext};
 use rhumb_session::{Effect, Level};
 
 /// A text of the review that is changed in the editor.
@@ -319,7 +319,7 @@ impl App {
         let text = self.session.review.comment_on(place).unwrap_or_default().to_owned();
         let keys = [self.keys.of(Action::Send), self.keys.of(Action::Newline)];
         let comment = CommentBox::new(target, &text, given, self.theme(), keys);
-        self.overlays.show(Overlay::Review(ReviewBox::Comment(Box::new(comment))));
+        self.overlays.show(comment);
         Vec::new()
     }
 

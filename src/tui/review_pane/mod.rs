@@ -10,7 +10,6 @@ mod navigation;
 mod paint;
 mod refused;
 mod rows;
-mod search;
 mod state;
 mod view;
 

@@ -13,14 +13,13 @@ use rhumb_text::{diff, sanitize, width};
 
 use super::file_rows::{MARGIN, Side, half, has_sides, note_parts, refused_parts, refused_text};
 use super::rows::Row;
-use super::search;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::coloring::{Colors, Language, style_of};
 use crate::tui::theme::Role;
 use crate::tui::view::ViewCache;
 use crate::tui::widget::diff_lines::{DiffLine, Sign, beside};
-use crate::tui::widget::styled::fill;
+use crate::tui::widget::styled::{fill, matches};
 use crate::tui::widget::{diff_lines, edit_state};
 
 /// The words that changed in each removed and each added line of a hunk.
@@ -161,7 +160,7 @@ impl<'a> RowPainter<'a> {
         let decided = format!("  {} of {} decided", counts.total() - counts.pending, counts.total());
         let room = self.room().saturating_sub(width::columns(&what) + width::columns(&decided) + 2).max(8);
         let path = width::clip_start(&sanitize::visible_line(&file.title()), room).into_owned();
-        let found = !search::matches(&path, &self.app.review.search.wanted).is_empty();
+        let found = !matches(&path, &self.app.review.search.wanted).is_empty();
         let title = self.style(Role::Title).patch(if found { self.style(Role::Search) } else { Style::default() });
         let spans = vec![
             Span::styled("■ ", self.style(Role::Title)),
@@ -248,7 +247,7 @@ impl<'a> RowPainter<'a> {
     fn refused_text(&self, index: usize, line: usize) -> Vec<Line<'static>> {
         let outcome = self.app.session.review.refused.get(index);
         let text = outcome.and_then(|outcome| refused_text(outcome).into_iter().nth(line)).unwrap_or_default();
-        let found = !search::matches(&text, &self.app.review.search.wanted).is_empty();
+        let found = !matches(&text, &self.app.review.search.wanted).is_empty();
         let style = self.style(Role::Muted).patch(if found { self.style(Role::Search) } else { Style::default() });
         let parts = refused_parts(&text, self.columns).into_iter();
         parts.map(|part| Line::from(vec![Span::raw("  "), Span::styled(part, style)])).collect()
@@ -283,7 +282,7 @@ impl<'a> RowPainter<'a> {
             let syntax = spans.into_iter().flatten().flat_map(colored).chain(left_out).collect();
             let words = words.as_ref().zip(own).map(|(words, own)| words.of(side, own)).unwrap_or_default();
             let words = words.iter().flat_map(|range| shown.places(range)).collect();
-            let found = search::matches(&shown.text, &self.app.review.search.wanted);
+            let found = matches(&shown.text, &self.app.review.search.wanted);
             let text = shown.text.into_owned();
             let line = DiffLine { sign, base, proposed, text, syntax, words, found };
             diff_lines::rows(&line, gutter, columns, self.app.theme())

@@ -10,7 +10,7 @@ use rhumb_text::lines;
 use super::Row;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
-use crate::tui::overlay::{Overlay, Placement, PlacementAction, PlacementBox, ReviewBox};
+use crate::tui::overlay::{Placement, PlacementAction, PlacementBox};
 use crate::tui::previews::Preview;
 use rhumb_session::Effect;
 
@@ -29,7 +29,7 @@ impl App {
             Some(Preview::Text(text)) => Some(Arc::clone(text)),
             Some(Preview::Reading | Preview::None(_)) | None => None,
         });
-        self.overlays.show(Overlay::Review(ReviewBox::Place(Box::new(PlacementBox::new(outcome, now)))));
+        self.overlays.show(PlacementBox::new(outcome, now));
         task.into_iter().collect()
     }
 

@@ -10,7 +10,7 @@ use rhumb_edit::review::{Decision, FileReview, HunkId, Review, ReviewHunk};
 use super::availability::DecisionGuard;
 use super::file_rows::{HunkPlan, Plan};
 use super::rows::{Row, Rows, View};
-use super::search::Search;
+use super::view::Search;
 use crate::config::DisplaySettings;
 
 /// Rows kept visible above and below the cursor while there are any.

@@ -1,12 +1,15 @@
 //! View options of a review: folds, context lines, side by side, changed words, the file list, and the search.
 
 use crossterm::event::KeyEvent;
-use rhumb_edit::review::{Decision, HunkId};
+use rhumb_edit::review::{Decision, HunkId, Review};
 
-use super::{Follow, Row};
+use super::file_rows::{self, Plan, Side};
+use super::rows::{Row, Rows};
+use super::state::Follow;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::widget::input::LineInput;
+use crate::tui::widget::styled::matches;
 
 /// Unchanged lines that one key shows or hides.
 const UNCHANGED_LINES_STEP: isize = 10;
@@ -279,4 +282,76 @@ impl App {
         self.review.follow = Follow::Row;
         self.lay_out_review(None);
     }
+}
+
+/// A search.
+#[derive(Debug, Default)]
+pub struct Search {
+    /// The line that is being typed; `None` while it is not.
+    pub(super) prompt: Option<LineInput>,
+    /// What is searched; empty for nothing.
+    pub(super) wanted: String,
+    /// The rows that have it, in reading order, as they stand unified and with nothing folded.
+    pub(super) found: Vec<Row>,
+    /// Which of them the cursor went to.
+    pub(super) current: Option<usize>,
+    /// Where the cursor was when the line was opened.
+    pub(super) origin: Option<Row>,
+}
+
+impl Search {
+    /// Whether anything is searched.
+    pub(super) fn is_on(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// `3 of 12`, or that there is nothing.
+    pub(super) fn standing(&self) -> String {
+        match (self.found.len(), self.current) {
+            (0, _) => "not found".into(),
+            (count, Some(at)) => format!("{} of {count}", at + 1),
+            (count, None) => format!("{count} found"),
+        }
+    }
+
+    /// Looks for `wanted` in the whole review.
+    pub(super) fn look(&mut self, review: &Review, rows: &Rows) {
+        self.found = if self.wanted.is_empty() { Vec::new() } else { rows_with(review, rows, &self.wanted) };
+        self.current = self.current.filter(|at| *at < self.found.len());
+    }
+
+    /// Ends it.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// The rows of a review that hold a text.
+fn rows_with(review: &Review, rows: &Rows, wanted: &str) -> Vec<Row> {
+    let has = |text: &str| !matches(text, wanted).is_empty();
+    let mut found = Vec::new();
+    for (index, outcome) in review.refused.iter().enumerate() {
+        if has(&outcome.path) {
+            found.push(Row::Refused(index));
+        }
+        let lines = file_rows::refused_text(outcome);
+        let told = lines.iter().enumerate().filter(|(_, line)| has(line));
+        found.extend(told.map(|(number, _)| Row::RefusedText(index, number)));
+    }
+    for (index, file) in review.files.iter().enumerate() {
+        let Some(places) = rows.lines_of(index) else { continue };
+        let shown_has = |side, line| has(&places.shown(file, side, line).text);
+        let holds = |row: &Row| match *row {
+            Row::File(_) => has(&file.path),
+            Row::Kept { base, .. } => shown_has(Side::Base, base),
+            Row::Changed { id, removed, added } => file.hunks.get(id.hunk).is_some_and(|item| {
+                removed.is_some_and(|line| shown_has(Side::Base, item.hunk.base.start + line))
+                    || added.is_some_and(|line| shown_has(Side::Proposed, item.hunk.proposed.start + line))
+            }),
+            Row::Note(place) => review.comment_on(place).is_some_and(has),
+            _ => false,
+        };
+        found.extend(file_rows::rows(index, file, places, &Plan::new(), false).into_iter().filter(holds));
+    }
+    found
 }

@@ -3,7 +3,7 @@
 
 use super::{ColorDepth, Theme, Themes};
 use crate::tui::app::{App, Task};
-use crate::tui::overlay::Overlay;
+use crate::tui::overlay::Menu;
 use rhumb_session::Level;
 
 /// What the settings say of colours.
@@ -124,8 +124,13 @@ impl App {
         !self.themes.is_chosen && depth != ColorDepth::None && choice.on(true, depth) != choice.on(false, depth)
     }
 
+    /// The theme from before the list of themes was opened. `None` if that is not open.
+    pub(crate) fn theme_before(&self) -> Option<&str> {
+        self.overlays.top_as().and_then(Menu::theme_before)
+    }
+
     fn is_choosing_theme(&self) -> bool {
-        self.overlays.top().is_some_and(|overlay| overlay.theme_before().is_some())
+        self.theme_before().is_some()
     }
 
     fn list_themes(&mut self) {
@@ -151,7 +156,7 @@ impl App {
     pub(crate) fn change_theme(&mut self, name: Option<&str>) {
         let names = self.themes.themes.names();
         match name {
-            None => self.overlays.show(Overlay::themes(&names, self.theme().name())),
+            None => self.overlays.show(Menu::themes(&names, self.theme().name())),
             Some(name) if names.contains(&name) => {
                 if let Err(error) = self.themes.themes.load(name, self.theme().depth()) {
                     let text = format!("{}.", self.themes.themes.explain(&error));
@@ -173,7 +178,7 @@ impl App {
 
     /// Shows the theme under the cursor, while one is chosen.
     pub(crate) fn preview_theme(&mut self) {
-        let name = self.overlays.top().and_then(Overlay::theme_under_cursor).map(str::to_owned);
+        let name = self.overlays.top_as().and_then(Menu::theme_under_cursor).map(str::to_owned);
         if let Some(name) = name.filter(|name| name != self.theme().name()) {
             self.apply_theme(&name);
         }

@@ -3,9 +3,18 @@
 use std::fmt;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
 use rhumb_text::{sanitize, width};
 use secrecy::SecretString;
 use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::styled::place_cursor;
+use crate::tui::theme::{Role, Theme};
+
+/// The prompt before an input.
+const PROMPT: &str = "› ";
 
 /// One line of text and a cursor between two of its graphemes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,6 +73,21 @@ impl LineInput {
             _ => return false,
         }
         true
+    }
+
+    /// Draws the line behind a prompt, scrolled so that its cursor is visible. `empty` is shown while nothing is typed.
+    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, empty: &str, theme: &Theme) {
+        let room = usize::from(area.width).saturating_sub(width::columns(PROMPT) + 1);
+        let column = self.cursor_column();
+        let shown = sanitize::visible_line(&self.text);
+        let (text, skipped) = width::skip(&shown, column.saturating_sub(room));
+        let typed = if shown.is_empty() {
+            Span::styled(width::clip(empty, room), theme.style(Role::Muted))
+        } else {
+            Span::styled(text, theme.style(Role::Overlay))
+        };
+        frame.render_widget(Line::from(vec![Span::styled(PROMPT, theme.style(Role::Accent)), typed]), area);
+        place_cursor(frame, area, width::columns(PROMPT) + column.saturating_sub(skipped));
     }
 
     fn before(&self) -> &str {
@@ -134,9 +158,17 @@ impl SecretInput {
         self.text.trim().is_empty()
     }
 
-    /// A mark for each character, at most `columns` of them.
-    pub fn masked(&self, columns: usize) -> String {
+    fn masked(&self, columns: usize) -> String {
         MASK.repeat(self.text.graphemes(true).count().min(columns))
+    }
+
+    /// Draws a mark for each character behind a prompt, with the cursor at the end.
+    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
+        let room = usize::from(area.width).saturating_sub(width::columns(PROMPT) + 1);
+        let masked = self.masked(room);
+        place_cursor(frame, area, width::columns(PROMPT) + width::columns(&masked));
+        let (prompt, typed) = (theme.style(Role::Accent), theme.style(Role::Overlay));
+        frame.render_widget(Line::from(vec![Span::styled(PROMPT, prompt), Span::styled(masked, typed)]), area);
     }
 
     /// Adds a text at the end, without its control characters: for typing and pasting.

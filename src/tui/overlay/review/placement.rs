@@ -10,11 +10,12 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use rhumb_edit::{Outcome, duplicate_lines, first_declaration, likely_lines, range_near, similar_line};
+use rhumb_session::Session;
 use rhumb_text::{lines, sanitize, width};
 
 use super::{Page, PageContent, Reply, ReviewReply, Styled, choice, feet, wrapped};
 use crate::tui::key;
-use crate::tui::overlay::{centred, window};
+use crate::tui::overlay::{Overlay, OverlayContext, centred, window};
 use crate::tui::previews::{Preview, Previews};
 use crate::tui::theme::{Role, Theme};
 
@@ -72,13 +73,6 @@ impl PlacementBox {
         place
     }
 
-    /// Takes the text of the file, if it was read meanwhile.
-    pub fn refresh(&mut self, previews: &Previews) {
-        if let Some(Preview::Text(text)) = self.wants().and_then(|path| previews.get(path)) {
-            self.show(Arc::clone(text));
-        }
-    }
-
     /// The file whose text is still wanted.
     fn wants(&self) -> Option<&str> {
         self.now.is_none().then_some(self.outcome.path.as_str())
@@ -133,60 +127,11 @@ impl PlacementBox {
         self.now.as_deref().map_or(0, |now| lines::split(now).len())
     }
 
-    /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> Reply {
-        let name = key::name(key);
-        let count = self.count();
-        let is_known = self.now.is_some();
-        let can_stand = is_known && !(self.outcome.is_conflict() && self.outcome.nearest.is_empty());
-        match name.as_str() {
-            "Esc" | "q" => return Reply::Close,
-            "d" => return self.reply(PlacementAction::Dismiss),
-            "r" => return self.reply(PlacementAction::Ask),
-            "Enter" | "t" if can_stand => return self.reply(PlacementAction::Put(self.place.clone())),
-            "e" if is_known => return self.reply(PlacementAction::Edit(self.place.clone())),
-            "j" | "Down" if self.place.end < count => self.place = self.place.start + 1..self.place.end + 1,
-            "k" | "Up" if self.place.start > 0 => self.place = self.place.start - 1..self.place.end - 1,
-            "+" | "=" if self.place.end < count => self.place.end += 1,
-            "-" if !self.place.is_empty() => self.place.end -= 1,
-            "Tab" => {
-                let next = self.offered.iter().position(|place| *place == self.place).map_or(0, |at| at + 1);
-                self.go_to(next % self.offered.len().max(1));
-            }
-            "j" | "k" | "Down" | "Up" | "Space" => {}
-            name => {
-                if let Some(number) = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1)) {
-                    self.go_to(number);
-                } else {
-                    self.page.key(name);
-                }
-            }
-        }
-        Reply::Stay
-    }
-
     fn reply(&self, confirmed_action: PlacementAction) -> Reply {
         let edit = (self.outcome.quote.clone(), self.outcome.replacement.clone());
         let placement_reply =
             Placement { path: self.outcome.path.clone(), edit, now: self.now.clone(), confirmed_action };
         Reply::Review(ReviewReply::Place(Box::new(placement_reply)))
-    }
-
-    /// Draws it over `screen`.
-    pub(super) fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, previews: &Previews) {
-        let content = self.content(previews);
-        match self.is_side_by_side(screen) {
-            true => self.side_by_side(frame, screen, theme, &content.title, &content.choices),
-            false => self.page.draw(frame, screen, theme, &content),
-        }
-    }
-
-    /// Lays it out for a screen.
-    pub(super) fn fit(&mut self, screen: Rect, theme: &Theme, previews: &Previews) {
-        if !self.is_side_by_side(screen) {
-            let content = self.content(previews);
-            self.page.fit(screen, theme, &content);
-        }
     }
 
     fn is_side_by_side(&self, screen: Rect) -> bool {
@@ -362,6 +307,61 @@ impl PlacementBox {
             frame.render_widget(Paragraph::new(rows), area);
         }
         frame.render_widget(Paragraph::new(feet), keys);
+    }
+}
+
+impl Overlay for PlacementBox {
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        let name = key::name(key);
+        let count = self.count();
+        let is_known = self.now.is_some();
+        let can_stand = is_known && !(self.outcome.is_conflict() && self.outcome.nearest.is_empty());
+        match name.as_str() {
+            "Esc" | "q" => return Reply::Close,
+            "d" => return self.reply(PlacementAction::Dismiss),
+            "r" => return self.reply(PlacementAction::Ask),
+            "Enter" | "t" if can_stand => return self.reply(PlacementAction::Put(self.place.clone())),
+            "e" if is_known => return self.reply(PlacementAction::Edit(self.place.clone())),
+            "j" | "Down" if self.place.end < count => self.place = self.place.start + 1..self.place.end + 1,
+            "k" | "Up" if self.place.start > 0 => self.place = self.place.start - 1..self.place.end - 1,
+            "+" | "=" if self.place.end < count => self.place.end += 1,
+            "-" if !self.place.is_empty() => self.place.end -= 1,
+            "Tab" => {
+                let next = self.offered.iter().position(|place| *place == self.place).map_or(0, |at| at + 1);
+                self.go_to(next % self.offered.len().max(1));
+            }
+            "j" | "k" | "Down" | "Up" | "Space" => {}
+            name => {
+                if let Some(number) = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1)) {
+                    self.go_to(number);
+                } else {
+                    self.page.key(name);
+                }
+            }
+        }
+        Reply::Stay
+    }
+
+    fn fit(&mut self, screen: Rect, theme: &Theme, previews: &Previews) {
+        if !self.is_side_by_side(screen) {
+            let content = self.content(previews);
+            self.page.fit(screen, theme, &content);
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
+        let content = self.content(context.previews);
+        match self.is_side_by_side(screen) {
+            true => self.side_by_side(frame, screen, theme, &content.title, &content.choices),
+            false => self.page.draw(frame, screen, theme, &content),
+        }
+    }
+
+    /// Takes the text of the file as soon as it is read.
+    fn refresh(&mut self, _: &Session, previews: &Previews) {
+        if let Some(Preview::Text(text)) = self.wants().and_then(|path| previews.get(path)) {
+            self.show(Arc::clone(text));
+        }
     }
 }
 

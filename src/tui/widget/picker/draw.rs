@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
@@ -66,7 +66,7 @@ impl Picker {
         frame.render_widget(block, area);
         let layout = Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]);
         let [query, _, hints] = layout.areas(inside);
-        self.draw_query(frame, query, theme);
+        self.query.draw(frame, query, "", theme);
         let rows = self.rows(window.visible(), window.selected(), usize::from(list.width), theme);
         frame.render_widget(Paragraph::new(rows), list);
         for (row, at) in (list.y..list.bottom()).zip(window.visible()) {
@@ -89,21 +89,6 @@ impl Picker {
         let marked = if self.marked.is_empty() { String::new() } else { format!("{} marked, ", self.marked.len()) };
         let behind = if self.is_behind { "… " } else { "" };
         format!(" {marked}{behind}{} of {} ", self.match_count(), self.items.len())
-    }
-
-    fn draw_query(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
-        let prompt = "› ";
-        let room = usize::from(area.width).saturating_sub(width::columns(prompt) + 1);
-        let column = self.query.cursor_column();
-        // A query longer than the line is scrolled so that the cursor shows.
-        let shown = sanitize::visible_line(self.query.text());
-        let (text, skipped) = width::skip(&shown, column.saturating_sub(room));
-        let line =
-            vec![Span::styled(prompt, theme.style(Role::Accent)), Span::styled(text, theme.style(Role::Overlay))];
-        frame.render_widget(Line::from(line), area);
-        let at = width::columns(prompt) + column.saturating_sub(skipped);
-        let x = area.x.saturating_add(u16::try_from(at).unwrap_or(u16::MAX)).min(area.right().saturating_sub(1));
-        frame.set_cursor_position(Position { x, y: area.y });
     }
 
     fn rows(
@@ -143,17 +128,26 @@ impl Picker {
     fn hints(&self, columns: usize, theme: &Theme) -> Line<'static> {
         let mark = self.multiple.then_some(("Tab", "mark"));
         let first = [Some(("Enter", "choose")), Some(("Esc", "close")), mark].into_iter().flatten();
-        let mut line = Line::default();
-        for (key, meaning) in first.chain(self.extra.iter().copied()).chain([("↑↓", "move")]) {
-            let key = Span::styled(format!("  {key}"), theme.style(Role::Key));
-            let meaning = Span::styled(format!(" {meaning}"), theme.style(Role::Muted));
-            if line.width() + key.width() + meaning.width() > columns {
-                break;
-            }
-            line.spans.extend([key, meaning]);
-        }
-        line
+        key_hints(first.chain(self.extra.iter().copied()).chain([("↑↓", "move")]), columns, theme)
     }
+}
+
+/// Keys and what they do, as many as fit.
+pub fn key_hints<'a>(
+    keys: impl IntoIterator<Item = (&'a str, &'a str)>,
+    columns: usize,
+    theme: &Theme,
+) -> Line<'static> {
+    let mut line = Line::default();
+    for (key, meaning) in keys {
+        let key = Span::styled(format!("  {key}"), theme.style(Role::Key));
+        let meaning = Span::styled(format!(" {meaning}"), theme.style(Role::Muted));
+        if line.width() + key.width() + meaning.width() > columns {
+            break;
+        }
+        line.spans.extend([key, meaning]);
+    }
+    line
 }
 
 /// The area of an overlay with a preview.

@@ -16,7 +16,7 @@ use self::rank::Ranking;
 use super::input::LineInput;
 use super::list_window::ListWindow;
 
-pub use self::draw::{list_and_look, rule, wide_area};
+pub use self::draw::{key_hints, list_and_look, rule, wide_area};
 pub use self::rank::{RankJob, Ranked};
 
 /// What a key led to.
