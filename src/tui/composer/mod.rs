@@ -13,7 +13,6 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui_textarea::{CursorMove, DataCursor, ScreenCursor, TextArea, WrapMode};
 use rhumb_text::{lines, sanitize, width};
-use unicode_segmentation::UnicodeSegmentation;
 
 use self::vi::{Buffer, Mode, Outcome, Vi};
 use super::theme::{Role, Theme};
@@ -75,7 +74,7 @@ impl Composer {
         let placeholder = self.area.placeholder_style();
         self.area = TextArea::new(lines);
         if let Some(vi) = &mut self.vi {
-            vi.start_anew();
+            vi.restart();
         }
         self.area.set_wrap_mode(WrapMode::WordOrGlyph);
         self.area.set_style(self.style);
@@ -241,7 +240,7 @@ impl Composer {
     /// Puts vi's keys into normal mode, for a text that was brought back by one of them.
     pub fn be_normal(&mut self) {
         if let Some(vi) = &mut self.vi {
-            vi.be_normal();
+            vi.enter_normal_mode();
         }
     }
 
@@ -249,38 +248,20 @@ impl Composer {
     pub fn with_vi(&mut self, key: KeyEvent) -> Outcome {
         let Some(mut vi) = self.vi.take() else { return Outcome::Other };
         let mut buffer = self.buffer();
-        let before = buffer.cells.clone();
         let outcome = vi.key(&mut buffer, key);
-        if before != buffer.cells {
-            let text = buffer.text();
-            self.reset(text.split('\n').map(str::to_owned).collect());
+        if outcome == Outcome::Taken {
+            if buffer.text().split('\n').ne(self.area.lines().iter().map(String::as_str)) {
+                self.reset(buffer.text().split('\n').map(str::to_owned).collect());
+            }
+            self.jump(buffer.position(buffer.cursor));
         }
         self.vi = Some(vi);
-        if outcome == Outcome::Taken {
-            self.jump(buffer.cells.iter().take(buffer.cursor).map(|cell| cell.chars().count()).sum());
-        }
         outcome
     }
 
     /// The text as vi sees it: a chip is one letter.
     fn buffer(&self) -> Buffer {
-        let text = self.area.lines().join("\n");
-        let (mut cells, mut rest) = (Vec::new(), text.as_str());
-        while !rest.is_empty() {
-            let chip = self.chips.iter().find(|(name, _)| rest.starts_with(name.as_str())).map(|(name, _)| name.len());
-            let length = chip.or_else(|| rest.graphemes(true).next().map(str::len)).unwrap_or(rest.len());
-            let (cell, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
-            cells.push(cell.to_owned());
-            rest = after;
-        }
-        let position = self.position();
-        let mut passed = 0;
-        let before = |cell: &&String| {
-            passed += cell.chars().count();
-            passed <= position
-        };
-        let cursor = cells.iter().take_while(before).count();
-        Buffer { cells, cursor }
+        Buffer::new(self.area.lines().join("\n"), self.position())
     }
 
     /// Replaces the chip at the cursor, or the only chip, with its text. Returns false if there is none.
@@ -410,9 +391,12 @@ impl Composer {
 
     /// Draws the text; where the cursor is in it, and the row and the column that it is drawn from.
     fn draw_text(&self, frame: &mut Frame<'_>, area: Rect, focused: bool) -> (ScreenCursor, (u16, u16)) {
-        let selection =
-            self.vi.as_ref().and_then(|vi| vi.selection(&self.buffer()).map(|range| (range, self.buffer())));
-        let selection = selection.filter(|_| focused);
+        let selecting = self.vi.as_ref().filter(|vi| focused && vi.mode() != Mode::Insert);
+        let selection = selecting.and_then(|vi| {
+            let buffer = self.buffer();
+            let range = vi.selection(&buffer)?;
+            Some([buffer.position(range.start), buffer.position(range.end)])
+        });
         let (invitation, room) = (self.area.placeholder_text(), usize::from(area.width).saturating_sub(1));
         let is_cut = self.is_empty() && width::columns(invitation) > room;
         if selection.is_none() && !is_cut {
@@ -423,12 +407,10 @@ impl Composer {
         if is_cut {
             shown.set_placeholder_text(width::clip(invitation, room));
         }
-        if let Some((range, buffer)) = selection {
-            let characters =
-                |cells: usize| buffer.cells.iter().take(cells).map(|cell| cell.chars().count()).sum::<usize>();
-            jump(&mut shown, characters(range.start));
+        if let Some([start, end]) = selection {
+            jump(&mut shown, start);
             shown.start_selection();
-            jump(&mut shown, characters(range.end));
+            jump(&mut shown, end);
         }
         frame.render_widget(&shown, area);
         let offset = shown.scroll_offset();
