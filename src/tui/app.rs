@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use ratatui::layout::Rect;
 use rhumb_edit::review::HunkId;
+use rhumb_session::{ClipboardText, Connection, Effect, Entry, Notice, Session, SessionStart, SurveyState};
 
 use super::action::{Action, KeyMap, KeySequence, Pane, Scope};
 use super::attention::Attention;
@@ -24,7 +25,6 @@ use super::view::ViewCache;
 use super::{layout, terminal};
 use crate::config::{DisplaySettings, Notify, SETTINGS};
 use crate::store::LayoutFile;
-use rhumb_session::{ClipboardText, Connection, Effect, Entry, Notice, Session, SessionStart, SurveyState};
 
 pub use super::review_pane::edit::{DraftPart, ReviewDraft};
 
@@ -226,7 +226,38 @@ impl App {
     /// Whether an action is available. The command bar omits the others.
     pub fn enabled(&self, action: Action) -> bool {
         match action {
-            Action::StopReading | Action::BuildIndex | Action::PauseIndex | Action::CancelIndex => false,
+            // The bar shows the likely next actions; the help lists these.
+            Action::StopReading
+            | Action::BuildIndex
+            | Action::PauseIndex
+            | Action::CancelIndex
+            | Action::EditMessage
+            | Action::MessageBack
+            | Action::MessageForward
+            | Action::BackToTyping
+            | Action::OpenPaste
+            | Action::ScrollToStart
+            | Action::SearchTranscript
+            | Action::PickSymbol
+            | Action::SearchCode
+            | Action::Interrupt
+            | Action::HistoryBack
+            | Action::HistoryForward
+            | Action::HistorySearch
+            | Action::Layout
+            | Action::GrowPane
+            | Action::ShrinkPane
+            | Action::ResetBorders
+            | Action::Mouse
+            | Action::EditFile
+            | Action::CommentFile
+            | Action::OpenFile
+            | Action::WriteOther
+            | Action::Redraw
+            | Action::Suspend
+            | Action::Quit
+            | Action::FocusPrevious
+            | Action::NextMode => false,
             Action::ReadOn => matches!(self.session.survey, SurveyState::Partial(..)),
             Action::Escape => {
                 let session = &self.session;
@@ -237,15 +268,12 @@ impl App {
                 works || session.outside.page.is_some() || session.processes.is_running()
             }
             Action::ViewLog => !self.session.processes.logs.is_empty(),
-            Action::EditMessage => false,
             Action::Send => self.focus == Pane::Chat && !self.composer.is_empty(),
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
             Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom() > 0,
             Action::ToggleThoughts => self.session.transcript().iter().any(has_thoughts),
             Action::ReadTranscript => !self.session.transcript().is_empty() && !self.chat.is_reading(),
-            Action::MessageBack | Action::MessageForward | Action::BackToTyping | Action::OpenPaste => false,
             Action::ScrollToEnd => self.chat.from_bottom() > 0,
-            Action::ScrollToStart | Action::SearchTranscript => false,
             Action::NextMatch | Action::PreviousMatch => self.chat.is_searching(),
             Action::NextLink | Action::PreviousLink => self.chat.has_citations(),
             Action::SendQueued => {
@@ -254,33 +282,20 @@ impl App {
             }
             Action::DropPassages => self.session.kept_passages().is_some(),
             Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),
-            // The bar shows the likely next actions; the help lists these.
-            Action::PickSymbol
-            | Action::SearchCode
-            | Action::Interrupt
-            | Action::HistoryBack
-            | Action::HistoryForward
-            | Action::HistorySearch => false,
-            Action::Layout | Action::GrowPane | Action::ShrinkPane | Action::ResetBorders | Action::Mouse => false,
             Action::Zoom | Action::ZoomHere => self.layout.is_zoomed(),
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
                 self.session.connection == Connection::None
             }
             Action::Write => self.session.review.has_accepted(),
-            // The bar shows the likely next actions; the help lists the others.
-            Action::EditFile | Action::CommentFile | Action::OpenFile | Action::WriteOther => false,
             Action::Reask | Action::ReaskAll | Action::Dismiss => !self.session.review.refused.is_empty(),
             Action::SendReview => self.session.has_feedback(),
             Action::Abandon => self.reviewing(),
             Action::NextReviewMatch | Action::PreviousReviewMatch => self.review.is_searching(),
-            Action::Redraw | Action::Suspend | Action::Quit | Action::FocusPrevious | Action::NextMode => false,
             Action::FocusChat => self.focus != Pane::Chat,
             Action::FocusMap => self.focus != Pane::Map,
             Action::FocusContext => self.focus != Pane::Context,
             Action::FocusReview => self.focus != Pane::Review,
-            action if action.info().is_some_and(|info| info.scope == Scope::Pane(Pane::Review)) => {
-                !self.session.review.files.is_empty()
-            }
+            action if action.info().scope == Scope::Pane(Pane::Review) => !self.session.review.files.is_empty(),
             _ => true,
         }
     }

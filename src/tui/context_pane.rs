@@ -3,7 +3,6 @@
 //! server keeps the request up to there. The last rows say what all of it costs, and what would be saved without the chunk under the
 //! cursor; the first ones what has to go when it is too much.
 
-use crate::tui::widget::list_window::ListWindow;
 use std::collections::BTreeSet;
 
 use ratatui::Frame;
@@ -11,17 +10,19 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_llm::models::{Dollars, Tokens};
+use rhumb_session::context::{Chunk, ChunkKind, Prompt, PromptSecret, SentPassage, Trimmed};
+use rhumb_session::{Command, PassageCommand};
 use rhumb_text::{sanitize, width};
 
-use super::action::{Action, Pane};
+use super::action::{Action, Pane, Scope};
 use super::app::{App, Editing, Task, run};
 use super::mouse::Hit;
 use super::overlay::{Place, SectionView};
 use super::theme::Role;
 use super::view::{ViewCache, pane_block, under_cursor};
 use super::widget::meter;
-use rhumb_session::context::{Chunk, ChunkKind, Prompt, PromptSecret, SentPassage, Trimmed};
-use rhumb_session::{Command, PassageCommand};
+use super::widget::styled::{cells, clipped};
+use crate::tui::widget::list_window::ListWindow;
 
 /// Columns of the gauge of one part.
 const PART_GAUGE: usize = 6;
@@ -74,7 +75,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     let prompt = &view.prompt;
     let inner = pane_block(app, frame, area, Pane::Context, &note(app, prompt));
     let over = too_much(app, prompt, inner);
-    let cut = u16::try_from(prompt.trimmed.len()).unwrap_or(u16::MAX).min(inner.height / 3);
+    let cut = cells(prompt.trimmed.len()).min(inner.height / 3);
     let cost = cost_line(app);
     let priced = u16::from(cost.is_some() && inner.height > MIN_COST_ROWS);
     let saving = (app.focus == Pane::Context && inner.height > MIN_SAVING_ROWS).then(|| saving_line(app, prompt));
@@ -93,8 +94,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     let left_out = prompt.trimmed.iter().map(|each| trimmed_line(app, each, trimmed.width));
     frame.render_widget(Paragraph::new(left_out.collect::<Vec<_>>()), trimmed);
     if let Some(text) = saving {
-        let text = width::clip(&text, usize::from(saved.width)).into_owned();
-        frame.render_widget(Line::styled(text, app.theme().style(Role::Accent)), saved);
+        frame.render_widget(clipped(&text, saved.width, app.theme().style(Role::Accent)), saved);
     }
     frame.render_widget(total_line(app, prompt, total.width), total);
     if let Some(line) = cost {
@@ -180,9 +180,7 @@ fn too_much(app: &App, prompt: &Prompt, area: Rect) -> Vec<Line<'static>> {
         }
         _ => "  a shorter message, or a model with a larger window".to_owned(),
     };
-    let line = |text: &str, role: Role| {
-        Line::styled(width::clip(text, usize::from(area.width)).into_owned(), theme.style(role))
-    };
+    let line = |text: &str, role: Role| clipped(text, area.width, theme.style(role));
     vec![line(&first, Role::Error), line(&advice, Role::Warning)]
 }
 
@@ -328,8 +326,7 @@ fn room_beside(weight: &[Span<'_>], columns: u16) -> usize {
 }
 
 fn trimmed_line(app: &App, trimmed: &Trimmed, columns: u16) -> Line<'static> {
-    let text = format!("✂ {trimmed}");
-    Line::styled(width::clip(&text, usize::from(columns)).into_owned(), app.theme().style(Role::Warning))
+    clipped(&format!("✂ {trimmed}"), columns, app.theme().style(Role::Warning))
 }
 
 fn total_line(app: &App, prompt: &Prompt, columns: u16) -> Line<'static> {
@@ -574,8 +571,9 @@ impl App {
     }
 
     pub(crate) fn act_on_context(&mut self, action: Action) -> Option<Vec<Task>> {
-        let own = action.info().is_some_and(|info| info.scope == crate::tui::action::Scope::Pane(Pane::Context));
-        if let Some(why) = own.then(|| self.why_not_context(action)).flatten() {
+        if action.info().scope == Scope::Pane(Pane::Context)
+            && let Some(why) = self.why_not_context(action)
+        {
             self.hint.set(why.into());
             return Some(Vec::new());
         }

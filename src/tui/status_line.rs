@@ -8,14 +8,14 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_llm::models::Dollars;
+use rhumb_session::context::Mode;
+use rhumb_session::{Connection, IndexState, SurveyState, find_command, is_command};
 use rhumb_text::{sanitize, width};
 
 use super::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use super::app::App;
 use super::theme::Role;
 use super::widget::meter;
-use rhumb_session::context::Mode;
-use rhumb_session::{Connection, IndexState, SurveyState, find_command, is_command};
 
 /// What turns while something is under way, a step with each tick.
 const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
@@ -224,7 +224,7 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     }
     let help = if app.focus == Pane::Chat { Action::Help } else { Action::HelpHere };
     let entry = |info: &ActionInfo| (app.keys.first(info.action), info.title);
-    let help = help.info().map(entry).filter(|(key, _)| !key.is_empty());
+    let help = Some(entry(help.info())).filter(|(key, _)| !key.is_empty());
     let size = |(key, title): &(&str, &'static str)| width::columns(key) + width::columns(title) + 3;
     let mut left = room.saturating_sub(help.as_ref().map_or(0, size));
     let first = first_keys(app).into_iter().filter(|(key, _)| !key.is_empty());
@@ -267,13 +267,13 @@ fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
     {
         let conflict = app.session.review.refused.get(index).is_some_and(rhumb_edit::Outcome::is_conflict);
         let open = (key(Action::OpenHere), if conflict { "resolve" } else { "place by hand" });
-        let other = [Action::Reask, Action::Dismiss].into_iter().filter_map(Action::info);
+        let other = [Action::Reask, Action::Dismiss].into_iter().map(Action::info);
         let other = other.filter(|info| app.why_not(info).is_none());
         let write = app.enabled(Action::Write).then(|| (key(Action::Write), "write"));
         let other = other.map(|info| (key(info.action), info.title));
         return std::iter::once(open).chain(other).chain(write).collect();
     }
-    let stop = stops_work(app).then(|| Action::Escape.info()).flatten().map(|info| (key(info.action), info.title));
+    let stop = stops_work(app).then(|| (key(Action::Escape), Action::Escape.info().title));
     stop.into_iter().chain(first_key(app)).collect()
 }
 

@@ -1,14 +1,14 @@
 //! Updates the app for an event. Synchronous and without I/O: work outside is returned as tasks.
 
 use crossterm::event::{Event, KeyEvent};
+use rhumb_session::{
+    ClipboardText, Command, Effect, Level, PassageCommand, Question, Response, as_command, is_command,
+};
 
 use super::action::{Action, Binding, Pane};
 use super::app::{App, Editing, Task, run};
 use super::key;
 use super::overlay::{AskBox, ConnectBox, FileList, LogView, Reply};
-use rhumb_session::{
-    ClipboardText, Command, Effect, Level, PassageCommand, Question, Response, as_command, is_command,
-};
 
 /// Hint after a key that closed a question, since the user went on typing.
 const QUESTION_CLOSED: &str = "the question was closed unanswered; what you type goes to the message";
@@ -413,12 +413,7 @@ impl App {
     fn take_back_queued(&mut self) -> Vec<Task> {
         let Some(text) = self.session.take_back_queued() else { return Vec::new() };
         self.focus = Pane::Chat;
-        self.typed(|app| {
-            if !app.composer.is_empty() {
-                app.composer.newline();
-            }
-            app.composer.paste(&text);
-        })
+        self.typed(|app| app.composer.append(&text))
     }
 
     /// The question that Enter in an empty composer opens. A review takes precedence over offers.

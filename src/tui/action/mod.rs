@@ -73,7 +73,8 @@ impl Action {
     }
 
     /// Its row in the table.
-    pub fn info(self) -> Option<&'static ActionInfo> {
-        ACTIONS.iter().find(|info| info.action == self)
+    pub fn info(self) -> &'static ActionInfo {
+        // The table has one row for each variant, in the same order.
+        &ACTIONS[self as usize]
     }
 }

@@ -4,6 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 use rhumb_edit::EditId;
 use rhumb_edit::review::{EditRecord, HunkId};
 use rhumb_index::retrieval::{Citation, CitationTarget};
+use rhumb_session::{ClipboardText, Command, Connection, Effect, Entry, is_command, parse_command};
 
 use super::reading::{NEW_LINES_ROW, Rerun, Search, StopId, is_path};
 use super::stops::{EditCard, Stop, stops};
@@ -12,7 +13,6 @@ use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::{LogView, Place, TextView};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::markdown::links_of;
-use rhumb_session::{ClipboardText, Command, Connection, Effect, Entry, is_command, parse_command};
 
 impl App {
     /// Takes a key while the transcript is read or searched; `None` if it is for the composer.
@@ -327,7 +327,7 @@ impl App {
         self.stop_reading();
         self.focus = Pane::Review;
         match (hunk, refused) {
-            (Some(hunk), _) => self.go_to_hunk(hunk),
+            (Some(hunk), _) => self.go_to(hunk),
             (None, Some(refused)) => self.go_to_refused(refused),
             (None, None) => {}
         }

@@ -2,17 +2,17 @@
 //! editor.
 
 use crossterm::event::{KeyCode, KeyEvent};
+use rhumb_session::context::Mode;
+use rhumb_session::{Effect, FetchEffect, Level, is_command};
 
 use super::dropped_paths::{Dropped, dropped, named};
 use super::vi;
 use super::vi::Outcome;
 use crate::config::ComposerKeys;
-use crate::tui::action::Action;
+use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::handlers::is_long_command;
 use crate::tui::overlay::Menu;
-use rhumb_session::context::Mode;
-use rhumb_session::{Effect, FetchEffect, Level, is_command};
 
 impl App {
     /// Takes a key that means something to vi; `None` where the composer has other keys, or the key means nothing to it.
@@ -140,7 +140,7 @@ impl App {
             Editing::File { path, .. } => self.recheck_file(path),
             Editing::Review(draft) => self.review_edited(draft, text),
             Editing::Message(_) => {
-                self.focus = crate::tui::action::Pane::Chat;
+                self.focus = Pane::Chat;
                 // The user has just edited the whole text, so it is not folded, unless it is too long to be wrapped at
                 // each key. Line ends at the end of a message have no meaning.
                 let text = text.trim_end_matches(['\n', '\r']);

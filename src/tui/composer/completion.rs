@@ -3,14 +3,15 @@
 //! The list opens while the user types and takes no key that may have another meaning: Enter runs a complete command,
 //! and Tab goes to the next pane when there is no list.
 
-use super::vi::Mode;
-use crate::tui::action::ACTIONS;
-use crate::tui::app::{App, Task, run};
-use crate::tui::widget::completion;
 use rhumb_session::{
     Argument, COMMANDS, Candidate, Candidates, Effect, LookupEffect, PersistenceEffect, PersistenceResponse, Place,
     Response, Slot, Word, folder_of, place,
 };
+
+use super::vi::Mode;
+use crate::tui::action::{ACTIONS, Pane};
+use crate::tui::app::{App, Task, run};
+use crate::tui::widget::completion;
 
 /// The fewest letters after `@` with which Enter takes what is offered: fewer may well be meant as they are.
 const MIN_MENTION_LETTERS: usize = 2;
@@ -145,8 +146,7 @@ impl App {
     }
 
     fn find_candidates(&mut self) -> Vec<Task> {
-        let is_here =
-            self.focus == crate::tui::action::Pane::Chat && self.overlays.is_empty() && !self.chat.is_reading();
+        let is_here = self.focus == Pane::Chat && self.overlays.is_empty() && !self.chat.is_reading();
         let before = if is_here { self.composer.before_cursor() } else { None };
         let now = before.as_deref().and_then(place);
         let is_new = self.completion.seen != now;

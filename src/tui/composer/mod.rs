@@ -154,6 +154,14 @@ impl Composer {
         self.chips.push((chip, text));
     }
 
+    /// Pastes a text, on a new line if there is a message.
+    pub fn append(&mut self, text: &str) {
+        if !self.is_empty() {
+            self.newline();
+        }
+        self.paste(text);
+    }
+
     /// Puts words at the cursor, with a space before them where a word ends there.
     pub fn insert_words(&mut self, words: &str) {
         let before = self.area.lines().join("\n").chars().take(self.position()).last();

@@ -1,11 +1,11 @@
 //! The help: the actions that are available now, all key bindings, all commands.
 
 use rhumb_edit::review::EditState;
+use rhumb_session::{COMMANDS, Connection, Group, origin};
 
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::App;
 use crate::tui::overlay::{HelpRow, HelpSection, HelpView};
-use rhumb_session::{COMMANDS, Connection, Group, origin};
 
 impl App {
     /// Opens the help: what can be done here, the keys that work now, commands unless only keys are wanted, and then all other keys.
@@ -53,7 +53,7 @@ impl App {
                 &[Action::Accept, Action::Reject, Action::NextHunk, Action::Undo, Action::Write, Action::Leave]
             }
         };
-        let infos = wanted.iter().filter_map(|action| action.info());
+        let infos = wanted.iter().map(|action| action.info());
         let rows = infos.filter(|info| self.why_not(info).is_none() || info.action == Action::Send);
         HelpSection {
             title: format!("now, in the {}", self.focus.title()),
@@ -95,7 +95,7 @@ impl App {
             (Action::Leave, None),
         ];
         let rows = wanted.into_iter().filter_map(|(action, text)| {
-            let row = self.key_row(action.info().filter(|info| self.why_not(info).is_none())?);
+            let row = self.key_row(Some(action.info()).filter(|info| self.why_not(info).is_none())?);
             Some(HelpRow { text: text.map_or(row.text, str::to_owned), ..row })
         });
         let title = format!("now, on an edit: {}", state.label());

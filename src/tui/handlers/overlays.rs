@@ -1,15 +1,16 @@
 //! Handlers of overlays: previews, inputs, rankings, and choices in lists.
 
+use rhumb_session::{
+    Command, ConnectRequest, Connection, Effect, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse,
+    NewKey, PersistenceResponse, Response,
+};
+
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::{
     AskBox, CodeSearch, ConnectBox, LineBox, LineFor, PreviewTarget, Reply, SessionList, SymbolList,
 };
 use crate::tui::widget::picker::{RankJob, Ranked};
-use rhumb_session::{
-    Command, ConnectRequest, Connection, Effect, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse,
-    NewKey, PersistenceResponse, Response,
-};
 
 impl App {
     /// Opens the list of the repository's definitions.
@@ -81,7 +82,7 @@ impl App {
     pub(crate) fn chosen_in_list(&mut self, reply: Reply) -> Vec<Task> {
         match reply {
             Reply::Mention(name) => {
-                self.focus = crate::tui::action::Pane::Chat;
+                self.focus = Pane::Chat;
                 self.typed(|app| app.composer.insert_words(&format!("@{name}")))
             }
             Reply::Copy(clip) => vec![Task::Copy(clip)],

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent};
 use rhumb_index::repo_map::{RankedFile, RepoMap, symbol_choice};
+use rhumb_session::context::map_budget;
+use rhumb_session::{Effect, LookupEffect, LookupResponse, MAP_BUDGET_STEP, MapIdentity, Response};
 
 use super::{MapRow, MapText};
-use crate::tui::action::{Action, Binding, Scope};
+use crate::tui::action::{Action, Binding, Pane, Scope};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::key;
 use crate::tui::overlay::{ExplanationView, LocationView, Place};
-use rhumb_session::context::map_budget;
-use rhumb_session::{Effect, LookupEffect, LookupResponse, MAP_BUDGET_STEP, MapIdentity, Response};
 
 /// Largest budget of the map while the context window of the model is unknown, in tokens.
 const MAX_BUDGET_TOKENS: usize = 1 << 20;
@@ -35,7 +35,7 @@ impl App {
     pub(crate) fn settle_map(&mut self) {
         let map = self.session.view.as_ref().and_then(|view| view.map.as_ref());
         // While a message is typed, the top of the map is what is wanted; in the pane, what the cursor is on.
-        let follow = self.focus == crate::tui::action::Pane::Map;
+        let follow = self.focus == Pane::Map;
         self.map.settle(map, self.session.map().banned.len(), follow);
     }
 
@@ -92,9 +92,9 @@ impl App {
     }
 
     pub(crate) fn act_on_map(&mut self, action: Action) -> Option<Vec<Task>> {
-        let info =
-            action.info().filter(|info| info.scope == crate::tui::action::Scope::Pane(crate::tui::action::Pane::Map));
-        if let Some(why) = info.and_then(|info| self.why_not_map(info.action)) {
+        if action.info().scope == Scope::Pane(Pane::Map)
+            && let Some(why) = self.why_not_map(action)
+        {
             self.hint.set(why.into());
             return Some(Vec::new());
         }
@@ -149,13 +149,12 @@ impl App {
 
     /// Lets what is read of the repository so far be enough.
     pub(crate) fn stop_survey(&mut self) -> Vec<Task> {
-        let Some(effects) = self.session.stop_reading() else { return Vec::new() };
-        run(effects)
+        run(self.session.stop_reading().unwrap_or_default())
     }
 
     /// A click on a row of the pane; the second one opens what is there.
     pub fn click_in_map(&mut self, row: usize, double: bool) -> Vec<Task> {
-        self.focus = crate::tui::action::Pane::Map;
+        self.focus = Pane::Map;
         match &mut self.map.text {
             Some(text) => text.window.select(row),
             None => self.map.window.select(row),
@@ -290,11 +289,8 @@ impl App {
     /// Whether a key is for the program as a whole even while letters of a search are typed.
     pub(crate) fn is_global_key(&self, name: &str) -> bool {
         let is_typed = name.chars().count() == 1 || matches!(name, "Space" | "Esc" | "Tab" | "Ctrl-p");
-        let action = match self.keys.lookup(crate::tui::action::Pane::Map, name) {
-            Binding::Action(action) => action.info(),
-            Binding::Prefix | Binding::None => None,
-        };
-        !is_typed && action.is_some_and(|info| info.scope == Scope::Global)
+        let binding = self.keys.lookup(Pane::Map, name);
+        !is_typed && matches!(binding, Binding::Action(action) if action.info().scope == Scope::Global)
     }
 
     /// Text pasted while the letters of a search are typed; whether it went there.

@@ -8,26 +8,25 @@ mod state;
 use std::collections::HashMap;
 
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{RankedFile, RankedSymbol, RepoMap, symbol_choice};
+use rhumb_session::SurveyState;
 use rhumb_text::fuzzy::FuzzyFilter;
 use rhumb_text::{sanitize, width};
-use unicode_segmentation::UnicodeSegmentation;
 
 use self::outline::cut;
 use super::action::{Action, Pane};
 use super::app::App;
-use super::coloring::{Coloring, Colors, Language, pieces};
+use super::coloring::{Coloring, Colors, Language, colored};
 use super::mouse::Hit;
 use super::theme::Role;
 use super::view::{ViewCache, pane_block, under_cursor};
 use super::widget::list_window::ListWindow;
 use super::widget::meter;
-use super::widget::styled::StyledText;
-use rhumb_session::SurveyState;
+use super::widget::styled::{mark_characters, place_cursor};
 
 pub use self::outline::MapText;
 pub use self::rows::{MapRow, Rule};
@@ -140,8 +139,7 @@ fn draw_filter(app: &App, frame: &mut Frame<'_>, area: Rect) {
     ]);
     frame.render_widget(line, area);
     if filter.typing && app.focus == Pane::Map && app.overlays.is_empty() {
-        let x = area.x.saturating_add(u16::try_from(x).unwrap_or(u16::MAX)).min(area.right().saturating_sub(1));
-        frame.set_cursor_position(Position { x, y: area.y });
+        place_cursor(frame, area, x);
     }
 }
 
@@ -321,14 +319,7 @@ impl<'a> Drawing<'a> {
             coloring.get(Language::Path(path), &text)
         });
         let spans = colors.as_ref().and_then(|colors| colors.get(at)).map_or(&[][..], Vec::as_slice);
-        let mut text = StyledText::new();
-        let mut column = 0;
-        for (piece, style) in pieces(&symbol.signature, spans, theme.style(Role::Text), theme) {
-            let shown = sanitize::visible_from(piece, column).replace('\n', " ");
-            column += width::columns(&shown);
-            text.push(&shown, style);
-        }
-        cut(&text, room.max(1), theme.style(Role::Muted))
+        cut(&colored(&symbol.signature.replace(['\n', '\r'], " "), spans, theme), room.max(1), theme.style(Role::Muted))
     }
 
     fn rule(&self, rule: Rule) -> Line<'static> {
@@ -347,13 +338,8 @@ impl<'a> Drawing<'a> {
     fn banned(&self, choice: &str) -> Line<'static> {
         let theme = self.app.theme();
         let shown = sanitize::visible_line(choice);
-        Line::from(vec![
-            Span::styled("✗ ", theme.style(Role::Warning)),
-            Span::styled(
-                width::clip_start(&shown, self.columns.saturating_sub(2)).into_owned(),
-                theme.style(Role::Muted),
-            ),
-        ])
+        let shown = width::clip_start(&shown, self.columns.saturating_sub(2)).into_owned();
+        Line::from(vec![Span::styled("✗ ", theme.style(Role::Warning)), Span::styled(shown, theme.style(Role::Muted))])
     }
 
     /// A name in at most `columns` columns, with the search matches in another style.
@@ -364,20 +350,9 @@ impl<'a> Drawing<'a> {
         if hits.is_empty() {
             return vec![Span::styled(shown.into_owned(), style)];
         }
-        // Characters that were cut off before what is shown; the mark of a cut stands for the last of them.
+        // Characters that were cut off before the shown part; the mark of the cut counts as the last of them.
         let cut = if keep_end { name.chars().count().saturating_sub(shown.chars().count()) } else { 0 };
         let hit = style.patch(self.app.theme().style(Role::Match));
-        let mut spans: Vec<Span<'static>> = Vec::new();
-        let mut at = cut;
-        for cluster in shown.graphemes(true) {
-            let next = at + cluster.chars().count();
-            let style = if (at..next).any(|at| hits.binary_search(&at).is_ok()) { hit } else { style };
-            match spans.last_mut() {
-                Some(last) if last.style == style => last.content.to_mut().push_str(cluster),
-                _ => spans.push(Span::styled(cluster.to_owned(), style)),
-            }
-            at = next;
-        }
-        spans
+        mark_characters(&shown, cut, &hits, style, hit)
     }
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use ratatui::text::{Line, Span};
 use rhumb_index::repo_map::RepoMap;
-use rhumb_text::{sanitize, width};
+use rhumb_text::width;
 
 use crate::tui::app::App;
-use crate::tui::coloring::{Coloring, Language, pieces};
+use crate::tui::coloring::{Coloring, Language, colored};
 use crate::tui::theme::Role;
 use crate::tui::widget::list_window::ListWindow;
 use crate::tui::widget::styled::StyledText;
@@ -100,12 +100,7 @@ impl MapText {
             let number = block.get(..line.bytes.start.saturating_sub(line.block.start))?.matches('\n').count();
             let colors = coloring.get(Language::Path(&path), block);
             let spans = colors.as_ref().and_then(|colors| colors.get(number)).map_or(&[][..], Vec::as_slice);
-            let mut column = 0;
-            for (piece, style) in pieces(text, spans, theme.style(Role::Text), theme) {
-                let shown = sanitize::visible_from(piece, column);
-                column += width::columns(&shown);
-                styled.push(&shown, style);
-            }
+            styled = colored(text, spans, theme);
         }
         Some(cut(&styled, columns, theme.style(Role::Muted)))
     }

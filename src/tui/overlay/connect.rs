@@ -18,7 +18,7 @@ use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::SecretInput;
 use crate::tui::widget::list_window::ListWindow;
-use crate::tui::widget::styled::{cells, clipped, fill};
+use crate::tui::widget::styled::{cells, clipped, fill, hanging};
 
 /// The widest that it gets, borders included.
 const MAX_WIDTH: u16 = 84;
@@ -303,8 +303,7 @@ impl Overlay for ConnectBox {
         };
         let mut text: Vec<Line<'static>> = Vec::new();
         for (paragraph, role) in paragraphs {
-            let lines = wrap::hanging(&sanitize::visible_line(&paragraph), columns);
-            text.extend(lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme.style(role))));
+            text.extend(hanging(&sanitize::visible_line(&paragraph), " ", columns, theme.style(role)));
         }
         match &self.field {
             Some(_) => self.draw_field(frame, screen, wide, text, theme),

@@ -15,6 +15,7 @@ use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::view::under_cursor;
 use crate::tui::widget::list_window::ListWindow;
+use crate::tui::widget::styled::cells;
 
 /// Cells of a gauge.
 const GAUGE: usize = 8;
@@ -129,8 +130,7 @@ impl ExplanationView {
             row.spans.extend(gauge(reference.weight / best, Role::MeterLow, theme));
             row.spans.push(Span::styled(format!(" {}", width::clip_start(&path, room)), theme.style(Role::Text)));
             row.spans.push(Span::styled(name, theme.style(Role::Muted)));
-            let columns = u16::try_from(columns).unwrap_or(u16::MAX);
-            lines.push(if self.window.selected() == Some(at) { under_cursor(row, columns, theme) } else { row });
+            lines.push(if self.window.selected() == Some(at) { under_cursor(row, cells(columns), theme) } else { row });
         }
         lines
     }
@@ -167,7 +167,7 @@ impl Overlay for ExplanationView {
         }
         let hint =
             if self.window.is_empty() { "Esc closes" } else { "j k choose · Enter shows the reference · Esc closes" };
-        let rows = u16::try_from(lines.len() + 3).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
+        let rows = cells(lines.len() + 3).min(screen.height.saturating_sub(2));
         let area = centred(screen, columns, rows);
         let inner = window(frame, area, &self.title(inside.saturating_sub(2)), theme);
         let last = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };

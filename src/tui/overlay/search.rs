@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 use rhumb_index::retrieval::{Hit, Hit as Passage, Question};
 use rhumb_session::{ClipboardText, SurveyState};
-use rhumb_text::{sanitize, width, wrap};
+use rhumb_text::{sanitize, width};
 
 use super::file_peek::draw_file_peek;
 use super::{Overlay, OverlayContext, Place, PreviewTarget, Reply, border, inner_area};
@@ -20,7 +20,7 @@ use crate::tui::widget::input::LineInput;
 use crate::tui::widget::list_window::ListWindow;
 use crate::tui::widget::meter::grouped;
 use crate::tui::widget::picker::{key_hints, list_and_look, rule, wide_area};
-use crate::tui::widget::styled::fill;
+use crate::tui::widget::styled::{fill, hanging};
 
 /// Number of passages that are requested: more than a user reads.
 const MAX_HITS: usize = 40;
@@ -377,10 +377,7 @@ impl CodeSearch {
             says.push((self.reading.clone(), Role::Warning));
         }
         let columns = usize::from(area.width.saturating_sub(4)).max(8);
-        let lines = says.into_iter().flat_map(|(text, role)| {
-            let pieces = wrap::hanging(&text, columns).into_iter();
-            pieces.map(move |piece| Line::styled(format!("  {piece}"), theme.style(role)))
-        });
+        let lines = says.iter().flat_map(|(text, role)| hanging(text, "  ", columns, theme.style(*role)));
         frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
     }
 

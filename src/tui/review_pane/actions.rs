@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use rhumb_edit::FileChange;
 use rhumb_edit::review::{Decision, HunkId, ReviewHunk};
+use rhumb_session::{SHOW_FAULT, WritePlan};
 use rhumb_text::sanitize;
 
 use crate::tui::action::{Action, Pane, Scope};
 use crate::tui::app::{App, ReviewItem, Task, run};
 use crate::tui::overlay::{ReviewReply, SendBox, WriteBox};
-use rhumb_session::{Level, SHOW_FAULT, WritePlan};
 
 impl App {
     pub(crate) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {
-        let of_review = action.info().is_some_and(|info| info.scope == Scope::Pane(Pane::Review));
+        let of_review = action.info().scope == Scope::Pane(Pane::Review);
         if self.session.writing && of_review {
             self.hint.set("writing …".into());
             return Some(Vec::new());
@@ -57,11 +57,6 @@ impl App {
             Action::Top => self.review.offset = self.arriving_lines(),
             _ => self.review.offset = 0,
         }
-    }
-
-    /// Moves the cursor of the review to a hunk, from another pane.
-    pub(crate) fn go_to_hunk(&mut self, id: HunkId) {
-        self.go_to(id);
     }
 
     fn decide(&mut self, action: Action) -> Option<()> {
@@ -301,7 +296,7 @@ impl App {
             self.focus = Pane::Review;
             // A decided hunk is folded, and its lines are what the question is about.
             self.review.fold(&self.session.review, &[id], false);
-            self.show_hunk(id);
+            self.go_to(id);
         }
         tasks
     }
@@ -342,17 +337,10 @@ impl App {
         }
     }
 
-    /// Puts a text into the composer to be changed, after what is there.
+    /// Puts a text into the composer to be changed, after the message.
     fn compose(&mut self, text: &str) -> Vec<Task> {
         self.focus = Pane::Chat;
-        self.typed(|app| {
-            if app.composer.is_empty() {
-                app.composer.open(text);
-            } else {
-                app.composer.newline();
-                app.composer.paste(text);
-            }
-        })
+        self.typed(|app| if app.composer.is_empty() { app.composer.open(text) } else { app.composer.append(text) })
     }
 
     /// Puts the review away, after a question where that loses a decision.
@@ -364,18 +352,6 @@ impl App {
             0 if refused > 0 => self.session.abandon_review(),
             _ => self.confirm_abandoning(),
         }
-        Vec::new()
-    }
-
-    /// Says that something settled in the review, and goes there.
-    pub(crate) fn settled(&mut self, id: Option<HunkId>, words: &str) -> Vec<Task> {
-        id.into_iter().for_each(|id| self.show_hunk(id));
-        self.say(words)
-    }
-
-    /// Says in the transcript what could not be done.
-    pub(crate) fn refuse(&mut self, text: String, hint: &str) -> Vec<Task> {
-        self.session.tell(Level::Warning, text, hint);
         Vec::new()
     }
 }

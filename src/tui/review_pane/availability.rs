@@ -105,7 +105,7 @@ impl App {
 
     /// Why what is under the cursor cannot be opened or commented on.
     fn cannot_open(&self, action: Action) -> Option<&'static str> {
-        let file = || self.review_file_here().and_then(|index| self.session.review.files.get(index));
+        let file = || self.file_here().and_then(|index| self.session.review.files.get(index));
         match (action, self.review_item()) {
             (_, None) => Some("the cursor is not on a hunk"),
             (Action::EditHunk, Some(ReviewItem::File(_))) => Some("the cursor is on a file; move it to a hunk"),

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use rhumb_edit::Outcome;
 use rhumb_edit::review::{CommentTarget, HunkId};
+use rhumb_session::{Effect, Level};
 use rhumb_text::lines;
 
 use super::refused::{MARKS, with_markers};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, ReviewItem, Task};
 use crate::tui::overlay::{CommentBox, CommentContext};
-use rhumb_session::{Effect, Level};
 
 /// A text of the review that is changed in the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl App {
 
     /// Opens the whole file under the cursor, as it would be if nothing more was rejected.
     pub(super) fn edit_review_file(&mut self) -> Vec<Task> {
-        let Some(index) = self.review_file_here() else { return Vec::new() };
+        let Some(index) = self.file_here() else { return Vec::new() };
         let Some(file) = self.session.review.files.get(index) else { return Vec::new() };
         let Some(text) = file.editable_text() else {
             return self.say("this change deletes the file, so there is no text to edit");
@@ -153,7 +153,7 @@ impl App {
             return self.keep_text(draft, text, "the hunk is no longer under review");
         };
         if self.session.review.edit(id, text) {
-            self.show_hunk(id);
+            self.go_to(id);
             return self.say("the hunk is accepted with your text");
         }
         self.say("nothing was changed")
@@ -171,7 +171,7 @@ impl App {
             return self.say("nothing was changed");
         }
         let after = review.files.get(index).map(rhumb_edit::review::FileReview::counts).unwrap_or_default();
-        self.show_hunk(HunkId { file: index, hunk: 0 });
+        self.go_to(HunkId { file: index, hunk: 0 });
         let hunks = |count: usize| if count == 1 { "hunk" } else { "hunks" };
         let total = after.total();
         let mut told = format!("{total} {} now, {} accepted", hunks(total), after.accepted);
@@ -207,21 +207,20 @@ impl App {
             return self.say("the file already says that");
         }
         let file = self.session.review.files.iter().position(|file| file.path == draft.path).unwrap_or_default();
-        self.show_hunk(HunkId { file, hunk: 0 });
+        self.go_to(HunkId { file, hunk: 0 });
         self.say("the file is accepted with your text")
     }
 
     /// Puts a text that has no place any more into the composer, after what is there.
     fn keep_text(&mut self, draft: &ReviewDraft, text: &str, why: &str) -> Vec<Task> {
         let told = format!("Your text for {} was not used: {why}.", draft.path);
+        self.keep_in_composer(told, &format!("{}:\n{text}", draft.path))
+    }
+
+    fn keep_in_composer(&mut self, told: String, text: &str) -> Vec<Task> {
         self.session.tell(Level::Warning, told, "It is in the composer.");
         self.focus = Pane::Chat;
-        self.typed(|app| {
-            if !app.composer.is_empty() {
-                app.composer.newline();
-            }
-            app.composer.paste(&format!("{}:\n{text}", draft.path));
-        })
+        self.typed(|app| app.composer.append(text))
     }
 
     /// A refused edit with marks around the place where it may belong, in the whole file.
@@ -257,26 +256,12 @@ impl App {
         }
     }
 
-    /// The file under the cursor.
-    pub(super) fn review_file_here(&self) -> Option<usize> {
-        match self.review_item()? {
-            ReviewItem::Hunk(id) | ReviewItem::Line(id, _) => Some(id.file),
-            ReviewItem::File(index) => Some(index),
-            ReviewItem::Refused(_) => None,
-        }
-    }
-
     /// The refused edit under the cursor.
     pub(crate) fn refused_here(&self) -> Option<usize> {
         match self.review_item()? {
             ReviewItem::Refused(index) => Some(index),
             ReviewItem::Hunk(_) | ReviewItem::Line(..) | ReviewItem::File(_) => None,
         }
-    }
-
-    /// Brings a hunk under the cursor.
-    pub(super) fn show_hunk(&mut self, id: HunkId) {
-        self.go_to(id);
     }
 
     /// A word in the status line.
@@ -311,7 +296,7 @@ impl App {
 
     /// Opens a box for a comment on the file under the cursor.
     pub(super) fn comment_on_file(&mut self) -> Vec<Task> {
-        self.review_file_here().map_or_else(Vec::new, |file| self.open_comment(CommentTarget::File(file), ""))
+        self.file_here().map_or_else(Vec::new, |file| self.open_comment(CommentTarget::File(file), ""))
     }
 
     fn open_comment(&mut self, place: CommentTarget, given: &str) -> Vec<Task> {
@@ -330,14 +315,7 @@ impl App {
                 return Vec::new();
             }
             let told = format!("Your comment was not saved: {} is no longer under review.", target.name);
-            self.session.tell(Level::Warning, told, "It is in the composer.");
-            self.focus = crate::tui::action::Pane::Chat;
-            return self.typed(|app| {
-                if !app.composer.is_empty() {
-                    app.composer.newline();
-                }
-                app.composer.paste(&format!("{}: {text}", target.name));
-            });
+            return self.keep_in_composer(told, &format!("{}: {text}", target.name));
         };
         let was = self.session.review.comment_on(place).is_some();
         if !self.session.review.comment(place, text) {

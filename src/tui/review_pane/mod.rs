@@ -14,12 +14,13 @@ mod state;
 mod view;
 
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_edit::review::EditState;
-use rhumb_text::{sanitize, width, wrap};
+use rhumb_session::StreamedEdit;
+use rhumb_text::{sanitize, width};
 
 use self::paint::RowPainter;
 use super::action::{Action, Pane};
@@ -27,11 +28,11 @@ use super::app::App;
 use super::mouse::Hit;
 use super::theme::Role;
 use super::view::{ViewCache, pane_block};
-use super::widget::styled::StyledText;
+use super::widget::styled::{StyledText, place_cursor, wrapped};
 use crate::config::DiffView;
-use rhumb_session::StreamedEdit;
 
 pub(crate) use self::file_list::stops;
+
 pub use self::rows::Row;
 pub use self::state::{Follow, ReviewPane};
 
@@ -146,10 +147,9 @@ fn draw_prompt(app: &App, frame: &mut Frame<'_>, area: Rect) {
         Span::styled(standing, theme.style(Role::Muted)),
     ]);
     frame.render_widget(line, area);
-    let hidden = width::columns(&text).saturating_sub(room);
-    let column = input.cursor_column().saturating_sub(hidden).min(usize::from(area.width.saturating_sub(2)));
     if app.overlays.is_empty() {
-        frame.set_cursor_position(Position::new(area.x + 1 + u16::try_from(column).unwrap_or(0), area.y));
+        let hidden = width::columns(&text).saturating_sub(room);
+        place_cursor(frame, area, 1 + input.cursor_column().saturating_sub(hidden));
     }
 }
 
@@ -237,8 +237,7 @@ fn nothing(app: &App, area: Rect) -> Vec<Line<'static>> {
         "Hunks that the model proposes wait here for you. Nothing is written before {}.",
         app.keys.first(Action::Write)
     );
-    let wrapped = wrap::wrap(&text, usize::from(area.width).max(8)).into_iter();
-    wrapped.map(|range| Line::styled(text[range].to_owned(), app.theme().style(Role::Muted))).collect()
+    wrapped(&text, "", area.width.max(8), app.theme().style(Role::Muted))
 }
 
 /// Each edit with its counts, and of the newest one its lines as they come. Nothing of it can be decided yet: it is all muted.

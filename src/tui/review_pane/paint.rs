@@ -19,7 +19,7 @@ use crate::tui::coloring::{Colors, Language, style_of};
 use crate::tui::theme::Role;
 use crate::tui::view::ViewCache;
 use crate::tui::widget::diff_lines::{DiffLine, Sign, beside};
-use crate::tui::widget::styled::{fill, matches};
+use crate::tui::widget::styled::{clipped, fill, matches};
 use crate::tui::widget::{diff_lines, edit_state};
 
 /// The words that changed in each removed and each added line of a hunk.
@@ -241,7 +241,7 @@ impl<'a> RowPainter<'a> {
         let path = if outcome.path.is_empty() { "(no file name)" } else { &outcome.path };
         let state = EditState::of_refused(outcome);
         let text = format!("{} {}: {}", state.mark(), state.label(), sanitize::visible_line(path));
-        Line::styled(width::clip(&text, self.room()).into_owned(), self.style(edit_state::role(state)))
+        clipped(&text, self.room(), self.style(edit_state::role(state)))
     }
 
     fn refused_text(&self, index: usize, line: usize) -> Vec<Line<'static>> {

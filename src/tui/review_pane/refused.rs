@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rhumb_edit::Outcome;
 use rhumb_edit::review::PlaceError;
+use rhumb_session::{Effect, Level};
 use rhumb_text::lines;
 
 use super::Row;
@@ -12,7 +13,6 @@ use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Placement, PlacementAction, PlacementBox};
 use crate::tui::previews::Preview;
-use rhumb_session::Effect;
 
 impl App {
     /// Shows where a refused edit may belong.
@@ -96,15 +96,17 @@ impl App {
             }
             (PlacementAction::Put(place), Some(now)) => {
                 match self.session.review.place(Some(index), &path, &now, place, &edit.1) {
-                    Ok(id) => self.settled(Some(id), "the edit is a hunk of the review now: accept or reject it"),
+                    Ok(id) => {
+                        self.go_to(id);
+                        self.say("the edit is a hunk of the review now: accept or reject it")
+                    }
                     Err(error) => {
                         let hint = "Choose another place, or place it with the editor.";
-                        let mut tasks = self.refuse(format!("The edit of {path} was not placed: {error}."), hint);
-                        if error == PlaceError::Stale {
-                            tasks.push(Task::Run(Effect::Reread(vec![path])));
-                        }
+                        let text = format!("The edit of {path} was not placed: {error}.");
+                        self.session.tell(Level::Warning, text, hint);
                         self.hint.set(format!("not placed: {error}"));
-                        tasks
+                        let is_stale = error == PlaceError::Stale;
+                        is_stale.then(|| Task::Run(Effect::Reread(vec![path]))).into_iter().collect()
                     }
                 }
             }

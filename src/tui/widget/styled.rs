@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use rhumb_text::{sanitize, width, wrap};
+use unicode_segmentation::UnicodeSegmentation as _;
 
 /// A text and its styles. Everything pushed is made safe to draw; line feeds stay and end lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -109,6 +110,12 @@ pub fn wrapped(text: &str, indent: &str, columns: impl Into<usize>, style: Style
     pieces.filter_map(|range| Some(Line::styled(format!("{indent}{}", text.get(range)?), style))).collect()
 }
 
+/// As [`wrapped`], but lines after the first keep the indentation of `text`.
+pub fn hanging(text: &str, indent: &str, columns: impl Into<usize>, style: Style) -> Vec<Line<'static>> {
+    let pieces = wrap::hanging(text, columns.into()).into_iter();
+    pieces.map(|piece| Line::styled(format!("{indent}{piece}"), style)).collect()
+}
+
 /// Puts the cursor of the terminal at a column of a row, or at the end of the row if that is nearer.
 pub fn place_cursor(frame: &mut Frame<'_>, row: Rect, column: usize) {
     let x = row.x.saturating_add(cells(column)).min(row.right().saturating_sub(1));
@@ -171,6 +178,23 @@ pub fn marked(line: &Line<'static>, marks: &[(Range<usize>, Style, Option<Span<'
         start = end;
     }
     Line { spans, ..line.clone() }
+}
+
+/// The spans of a part of a text that starts `cut` characters from the start of the text. The characters at the sorted
+/// positions `hits` have another style.
+pub fn mark_characters(part: &str, cut: usize, hits: &[usize], plain: Style, hit: Style) -> Vec<Span<'static>> {
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    let mut position = cut;
+    for cluster in part.graphemes(true) {
+        let next = position + cluster.chars().count();
+        let style = if (position..next).any(|at| hits.binary_search(&at).is_ok()) { hit } else { plain };
+        match spans.last_mut() {
+            Some(last) if last.style == style => last.content.to_mut().push_str(cluster),
+            _ => spans.push(Span::styled(cluster.to_owned(), style)),
+        }
+        position = next;
+    }
+    spans
 }
 
 /// Fills a line with spaces of that style to `columns` columns, so that its background reaches the edge: a paragraph

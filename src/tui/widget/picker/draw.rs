@@ -9,12 +9,11 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 use rhumb_text::fuzzy::NamePart;
 use rhumb_text::{sanitize, width};
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::Picker;
 use crate::tui::mouse::{Hit, Hits};
 use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::styled::fill;
+use crate::tui::widget::styled::{fill, mark_characters};
 
 /// The largest overlay, borders included, and the columns and lines of the screen that it leaves free around it.
 const MAX_WIDTH: u16 = 84;
@@ -225,34 +224,18 @@ impl Row<'_> {
 
     /// The text in at most `columns` columns, its hits in another style.
     fn label(&self, columns: usize, keep_end: bool, plain: Style, hit: Style) -> Vec<Span<'static>> {
+        let mark = |part: &str, cut: usize| mark_characters(part, cut, self.hits, plain, plain.patch(hit));
         let shown = if keep_end { width::clip_start(self.text, columns) } else { width::clip(self.text, columns) };
         if shown == self.text {
-            return self.marked_up(self.text, 0, plain, hit);
+            return mark(self.text, 0);
         }
         let ellipsis = Span::styled(width::ELLIPSIS, plain);
         if let Some(end) = shown.strip_prefix(width::ELLIPSIS).filter(|_| keep_end) {
             let cut = self.text.chars().count().saturating_sub(end.chars().count());
-            return [vec![ellipsis], self.marked_up(end, cut, plain, hit)].concat();
+            return [vec![ellipsis], mark(end, cut)].concat();
         }
         let start = shown.strip_suffix(width::ELLIPSIS).unwrap_or("");
-        [self.marked_up(start, 0, plain, hit), vec![ellipsis]].concat()
-    }
-
-    /// A part of the text, `cut` characters from its start, with its hits in another style.
-    fn marked_up(&self, part: &str, cut: usize, plain: Style, hit: Style) -> Vec<Span<'static>> {
-        let mut spans: Vec<Span<'static>> = Vec::new();
-        let mut position = cut;
-        for cluster in part.graphemes(true) {
-            let next = position + cluster.chars().count();
-            let is_hit = (position..next).any(|at| self.hits.binary_search(&at).is_ok());
-            let style = if is_hit { plain.patch(hit) } else { plain };
-            match spans.last_mut() {
-                Some(last) if last.style == style => last.content.to_mut().push_str(cluster),
-                _ => spans.push(Span::styled(cluster.to_owned(), style)),
-            }
-            position = next;
-        }
-        spans
+        [mark(start, 0), vec![ellipsis]].concat()
     }
 }
 
