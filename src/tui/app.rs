@@ -56,9 +56,9 @@ pub enum Editing {
     Message(String),
     /// A file of the repository.
     File {
-        /// Path relative to the root.
+        /// Relative to the repository.
         path: String,
-        /// First visible line, 1-based.
+        /// 1-based.
         line: usize,
     },
     /// A text of the review.
@@ -85,15 +85,13 @@ pub struct App {
     pub session: Session,
     /// The composer of the next message.
     pub composer: Composer,
-    /// The completion popup of the composer.
     pub(super) completion: Completion,
-    /// Earlier inputs: the one recalled into the composer, and commands run from the palette.
     pub(super) history: InputHistory,
     /// The pane with the focus.
     pub focus: Pane,
     /// The overlays above the panes. The top one receives the keys.
     pub overlays: OverlayStack,
-    /// Notices of the session that are shown when no overlay is open.
+    /// Notices that wait until no overlay is open.
     pub(super) waiting_notices: VecDeque<Notice>,
     /// The chat pane.
     pub chat: ChatPane,
@@ -107,11 +105,9 @@ pub struct App {
     pub themes: ThemeManager,
     /// The display settings and the key bindings.
     pub display: DisplaySettings,
-    /// Settings that were changed in this session, with their values as TOML.
     pub(super) changed_settings: BTreeMap<String, String>,
     /// The keys of every action.
     pub keys: KeyMap,
-    /// The incomplete key sequence.
     pub(super) sequence: KeySequence,
     /// Files that were read for previews.
     pub previews: Previews,
@@ -119,13 +115,11 @@ pub struct App {
     pub environment: Environment,
     /// The layout of the panes.
     pub layout: LayoutState,
-    /// The state of the mouse, and what is drawn at each cell.
     pub(super) mouse: MouseState,
     /// The time since the start.
     pub uptime: Uptime,
     /// The hint about the last key, in the status line.
     pub hint: Hint,
-    /// Whether the user looks at the app.
     pub(super) attention: Attention,
 }
 
@@ -200,7 +194,6 @@ impl App {
     }
 }
 
-/// Facts that only drawing knows: heights for paging, and how far scrolling can go.
 impl App {
     /// Lays the panes and the top overlay out for a screen. To be called before each [`super::view::draw`].
     pub fn lay_out(&mut self, screen: Rect) {
@@ -305,7 +298,6 @@ fn has_thoughts(entry: &Entry) -> bool {
     matches!(entry, Entry::Answer(answer) if !answer.reasoning.is_empty())
 }
 
-/// Converts effects to tasks.
 pub(super) fn run(effects: Vec<Effect>) -> Vec<Task> {
     effects.into_iter().map(Task::Run).collect()
 }

@@ -61,14 +61,12 @@ pub struct Coloring {
     /// Keys that were requested and have not arrived.
     asked: BTreeSet<u64>,
     wanted: Vec<Job>,
-    /// Frames that have ended.
     frame: u64,
 }
 
 #[derive(Debug)]
 struct Known {
     colors: Colors,
-    /// The frame that used it last.
     used: u64,
 }
 

@@ -38,35 +38,28 @@ const MIN_BANNER_ROWS: u16 = 6;
 /// Panes with at most this many rows have no separate line for the cost.
 const MIN_COST_ROWS: u16 = 3;
 
-/// The state of the context pane.
 #[derive(Debug, Default)]
 pub struct ContextPane {
-    /// The rows, and the one under the cursor.
     window: ListWindow,
-    /// The order of the chunks.
     order: RequestSpec,
-    /// Whether the passages are listed one by one.
+    /// Whether each passage has a row.
     passages_open: bool,
 }
 
 impl ContextPane {
-    /// The rows, and the one under the cursor.
     pub fn window(&self) -> ListWindow {
         self.window
     }
 
-    /// Whether the passages are listed one by one.
     pub fn passages_open(&self) -> bool {
         self.passages_open
     }
 
-    /// Sets the number of visible rows.
     pub fn set_height(&mut self, height: usize) {
         self.window.set_height(height);
     }
 }
 
-/// Draws the pane.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let Some(view) = &app.session.view else {
         let inner = pane_block(app, frame, area, Pane::Context, "");
@@ -102,7 +95,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     }
 }
 
-/// What the title says: that it is too much, that the count is an estimate, the order if it is not the usual one.
+/// The title: excess, estimate, and the order if it is not the default.
 fn note(app: &App, prompt: &Prompt) -> String {
     let mut parts = Vec::new();
     if prompt.excess() > 0 {
@@ -116,7 +109,6 @@ fn note(app: &App, prompt: &Prompt) -> String {
     parts.join(" · ")
 }
 
-/// The chunks, with the cursor.
 fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect, prompt: &Prompt) {
     cache.heights[1] = usize::from(area.height);
     let mut window = app.context.window;
@@ -144,7 +136,7 @@ fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// The chunks that have to go for the request to fit, by their places: the largest files first.
+/// The largest files that must be dropped for the request to fit.
 fn to_go(prompt: &Prompt) -> BTreeSet<usize> {
     let (mut excess, mut places) = (prompt.excess(), BTreeSet::new());
     let candidates = prompt.overfull.iter().flat_map(|over| &over.candidates);
@@ -159,7 +151,7 @@ fn to_go(prompt: &Prompt) -> BTreeSet<usize> {
     places
 }
 
-/// What is too much, and what to do about it; nothing while the request fits.
+/// The excess and what to do about it. Empty while the request fits.
 fn too_much(app: &App, prompt: &Prompt, area: Rect) -> Vec<Line<'static>> {
     if prompt.excess() == 0 || area.height < MIN_BANNER_ROWS {
         return Vec::new();
@@ -211,7 +203,6 @@ fn cost_line(app: &App) -> Option<Line<'static>> {
     Some(Line::styled(parts.join(" · "), app.theme().style(role)))
 }
 
-/// The heading of a kind, with its sum.
 fn kind_line(app: &App, (kind, count, tokens): (&str, usize, usize), prompt: &Prompt, columns: u16) -> Line<'static> {
     let theme = app.theme();
     let count = if count > 1 { format!(" · {count}") } else { String::new() };
@@ -275,7 +266,7 @@ fn part_line(app: &App, (place, part): (usize, &Chunk), prompt: &Prompt, to_go: 
     line
 }
 
-/// How many keys stand in a chunk, and what becomes of them.
+/// The number of keys in a chunk, and whether they are masked.
 fn keys_note(secrets: &[&PromptSecret]) -> String {
     let does = if secrets.iter().all(|secret| secret.masked) { "masked" } else { "sent" };
     match secrets.len() {
@@ -285,7 +276,7 @@ fn keys_note(secrets: &[&PromptSecret]) -> String {
     }
 }
 
-/// A passage of the repository below its chunk: its lines, and the definition that it was found for.
+/// The row of a passage: its lines, and the definition that it contains.
 fn passage_line(app: &App, passage: &SentPassage, prompt: &Prompt, columns: u16) -> Line<'static> {
     let theme = app.theme();
     let weight = weight(app, (passage.tokens, ' ', Role::MeterLow), prompt, columns);
@@ -306,7 +297,7 @@ fn passage_line(app: &App, passage: &SentPassage, prompt: &Prompt, columns: u16)
     line
 }
 
-/// What a part of the request weighs, at the right: a gauge where there is room for it, and the tokens behind a dot or a blank.
+/// The gauge and the tokens of a part, at the right of its row.
 fn weight(app: &App, (tokens, dot, level): (usize, char, Role), prompt: &Prompt, columns: u16) -> [Span<'static>; 3] {
     let theme = app.theme();
     let share = tokens as f64 / prompt.tokens.max(1) as f64;
@@ -319,7 +310,7 @@ fn weight(app: &App, (tokens, dot, level): (usize, char, Role), prompt: &Prompt,
     ]
 }
 
-/// The columns of a title between its mark and what stands at the right; one stays free beside each.
+/// The columns for a title between its mark and the part at the right.
 fn room_beside(weight: &[Span<'_>], columns: u16) -> usize {
     let used: usize = weight.iter().map(Span::width).sum();
     usize::from(columns).saturating_sub(used + 4)
@@ -340,20 +331,16 @@ fn total_line(app: &App, prompt: &Prompt, columns: u16) -> Line<'static> {
     line
 }
 
-/// How the chunks are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RequestSpec {
-    /// As they will be sent.
     #[default]
     AsSent,
-    /// The largest first.
     BySize,
-    /// By what they are, each kind with its sum.
+    /// By kind, each with its sum.
     ByKind,
 }
 
 impl RequestSpec {
-    /// The one that comes after it.
     pub fn next(self) -> Self {
         match self {
             Self::AsSent => Self::BySize,
@@ -362,7 +349,6 @@ impl RequestSpec {
         }
     }
 
-    /// What to call it.
     pub fn title(self) -> &'static str {
         match self {
             Self::AsSent => "as sent",
@@ -372,18 +358,16 @@ impl RequestSpec {
     }
 }
 
-/// One row of the context pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContextRow {
-    /// A chunk, by its place in the request.
+    /// A chunk, by its index in the request.
     Chunk(usize),
-    /// One of the passages of the repository, by its place among them.
+    /// A passage, by its index.
     Passage(usize),
-    /// The heading of a kind: how many chunks, and their tokens.
     Kind(&'static str, usize, usize),
 }
 
-/// The rows for a request; `open` if the passages of the repository stand below their chunk, one by one.
+/// The rows of a request. With `open`, the passages follow their chunk.
 pub fn rows(prompt: &Prompt, order: RequestSpec, open: bool) -> Vec<ContextRow> {
     let is_passages = |row: &ContextRow| match row {
         ContextRow::Chunk(place) => prompt.chunks.get(*place).is_some_and(|chunk| chunk.kind == ChunkKind::Passages),
@@ -425,7 +409,7 @@ fn by_kind(prompt: &Prompt) -> Vec<ContextRow> {
     kinds.into_iter().flat_map(row).collect()
 }
 
-/// What a chunk is, in the plural of the user's words.
+/// The heading of a chunk's kind.
 fn kind(kind: &ChunkKind) -> &'static str {
     match kind {
         ChunkKind::System | ChunkKind::Examples | ChunkKind::Reminder => "instructions",
@@ -439,7 +423,7 @@ fn kind(kind: &ChunkKind) -> &'static str {
     }
 }
 
-/// The sentence; nothing where the cursor is on no chunk.
+/// The line about the saving without the part under the cursor.
 pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
     let place = app.context_place()?;
     let chunk = prompt.chunks.get(place)?;
@@ -496,7 +480,7 @@ impl App {
         self.session.view.as_ref().map(|view| &*view.prompt)
     }
 
-    /// Brings the number of rows up to date.
+    /// Updates the number of rows.
     pub(crate) fn settle_context(&mut self) {
         let rows = self.prompt().map_or(0, |prompt| rows(prompt, self.context.order, self.context.passages_open).len());
         self.context.window.set_len(rows);
@@ -508,7 +492,7 @@ impl App {
             .copied()
     }
 
-    /// The place in the request of the chunk under the cursor, or of the one that what is there belongs to.
+    /// The index of the chunk under the cursor, or of the chunk that contains the passage under the cursor.
     pub(crate) fn context_place(&self) -> Option<usize> {
         match self.context_row()? {
             ContextRow::Chunk(place) => Some(place),
@@ -517,7 +501,6 @@ impl App {
         }
     }
 
-    /// The passage under the cursor.
     pub(crate) fn context_passage(&self) -> Option<&SentPassage> {
         match self.context_row()? {
             ContextRow::Passage(place) => self.prompt()?.passages.get(place),
@@ -525,23 +508,22 @@ impl App {
         }
     }
 
-    /// Whether the cursor is on the passages as a whole.
+    /// Whether the cursor is on the chunk of passages.
     fn on_passages(&self) -> bool {
         matches!(self.context_row(), Some(ContextRow::Chunk(place)) if self.prompt().and_then(passages_chunk) == Some(place))
     }
 
-    /// The file under the cursor of the context pane, if it is one.
+    /// The file under the cursor.
     fn context_file(&self) -> Option<String> {
         let part = self.prompt()?.chunks.get(self.context_place()?)?;
         part.kind.path().map(str::to_owned)
     }
 
-    /// The title of the part under the cursor of the context pane.
     pub(crate) fn context_title(&self) -> Option<String> {
         title_of(self.prompt()?, self.context_row()?)
     }
 
-    /// Keeps the cursor of the context pane on the part of that title: parts change their places with what they are.
+    /// Keeps the cursor on the part with that title, since parts move when they change.
     pub(crate) fn keep_context_cursor(&mut self, title: Option<&str>) {
         let Some(view) = &self.session.view else { return };
         let rows = rows(&view.prompt, self.context.order, self.context.passages_open);
@@ -554,7 +536,7 @@ impl App {
         }
     }
 
-    /// Why an action of the context pane would do nothing now.
+    /// The reason why an action of the context pane is unavailable.
     pub(crate) fn why_not_context(&self, action: Action) -> Option<&'static str> {
         match action {
             Action::ContextAdd => None,
@@ -606,7 +588,7 @@ impl App {
         Some(Vec::new())
     }
 
-    /// Moves the cursor; headings are passed over.
+    /// Moves the cursor; skips headings.
     fn step_in_context(&mut self, by: isize) {
         self.context.window.step(by);
         if self.context_place().is_none() {
@@ -617,7 +599,7 @@ impl App {
         }
     }
 
-    /// Lists the chunks in the next order; the cursor stays on its chunk.
+    /// Sorts the chunks in the next order.
     fn sort_context(&mut self) {
         let title = self.context_title();
         self.context.order = self.context.order.next();
@@ -625,14 +607,14 @@ impl App {
         self.hint.set(format!("the parts of the request {}", self.context.order.title()));
     }
 
-    /// Lists the passages of the repository one by one, or as one row again.
+    /// Unfolds or folds the passages.
     fn fold_passages(&mut self) {
         let title = self.context_title();
         self.context.passages_open = !self.context.passages_open;
         self.keep_context_cursor(title.as_deref());
     }
 
-    /// The passages of the request, the one under the cursor first.
+    /// The locations of the passages, the one under the cursor first.
     fn passage_places(&self) -> Vec<Place> {
         let Some((prompt, ContextRow::Passage(here))) = self.prompt().zip(self.context_row()) else {
             return Vec::new();
@@ -662,32 +644,30 @@ impl App {
         })
     }
 
-    /// Shows the request as it will be sent, from one of its chunks on.
     pub(crate) fn view_prompt_at(&mut self, place: Option<usize>) {
         if let Some(view) = &self.session.view {
             self.overlays.show(SectionView::request(&view.prompt, place));
         }
     }
 
-    /// A click on a row of the pane; the second one opens what is there.
+    /// Handles a click on a row. A double click opens it.
     pub fn click_in_context(&mut self, row: usize, double: bool) -> Vec<Task> {
         self.focus = Pane::Context;
         self.context.window.select(row);
         if double { self.act_on_context(Action::ContextView).unwrap_or_default() } else { Vec::new() }
     }
 
-    /// Turns the wheel over the pane.
-    pub fn wheel_in_context(&mut self, by: isize) {
+    pub(super) fn wheel_in_context(&mut self, by: isize) {
         self.context.window.scroll(by);
     }
 }
 
-/// The place of the passages of the repository in a request.
+/// The index of the chunk of passages.
 fn passages_chunk(prompt: &Prompt) -> Option<usize> {
     prompt.chunks.iter().position(|chunk| chunk.kind == ChunkKind::Passages)
 }
 
-/// What a row is about, to find it again.
+/// The identity of a row across changes of the request.
 fn title_of(prompt: &Prompt, row: ContextRow) -> Option<String> {
     match row {
         ContextRow::Chunk(place) => Some(prompt.chunks.get(place)?.title.clone()),

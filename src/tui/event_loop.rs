@@ -41,12 +41,12 @@ const SAVE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Events that are handled before the next frame: one notch of the wheel sends several, and a held key even more.
 const MAX_EVENTS_PER_FRAME: usize = 64;
 
-/// The result of the app.
+/// How the app ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AppExit {
-    /// The exit code: 0, or 128 + n after signal n.
+    /// The process's exit code.
     pub code: u8,
-    /// Text that is printed after the exit. May be empty.
+    /// Written to the terminal after the screen is restored.
     pub farewell: String,
 }
 
@@ -190,10 +190,8 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Response>) 
     Ok(AppExit { code: code.unwrap_or(0), farewell })
 }
 
-/// Both ends of a channel.
 type Channel<T> = (mpsc::UnboundedSender<T>, mpsc::UnboundedReceiver<T>);
 
-/// The app and its environment.
 struct EventLoop {
     app: App,
     cache: ViewCache,
@@ -341,7 +339,7 @@ impl EventLoop {
         }
     }
 
-    /// Passes changes since the last save to the runner.
+    /// Passes changes since the last save to the host.
     fn keep(&mut self) {
         if let (Some(arrangement), Some(file)) = (self.app.layout.take_changes(), self.layout_file.clone()) {
             tokio::task::spawn_blocking(move || file.write(&arrangement));
@@ -488,7 +486,7 @@ fn panic_for_test() {
 /// Shortest time between two frames without a key press: 60 frames a second.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// The time of the next frame.
+/// Decides when the next frame is drawn.
 #[derive(Debug)]
 pub(super) struct Pace {
     dirty: bool,
@@ -496,7 +494,6 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Creates a pace whose first frame is due.
     pub(super) fn new(now: Instant) -> Self {
         Self { dirty: true, next: now }
     }
@@ -511,22 +508,18 @@ impl Pace {
         (self.dirty, self.next) = (true, self.next.min(now));
     }
 
-    /// Whether a frame is due.
     pub(super) fn is_due(&self, now: Instant) -> bool {
         self.dirty && now >= self.next
     }
 
-    /// Notes that a frame was drawn.
     pub(super) fn drawn(&mut self, now: Instant) {
         (self.dirty, self.next) = (false, now + FRAME);
     }
 
-    /// Whether a frame is requested.
     pub(super) fn is_waiting(&self) -> bool {
         self.dirty
     }
 
-    /// The earliest time of the next frame.
     pub(super) fn next(&self) -> Instant {
         self.next
     }

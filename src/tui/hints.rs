@@ -12,64 +12,55 @@ const HINT_TIMEOUT: Duration = Duration::from_secs(8);
 #[derive(Debug, Default)]
 pub struct Hint {
     text: String,
-    /// When it was first shown; `None` until the event loop asks for its end.
+    /// `None` until the event loop asks for its end.
     since: Option<Duration>,
-    /// Whether it stays until the next key.
     stays: bool,
 }
 
 impl Hint {
-    /// Shows a hint.
     pub fn set(&mut self, text: String) {
         *self = Self { text, since: None, stays: false };
     }
 
-    /// Shows a hint that stays until the next key.
     pub fn set_until_key(&mut self, text: String) {
         *self = Self { text, since: None, stays: true };
     }
 
-    /// Removes the hint.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// The text; empty if there is no hint.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether there is no hint.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 }
 
-/// Time since the start of the app, as set by the event loop. Tests set it directly.
+/// Time since the start of the app, as set by the event loop.
 #[derive(Debug, Default)]
 pub struct Uptime {
     now: Duration,
-    /// When the work began that is under way.
+    /// The start of the current work.
     busy_since: Option<Duration>,
 }
 
 impl Uptime {
-    /// Sets the time since the start.
     pub fn set(&mut self, now: Duration) {
         self.now = now;
     }
 
-    /// The time since the start.
     pub fn now(&self) -> Duration {
         self.now
     }
 
-    /// Notes whether work is under way.
     pub(super) fn note_busy(&mut self, busy: bool) {
         self.busy_since = busy.then(|| self.busy_since.unwrap_or(self.now));
     }
 
-    /// How long the current work has taken. Zero if there is none.
+    /// The duration of the current work. Zero if there is none.
     pub(super) fn busy_time(&self) -> Duration {
         self.busy_since.map_or(Duration::ZERO, |since| self.now.saturating_sub(since))
     }

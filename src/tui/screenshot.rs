@@ -49,7 +49,7 @@ impl Scene {
         ("help", Self::Help),
     ];
 
-    /// The keys that lead there; after each step everything that it began is waited for.
+    /// The keys that lead to the scene. The app settles after each.
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Start => &[],
@@ -88,7 +88,6 @@ pub async fn screenshot(
     Ok(svg::svg(offscreen.terminal.backend().buffer(), offscreen.app.theme(), &title))
 }
 
-/// The app while it is drawn.
 struct OffscreenApp {
     app: App,
     cache: ViewCache,
@@ -97,7 +96,7 @@ struct OffscreenApp {
 }
 
 impl OffscreenApp {
-    /// What concerns the runner; there is no terminal, and no clipboard that anybody would want to find this on.
+    /// Runs effects. Other tasks need a terminal.
     fn perform(&self, tasks: Vec<Task>) {
         for task in tasks {
             if let Task::Run(effect) = task {
@@ -106,7 +105,7 @@ impl OffscreenApp {
         }
     }
 
-    /// Waits until all that was begun is done, and draws it.
+    /// Waits until the app is idle, and draws it.
     async fn settle(&mut self, incoming: &mut mpsc::Receiver<Response>) -> io::Result<()> {
         let still = async {
             loop {
@@ -131,7 +130,6 @@ impl OffscreenApp {
         matches!(session.survey, SurveyState::Done) && session.view.is_some() && session.turn.is_none()
     }
 
-    /// Draws until all colours are there.
     fn draw(&mut self) -> io::Result<()> {
         loop {
             let (app, cache) = (&mut self.app, &mut self.cache);

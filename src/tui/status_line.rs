@@ -41,16 +41,15 @@ const MIN_LEFT_COLUMNS: usize = 8;
 /// Weight of the model name, the most important part.
 const MODEL_WEIGHT: u8 = 10;
 
-/// A part of the line at the left: the lower, the sooner it gives way.
+/// A part at the left; the one with the lowest weight is shortened first.
 struct Part {
     weight: u8,
     text: String,
-    /// Shorter forms of the part, in order, with the weight of each.
+    /// Shorter forms in order, with their weights.
     shorter: VecDeque<(u8, String)>,
     role: Role,
 }
 
-/// Draws the line.
 pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let theme = app.theme();
     let columns = usize::from(area.width);
@@ -75,7 +74,7 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Paragraph::new(Line::from(left)).style(theme.style(Role::Status)), area);
 }
 
-/// Leaves out what matters least until the rest fits; what matters most is cut at last.
+/// Shortens and omits the parts with the lowest weights until the others fit.
 fn fitting(mut parts: Vec<Part>, limit: usize) -> Vec<Part> {
     let size = |part: &Part| width::columns(&part.text) + 2;
     while parts.iter().map(size).sum::<usize>() > limit && parts.len() > 1 {
@@ -99,14 +98,13 @@ impl Part {
         Self { weight, text, shorter: VecDeque::new(), role }
     }
 
-    /// Adds shorter forms, with the weight of each.
     fn or(mut self, shorter: impl IntoIterator<Item = (u8, String)>) -> Self {
         self.shorter.extend(shorter);
         self
     }
 }
 
-/// Everything that there is to tell, in the order of the line.
+/// All parts in the order of the line.
 fn parts(app: &App) -> Vec<Part> {
     let session = &app.session;
     let mut parts = Vec::new();
@@ -131,7 +129,7 @@ fn parts(app: &App) -> Vec<Part> {
     parts
 }
 
-/// Where we are; at last only on which branch.
+/// The root and the branch; in short only the branch.
 fn place(app: &App) -> Part {
     let root = sanitize::visible_line(&app.environment.root);
     let head = sanitize::visible_line(&app.session.head);
@@ -143,7 +141,7 @@ fn place(app: &App) -> Part {
         .or([(2, branch)])
 }
 
-/// How far the reading of the repository is, or what was left out of it.
+/// The progress of reading the repository, or how much was left out.
 fn reading(app: &App) -> Option<Part> {
     let told = |weight: u8, text: String| Part::new(weight, text, Role::Warning);
     Some(match app.session.survey {
@@ -160,7 +158,7 @@ fn reading(app: &App) -> Option<Part> {
     })
 }
 
-/// How far the index of meanings is; for short without why it waits.
+/// The progress of the index of embeddings.
 fn indexing(index: &IndexState) -> Option<Part> {
     let words = sanitize::visible_line(&index.words()?).into_owned();
     Some(match index {
@@ -171,18 +169,16 @@ fn indexing(index: &IndexState) -> Option<Part> {
 }
 
 impl App {
-    /// Whether something is under way that one waits for.
     pub(super) fn is_working(&self) -> bool {
         self.session.is_busy() || matches!(self.session.survey, SurveyState::Reading(..))
     }
 
-    /// Whether the spinner turns on the screen.
     pub(super) fn shows_spinner(&self) -> bool {
         self.display.animations && self.is_working() && !self.layout.places().panes.is_empty()
     }
 }
 
-/// The spinner, and for how long already.
+/// The spinner and the elapsed time.
 fn busy(app: &App) -> String {
     let step = app.uptime.now().as_millis() / u128::from(TICK);
     let mark = if app.display.animations { SPINNER[usize::try_from(step % 4).unwrap_or(0)] } else { STILL_SPINNER };
@@ -194,7 +190,7 @@ fn busy(app: &App) -> String {
     }
 }
 
-/// Which of its ways of working the app is in: what answers and where; in short what answers, at last without whose it is.
+/// The model and its host, or the mode without a model.
 fn who(app: &App) -> Part {
     let (text, shorter) = match &app.session.connection {
         Connection::None => ("no model: copy mode".to_owned(), vec![(MODEL_WEIGHT, "no model".to_owned())]),
@@ -210,7 +206,6 @@ fn who(app: &App) -> Part {
     Part::new(3, text, Role::Accent).or(shorter)
 }
 
-/// The keys of the current state, as many as fit: the most likely ones first, the help key last.
 fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     if !app.overlays.is_empty() {
         // It says itself which keys it takes.
@@ -245,12 +240,12 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     shown.into_iter().chain(help).flat_map(spans).collect()
 }
 
-/// Whether Esc would let what is read be enough, and nothing that matters more.
+/// Whether Esc would stop reading the repository.
 fn is_reading(app: &App) -> bool {
     matches!(app.session.survey, SurveyState::Reading(..)) && !app.session.stopping && !app.session.is_busy()
 }
 
-/// The keys of a line that is typed in a list: all others are letters of it.
+/// The keys of a search prompt or filter.
 fn typing(app: &App) -> Option<&'static str> {
     match app.focus {
         Pane::Review if app.review.is_typing() => Some("Enter stays · ↑↓ other matches · Esc goes back"),
@@ -259,7 +254,7 @@ fn typing(app: &App) -> Option<&'static str> {
     }
 }
 
-/// What is most likely wanted now: to see a proposal that waits, to write what is accepted, to find a place for an edit.
+/// The most likely actions, which come first.
 fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
     let key = |action| app.keys.first(action);
     if app.focus == Pane::Review
@@ -277,7 +272,7 @@ fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
     stop.into_iter().chain(first_key(app)).collect()
 }
 
-/// Whether Esc stops something here: that is wanted in a hurry, and comes before all else.
+/// Whether Esc stops something.
 fn stops_work(app: &App) -> bool {
     app.focus == Pane::Chat && !app.chat.is_reading() && !is_reading(app) && app.enabled(Action::Escape)
 }
@@ -297,7 +292,7 @@ fn first_key(app: &App) -> Option<(&str, &'static str)> {
     }
 }
 
-/// The keys of the pane and then the general ones, in the order of the table.
+/// The keys of the pane, then the global ones, in the order of the table.
 fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
     let own = if app.chat.is_reading() { Scope::Reading } else { Scope::Pane(app.focus) };
     let scopes = [own, Scope::Global];

@@ -44,7 +44,7 @@ pub fn svg(buffer: &Buffer, theme: &Theme, title: &str) -> String {
     out
 }
 
-/// What the terminal's own colours stand for.
+/// The colours of the terminal.
 struct DefaultColors {
     foreground: [u8; 3],
     background: [u8; 3],
@@ -57,7 +57,6 @@ impl DefaultColors {
         Self { foreground, background: theme.background() }
     }
 
-    /// How a cell looks.
     fn look(&self, cell: &Cell) -> CellStyle {
         let mut foreground = rgb_of(cell.fg).unwrap_or(self.foreground);
         let mut background = rgb_of(cell.bg).unwrap_or(self.background);
@@ -72,7 +71,7 @@ impl DefaultColors {
     }
 }
 
-/// A dim colour: a blend of the foreground and the background.
+/// A dim colour.
 fn blend(foreground: [u8; 3], background: [u8; 3]) -> [u8; 3] {
     let ([red, green, blue], [a, b, c]) = (foreground, background);
     [(red, a), (green, b), (blue, c)].map(|(foreground, background)| {
@@ -88,7 +87,7 @@ struct CellStyle {
     modifier: Modifier,
 }
 
-/// The grounds of a row that differ from that of the picture, neighbours alike in one piece.
+/// Draws the backgrounds of a row, adjacent equal ones in one piece.
 fn grounds(buffer: &Buffer, row: u16, defaults: &DefaultColors, out: &mut String) {
     let mut run: Option<(u16, u16, [u8; 3])> = None;
     let mut flush = |run: Option<(u16, u16, [u8; 3])>| {
@@ -110,7 +109,7 @@ fn grounds(buffer: &Buffer, row: u16, defaults: &DefaultColors, out: &mut String
     flush(run);
 }
 
-/// Cells of one look that are written in one piece.
+/// Cells of one style that are drawn in one piece.
 struct Run {
     from: u16,
     columns: u16,
@@ -173,7 +172,7 @@ fn write_run(run: Option<Run>, row: u16, out: &mut String) {
     let _ = writeln!(out, ">{}</text>", escape(&text));
 }
 
-/// Draws a character that must meet its neighbours without a gap: lines of boxes and blocks. False for any other.
+/// Draws a character that must touch its neighbours: box and block characters. Returns false for any other.
 fn draw(c: char, at: (u16, u16), foreground: [u8; 3], out: &mut String) -> bool {
     if let Some([up, right, down, left]) = arms(c) {
         box_lines(c, at, [up, right, down, left], foreground, out);
@@ -194,7 +193,7 @@ fn draw(c: char, at: (u16, u16), foreground: [u8; 3], out: &mut String) -> bool 
     true
 }
 
-/// The arms of a box character: how thick they are towards the top, the right, the bottom and the left.
+/// The weights of the arms of a box character: up, right, down and left.
 fn arms(c: char) -> Option<[u8; 4]> {
     Some(match c {
         '─' => [0, 1, 0, 1],
@@ -261,7 +260,6 @@ fn box_lines(c: char, at: (u16, u16), arms: [u8; 4], foreground: [u8; 3], out: &
     }
 }
 
-/// A filled rectangle from its left, top, right and bottom.
 fn rect(out: &mut String, (x, y, x1, y1): (f64, f64, f64, f64), foreground: [u8; 3]) {
     let _ = writeln!(
         out,
@@ -282,7 +280,7 @@ fn top(row: u16) -> f64 {
     f64::from(row) * CELL.1
 }
 
-/// A number with two digits at most, so that the same frame is the same on every machine.
+/// A number with at most two decimals, so that the output is the same on every machine.
 fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -32,7 +32,7 @@ impl App {
         tasks
     }
 
-    /// Handles a report of the runner.
+    /// Handles the result of a task.
     pub fn report(&mut self, report: Response) -> Vec<Task> {
         let held = (self.context_title(), self.review_path());
         // These reports may change the hunk under the cursor without a key of the user.
@@ -72,7 +72,7 @@ impl App {
         tasks
     }
 
-    /// Handles the output of the session after a change: effects, hints and requests for the screen.
+    /// Handles the output of the session after a change.
     fn handle_session_output(&mut self) -> Vec<Task> {
         let mut tasks = run(self.session.next_queued());
         self.show_voice();
@@ -84,14 +84,13 @@ impl App {
         tasks
     }
 
-    /// Handles a change of the terminal's focus.
     fn look(&mut self, focused: bool) -> Vec<Task> {
         self.attention.focused = Some(focused);
         self.attention.unseen &= !focused;
         if focused { self.recheck_files() } else { Vec::new() }
     }
 
-    /// Reports that a text was copied. `native` tells whether the system's clipboard took it.
+    /// Reports that a text was copied. `native` means that the system's clipboard took it.
     pub fn copied(&mut self, native: bool, clip: &ClipboardText) {
         self.history.note_copied(&clip.text);
         self.session.tell(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
@@ -172,7 +171,7 @@ impl App {
         Vec::new()
     }
 
-    /// Passes a key that is not an answer to the pane that had the focus before the question opened.
+    /// Closes the question and passes the key to the pane below.
     fn pass_key_below(&mut self, key: KeyEvent) -> Vec<Task> {
         let hint = self.closing_hint();
         self.overlays.close();
@@ -224,7 +223,7 @@ impl App {
         run(self.session.draft_changed(draft))
     }
 
-    /// Handles Ctrl-C: cancels the most urgent work, and exits only if pressed twice.
+    /// Handles Ctrl-C: stops the most urgent work. Pressed twice, it exits.
     fn interrupt(&mut self, twice: bool) -> Vec<Task> {
         if self.session.outside.recording.is_some() {
             return run(self.session.end_recording(false));
@@ -385,7 +384,7 @@ impl App {
         Vec::new()
     }
 
-    /// Cancels what the user waits for: the turn, else a download, else a command. `None` if nothing runs.
+    /// Stops the turn, a download, or a command. `None` if nothing runs.
     fn stop_what_runs(&mut self) -> Option<Vec<Effect>> {
         if self.session.turn.is_some() {
             return Some(self.session.cancel());
@@ -454,7 +453,6 @@ impl App {
     }
 }
 
-/// The character of a text of one character.
 fn only_char(text: &str) -> Option<char> {
     let mut chars = text.chars();
     chars.next().filter(|_| chars.next().is_none())

@@ -32,11 +32,11 @@ pub struct ViewCache {
     pub review: review_pane::ReviewCache,
     /// Heights in the last frame, for paging: map, context.
     pub heights: [usize; 2],
-    /// The question whose full text is on the screen.
+    /// The question that is shown in full.
     pub(super) question: Option<Question>,
     /// The clickable areas of the frame. The app takes them after drawing.
     pub hits: Hits,
-    /// The text selected with the mouse. The app takes it after drawing.
+    /// The text that is selected with the mouse.
     pub(super) selected: String,
 }
 
@@ -81,7 +81,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     }
 }
 
-/// Blanks wide characters whose right half is covered by an overlay: the terminal would draw them over its edge.
+/// Blanks wide characters whose right half is covered by an overlay, since the terminal would draw over its edge.
 fn blank_cut_wide_chars(frame: &mut Frame<'_>, screen: Rect) {
     let buffer = frame.buffer_mut();
     for y in screen.top()..screen.bottom() {

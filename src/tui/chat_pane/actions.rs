@@ -15,7 +15,7 @@ use crate::tui::widget::input::LineInput;
 use crate::tui::widget::markdown::links_of;
 
 impl App {
-    /// Takes a key while the transcript is read or searched; `None` if it is for the composer.
+    /// Handles a key while the transcript is read or searched. `None` if the key is for the composer.
     pub(crate) fn reading_key(&mut self, name: &str, key: KeyEvent) -> Option<Vec<Task>> {
         if self.chat.reading.typing.is_some() {
             self.search_key(key);
@@ -41,7 +41,7 @@ impl App {
         }
     }
 
-    /// Begins to read: at the end, or at the first stop in view if the reader has scrolled up.
+    /// Starts reading at the end, or at the first visible stop if the transcript is scrolled up.
     pub(crate) fn start_reading(&mut self) {
         if self.chat.reading.on {
             return;
@@ -56,12 +56,12 @@ impl App {
         self.go_to_stop(in_view.unwrap_or(StopId { entry: last, stop: usize::MAX }));
     }
 
-    /// Gives the keys back to the composer. What is in view stays.
+    /// Gives the keys back to the composer. The view stays.
     pub(crate) fn stop_reading(&mut self) {
         (self.chat.reading.on, self.chat.reading.typing) = (false, None);
     }
 
-    /// Puts the cursor on a spot, or the nearest one that there is, and has it shown.
+    /// Moves the cursor to a stop, or the nearest one before it, and shows it.
     pub(super) fn go_to_stop(&mut self, stop_id: StopId) {
         self.chat.reading.stop_id = self.sound(stop_id);
         self.chat.reading.follow = true;
@@ -70,20 +70,20 @@ impl App {
         }
     }
 
-    /// The spot, or the nearest one before it that there is.
+    /// The stop, or the nearest existing one before it.
     fn sound(&self, stop_id: StopId) -> StopId {
         let entry = stop_id.entry.min(self.session.transcript().len().saturating_sub(1));
         let most = self.session.transcript().get(entry).map_or(0, |entry| stops(entry).len().saturating_sub(1));
         StopId { entry, stop: if entry < stop_id.entry { most } else { stop_id.stop.min(most) } }
     }
 
-    /// What the cursor stands on.
+    /// The stop under the cursor.
     fn stop_at_cursor(&self) -> Option<Stop> {
         let stop_id = self.sound(self.chat.reading.stop_id);
         stops(self.session.transcript().get(stop_id.entry)?).into_iter().nth(stop_id.stop)
     }
 
-    /// The actions of the transcript; `None` for those that it does not know.
+    /// Handles an action in the transcript. `None` if the transcript has no such action.
     pub(crate) fn act_on_transcript(&mut self, action: Action) -> Option<Vec<Task>> {
         match action {
             Action::ReadTranscript if self.chat.reading.on => self.stop_reading(),
@@ -137,7 +137,7 @@ impl App {
         Some(Vec::new())
     }
 
-    /// One stop on; through one that is taller than the view, half a page at a time.
+    /// Moves by one stop; through a stop that is taller than the view, by half a page.
     fn step(&mut self, down: bool) {
         let (above, below) = self.chat.reading.hidden();
         let (half, stop_id) = ((self.layout.page_rows() / 2).max(1), self.chat.reading.stop_id);
@@ -183,7 +183,7 @@ impl App {
         }
     }
 
-    /// Scrolls to the message before the first one in view, or the one after it, without a cursor.
+    /// Scrolls to the message before or after the first visible one.
     fn show_message(&mut self, forward: bool) {
         let first =
             self.chat.reading.seen.first().map(|seen| (seen.stop_id.entry, seen.stop_id.stop > 0 || seen.hidden.0 > 0));
@@ -244,7 +244,7 @@ impl App {
         vec![Task::Copy(ClipboardText { what: what.to_owned(), text, hint: String::new() })]
     }
 
-    /// Does what is nearest with what the cursor stands on.
+    /// Opens what is under the cursor: a link, reasoning, an edit or a log.
     fn follow(&mut self) -> Vec<Task> {
         let entry = self.chat.reading.stop_id.entry;
         if let Some(tasks) = self.follow_link() {
@@ -282,7 +282,7 @@ impl App {
         Vec::new()
     }
 
-    /// Opens the log of the command under the cursor, else the newest.
+    /// Opens the log of the command under the cursor, or the newest log.
     pub(crate) fn open_log(&mut self) {
         let logs = &self.session.processes.logs;
         let is_run = |entry: &usize| matches!(self.session.transcript().get(*entry), Some(Entry::Ran(_)));
@@ -296,7 +296,7 @@ impl App {
         }
     }
 
-    /// Opens the log of a command of the transcript. Of a command of an earlier start, the lines of its card are all that is kept.
+    /// Opens the log of a command of the transcript. After a restart only its last lines are available.
     fn open_log_of(&mut self, entry: usize) {
         let Some(Entry::Ran(ran)) = self.session.transcript().get(entry) else { return };
         let logs = &self.session.processes.logs;
@@ -307,7 +307,6 @@ impl App {
         }
     }
 
-    /// Goes to the hunks of an edit in the review.
     fn go_to_card(&mut self, card: &EditCard) {
         let review = &self.session.review;
         let Some(edit) = card.edit else {
@@ -333,7 +332,6 @@ impl App {
         }
     }
 
-    /// The record of an edit.
     fn edit_record(&self, id: EditId) -> Option<&EditRecord> {
         let answers = self.session.transcript().iter().filter_map(|entry| match entry {
             Entry::Answer(answer) => Some(answer),
@@ -342,7 +340,7 @@ impl App {
         answers.flat_map(|answer| &answer.edits).find(|record| record.id == id)
     }
 
-    /// Opens the first file of the repository that the block names, at the line that stands with it.
+    /// Opens the first repository file that the block names, at its line.
     fn open_place(&mut self) -> Vec<Task> {
         let Some(stop) = self.stop_at_cursor() else { return Vec::new() };
         let place = match &stop {
@@ -361,7 +359,7 @@ impl App {
         }
     }
 
-    /// The line (1-based) of an edit in its file as it is.
+    /// The line (1-based) of an edit in its base file.
     fn line_in_review(&self, stop: &Stop) -> Option<usize> {
         let Stop::Card(EditCard { edit: Some(edit), .. }) = stop else { return None };
         let hunks = self.session.review.files.iter().flat_map(|file| &file.hunks);
@@ -376,7 +374,7 @@ impl App {
         }
     }
 
-    /// A key of the line where a search is typed. It finds while one types: upwards first, for what is looked for was said before.
+    /// Handles a key of the search prompt. The search starts upwards, towards earlier messages.
     fn search_key(&mut self, key: KeyEvent) {
         let Some(typing) = &mut self.chat.reading.typing else { return };
         match key.code {
@@ -397,7 +395,7 @@ impl App {
         }
     }
 
-    /// Takes a text that is pasted where a search is typed; false if none is.
+    /// Inserts pasted text into the search prompt. Returns false if that is not open.
     pub(crate) fn paste_into_search(&mut self, text: &str) -> bool {
         let Some(typing) = &mut self.chat.reading.typing else { return false };
         typing.insert(text);
@@ -439,7 +437,7 @@ impl App {
         }
     }
 
-    /// A click on a row of the chat, as its number was noted when it was drawn.
+    /// Handles a click on a row of the chat, numbered as by [`StopId::row`].
     pub(crate) fn click_in_chat(&mut self, row: usize, double: bool) -> Vec<Task> {
         self.focus = Pane::Chat;
         if row == NEW_LINES_ROW {
@@ -481,7 +479,7 @@ impl App {
     }
 }
 
-/// The first file of the repository that a text names, and the line that stands with it: `a.rs:7`, `"a.py", line 7`.
+/// The first repository file that a text names, and its line: `a.rs:7`, `"a.py", line 7`.
 fn named_place(text: &str, paths: &[String]) -> Option<(String, usize)> {
     let is_part = |c: char| c.is_alphanumeric() || "_-./+@~".contains(c);
     let words = text.split(|c: char| !is_part(c)).filter(|word| word.contains(['.', '/']));
@@ -498,7 +496,7 @@ fn named_place(text: &str, paths: &[String]) -> Option<(String, usize)> {
 }
 
 impl App {
-    /// Checks what new answers cite.
+    /// Requests the files that new answers cite.
     pub(crate) fn update_citations(&mut self) -> Vec<Task> {
         run(self.chat.citing.update(self.session.transcript(), &self.session.paths))
     }
@@ -516,7 +514,7 @@ impl App {
         }
     }
 
-    /// Goes to the next link in the transcript, or the one before.
+    /// Moves to the next or previous link in the transcript.
     pub(super) fn next_link(&mut self, forward: bool) {
         let stop_id = self.chat.reading.stop_id;
         let here = self.cited_at(stop_id);
@@ -538,7 +536,7 @@ impl App {
         }
     }
 
-    /// The next stop in that direction that cites something.
+    /// The next stop in a direction that has citations.
     fn stops_with_links(&self, from: StopId, forward: bool) -> Option<(StopId, Vec<Citation>)> {
         let cites = |entry: &usize| !self.chat.citing.of(*entry).is_empty();
         let count = self.session.transcript().len();
@@ -575,7 +573,6 @@ impl App {
         Some(self.open_citation(stop_id.entry, citation))
     }
 
-    /// Opens a citation of an answer that was clicked on.
     pub(crate) fn click_citation(&mut self, entry: usize, at: usize) -> Vec<Task> {
         match self.chat.citing.of(entry).get(at).cloned() {
             Some(citation) => self.open_citation(entry, &citation),
@@ -583,7 +580,7 @@ impl App {
         }
     }
 
-    /// Why a citation leads nowhere, in words.
+    /// The reason why a citation leads nowhere.
     fn broken_link_hint(&self, entry: usize, citation: &Citation) -> Option<String> {
         match self.chat.citing.aim(entry, citation) {
             CitationTarget::NoFile => Some(format!("there is no file {} in the repository", citation.path)),
@@ -595,7 +592,7 @@ impl App {
         }
     }
 
-    /// Shows the place that is cited, and behind it the others that the answer cites.
+    /// Shows the cited location, followed by the others that the answer cites.
     fn open_citation(&mut self, entry: usize, citation: &Citation) -> Vec<Task> {
         let mut places: Vec<Place> = self.places_of(entry, citation);
         let why = self.broken_link_hint(entry, citation);
@@ -622,7 +619,7 @@ impl App {
         tasks
     }
 
-    /// The places that a citation leads to. Beyond the end of a file that is its end.
+    /// The locations of a citation. For a line beyond the end of a file, its end.
     fn places_of(&self, entry: usize, citation: &Citation) -> Vec<Place> {
         let place = |path: &String| Place {
             path: path.clone(),
@@ -641,7 +638,7 @@ impl App {
 }
 
 impl App {
-    /// Puts a message of the developer into the composer. Nothing is left out before it is sent.
+    /// Puts a message of the user into the composer. Later messages are dropped only when it is sent.
     pub(super) fn edit_and_rerun(&mut self, entry: usize) -> Vec<Task> {
         // In an answer the message is meant that it answers.
         let at = (0..=entry.min(self.session.transcript().len().saturating_sub(1))).rev();
@@ -664,7 +661,7 @@ impl App {
         tasks
     }
 
-    /// What sending will leave out, while a message is to be asked again.
+    /// The title that says what sending will drop, while a message is edited to be sent again.
     pub(crate) fn rerun_title(&self) -> Option<String> {
         let rerun = self.chat.reading.rerun.as_ref()?;
         let after = self.session.transcript().iter().skip(rerun.entry + 1);
@@ -677,7 +674,7 @@ impl App {
         })
     }
 
-    /// Leaves out the turn that is asked again, and all after it; `None` if that cannot be done now.
+    /// Drops the turn that is sent again and all later ones. `None` if that is not possible now.
     pub(crate) fn start_rerun(&mut self, text: &str) -> Option<Vec<Effect>> {
         // Other commands are not messages. Without a user who can answer, the session reports the error and the text
         // must stay.

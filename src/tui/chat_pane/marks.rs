@@ -18,21 +18,16 @@ use rhumb_session::Entry;
 /// What stands behind a citation that leads nowhere.
 const SIGN: &str = "⚠";
 
-/// A link on the screen.
 pub(super) struct Link {
-    /// The row in the view.
     pub(super) row: usize,
-    /// Its columns there.
     pub(super) columns: Range<usize>,
-    /// The answer that it stands in.
     pub(super) entry: usize,
-    /// Which of its citations it is.
     pub(super) citation: usize,
-    /// It leads nowhere, and there was no room for the sign.
+    /// The target does not exist, and there was no room for the sign.
     pub(super) unsigned: bool,
 }
 
-/// A citation to be laid: its text, and how it looks.
+/// A citation to be marked.
 struct Mark<'a> {
     written: &'a str,
     citation: usize,
@@ -40,7 +35,6 @@ struct Mark<'a> {
     is_nowhere: bool,
 }
 
-/// Lays the links over the lines in view, and gives where they stand.
 pub(super) fn lay_citations(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: usize) -> Vec<Link> {
     let mut links = Vec::new();
     for (start, at, message) in cache.in_view() {
@@ -58,7 +52,7 @@ pub(super) fn lay_citations(lines: &mut [Line<'static>], app: &App, cache: &Chat
     links
 }
 
-/// What an answer cites, the longest first: one may be the beginning of another.
+/// The citations of an answer, the longest first, since one may be a prefix of another.
 fn marks(app: &App, entry: usize) -> Vec<Mark<'_>> {
     let Some(Entry::Answer(answer)) = app.session.transcript().get(entry) else { return Vec::new() };
     let link = app.theme().style(Role::MarkdownLink).add_modifier(Modifier::UNDERLINED);
@@ -120,7 +114,7 @@ fn lay_line(
     *line = marked(line, &found.into_iter().map(styled).collect::<Vec<_>>());
 }
 
-/// Whether nothing goes on before or behind a place in a text: `a.rs:1` does not stand in `a.rs:12`.
+/// Whether a range of a text is delimited: `a.rs:1` is not part of `a.rs:12`.
 fn stands_alone(text: &str, range: &Range<usize>) -> bool {
     let before = text.get(..range.start).and_then(|before| before.chars().next_back());
     let behind = text.get(range.end..).and_then(|behind| behind.chars().next());
@@ -128,7 +122,6 @@ fn stands_alone(text: &str, range: &Range<usize>) -> bool {
     !before.is_some_and(|c| is_part(c) || matches!(c, '/' | '-' | '.')) && !behind.is_some_and(is_part)
 }
 
-/// Lays all of it over the lines in view.
 pub(super) fn lay_reading_marks(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: u16) {
     lay_states(lines, app, cache, usize::from(columns));
     if let Some(search) = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on) {
@@ -151,7 +144,7 @@ pub(super) fn lay_reading_marks(lines: &mut [Line<'static>], app: &App, cache: &
     }
 }
 
-/// Puts the state of each edit behind its card.
+/// Appends the state of each edit to its card.
 fn lay_states(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: usize) {
     for (row, at, message) in cache.in_view() {
         let Some(Entry::Answer(answer)) = at.checked_sub(1).and_then(|at| app.session.transcript().get(at)) else {

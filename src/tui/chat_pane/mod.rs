@@ -126,7 +126,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     }
 }
 
-/// What is offered, and what the row under the cursor is, where there is room for that.
+/// Draws the completion list and, if there is room, a preview of the selected candidate.
 fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut Frame<'_>, room: Rect) {
     let rows: Vec<(&str, &str)> =
         popup.candidates.iter().map(|candidate| (candidate.label.as_str(), candidate.help.as_str())).collect();
@@ -168,7 +168,7 @@ fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut 
     }
 }
 
-/// Draws the composer; where its text stands.
+/// Draws the composer. Returns the area of its text.
 fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area: Rect) -> Rect {
     let focused = app.focus == Pane::Chat && app.overlays.is_empty() && !app.chat.reading.on;
     let role = if focused { Role::BorderFocused } else { Role::Border };
@@ -201,7 +201,6 @@ fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area:
     text
 }
 
-/// Draws what is in view; how many lines are below it.
 fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let ViewCache { chat, coloring, .. } = cache;
     let talked = app.session.transcript().iter().any(|entry| !matches!(entry, Entry::Status(_)));
@@ -256,7 +255,7 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
     }
 }
 
-/// Where what is searched for stands, in words.
+/// The number of matches, and which one is under the cursor.
 fn search_standing(app: &App) -> String {
     let Some(search) = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on) else { return String::new() };
     match search.count(app.chat.reading.stop_id.entry) {
@@ -266,7 +265,7 @@ fn search_standing(app: &App) -> String {
     }
 }
 
-/// The column of the cursor in the line where a search is typed; `None` if none is typed here.
+/// The column of the cursor in the search prompt. `None` if the prompt is not open.
 fn search_cursor(app: &App, width: u16) -> Option<u16> {
     let typed = app.chat.reading.typing.as_ref().filter(|_| app.focus == Pane::Chat && app.overlays.is_empty())?;
     let room = usize::from(width).saturating_sub(width::columns(&search_standing(app)) + 2);
@@ -274,7 +273,7 @@ fn search_cursor(app: &App, width: u16) -> Option<u16> {
     u16::try_from(1 + typed.cursor_column().saturating_sub(hidden)).ok()
 }
 
-/// What is searched for in the transcript, and where that stands.
+/// The search prompt, or the active search.
 fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     let typed = app.chat.reading.typing.as_ref();
     let search = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on);
@@ -312,7 +311,7 @@ fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     ]))
 }
 
-/// That passages of an earlier question about the whole repository go along, and the key that drops them.
+/// The passages of an earlier `@codebase` question that are still sent, and the key that drops them.
 fn passages_line(app: &App, width: u16) -> Option<Line<'static>> {
     let (passages, tokens) = app.session.kept_passages()?;
     let (passages, tokens) = (count(passages, "passage"), meter::tokens(tokens as u64));
@@ -331,7 +330,7 @@ fn passages_line(app: &App, width: u16) -> Option<Line<'static>> {
     Some(Line::styled(line, app.theme().style(Role::Warning)))
 }
 
-/// That there is something new below the view. It stands on the edge of the composer, so that no text has to move for it.
+/// The number of new lines below the view. It is part of the composer's border, so that no text moves.
 fn new_lines_title(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
     let news = cache.chat.news;
     if cache.chat.from_bottom == 0 || news == 0 {
@@ -341,13 +340,13 @@ fn new_lines_title(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
     Some(Line::styled(format!(" ↓ {news} new {noun} "), app.theme().style(Role::Badge)))
 }
 
-/// A line about something that runs, which leaves room for the keys that stop it.
+/// A line about running work, with room for the keys that stop it.
 fn running_line(app: &App, status: &str, keys: &str, columns: u16) -> Line<'static> {
     let room = usize::from(columns).saturating_sub(2 + width::columns(keys));
     clipped(&format!("⋯ {}{keys}", width::clip(status, room)), columns, app.theme().style(Role::Muted))
 }
 
-/// The messages that wait, and for what.
+/// The first queued message and what it waits for.
 fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     let queue = &app.session.queue;
     let Some(next) = queue.waiting().first() else { return Vec::new() };
@@ -373,7 +372,7 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// What the program wants to know, and how to answer.
+/// The first question and its choices.
 fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'static>> {
     let choices: Vec<String> =
         question.choices.iter().map(|choice| format!("Alt-{} {}", choice.key, choice.label)).collect();
@@ -409,7 +408,7 @@ fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> 
     clipped(&line, width, app.theme().style(Role::Warning))
 }
 
-/// The words for where we are and how to begin, with the keys in force; what has no key is named by its command.
+/// The introduction of an empty chat, with the current keys.
 fn lead(app: &App) -> String {
     let key = |action: Action| match app.keys.first(action) {
         "" => format!("/{}", action.info().name),
@@ -452,7 +451,6 @@ fn lead(app: &App) -> String {
     }
 }
 
-/// What an empty chat says.
 fn welcome(app: &App, width: u16) -> Vec<Line<'static>> {
     let theme = app.theme();
     let lead = lead(app);
@@ -465,7 +463,6 @@ fn welcome(app: &App, width: u16) -> Vec<Line<'static>> {
 /// Columns of the labels at the left.
 const LEFT: usize = 10;
 
-/// The card for that many columns.
 pub fn first_start_card(app: &App, columns: u16) -> Vec<Line<'static>> {
     let columns = usize::from(columns);
     let theme = app.theme();
@@ -505,7 +502,6 @@ pub fn first_start_card(app: &App, columns: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// How a model is connected, or which is.
 fn model_line(app: &App) -> String {
     match &app.session.connection {
         Connection::Remote { model, host } => {

@@ -12,12 +12,10 @@ use crate::tui::view::ViewCache;
 use crate::tui::widget::input::LineInput;
 use rhumb_session::{Citations, Entry, Question, Response};
 
-/// A place in the transcript where the cursor can stand.
+/// A stop of the reading cursor: an entry, and one of its blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StopId {
-    /// The entry.
     pub entry: usize,
-    /// Which of its stops.
     pub stop: usize,
 }
 
@@ -28,32 +26,31 @@ const STOP_BITS: u32 = 12;
 pub const NEW_LINES_ROW: usize = usize::MAX;
 
 impl StopId {
-    /// Its number among the rows of the chat, for clicks.
+    /// The number of its row, for clicks.
     pub fn row(self) -> usize {
         (self.entry << STOP_BITS) | self.stop.min((1 << STOP_BITS) - 1)
     }
 
-    /// The spot of such a number.
+    /// The inverse of [`Self::row`].
     pub fn of_row(row: usize) -> Self {
         Self { entry: row >> STOP_BITS, stop: row & ((1 << STOP_BITS) - 1) }
     }
 }
 
-/// What the next frame has to show.
+/// The stop that the next frame shows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Focus<'a> {
-    /// Where.
     pub(super) stop_id: StopId,
-    /// Whether the view moves to it; else it stays where it is.
+    /// Whether the view moves to it.
     pub(super) follow: bool,
-    /// Whether it is to stand at the top.
+    /// Whether it is placed at the top.
     pub(super) top: bool,
-    /// What is searched for, and which of the places in the stop is meant (0-based).
+    /// The search pattern and the number (0-based) of the match in the stop.
     pub(super) search: Option<(&'a Regex, usize)>,
 }
 
 impl Focus<'_> {
-    /// The lines that must be seen: those of the stop, or the one in it where what is searched for stands.
+    /// The lines that must be visible: those of the stop, or the line of the match in it.
     pub(super) fn narrowed(&self, all: &[Line<'_>], lines: Range<usize>) -> Range<usize> {
         let Some((needle, wanted)) = self.search else { return lines };
         let mut left = wanted;
@@ -73,21 +70,18 @@ impl Focus<'_> {
     }
 }
 
-/// A search in the transcript.
 #[derive(Debug)]
 pub struct Search {
-    /// What was typed.
     pub query: String,
-    /// It, as it is looked for.
     pub(super) needle: Regex,
-    /// The entries that hold it, in order.
+    /// The entries with a match, in order.
     found: Vec<usize>,
-    /// Which of the places in the stop under the cursor is meant.
+    /// The match in the stop under the cursor.
     pub(super) nth: usize,
 }
 
 impl Search {
-    /// Looks for a text: letter case counts only if a capital was typed.
+    /// Searches for a text. Case counts only if the query contains a capital.
     pub(super) fn new(query: &str, entries: &[Entry]) -> Option<Self> {
         if query.is_empty() {
             return None;
@@ -99,7 +93,7 @@ impl Search {
         Some(search)
     }
 
-    /// Looks again: the transcript has grown or shrunk.
+    /// Searches again after a change of the transcript.
     pub(super) fn refresh(&mut self, entries: &[Entry]) {
         let holds = |entry: &Entry| match entry {
             Entry::Answer(answer) => self.needle.is_match(&answer.text) || self.needle.is_match(&answer.reasoning),
@@ -111,7 +105,7 @@ impl Search {
         self.found = entries.iter().enumerate().filter(|(_, entry)| holds(entry)).map(|(at, _)| at).collect();
     }
 
-    /// How many messages hold it, and which of them (1-based) is that entry.
+    /// The number of matching messages, and the position (1-based) of an entry among them.
     pub(super) fn count(&self, entry: usize) -> (Option<usize>, usize) {
         (self.found.binary_search(&entry).ok().map(|at| at + 1), self.found.len())
     }
@@ -153,7 +147,7 @@ impl Search {
         Some(stop_id)
     }
 
-    /// Where it stands in an entry: the stop, and which of the places there.
+    /// The matches in an entry: the stop, and the number of the match there.
     fn places(&self, entry: &Entry) -> Vec<(usize, usize)> {
         let all = stops(entry);
         let of = |(at, stop): (usize, &Stop)| {
@@ -164,45 +158,37 @@ impl Search {
     }
 }
 
-/// A message of an earlier turn that is in the composer, to be changed and sent again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rerun {
     /// The number of its turn, 1-based.
     pub turn: usize,
-    /// Its entry.
     pub entry: usize,
 }
 
-/// Whether a model that writes `named` may mean the file of that path.
+/// Whether `named`, as written by a model, may refer to the file at `path`.
 pub(super) fn is_path(path: &str, named: &str) -> bool {
     let named = named.trim_start_matches("./");
     path == named || path.strip_suffix(named).is_some_and(|before| before.ends_with('/') && !named.is_empty())
 }
 
-/// The state of the chat pane.
 #[derive(Debug, Default)]
 pub struct ChatPane {
     /// Lines below the last visible one; 0 follows the newest text.
     pub(super) from_bottom: usize,
-    /// Whether the reasoning of the model is shown in full.
     pub(super) thoughts: bool,
-    /// Whether the welcome card of the first start is shown.
     pub(super) welcome: bool,
     /// The question that was shown in full in the last frame. A key answers no other question.
     pub(super) seen_question: Option<Question>,
     /// Reading in the transcript.
     pub(super) reading: Reading,
-    /// What the answers cite.
     pub(super) citing: Citations,
 }
 
 impl ChatPane {
-    /// Lines below the last visible one; 0 at the end of the transcript.
     pub fn from_bottom(&self) -> usize {
         self.from_bottom
     }
 
-    /// Follows the end of the transcript.
     pub fn scroll_to_end(&mut self) {
         self.from_bottom = 0;
     }
@@ -212,43 +198,36 @@ impl ChatPane {
         self.from_bottom = self.from_bottom.saturating_add_signed(lines);
     }
 
-    /// Whether keys move the cursor in the transcript.
     pub fn is_reading(&self) -> bool {
         self.reading.on
     }
 
-    /// Whether the reasoning of an answer is shown or hidden against the setting for all.
+    /// Whether the reasoning of some answer is shown or hidden contrary to the default.
     #[cfg(test)]
     pub fn has_toggled_thoughts(&self) -> bool {
         !self.reading.toggled.is_empty()
     }
 
-    /// Whether the transcript is being searched.
     pub fn is_searching(&self) -> bool {
         self.reading.search.is_some()
     }
 
-    /// Whether an answer cites a place in the code.
     pub fn has_citations(&self) -> bool {
         self.citing.any()
     }
 
-    /// Shows or hides the welcome card.
     pub fn set_welcome(&mut self, welcome: bool) {
         self.welcome = welcome;
     }
 
-    /// Whether the last frame showed this question in full.
     pub fn has_shown(&self, question: &Question) -> bool {
         self.seen_question.as_ref() == Some(question)
     }
 
-    /// Takes in a report that may answer a lookup of citations.
     pub fn note(&mut self, report: &Response) {
         self.citing.note(report);
     }
 
-    /// Takes in what a frame showed.
     pub fn drawn(&mut self, cache: &ViewCache) {
         self.seen_question.clone_from(&cache.question);
         self.from_bottom = cache.chat.from_bottom;
@@ -256,23 +235,17 @@ impl ChatPane {
     }
 }
 
-/// The state of reading.
 #[derive(Debug, Default)]
 pub struct Reading {
-    /// Whether keys are for the transcript, and not for the composer.
     pub(super) on: bool,
-    /// Where the cursor stands.
     pub(super) stop_id: StopId,
-    /// Whether the next frame must bring it into view, and at its top.
+    /// Whether the next frame must show the cursor, and at the top.
     pub(super) follow: bool,
     pub(super) top: bool,
-    /// Entries whose thoughts are shown where those of others are not, or the other way round.
+    /// Entries whose reasoning is shown or hidden contrary to the default.
     pub(super) toggled: BTreeSet<usize>,
-    /// What is searched for.
     pub(super) search: Option<Search>,
-    /// What is being typed to search for.
     pub(super) typing: Option<LineInput>,
-    /// The message that is asked again when the composer is sent.
     pub(super) rerun: Option<Rerun>,
     /// The link under the cursor: its stop, its number among the links of the stop, and its citation.
     link: Option<(StopId, usize, Citation)>,
@@ -281,14 +254,14 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// What the next frame has to show; `None` if it is free to stand anywhere.
+    /// The stop that the next frame must take into account.
     pub(super) fn focus(&self) -> Option<Focus<'_>> {
         let search = self.search.as_ref().filter(|_| self.on).map(|search| (&search.needle, search.nth));
         let focus = Focus { stop_id: self.stop_id, follow: self.follow, top: self.top, search };
         (self.on || self.follow).then_some(focus)
     }
 
-    /// Takes in what a frame showed: a cursor that was scrolled out of view comes along.
+    /// Takes in the visible stops. A cursor outside of the view moves to the nearest of them.
     pub(super) fn drawn(&mut self, seen: Vec<crate::tui::chat_pane::VisibleStop>) {
         (self.follow, self.top) = (false, false);
         let is_in_view = seen.iter().any(|seen| seen.stop_id == self.stop_id);
@@ -300,23 +273,22 @@ impl Reading {
         self.seen = seen;
     }
 
-    /// Puts the cursor on a link of a stop.
     pub(super) fn set_link(&mut self, stop_id: StopId, at: usize, citation: Citation) {
         self.link = Some((stop_id, at, citation));
     }
 
-    /// Which of the links of a stop the cursor is on.
+    /// The link of a stop under the cursor.
     pub(super) fn link_at(&self, stop_id: StopId) -> Option<usize> {
         self.link.as_ref().filter(|(of, ..)| self.on && *of == stop_id && self.stop_id == stop_id).map(|(_, at, _)| *at)
     }
 
-    /// The link that the cursor is on, if it is in that entry.
+    /// The citation under the cursor, if it is in that entry.
     pub(super) fn link_in(&self, entry: usize) -> Option<&Citation> {
         let here = |(of, ..): &&(StopId, usize, Citation)| self.on && *of == self.stop_id && of.entry == entry;
         self.link.as_ref().filter(here).map(|(.., citation)| citation)
     }
 
-    /// How many lines of the stop under the cursor were out of view: above, and below.
+    /// The hidden lines of the stop under the cursor: above and below the view.
     pub(super) fn hidden(&self) -> (usize, usize) {
         self.seen.iter().find(|seen| seen.stop_id == self.stop_id).map_or((0, 0), |seen| seen.hidden)
     }

@@ -7,34 +7,29 @@ use super::answer::AnswerView;
 use crate::tui::widget::markdown::Code;
 use rhumb_session::{AnswerState, Entry};
 
-/// One place to stand on.
+/// A place where the reading cursor can stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// A message that is one thing.
+    /// A message without blocks.
     Message(String),
-    /// What the model thought before its answer.
+    /// The reasoning before an answer.
     Thoughts(String),
-    /// A block of prose, as Markdown.
     Block(String),
-    /// A code block.
     Code(Code),
-    /// An edit.
     Card(EditCard),
 }
 
-/// An edit as its card knows it.
+/// An edit as shown by its card.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct EditCard {
-    /// The file as the model wrote it.
     pub(crate) path: Option<String>,
-    /// Its lines, with what happens to each.
     pub(crate) lines: Vec<(LineKind, String)>,
-    /// Which edit of the session it is, once the edits of the answer were looked for.
+    /// The edit of the session, once the answer was parsed.
     pub(crate) edit: Option<EditId>,
 }
 
 impl EditCard {
-    /// The edit as a diff without numbers.
+    /// The edit as a diff without line numbers.
     fn as_diff(&self) -> String {
         let mark = |kind| match kind {
             LineKind::Insert => '+',
@@ -47,7 +42,6 @@ impl EditCard {
 }
 
 impl Stop {
-    /// What it says, for the clipboard.
     pub(crate) fn copied(&self) -> String {
         match self {
             Self::Message(text) | Self::Thoughts(text) | Self::Block(text) => text.clone(),
@@ -56,7 +50,7 @@ impl Stop {
         }
     }
 
-    /// What of it can be seen, for a search.
+    /// The visible text, for a search.
     pub(crate) fn searched(&self) -> &str {
         match self {
             Self::Message(text) | Self::Thoughts(text) | Self::Block(text) => text,
@@ -65,7 +59,7 @@ impl Stop {
         }
     }
 
-    /// The stop's noun, as the subject of a sentence.
+    /// The subject of a sentence about the stop.
     pub(crate) fn noun(&self) -> &'static str {
         match self {
             Self::Message(_) => "The message",
@@ -77,7 +71,7 @@ impl Stop {
     }
 }
 
-/// The stops of an entry, in order; at least one.
+/// The stops of an entry in order; at least one.
 pub(crate) fn stops(entry: &Entry) -> Vec<Stop> {
     let Entry::Answer(answer) = entry else { return vec![Stop::Message(text_of(entry))] };
     let mut view = AnswerView::default();
@@ -91,7 +85,7 @@ pub(crate) fn stops(entry: &Entry) -> Vec<Stop> {
     stops
 }
 
-/// All that an entry says.
+/// The whole text of an entry.
 pub(crate) fn text_of(entry: &Entry) -> String {
     let with = |first: &str, rest: &str| if rest.is_empty() { first.to_owned() } else { format!("{first}\n{rest}") };
     match entry {

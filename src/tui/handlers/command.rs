@@ -12,7 +12,6 @@ pub(crate) fn is_long_command(text: &str) -> bool {
 }
 
 impl App {
-    /// Runs a command.
     pub(crate) fn command(&mut self, command: Command) -> Vec<Task> {
         match command {
             Command::Help => self.open_help(true),
@@ -44,7 +43,6 @@ impl App {
         Vec::new()
     }
 
-    /// Copies the last answer to the clipboard.
     fn copy_answer(&mut self) {
         match self.session.last_answer() {
             Some(clip) => self.session.copy(clip),

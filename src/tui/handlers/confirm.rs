@@ -11,7 +11,7 @@ use rhumb_session::context::Mode;
 use rhumb_session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, few};
 
 impl App {
-    /// Carries a command out, after a question if it loses much.
+    /// Runs a command, after a confirmation if it loses data.
     pub(crate) fn run_user_command(&mut self, command: Command) -> Vec<Task> {
         // The question names its subject, which is read from the disk.
         match command {
@@ -60,14 +60,14 @@ impl App {
         Vec::new()
     }
 
-    /// Whether a key that answers nothing belongs to the composer: a question opened while the user was typing.
+    /// Whether a key that is not an answer belongs to the composer: a question opened while the user was typing.
     pub(crate) fn typing_continues(&self) -> bool {
         let is_over_composer = self.focus == Pane::Chat && !self.chat.is_reading() && self.overlays.len() <= 1;
         is_over_composer
             && (self.overlays.is_top::<Confirm>() || self.overlays.top_as().is_some_and(ConnectBox::leaves_typing))
     }
 
-    /// Does what was said yes to.
+    /// Runs a confirmed action.
     pub(crate) fn confirmed(&mut self, confirmed_action: ConfirmedAction) -> Vec<Task> {
         match confirmed_action {
             ConfirmedAction::Abandon => {
@@ -81,7 +81,6 @@ impl App {
         }
     }
 
-    /// Asks before the review is abandoned.
     pub(crate) fn confirm_abandoning(&mut self) {
         let review = &self.session.review;
         let counts = review.counts();
@@ -107,7 +106,7 @@ impl App {
         self.overlays.push(question);
     }
 
-    /// Leaves, after a question if something would be lost or is under way.
+    /// Quits, after a confirmation if something would be lost or is running.
     pub(crate) fn leave(&mut self) -> Vec<Task> {
         let lines = self.losses_of_leaving();
         if lines.is_empty() {
@@ -121,7 +120,7 @@ impl App {
         Vec::new()
     }
 
-    /// What is under way or undecided: a sentence each, with what becomes of it.
+    /// One sentence for each thing that would be lost or stopped.
     fn losses_of_leaving(&self) -> Vec<String> {
         let session = &self.session;
         let is_kept = session.is_kept();
@@ -155,7 +154,7 @@ impl App {
         lines
     }
 
-    /// The question before a command, if there is something to lose.
+    /// The confirmation of a command. `None` if nothing would be lost.
     fn confirmation_for(&self, command: &Command) -> Option<Confirm> {
         let asked = |title: &str, text: Vec<String>, label: &str| {
             Some(Confirm::new(title, text).way('y', label, ConfirmedAction::Run(Box::new(command.clone()))))
@@ -206,7 +205,6 @@ impl App {
         }
     }
 
-    /// Where the messages of the user stand.
     fn messages(&self) -> Vec<usize> {
         let entries = self.session.transcript().iter().enumerate();
         entries.filter_map(|(at, entry)| matches!(entry, Entry::User { .. }).then_some(at)).collect()
@@ -218,7 +216,6 @@ impl App {
     }
 }
 
-/// The first line of a message.
 fn excerpt(entry: &Entry) -> String {
     let Entry::User { text, mode, .. } = entry else { return String::new() };
     let line = text.lines().next().unwrap_or_default();

@@ -27,7 +27,7 @@ impl App {
         }
     }
 
-    /// Shows a notice, or returns it if it has to wait.
+    /// Shows a notice. Returns it if it must wait.
     fn show_notice(&mut self, notice: Notice) -> Result<Vec<Task>, Notice> {
         match notice {
             Notice::Copy(text) => return Ok(vec![Task::Copy(text)]),
@@ -72,7 +72,6 @@ impl App {
         Ok(Vec::new())
     }
 
-    /// Opens the overlay of a notice.
     fn open_notice(&mut self, notice: Notice) {
         match notice {
             Notice::Diff(page) => return self.overlays.show(SectionView::diff(&page.title, &page.text)),

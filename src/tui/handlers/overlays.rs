@@ -13,7 +13,6 @@ use crate::tui::overlay::{
 use crate::tui::widget::picker::{RankJob, Ranked};
 
 impl App {
-    /// Opens the list of the repository's definitions.
     pub(crate) fn open_symbols(&mut self) {
         match &self.session.symbols {
             Some(graph) => self.overlays.show(SymbolList::new(graph, self.ranked_map().map(AsRef::as_ref))),
@@ -21,7 +20,7 @@ impl App {
         }
     }
 
-    /// Requests the preview of the item under the cursor of a list.
+    /// Requests the preview of the row under the cursor.
     pub(crate) fn request_previews(&mut self) -> Vec<Task> {
         match self.overlays.top().and_then(|overlay| overlay.preview()) {
             Some(PreviewTarget::File(path, _)) => self.previews.want(&path).into_iter().collect(),
@@ -159,7 +158,6 @@ impl App {
 }
 
 impl App {
-    /// Opens the connection overlay.
     pub(crate) fn open_connection(&mut self, request: &ConnectRequest) -> Vec<Task> {
         let connected = match &self.session.connection {
             Connection::Remote { model, .. } => Some(model.as_str()).filter(|model| !model.is_empty()),
@@ -170,14 +168,12 @@ impl App {
         run(self.session.search_connections())
     }
 
-    /// Requests the check and the storage of a key.
     pub(crate) fn enter_key(&mut self, key: NewKey) -> Vec<Task> {
         let tasks = run(self.session.enter_key(key));
         self.refresh_connecting();
         tasks
     }
 
-    /// Searches for keys and servers again.
     pub(crate) fn search_connections(&mut self) -> Vec<Task> {
         let tasks = run(self.session.search_connections());
         self.refresh_connecting();
@@ -205,17 +201,16 @@ impl App {
 }
 
 impl App {
-    /// Opens the search with a query, which may be empty.
     pub(crate) fn open_code_search(&mut self, words: &str) {
         self.overlays.show(CodeSearch::new(words));
     }
 
-    /// The search, if it is open, even below another overlay.
+    /// The search, even if it is below another overlay.
     fn code_search(&mut self) -> Option<&mut CodeSearch> {
         self.overlays.find_mut()
     }
 
-    /// Requests the passages if the query has changed or the index has grown.
+    /// Requests passages if the query has changed or the index has grown.
     pub(crate) fn update_code_search(&mut self) -> Option<Task> {
         let survey = self.session.survey;
         let search = self.code_search()?;
@@ -247,7 +242,6 @@ impl App {
         self.command(Command::Index(wanted))
     }
 
-    /// Adds the file of a passage to the chat.
     pub(super) fn add_found(&mut self, path: String, read_only: bool) -> Vec<Task> {
         let is_there = self.session.files.iter().any(|file| file.path == path && file.read_only == read_only);
         let said = match (is_there, read_only) {

@@ -16,7 +16,6 @@ const MIN_NAME_COLUMN_WIDTH: u16 = 50;
 const MAX_RECENT: usize = 8;
 
 impl App {
-    /// Opens the palette.
     pub(crate) fn open_palette(&mut self) {
         let mut rows = Vec::new();
         let is_narrow = (1..MIN_NAME_COLUMN_WIDTH).contains(&self.layout.screen().0);
@@ -59,7 +58,7 @@ impl App {
         self.overlays.show(Menu::commands("what to do", rows));
     }
 
-    /// What was run lately, the newest first: from the palette, and commands as they were typed, in earlier sessions too.
+    /// The most recent commands and actions, the newest first.
     fn recently_run(&self) -> Vec<String> {
         let typed = self.session.keeping.inputs.iter().rev().filter(|text| text.starts_with('/'));
         let typed = typed.filter_map(|text| text.split_whitespace().next()).map(str::to_owned);
@@ -109,13 +108,13 @@ impl App {
         true
     }
 
-    /// The actions, with why each cannot be done now.
+    /// The actions, with the reason why each is unavailable.
     fn palette_actions(&self) -> Vec<(&'static ActionInfo, Option<&'static str>)> {
         let others = ACTIONS.iter().filter(|info| info.action != Action::Palette);
         others.map(|info| (info, self.why_not(info))).collect()
     }
 
-    /// Why an action would do nothing now; `None` if it would do something.
+    /// The reason why an action is unavailable. `None` if it is available.
     pub(crate) fn why_not(&self, info: &ActionInfo) -> Option<&'static str> {
         let session = &self.session;
         if let Some(why) = self.review_why_not(info.action) {
@@ -190,7 +189,7 @@ impl App {
         tasks
     }
 
-    /// Does an action wherever it counts: in its pane, if it has one.
+    /// Runs an action in its pane.
     pub(crate) fn run_action(&mut self, info: &ActionInfo) -> Vec<Task> {
         if let Some(why) = self.why_not(info) {
             self.hint.set(format!("{}: {why}", info.name));
@@ -206,13 +205,12 @@ impl App {
     }
 }
 
-/// Whether a command without its argument opens a list to choose it from.
 fn opens_a_list(info: &CommandInfo) -> bool {
     let is_list = matches!(info.takes, Argument::Model | Argument::Theme);
     is_list || ["sessions", "models", "settings"].contains(&info.name)
 }
 
-/// Whether the argument of a command is worth asking for: it is needed, or mostly given.
+/// Whether the palette asks for the argument of a command.
 fn is_asked_for(info: &CommandInfo) -> bool {
     !opens_a_list(info) && !["watch", "paste", "editor"].contains(&info.name)
 }

@@ -14,7 +14,7 @@ use rhumb_session::{Level, ModelUse, SettingRow, parse_command};
 const THIS_SESSION: &str = "this session";
 
 impl App {
-    /// Opens the settings that were looked up. What was changed in this session stands above what they say.
+    /// Opens the settings. Changes of this session replace their values.
     pub(crate) fn show_settings(&mut self, mut rows: Vec<SettingRow>, query: &str) {
         for row in &mut rows {
             if let Some(value) = self.changed_settings.get(&row.name) {
@@ -25,7 +25,7 @@ impl App {
         self.overlays.show(SettingsList::new(rows, &query.trim().replace('-', "_")));
     }
 
-    /// Handles Enter on a setting: a switch is toggled, a choice takes its next value, other settings open an input.
+    /// Handles Enter on a setting: toggles a switch, selects the next choice, or opens an input.
     pub(crate) fn change_setting(&mut self, row: &SettingRow) -> Vec<Task> {
         let next = match row.kind {
             SettingKind::Switch => Some((row.value != "true").to_string()),
@@ -48,7 +48,7 @@ impl App {
         }
     }
 
-    /// Handles a value that was typed for a setting. An invalid value is reported in the input.
+    /// Handles a typed value. An invalid value is reported in the input.
     pub(crate) fn setting_typed(&mut self, name: &str, text: &str) -> Vec<Task> {
         let Some(list) = self.overlays.top_as::<SettingsList>() else { return Vec::new() };
         let Some(row) = list.row(name).cloned() else { return Vec::new() };
@@ -64,7 +64,7 @@ impl App {
         }
     }
 
-    /// Sets a setting for this session; one that only counts from the start on is offered to be kept instead.
+    /// Sets a setting for this session. One that takes effect at the next start is saved instead, after a confirmation.
     fn set(&mut self, row: &SettingRow, value: &str) -> Vec<Task> {
         let Some(tasks) = self.apply_setting(&row.name, value) else {
             self.confirm_keeping(row, value, "It counts from the next start on.");
@@ -78,7 +78,7 @@ impl App {
         tasks
     }
 
-    /// Asks whether the value that a setting has now shall be kept in the user's file.
+    /// Asks whether to save the current value of a setting.
     pub(crate) fn confirm_keeping_current(&mut self, row: &SettingRow) {
         if row.kind == SettingKind::Tables || row.value.is_empty() || row.kind == SettingKind::List {
             self.hint.set(format!("{}: nothing to keep here; it is written in the file", row.name));
@@ -108,7 +108,7 @@ impl App {
         self.overlays.push(question);
     }
 
-    /// Asks whether a setting shall be taken out of the user's file.
+    /// Asks whether to remove a setting from the user's file.
     pub(crate) fn confirm_forgetting(&mut self, row: &SettingRow) {
         if !row.is_kept || row.place.is_empty() || row.kind == SettingKind::Tables {
             self.hint.set(format!("{} is not in a file of yours that can be changed here", row.name));
@@ -126,7 +126,7 @@ impl App {
         self.overlays.push(question);
     }
 
-    /// Writes a setting, or takes it out; what can count now does.
+    /// Saves or removes a setting, and applies it if possible.
     pub(crate) fn keep_setting(&mut self, name: String, value: Option<String>) -> Vec<Task> {
         let mut tasks = value.as_ref().and_then(|value| self.apply_setting(&name, value)).unwrap_or_default();
         self.changed_settings.remove(&name);
@@ -140,7 +140,7 @@ impl App {
         tasks
     }
 
-    /// Lets a value count from now on; `None` where that takes a new start.
+    /// Applies a value. `None` if it takes effect at the next start.
     fn apply_setting(&mut self, name: &str, value: &str) -> Option<Vec<Task>> {
         let value = format!("v = {value}").parse::<toml::Table>().ok()?.remove("v")?;
         if let Some(command) = command_for(name, &value) {
@@ -169,7 +169,7 @@ impl App {
     }
 }
 
-/// The command that does what a setting says, where there is one.
+/// The command that applies a setting, if there is one.
 fn command_for(name: &str, value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -190,7 +190,7 @@ fn command_for(name: &str, value: &Value) -> Option<String> {
     })
 }
 
-/// The word after the one that counts now.
+/// The choice after the current one.
 fn next_word(words: &[&'static str], value: &str) -> Option<&'static str> {
     let at = words.iter().position(|word| format!("\"{word}\"") == value);
     let next = at.map_or(0, |at| (at + 1) % words.len().max(1));
@@ -198,7 +198,6 @@ fn next_word(words: &[&'static str], value: &str) -> Option<&'static str> {
 }
 
 impl App {
-    /// Shows the map as it will be sent.
     pub(crate) fn view_map(&mut self) {
         let Some(map) = self.session.view.as_ref().and_then(|view| view.map.as_ref()) else {
             self.session.tell(Level::Info, "There is no map yet: the repository is still being read.", "");
@@ -217,7 +216,6 @@ impl App {
         self.overlays.show(TextView::new(&title, &map.text));
     }
 
-    /// Opens the list of models to choose one from.
     pub(crate) fn open_models(&mut self, part: ModelUse, query: &str) {
         let models = &self.session.known.models;
         if models.is_empty() {
@@ -228,7 +226,7 @@ impl App {
         }
     }
 
-    /// What is known of the terminal, for doctor and reports.
+    /// Properties of the terminal, for doctor and reports.
     pub(crate) fn terminal_facts(&self) -> Vec<(String, String)> {
         let (width, height) = self.layout.screen();
         let own = [("screen", format!("{width}×{height}")), ("theme", self.theme().name().to_owned())];
@@ -317,8 +315,8 @@ mod showing_tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::tui::overlay::PasteBox;
     use crate::tui::key;
+    use crate::tui::overlay::PasteBox;
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_session::{Connection, LookupResponse, ModelRow, ModelUse, Page, Response, Session};
 

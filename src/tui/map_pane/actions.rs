@@ -16,22 +16,21 @@ use crate::tui::overlay::{ExplanationView, LocationView, Place};
 /// Largest budget of the map while the context window of the model is unknown, in tokens.
 const MAX_BUDGET_TOKENS: usize = 1 << 20;
 
-/// What the cursor of the map pane is on.
+/// The item under the cursor of the map pane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MapTarget {
-    /// The file at a place, and the symbol of it at an index.
+    /// A file by its index, and optionally one of its symbols.
     There(usize, Option<usize>),
-    /// A file or symbol that the user keeps out.
+    /// A banned file or symbol.
     Out(String),
 }
 
 impl App {
-    /// The map, if there is one.
     pub(crate) fn ranked_map(&self) -> Option<&Arc<RepoMap>> {
         self.session.view.as_ref()?.map.as_ref()
     }
 
-    /// Brings the lines of the pane up to date with the map.
+    /// Updates the rows to the map.
     pub(crate) fn settle_map(&mut self) {
         let map = self.session.view.as_ref().and_then(|view| view.map.as_ref());
         // While a message is typed, the top of the map is what is wanted; in the pane, what the cursor is on.
@@ -39,7 +38,7 @@ impl App {
         self.map.settle(map, self.session.map().banned.len(), follow);
     }
 
-    /// What the cursor is on; nothing on a line that only divides.
+    /// The item under the cursor. `None` on a rule.
     pub(crate) fn map_target(&self) -> Option<MapTarget> {
         if let Some(text) = &self.map.text {
             return text.target().map(|(place, symbol)| MapTarget::There(place, symbol));
@@ -52,13 +51,12 @@ impl App {
         }
     }
 
-    /// The file that the cursor is on.
     fn file_under_cursor(&self) -> Option<(usize, &RankedFile)> {
         let Some(MapTarget::There(place, _)) = self.map_target() else { return None };
         Some((place, self.ranked_map()?.files.get(place)?))
     }
 
-    /// How the user would name what the cursor is on.
+    /// The item under the cursor, as named in pins and bans.
     fn choice_under_cursor(&self) -> Option<String> {
         match self.map_target()? {
             MapTarget::Out(choice) => Some(choice),
@@ -71,7 +69,7 @@ impl App {
         }
     }
 
-    /// Why an action of the map pane would do nothing now.
+    /// The reason why an action of the map pane is unavailable.
     pub(crate) fn why_not_map(&self, action: Action) -> Option<&'static str> {
         let target = self.map_target();
         match action {
@@ -147,12 +145,12 @@ impl App {
         }
     }
 
-    /// Lets what is read of the repository so far be enough.
+    /// Stops reading the repository.
     pub(crate) fn stop_survey(&mut self) -> Vec<Task> {
         run(self.session.stop_reading().unwrap_or_default())
     }
 
-    /// A click on a row of the pane; the second one opens what is there.
+    /// Handles a click on a row. A double click opens it.
     pub fn click_in_map(&mut self, row: usize, double: bool) -> Vec<Task> {
         self.focus = Pane::Map;
         match &mut self.map.text {
@@ -162,15 +160,14 @@ impl App {
         if double { self.act_on_map(Action::Expand).unwrap_or_default() } else { Vec::new() }
     }
 
-    /// Turns the wheel over the pane.
-    pub fn wheel_in_map(&mut self, by: isize) {
+    pub(in crate::tui) fn wheel_in_map(&mut self, by: isize) {
         match &mut self.map.text {
             Some(text) => text.window.scroll(by),
             None => self.map.window.scroll(by),
         }
     }
 
-    /// Opens or closes a file; shows where a symbol is defined.
+    /// Opens or closes a file; shows the definition of a symbol.
     fn expand(&mut self) -> Vec<Task> {
         let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
         let Some(map) = self.ranked_map().cloned() else { return Vec::new() };
@@ -190,7 +187,7 @@ impl App {
         }
     }
 
-    /// Shows the text that the model gets, or the files again; the cursor stays on its file.
+    /// Switches between the text that the model gets and the list of files. The cursor stays on its file.
     fn switch_style(&mut self) {
         let Some(map) = self.ranked_map().cloned() else { return };
         let place = self.file_under_cursor().map(|(place, _)| place);
@@ -240,7 +237,7 @@ impl App {
         run(effects)
     }
 
-    /// Takes the last choice about the map back, or makes it again.
+    /// Undoes or redoes the last change to the map.
     fn take_choice_back(&mut self, again: bool) -> Vec<Task> {
         let effects = self.session.undo_map_change(again).unwrap_or_default();
         let budget =
@@ -269,7 +266,7 @@ impl App {
 const MAX_LOCATIONS: usize = 40;
 
 impl App {
-    /// A key while the letters of a search are typed. What moves the cursor of the list does so there, too.
+    /// Handles a key while the filter is typed. Keys that move the cursor keep their meaning.
     pub(crate) fn map_filter_key(&mut self, key: KeyEvent) -> Vec<Task> {
         let Some(filter) = &mut self.map.filter else { return Vec::new() };
         match (key::name(key).as_str(), key.code) {
@@ -286,27 +283,27 @@ impl App {
         Vec::new()
     }
 
-    /// Whether a key is for the program as a whole even while letters of a search are typed.
+    /// Whether a key has a global meaning even while the filter is typed.
     pub(crate) fn is_global_key(&self, name: &str) -> bool {
         let is_typed = name.chars().count() == 1 || matches!(name, "Space" | "Esc" | "Tab" | "Ctrl-p");
         let binding = self.keys.lookup(Pane::Map, name);
         !is_typed && matches!(binding, Binding::Action(action) if action.info().scope == Scope::Global)
     }
 
-    /// Text pasted while the letters of a search are typed; whether it went there.
+    /// Inserts pasted text into the filter. Returns false if no filter is being typed.
     pub(crate) fn map_filter_paste(&mut self, text: &str) -> bool {
         let Some(filter) = self.map.filter.as_mut().filter(|filter| filter.typing) else { return false };
         filter.input.insert(text);
         true
     }
 
-    /// Asks for what passes the letters of the search, if they or the map are others than before.
+    /// Requests the matches if the filter or the map has changed.
     pub(crate) fn update_map_filter(&mut self) -> Option<Task> {
         let (map, query) = self.map.next_filter_request()?;
         Some(Task::Run(Effect::Lookup(LookupEffect::Sift { map: MapIdentity(map), query })))
     }
 
-    /// Passes search results of the map to the pane.
+    /// Passes filter results and explanations to the pane.
     pub(crate) fn note_for_map(&mut self, report: &Response) {
         match report {
             Response::LookedUp(LookupResponse::Sifted { map, query, found }) => {
@@ -321,7 +318,7 @@ impl App {
         }
     }
 
-    /// Asks why what the cursor is on stands where it does.
+    /// Opens the explanation of the rank of the item under the cursor.
     pub(super) fn ask_why(&mut self) -> Vec<Task> {
         let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
         let Some(map) = self.ranked_map().cloned() else { return Vec::new() };
@@ -330,14 +327,14 @@ impl App {
         vec![Task::Run(Effect::Lookup(LookupEffect::Whence { map, place, symbol }))]
     }
 
-    /// Asks so again, if the map is a newer one.
+    /// Requests the explanation again for a newer map.
     pub(crate) fn update_explanation(&mut self) -> Option<Task> {
         let map = MapIdentity(self.ranked_map()?.clone());
         let (place, symbol) = self.overlays.top_as_mut::<ExplanationView>()?.follow(&map)?;
         Some(Task::Run(Effect::Lookup(LookupEffect::Whence { map, place, symbol })))
     }
 
-    /// Shows the file or the definition that the cursor is on.
+    /// Shows the file or the definition under the cursor.
     pub(super) fn show_location(&mut self) -> Vec<Task> {
         let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
         let Some(map) = self.ranked_map() else { return Vec::new() };
@@ -349,7 +346,7 @@ impl App {
         self.show_locations(places)
     }
 
-    /// Opens places to be looked at, the first of them first, over what is open.
+    /// Opens locations above the open overlays.
     pub(crate) fn show_locations(&mut self, places: Vec<Place>) -> Vec<Task> {
         let wanted: Vec<Task> = places.iter().filter_map(|place| self.previews.want(&place.path)).collect();
         let keys = [Action::MapAdd, Action::MapEdit].map(|action| self.keys.first(action).to_owned());
@@ -357,7 +354,7 @@ impl App {
         wanted
     }
 
-    /// A definition, and after it all others of its name.
+    /// A definition, followed by all others with its name.
     fn definitions(&self, first: &Place) -> Vec<Place> {
         let mut places = vec![first.clone()];
         let Some(graph) = &self.session.symbols else { return places };

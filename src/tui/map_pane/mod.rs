@@ -32,7 +32,6 @@ pub use self::outline::MapText;
 pub use self::rows::{MapRow, Rule};
 pub use self::state::MapPane;
 
-/// Draws the pane.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let map = app.map.rows.map().cloned();
     let inner = pane_block(app, frame, area, Pane::Map, &note(app, map.as_deref()));
@@ -64,7 +63,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     }
 }
 
-/// Draws what a window shows, with the cursor, and notes where each row stands.
+/// Draws the visible rows, and notes them for clicks.
 fn draw_rows(
     app: &App,
     cache: &mut ViewCache,
@@ -84,7 +83,7 @@ fn draw_rows(
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// What the title says: how far the reading is, or what the map weighs.
+/// The title: progress of reading, or the tokens of the map.
 fn note(app: &App, map: Option<&RepoMap>) -> String {
     let provisional = app.session.view.as_ref().is_some_and(|view| view.provisional);
     let note = match (app.session.survey, map) {
@@ -116,7 +115,7 @@ fn why_empty(app: &App) -> &'static str {
     }
 }
 
-/// The letters that are searched, with what they found.
+/// Draws the filter with its results.
 fn draw_filter(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let Some(filter) = app.map.filter.as_ref().filter(|_| area.height > 0) else { return };
     let theme = app.theme();
@@ -143,7 +142,7 @@ fn draw_filter(app: &App, frame: &mut Frame<'_>, area: Rect) {
     }
 }
 
-/// The words of a line between files.
+/// The text of a rule.
 fn rule_text(app: &App, map: &RepoMap, rule: Rule) -> String {
     let key = |action: Action| app.keys.first(action).to_owned();
     match rule {
@@ -183,21 +182,19 @@ const MIN_SHARE_COLUMNS: usize = 52;
 /// Symbols of a file that are coloured together at most.
 const MAX_COLORED_SYMBOLS: usize = 2_000;
 
-/// What drawing the rows of one frame needs.
+/// The context for drawing rows.
 pub struct Drawing<'a> {
     app: &'a App,
     map: &'a RepoMap,
     columns: usize,
     /// The highest rank.
     best: f64,
-    /// Colours of the signatures of a file, by its place.
+    /// Colours of the signatures of a file, by its index.
     colors: HashMap<usize, Option<Colors>>,
-    /// What the letters of a search are held against.
     pub filter: Option<FuzzyFilter>,
 }
 
 impl<'a> Drawing<'a> {
-    /// Starts drawing the rows of a frame.
     pub fn new(app: &'a App, map: &'a RepoMap, columns: u16) -> Self {
         // A pinned file stands first whatever its rank.
         let best = map
@@ -209,7 +206,6 @@ impl<'a> Drawing<'a> {
         Self { app, map, columns: usize::from(columns), best, colors: HashMap::new(), filter: None }
     }
 
-    /// A row as it is drawn.
     pub fn line(&mut self, row: MapRow, coloring: &mut Coloring) -> Line<'static> {
         match row {
             MapRow::File(place) => self.map.files.get(place).map(|file| self.file(place, file)),
@@ -256,7 +252,7 @@ impl<'a> Drawing<'a> {
         line
     }
 
-    /// What a file weighs in the map, or a mark that it is not in it.
+    /// The tokens of a file, or a mark that it is not in the map.
     fn weight(&self, file: &RankedFile) -> String {
         let comes_next = self.map.growth().is_some_and(|growth| growth.files.contains(&file.file));
         match (file.shown, comes_next) {
@@ -301,7 +297,7 @@ impl<'a> Drawing<'a> {
         line
     }
 
-    /// The signature of a symbol in the colours of its language. Those of a file are coloured as one text.
+    /// The signature of a symbol in colours. The signatures of a file are coloured together.
     fn signature(
         &mut self,
         place: usize,
@@ -342,7 +338,7 @@ impl<'a> Drawing<'a> {
         Line::from(vec![Span::styled("✗ ", theme.style(Role::Warning)), Span::styled(shown, theme.style(Role::Muted))])
     }
 
-    /// A name in at most `columns` columns, with the search matches in another style.
+    /// A name in at most `columns` columns, with highlighted matches.
     fn name(&mut self, name: &str, columns: usize, keep_end: bool, style: Style) -> Vec<Span<'static>> {
         let name = sanitize::visible_line(name);
         let shown = if keep_end { width::clip_start(&name, columns) } else { width::clip(&name, columns) };

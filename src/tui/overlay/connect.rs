@@ -25,14 +25,12 @@ const MAX_WIDTH: u16 = 84;
 /// Rows of the list that stay visible on a small screen, before the text above it is cut.
 const MIN_ROWS: usize = 4;
 
-/// The field for a key.
 #[derive(Debug)]
 struct KeyField {
     provider: KeyedProvider,
     input: SecretInput,
 }
 
-/// The screen.
 #[derive(Debug)]
 pub struct ConnectBox {
     reason: String,
@@ -50,7 +48,7 @@ pub struct ConnectBox {
 }
 
 impl ConnectBox {
-    /// The screen for a request; `connected` names the model that is connected already.
+    /// `connected` names the current model.
     pub fn new(request: &ConnectRequest, connected: Option<&str>) -> Self {
         let reason = match (request.reason.as_str(), connected) {
             ("", Some(model)) => format!("{model} is connected."),
@@ -73,7 +71,7 @@ impl ConnectBox {
         opened
     }
 
-    /// Takes in what was found meanwhile.
+    /// Takes in new search results.
     pub fn update(&mut self, now: &Connecting) {
         if std::mem::replace(&mut self.checking, now.checking) && !now.checking {
             self.refused = now.refused.as_ref().map_or_else(String::new, told);
@@ -97,12 +95,12 @@ impl ConnectBox {
         }
     }
 
-    /// Whether what is typed is meant for the composer.
+    /// Whether typed text goes to the composer.
     pub fn leaves_typing(&self) -> bool {
         self.field.is_none()
     }
 
-    /// Lists what there is. The cursor stays on the row that it is on.
+    /// Updates the rows. The cursor stays on its row.
     fn list(&mut self) {
         let before = self.window.selected().and_then(|at| self.rows.get(at)).cloned();
         self.rows = rows(self.keys.as_ref(), self.servers.as_deref());
@@ -147,7 +145,6 @@ impl ConnectBox {
         Reply::Stay
     }
 
-    /// Where keys and servers were looked for.
     fn list_text(&self) -> Vec<(String, Role)> {
         let mut text = vec![(self.reason.clone(), Role::Warning)];
         text.push(("rhumb looked for the variables below, and here:".to_owned(), Role::Text));
@@ -169,14 +166,13 @@ impl ConnectBox {
         text
     }
 
-    /// How many lines the text above the list takes.
+    /// The number of lines above the list.
     fn text_lines(&self, screen: Rect) -> usize {
         let columns = usize::from(screen.width.min(MAX_WIDTH).saturating_sub(4)).max(8);
         let lines = |(text, _): &(String, Role)| wrap::hanging(&sanitize::visible_line(text), columns).len();
         self.list_text().iter().map(lines).sum()
     }
 
-    /// The area of the box with its list, and how many of the `lines` of text above the list it shows.
     fn list_area(&self, screen: Rect, lines: usize) -> (Rect, u16) {
         let lines = lines.min(usize::from(screen.height.saturating_sub(4)).saturating_sub(MIN_ROWS));
         (centred(screen, screen.width.min(MAX_WIDTH), cells(lines + self.rows.len() + 4)), cells(lines))
@@ -213,7 +209,7 @@ impl ConnectBox {
         frame.render_widget(clipped(keys, columns, theme.style(Role::Muted)), hint);
     }
 
-    /// What is to be known before a key is entered.
+    /// The text above the input of a key.
     fn field_text(&self, field: &KeyField) -> Vec<(String, Role)> {
         let KeyedProvider { name, host, found, variables, .. } = &field.provider;
         let storage = self.keys.as_ref().map_or("", |keys| keys.storage.as_str());
@@ -312,7 +308,7 @@ impl Overlay for ConnectBox {
     }
 }
 
-/// Why a key was rejected.
+/// The reason why a key was rejected.
 fn told(failure: &Failure) -> String {
     format!("{} {}", failure.message, failure.hint).trim_end().to_owned()
 }
@@ -336,30 +332,22 @@ fn line(row: &Row, selected: bool, columns: usize, theme: &Theme) -> Line<'stati
     line
 }
 
-/// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Row {
-    /// A model of a server on this machine; an empty name where none is loaded.
+    /// A model of a local server; an empty name if none is loaded.
     Server {
-        /// The kind of server.
         kind: String,
-        /// What it speaks.
         api: Api,
-        /// The root of its API.
         base_url: String,
-        /// The model.
         model: String,
     },
-    /// A provider.
     Provider(KeyedProvider),
-    /// Look for keys and servers again.
     SearchAgain,
-    /// Close the screen.
     WithoutModel,
 }
 
 impl Row {
-    /// What it does, and what was found.
+    /// The label, and the detail at the right.
     pub(super) fn words(&self) -> (String, String) {
         match self {
             Self::Server { kind, base_url, model, .. } if model.is_empty() => {
@@ -384,7 +372,7 @@ impl Row {
         }
     }
 
-    /// What choosing it comes to; `None` where a key is to be entered first.
+    /// The reply to a choice. `None` if a key must be entered first.
     pub(super) fn reply(&self, model: &str) -> Option<Reply> {
         Some(match self {
             Self::Server { api, base_url, model, .. } => {
@@ -401,7 +389,6 @@ impl Row {
     }
 }
 
-/// All rows: first what needs nothing more.
 pub(super) fn rows(keys: Option<&KeySearch>, servers: Option<&[LocalServer]>) -> Vec<Row> {
     let of_server = |server: &LocalServer| {
         let models = if server.models.is_empty() { vec![String::new()] } else { server.models.clone() };

@@ -20,19 +20,19 @@ use crate::tui::widget::styled::cells;
 /// Cells of a gauge.
 const GAUGE: usize = 8;
 
-/// Why one thing stands where it does.
+/// The explanation of the rank of a file or symbol.
 #[derive(Debug)]
 pub struct ExplanationView {
     map: MapIdentity,
     of: (usize, Option<usize>),
     whence: Option<Explanation>,
     window: ListWindow,
-    /// The newest map that was looked through for it.
+    /// The newest map that was searched for the item.
     newest: MapIdentity,
 }
 
 impl ExplanationView {
-    /// The question; the answer follows.
+    /// An explanation that is being computed.
     pub fn new(map: &MapIdentity, place: usize, symbol: Option<usize>) -> Self {
         let of = (place, symbol);
         Self { map: map.clone(), of, whence: None, window: ListWindow::default(), newest: map.clone() }
@@ -65,7 +65,7 @@ impl ExplanationView {
         Some(self.of)
     }
 
-    /// Takes the answer, if it is to this question.
+    /// Takes in the explanation, if it belongs to this item.
     pub fn answer(&mut self, map: &MapIdentity, of: (usize, Option<usize>), whence: &Explanation) {
         if (&self.map, self.of) == (map, of) {
             let at = self.window.selected();
@@ -75,7 +75,6 @@ impl ExplanationView {
         }
     }
 
-    /// The references as places to look at, the one under the cursor first.
     fn places(&self) -> Vec<Place> {
         let Some(whence) = &self.whence else { return Vec::new() };
         let place = |reference: &LocatedReference| {
@@ -96,7 +95,7 @@ impl ExplanationView {
         format!(" why {} ", width::clip_start(&sanitize::visible_line(&name), columns.saturating_sub(6)))
     }
 
-    /// Where it stands.
+    /// The rank of the item.
     fn head(&self, theme: &Theme) -> Vec<Line<'static>> {
         let (place, symbol) = self.of;
         let map = &self.map.0;
@@ -180,7 +179,7 @@ impl Overlay for ExplanationView {
     }
 }
 
-/// What speaks for it and against it.
+/// The contributions to the score.
 fn grounds(whence: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let title = if whence.requested { "what the message says for it" } else { "what its rank comes from" };
     let mut lines = vec![Line::styled(title, theme.style(Role::Title))];

@@ -16,21 +16,19 @@ use crate::tui::widget::file_preview;
 use crate::tui::widget::file_preview::Marked;
 use crate::tui::widget::styled::{clipped, wrapped};
 
-/// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The file.
     pub path: String,
     /// The line, 1-based; none for the file as a whole.
     pub line: Option<u32>,
     /// The last line, 1-based and inclusive, where there are several.
     pub end: Option<u32>,
-    /// What is there; empty for the file itself.
+    /// The name of the symbol; empty for a file.
     pub name: String,
 }
 
 impl Place {
-    /// A line of a file, or the file as a whole.
+    /// A line of a file, or the whole file.
     pub fn at(path: &str, line: Option<u32>, name: &str) -> Self {
         Self { path: path.to_owned(), line, end: None, name: name.to_owned() }
     }
@@ -41,20 +39,19 @@ impl Place {
     }
 }
 
-/// The places, one at a time.
+/// Locations in files, one at a time.
 #[derive(Debug)]
 pub struct LocationView {
     places: Vec<Place>,
     at: usize,
-    /// Lines that the view was moved by.
+    /// Lines by which the view was scrolled.
     moved: isize,
-    /// The keys that add the file and open it in the editor, as in the map pane.
+    /// The keys that add the file and open it in the editor.
     keys: [String; 2],
     rows: usize,
 }
 
 impl LocationView {
-    /// A look at the first of some places.
     pub fn new(places: Vec<Place>, keys: [String; 2]) -> Self {
         Self { places, at: 0, moved: 0, keys, rows: 10 }
     }
@@ -162,16 +159,14 @@ impl Overlay for LocationView {
     }
 }
 
-/// What a list shows beside itself.
+/// The preview beside a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PreviewTarget {
-    /// A file of the repository, around some lines.
     File(String, Option<Marked>),
-    /// The end of an earlier session.
     Session(i64),
 }
 
-/// Draws a part of a file, as far as it is known.
+/// Draws a preview of a file.
 pub(super) fn draw_file_peek(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -191,7 +186,7 @@ pub(super) fn draw_file_peek(
     remark(frame, area, word, theme);
 }
 
-/// Draws what was said last in a session; `None` while it is being looked up.
+/// Draws the last messages of a session. `None` while they are being read.
 pub(super) fn draw_session_peek(frame: &mut Frame<'_>, area: Rect, said: Option<&[(Speaker, String)]>, theme: &Theme) {
     let said = match said {
         None => return remark(frame, area, "reading …", theme),

@@ -20,49 +20,43 @@ const MIN_NAMED_COLUMNS: usize = 96;
 /// Columns of the names, where they have a column.
 const NAME_COLUMNS: usize = 20;
 
-/// One action or command.
+/// An action or a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HelpRow {
-    /// Its keys, or how the command is typed.
+    /// Its keys, or the usage of the command.
     pub keys: String,
-    /// The name that the settings know it by; empty for commands.
+    /// The name in the settings; empty for commands.
     pub name: String,
-    /// What it does.
     pub text: String,
 }
 
-/// A part of the help.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HelpSection {
-    /// Its heading.
     pub title: String,
-    /// What to know first; may be empty.
+    /// May be empty.
     pub intro: String,
     /// What can be done.
     pub rows: Vec<HelpRow>,
-    /// Why none of it would do anything now.
+    /// The reason why all rows are unavailable.
     pub why: Option<&'static str>,
 }
 
-/// A piece of a line, and what it means.
 type Piece = (String, Role);
 
-/// The help while it is open.
 #[derive(Debug)]
 pub struct HelpView {
     title: String,
     sections: Vec<HelpSection>,
-    /// Keys that close it as they have opened it, while nothing is typed.
+    /// Keys that close the help while no query is typed.
     closes: Vec<String>,
     query: LineInput,
-    /// The lines for the width and query that they were made for.
+    /// The lines for the width and query of `made_for`.
     lines: Vec<Vec<Piece>>,
     made_for: Option<(usize, String)>,
     window: ListWindow,
 }
 
 impl HelpView {
-    /// The help from its beginning.
     pub fn new(title: &str, sections: Vec<HelpSection>, closes: Vec<String>) -> Self {
         Self {
             title: format!(" {title} "),
@@ -80,7 +74,6 @@ impl HelpView {
         centred(screen, screen.width.saturating_sub(margin).min(124), screen.height.saturating_sub(margin / 2))
     }
 
-    /// The query, the list and the hint, in the space inside the frame.
     fn parts(inner: Rect) -> [Rect; 3] {
         Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(inner)
     }
@@ -132,7 +125,7 @@ impl HelpView {
 }
 
 impl Overlay for HelpView {
-    /// Takes a key: arrows and pages scroll, all else is searched for.
+    /// Arrows and pages scroll; other keys edit the query.
     fn key(&mut self, key: KeyEvent) -> Reply {
         let page = self.window.visible().len().saturating_sub(1).max(1) as isize;
         let name = key::name(key);
@@ -186,7 +179,7 @@ impl Overlay for HelpView {
 }
 
 impl HelpRow {
-    /// The row as lines: its keys at the left, what it does beside them or below; dimmed unless it `works` now.
+    /// The row as lines: its keys at the left, its text beside or below them. Dimmed unless it `works` now.
     fn lines(&self, columns: usize, words: &[String], works: bool) -> Vec<Vec<Piece>> {
         let safe = |text: &str| sanitize::visible_line(text).into_owned();
         let (key_role, text_role) = if works { (Role::Key, Role::Text) } else { (Role::Muted, Role::Muted) };
@@ -224,12 +217,12 @@ impl HelpRow {
     }
 }
 
-/// Whether every word stands in one of the texts.
+/// Whether each word occurs in one of the texts.
 fn matches(words: &[String], texts: &[&str]) -> bool {
     words.iter().all(|word| texts.iter().any(|text| text.to_lowercase().contains(word.as_str())))
 }
 
-/// A text with the words that were searched for in another role.
+/// A text with the searched words in another role.
 fn marked(text: &str, words: &[String], role: Role) -> Vec<Piece> {
     let lower = text.to_ascii_lowercase();
     let mut hits = vec![false; text.len()];

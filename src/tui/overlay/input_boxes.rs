@@ -14,33 +14,28 @@ use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::styled::{cells, clipped, place_cursor, wrapped};
 
-/// What a line is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineFor {
-    /// The name of the session of this number.
     RenameSession(i64),
-    /// The value of the setting of this name, for this session.
     Setting(String),
-    /// What the command of this name takes.
     Arguments(String),
 }
 
-/// The line while it is typed.
+/// An input of one line.
 #[derive(Debug)]
 pub struct LineBox {
     title: String,
-    /// What to know: a paragraph each.
+    /// The paragraphs above the input.
     text: Vec<String>,
-    /// Why what was typed last is not taken; empty for nothing.
     wrong: String,
     input: LineInput,
     what: LineFor,
-    /// Whether nothing is an answer, too.
+    /// Whether an empty line is accepted.
     may_be_blank: bool,
 }
 
 impl LineBox {
-    /// Asks for a line that begins as `start`.
+    /// An input with the initial text `start`.
     pub fn new(title: &str, text: impl IntoIterator<Item = String>, start: &str, what: LineFor) -> Self {
         let safe = |text: &str| sanitize::visible_line(text).into_owned();
         Self {
@@ -53,20 +48,19 @@ impl LineBox {
         }
     }
 
-    /// Nothing is an answer, too.
+    /// Accepts an empty line.
     pub fn may_be_blank(mut self) -> Self {
         self.may_be_blank = true;
         self
     }
 
-    /// Says why what was typed is not taken.
+    /// Shows why the typed line is invalid.
     pub fn refuse(&mut self, why: &str) {
         self.wrong = sanitize::visible_line(why).into_owned();
     }
 }
 
 impl Overlay for LineBox {
-    /// Takes a key: Enter hands the line in, Esc leaves, all else is typed.
     fn key(&mut self, key: KeyEvent) -> Reply {
         match key.code {
             KeyCode::Esc => return Reply::Close,
@@ -108,16 +102,15 @@ impl Overlay for LineBox {
     }
 }
 
-/// The reply as pasted so far.
 #[derive(Debug, Default)]
 pub struct PasteBox {
     text: String,
-    /// The text comes from the clipboard and was not edited.
+    /// Whether the text comes from the clipboard and was not edited.
     filled: bool,
 }
 
 impl PasteBox {
-    /// Takes the text of the clipboard, if nothing is there yet. A paste takes its place.
+    /// Sets the text of the clipboard, if there is none yet. A paste replaces it.
     pub fn fill(&mut self, text: &str) {
         if self.text.is_empty() {
             self.paste(text);
@@ -125,12 +118,11 @@ impl PasteBox {
         }
     }
 
-    /// Whether nothing was typed or pasted.
     pub fn is_untouched(&self) -> bool {
         self.text.is_empty() || self.filled
     }
 
-    /// The cursor is after the end of the text, of which `shown` lines are visible.
+    /// Puts the cursor after the end of the text, of which `shown` lines are visible.
     fn put_cursor(&self, frame: &mut Frame<'_>, inner: Rect, shown: usize) {
         if inner.is_empty() {
             return;
@@ -203,19 +195,17 @@ const CLIPPING_LEVEL: f32 = 0.97;
 /// Number of quiet levels before the silence is reported: about two seconds.
 const MIN_QUIET_LEVELS: usize = 16;
 
-/// The recording as it was last heard.
 #[derive(Debug)]
 pub struct VoiceMeter {
     recording: Recording,
 }
 
 impl VoiceMeter {
-    /// The meter of a recording.
     pub fn new(recording: &Recording) -> Self {
         Self { recording: recording.clone() }
     }
 
-    /// What happens, and which keys there are.
+    /// The state and the available keys.
     fn words(&self) -> (String, &'static str) {
         let seconds = self.recording.seconds;
         match self.recording.stage {
@@ -225,7 +215,6 @@ impl VoiceMeter {
         }
     }
 
-    /// The newest levels, one column each.
     fn meter(&self, columns: usize, theme: &Theme) -> Line<'static> {
         let levels = &self.recording.levels;
         let newest = levels.iter().skip(levels.len().saturating_sub(columns));
@@ -236,7 +225,7 @@ impl VoiceMeter {
         Line::from_iter(std::iter::once(Span::raw(" ")).chain(newest.map(bar)))
     }
 
-    /// What the level says of the recording.
+    /// A warning about the level.
     fn remark(&self) -> &'static str {
         let levels = &self.recording.levels;
         let newest = || levels.iter().rev().take(MIN_QUIET_LEVELS);
@@ -252,7 +241,6 @@ impl VoiceMeter {
 }
 
 impl Overlay for VoiceMeter {
-    /// Takes a key: Enter has it written down, Esc throws it away.
     fn key(&mut self, key: KeyEvent) -> Reply {
         match key.code {
             KeyCode::Enter => Reply::Spoken(true),

@@ -32,10 +32,8 @@ pub struct List<T> {
 
 /// The rows of a [`List`], numbered in the order in which the picker got them.
 pub trait Rows: Any + Debug + Sized {
-    /// The reply to Enter on these rows, which are never none.
     fn chosen(&self, rows: &[usize]) -> Reply;
 
-    /// The reply to Esc.
     fn cancelled(&self) -> Reply {
         Reply::Close
     }
@@ -49,7 +47,6 @@ pub trait Rows: Any + Debug + Sized {
         None
     }
 
-    /// Draws the preview of a row.
     fn draw_preview(&self, row: usize, frame: &mut Frame<'_>, area: Rect, theme: &Theme, context: OverlayContext<'_>) {
         if let Some(PreviewTarget::File(path, marked)) = self.preview(row) {
             draw_file_peek(frame, area, (&path, marked), context, theme);
@@ -259,7 +256,7 @@ fn columns(rows: &[ModelRow]) -> Vec<String> {
     rows.iter().zip(&parts).map(row).collect()
 }
 
-/// The columns of a detail such as `200k · $3 in, $15 out`; `None` for another.
+/// The columns of a detail such as `200k · $3 in, $15 out`. `None` for any other detail.
 fn parts(detail: &str) -> Option<[&str; 3]> {
     let (window, prices) = detail.split_once(" · ")?;
     let (input, output) = prices.split_once(", ")?;
@@ -429,7 +426,6 @@ impl Rows for Settings {
     }
 }
 
-/// The definitions of the repository. Enter names one in the message.
 pub type SymbolList = List<Arc<Symbols>>;
 
 impl SymbolList {

@@ -19,16 +19,13 @@ use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::styled::{clipped, marked, matches, wrapped};
 
-/// Which lines are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Filter {
     #[default]
     All,
-    /// Those that sound like a warning or worse.
     Warnings,
-    /// Those that sound like a failure.
     Errors,
-    /// Those with what is searched for.
+    /// Lines that match the query.
     Found,
 }
 
@@ -63,7 +60,6 @@ impl Filter {
     }
 }
 
-/// One log as it is shown.
 #[derive(Debug)]
 struct Shown {
     run: u64,
@@ -74,26 +70,24 @@ struct Shown {
     lines: Vec<String>,
 }
 
-/// The logs, one at a time.
+/// Logs of commands, one at a time.
 #[derive(Debug)]
 pub struct LogView {
     logs: VecDeque<RunLog>,
-    /// The run that is shown.
     run: u64,
     shown: Option<Shown>,
-    /// Lines below the last one in view; 0 follows the end.
+    /// Lines below the view; 0 follows the end.
     from_bottom: usize,
     page: usize,
     query: LineInput,
-    /// Whether the query is being typed.
     is_typing: bool,
     filter: Filter,
-    /// Where to go at the next frame, which knows the lines: to the next hit, down or up.
+    /// The direction of a search that is pending until the lines are laid out: true for down.
     seek: Option<bool>,
 }
 
 impl LogView {
-    /// The logs, the newest first to be seen.
+    /// The logs, starting with the newest.
     pub fn new(logs: &[RunLog]) -> Self {
         let run = logs.last().map_or(0, |log| log.run);
         Self {
@@ -109,13 +103,13 @@ impl LogView {
         }
     }
 
-    /// Turns to a run.
+    /// Selects a run.
     pub fn at_run(mut self, run: u64) -> Self {
         self.run = run;
         self
     }
 
-    /// Takes in what has changed. A command that begins while the end of the newest log is looked at is turned to.
+    /// Takes in changed logs. While the end of the newest log is visible, a new command is selected.
     fn take_logs(&mut self, logs: &[RunLog]) {
         let newest = self.logs.back().map(|log| log.run);
         let follows = newest == Some(self.run) && self.from_bottom == 0;
@@ -167,7 +161,7 @@ impl LogView {
         }
     }
 
-    /// What is shown of the log, for the clipboard.
+    /// Copies the filtered log.
     fn copy(&self) -> Reply {
         let Some(log) = self.log() else { return Reply::Stay };
         let query = self.query.text().to_lowercase();
@@ -289,7 +283,6 @@ impl Overlay for LogView {
     }
 }
 
-/// The command and how it stands.
 fn head(log: &RunLog, columns: usize, theme: &Theme) -> Line<'static> {
     let (mark, role) = run_state_mark(&log.state);
     let state = sanitize::visible_line(&format!("  {mark}{}", log.state.words(log.seconds))).into_owned();
@@ -312,7 +305,7 @@ fn log_lines(log: &RunLog, columns: usize, filter: Filter, query: &str) -> Vec<S
     cut.into_iter().chain(lines).flat_map(pieces).collect()
 }
 
-/// How far from the end the window stands after a search from where it is: the hit comes into its last line.
+/// The distance from the end after a search: the match becomes the last visible line.
 fn sought(lines: &[String], query: &str, from_bottom: usize, rows: usize, down: bool) -> usize {
     let last_seen = lines.len().saturating_sub(from_bottom + 1);
     let is_hit =

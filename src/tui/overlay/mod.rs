@@ -71,7 +71,6 @@ pub trait Overlay: Any + Debug {
     /// Scrolls down by `by` lines.
     fn wheel(&mut self, _by: isize) {}
 
-    /// Handles a click on a row of its list.
     fn click(&mut self, _row: usize, _double: bool) -> Reply {
         Reply::Stay
     }
@@ -100,7 +99,6 @@ pub struct OverlayStack {
 }
 
 impl OverlayStack {
-    /// Whether no overlay is open.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -117,19 +115,16 @@ impl OverlayStack {
         self.open.last_mut().map(AsMut::as_mut)
     }
 
-    /// The top overlay, if it is a `T`.
     pub fn top_as<T: Overlay>(&self) -> Option<&T> {
         let top: &dyn Any = self.open.last()?.as_ref();
         top.downcast_ref()
     }
 
-    /// The top overlay, if it is a `T`.
     pub fn top_as_mut<T: Overlay>(&mut self) -> Option<&mut T> {
         let top: &mut dyn Any = self.open.last_mut()?.as_mut();
         top.downcast_mut()
     }
 
-    /// Whether the top overlay is a `T`.
     pub fn is_top<T: Overlay>(&self) -> bool {
         self.top_as::<T>().is_some()
     }
@@ -142,23 +137,19 @@ impl OverlayStack {
         })
     }
 
-    /// Opens an overlay in place of the top one.
     pub fn show(&mut self, overlay: impl Overlay) {
         self.open.pop();
         self.push(overlay);
     }
 
-    /// Opens an overlay above the top one.
     pub fn push(&mut self, overlay: impl Overlay) {
         self.open.push(Box::new(overlay));
     }
 
-    /// Closes the top overlay.
     pub fn close(&mut self) {
         self.open.pop();
     }
 
-    /// Closes all overlays.
     pub fn clear(&mut self) {
         self.open.clear();
     }
@@ -191,7 +182,6 @@ pub(super) fn centred(screen: Rect, width: u16, height: u16) -> Rect {
     area
 }
 
-/// The frame of an overlay.
 pub(super) fn border(theme: &Theme) -> Block<'static> {
     Block::bordered()
         .border_type(BorderType::Rounded)
@@ -224,19 +214,12 @@ pub(super) fn scroll_by(key: &str, page: usize) -> Option<isize> {
 /// The result of a key in an overlay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// Keep the overlay open.
     Stay,
-    /// Close the overlay.
     Close,
-    /// Add these files to the chat.
     Add(Vec<String>),
-    /// Connect to this server.
     Connect {
-        /// The API of the server.
         api: Api,
-        /// The root URL of its API.
         base_url: String,
-        /// The model.
         model: String,
     },
     /// Check and store this key. The overlay stays open.
@@ -247,7 +230,7 @@ pub enum Reply {
     Pasted(String),
     /// Run this action: the user confirmed it.
     Confirmed(ConfirmedAction),
-    /// This key is not an answer: it is meant for the pane below.
+    /// This key is not an answer and goes to the pane below.
     Typed(KeyEvent),
     /// The choice with this letter.
     Answer(char),
@@ -255,21 +238,16 @@ pub enum Reply {
     Spoken(bool),
     /// Copy this to the clipboard. The overlay stays open.
     Copy(ClipboardText),
-    /// Stop this run.
     StopRun(u64),
-    /// Use this model for that purpose.
     Model(ModelUse, String),
-    /// Apply this theme.
     Theme(String),
     /// Run this action, or this command if it begins with a slash.
     Run(String),
-    /// Resume the session with this number.
     Resume(i64),
     /// Put this earlier input into the composer.
     Recall(String),
-    /// Show these locations.
     ShowLocations(Vec<Place>),
-    /// Open this file of the repository in the external editor at the line (1-based).
+    /// Open this file in the external editor at the line (1-based).
     Edit(String, usize),
     /// Insert this symbol into the message.
     Mention(String),
@@ -277,7 +255,7 @@ pub enum Reply {
     Show(Vec<Place>),
     /// Add this file to the chat; true if read-only. The overlay stays open.
     AddFound(String, bool),
-    /// Open this file at this line (1-based) in the external editor. The overlay stays open.
+    /// Open this file in the external editor at the line (1-based). The overlay stays open.
     Visit(String, usize),
     /// Put this question about the whole repository into the composer.
     AskCodebase(String),

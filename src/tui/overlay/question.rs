@@ -20,16 +20,13 @@ pub struct AskBox {
     title: String,
     text: String,
     choices: Vec<Choice>,
-    /// First line of the text in view.
     offset: usize,
-    /// Whether every choice but the harmless one waits until the end of the text has been in view.
+    /// Whether choices other than the harmless one are disabled until the end of the text was visible.
     unread: bool,
-    /// The question as it was asked.
     asked: Question,
 }
 
 impl AskBox {
-    /// The box for a question.
     pub fn new(question: &Question) -> Self {
         let visible = |text: &str| sanitize::visible(text).into_owned();
         Self {
@@ -53,7 +50,6 @@ impl AskBox {
         (title, text, centred(screen, width, height))
     }
 
-    /// The areas of title, text and choices, in the space inside the frame.
     fn areas(&self, inner: Rect, screen: Rect) -> [Rect; 3] {
         let (title, _, _) = self.parts(screen);
         Layout::vertical([
@@ -70,7 +66,6 @@ impl AskBox {
 }
 
 impl Overlay for AskBox {
-    /// Takes a key: a letter of a choice, arrows to read on, Esc to leave the question open.
     fn key(&mut self, key: KeyEvent) -> Reply {
         // Esc and a letter that come together are a letter with Alt, and meant to leave.
         let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
@@ -121,22 +116,17 @@ impl Overlay for AskBox {
 /// Largest width, borders included, in columns.
 const MAX_WIDTH: u16 = 76;
 
-/// What is done after a yes.
+/// What a confirmation runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfirmedAction {
-    /// Abandon the review.
     Abandon,
-    /// Carry a command out.
     Run(Box<Command>),
-    /// Leave.
     Quit,
-    /// Delete the session of this number.
     DeleteSession(i64),
-    /// Write a setting to the user's file: its name, and the value as TOML; without one, take it out.
+    /// Save a setting: its name, and its value as TOML; without a value, remove it.
     Keep(String, Option<String>),
 }
 
-/// One way on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Way {
     key: char,
@@ -144,7 +134,6 @@ struct Way {
     confirmed_action: ConfirmedAction,
 }
 
-/// The question while it is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirm {
     title: String,
@@ -155,12 +144,12 @@ pub struct Confirm {
     /// Keys that mean the first way too: those that opened the question.
     again: Vec<String>,
     offset: usize,
-    /// Whether the text has more lines than there is room for, as it was last drawn.
+    /// Whether the text is longer than its area.
     is_long: bool,
 }
 
 impl Confirm {
-    /// A question with that title; `text` says what will happen, a paragraph each.
+    /// `text` is a list of paragraphs.
     pub fn new(title: &str, text: impl IntoIterator<Item = String>) -> Self {
         let safe = |text: &str| sanitize::visible_line(text).into_owned();
         Self {
@@ -174,20 +163,20 @@ impl Confirm {
         }
     }
 
-    /// A way on, by a letter.
+    /// Adds an answer with its letter.
     pub fn way(mut self, key: char, label: &str, confirmed_action: ConfirmedAction) -> Self {
         let label = sanitize::visible_line(label).into_owned();
         self.ways.push(Way { key, label, confirmed_action });
         self
     }
 
-    /// What Esc comes to, as the rest of a sentence that begins with it.
+    /// Sets what Esc does, as the rest of a sentence that begins with Esc.
     pub fn stay(mut self, words: &str) -> Self {
         self.stay = words.to_owned();
         self
     }
 
-    /// Keys that mean the first way as well.
+    /// Adds keys that mean the first answer.
     pub fn again(mut self, keys: &[String]) -> Self {
         self.again = keys.to_vec();
         self
@@ -205,7 +194,6 @@ impl Confirm {
         (text, centred(screen, width, height))
     }
 
-    /// The areas of text, gap and choices, in the space inside the frame.
     fn areas(&self, inner: Rect, lines: usize) -> [Rect; 3] {
         let choices = self.ways.len() + 1;
         let gap = u16::from(usize::from(inner.height) > lines + choices);

@@ -25,29 +25,24 @@ use crate::tui::widget::styled::{fill, hanging};
 /// Number of passages that are requested: more than a user reads.
 const MAX_HITS: usize = 40;
 
-/// What is known of the passages for what was typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
-    /// Nothing was asked, or nothing has come yet.
     None,
-    /// Nothing is known of the repository yet.
+    /// The repository is not indexed yet.
     Unread,
-    /// The search broke off.
     Failed,
-    /// These are they.
     Found,
 }
 
-/// The search while it is open.
 #[derive(Debug)]
 pub struct CodeSearch {
     input: LineInput,
-    /// The question that was asked last.
+    /// The last requested question.
     asked: Option<Question>,
     /// A search is running. Text typed meanwhile is searched when the answer has arrived, so that only the latest query
     /// is computed.
     waiting: bool,
-    /// The repository is known better than when it was asked.
+    /// Request the passages again, since the index has grown.
     repeat: bool,
     answer: Answer,
     /// The query of the listed passages.
@@ -55,16 +50,16 @@ pub struct CodeSearch {
     hits: Vec<Hit>,
     rows: Vec<Row>,
     window: ListWindow,
-    /// Whether passages are listed below the files that they are in; else one by one, the best first.
+    /// Whether passages are grouped by file.
     in_files: bool,
-    /// How far the repository is read; empty when it is.
+    /// The progress of reading the repository; empty when it is complete.
     reading: String,
-    /// What the last key did.
+    /// The result of the last key.
     note: String,
 }
 
 impl CodeSearch {
-    /// A search that begins with some words, which may be none.
+    /// `words` is the initial query.
     pub fn new(words: &str) -> Self {
         Self {
             input: LineInput::new(words),
@@ -82,7 +77,7 @@ impl CodeSearch {
         }
     }
 
-    /// Takes in how far the repository is read.
+    /// Takes in the progress of reading the repository.
     pub fn note_survey(&mut self, survey: SurveyState) {
         self.reading = match survey {
             SurveyState::Reading(found, 0) => format!("the repository is being read: {} files so far", grouped(found)),
@@ -94,7 +89,7 @@ impl CodeSearch {
         };
     }
 
-    /// The question to ask now, if what was typed is another one than before.
+    /// The next question to request, if the query has changed.
     pub fn next(&mut self) -> Option<Question> {
         let text = self.input.text().trim();
         if self.waiting || self.asked.as_ref().is_some_and(|asked| asked.text == text) {
@@ -113,7 +108,7 @@ impl CodeSearch {
         Some(question)
     }
 
-    /// Takes in the passages, if they are for the question that was asked last; `None` while nothing is known of the repository.
+    /// Takes in the passages for the last question. `None` if the repository is not indexed yet.
     pub fn found(&mut self, question: &Question, hits: Option<&[Hit]>) {
         if self.asked.as_ref() != Some(question) {
             return;
@@ -137,7 +132,7 @@ impl CodeSearch {
         }
     }
 
-    /// More is known of the repository: what was asked is asked again.
+    /// Requests the passages again after the index has grown.
     pub fn again(&mut self) {
         match self.waiting {
             true => self.repeat = true,
@@ -145,14 +140,14 @@ impl CodeSearch {
         }
     }
 
-    /// Something failed while an answer was on its way.
+    /// Notes that a running search has failed.
     pub fn failed(&mut self) {
         if std::mem::take(&mut self.waiting) {
             self.answer = Answer::Failed;
         }
     }
 
-    /// Says what a key did, until the next one.
+    /// Shows the result of a key until the next one.
     pub fn tell(&mut self, note: String) {
         self.note = note;
     }
@@ -165,12 +160,11 @@ impl CodeSearch {
         self.leave_heading(true);
     }
 
-    /// The passage under the cursor.
     fn hit(&self) -> Option<&Hit> {
         self.hits.get(self.rows.get(self.window.selected()?)?.hit())
     }
 
-    /// Headings are passed over, in the direction that the cursor goes.
+    /// Moves the cursor off a heading.
     fn leave_heading(&mut self, down: bool) {
         if matches!(self.window.selected().and_then(|at| self.rows.get(at)), Some(Row::File { .. })) {
             let at = self.window.selected().unwrap_or(0);
@@ -185,7 +179,7 @@ impl CodeSearch {
         if !down && is_first { self.window.last() } else { self.leave_heading(down) }
     }
 
-    /// To the next passage in another file, or the one before.
+    /// Moves to the next passage in another file.
     fn step_file(&mut self, down: bool) {
         let from = self.hit().map(|hit| hit.path.clone());
         for _ in 0..self.rows.len() {
@@ -207,7 +201,7 @@ impl CodeSearch {
         }
     }
 
-    /// Does what a key does with the passage under the cursor.
+    /// Handles a key that applies to the passage under the cursor.
     fn use_hit(&mut self, name: &str) -> Reply {
         let Some(hit) = self.hit().cloned() else {
             self.note = "there is nothing under the cursor yet".into();
@@ -228,7 +222,7 @@ impl CodeSearch {
         }
     }
 
-    /// All passages as places to look at, the one under the cursor first.
+    /// The passages as locations, the one under the cursor first.
     fn places(&self) -> Vec<Place> {
         let order = self.rows.iter().filter(|row| matches!(row, Row::Hit(_))).map(|row| row.hit());
         let place = |hit: &Hit| Place {
@@ -245,22 +239,14 @@ impl CodeSearch {
     }
 }
 
-/// A row of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Row {
-    /// The name of a file.
-    File {
-        /// Its best passage.
-        first: usize,
-        /// How many follow.
-        count: usize,
-    },
-    /// A passage.
+    File { first: usize, count: usize },
     Hit(usize),
 }
 
 impl Row {
-    /// The passage that it stands for: its own, or the best of its file.
+    /// The passage of the row, or the best one of its file.
     pub(super) fn hit(self) -> usize {
         match self {
             Self::File { first, .. } => first,
@@ -269,12 +255,11 @@ impl Row {
     }
 }
 
-/// The passages as they come.
 pub(super) fn flat(hits: &[Hit]) -> Vec<Row> {
     (0..hits.len()).map(Row::Hit).collect()
 }
 
-/// The passages below their files: the file of the best one first, and in a file the lines from above.
+/// The passages grouped by file: the file of the best one first, its passages by line.
 pub(super) fn in_files(hits: &[Hit]) -> Vec<Row> {
     let mut files: Vec<Vec<usize>> = Vec::new();
     for (at, hit) in hits.iter().enumerate() {
@@ -315,12 +300,11 @@ const MIN_COLUMNS_BESIDE: u16 = 94;
 const MIN_KIND_COLUMNS: usize = 36;
 
 impl CodeSearch {
-    /// The query, the list with its preview, and the hints, in the space inside the frame.
     fn parts(inner: Rect) -> [Rect; 3] {
         Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(inner)
     }
 
-    /// How much was found, as much of it as there is room for beside the title.
+    /// The number of passages and the progress, as far as they fit beside the title.
     fn count(&self, columns: usize) -> String {
         let waits = if self.waiting { "… " } else { "" };
         let found = match (self.answer, self.hits.len()) {
@@ -337,7 +321,7 @@ impl CodeSearch {
         }
     }
 
-    /// The keys of the current state, as many as fit, or the result of the last one.
+    /// The result of the last key, or the available keys.
     fn hints(&self, columns: usize, theme: &Theme) -> Line<'static> {
         if !self.note.is_empty() {
             let note = sanitize::visible_line(&self.note);
@@ -348,7 +332,7 @@ impl CodeSearch {
         key_hints(KEYS.map(named), columns, theme)
     }
 
-    /// Why nothing is listed.
+    /// Draws the reason why no passage is listed.
     fn draw_remark(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
         let typed = !self.input.text().trim().is_empty();
         let mut says: Vec<(String, Role)> = match (self.answer, typed) {
@@ -404,7 +388,6 @@ impl CodeSearch {
 }
 
 impl Overlay for CodeSearch {
-    /// Takes a key. Letters are typed; Enter shows the passage, others add its file, ask about it, open or copy where it is.
     fn key(&mut self, key: KeyEvent) -> Reply {
         self.note.clear();
         match (key::name(key).as_str(), key.code) {
@@ -487,7 +470,7 @@ impl Overlay for CodeSearch {
     }
 }
 
-/// The name of a file, and how many passages of it follow.
+/// The path of a file, and its number of passages.
 fn heading(hit: &Passage, count: usize, room: usize, theme: &Theme) -> Vec<Span<'static>> {
     let count = format!(" · {count}");
     let path = sanitize::visible_line(&hit.path);
@@ -501,7 +484,7 @@ fn lines_of(hit: &Passage) -> String {
     format!("  {lines:<11}")
 }
 
-/// Where it is, the symbol, and at the right what that is.
+/// The location and the symbol of a passage, with the kind of symbol at the right.
 fn passage(hit: &Passage, place: &str, room: usize, theme: &Theme) -> Vec<Span<'static>> {
     let kind = hit.kind.map_or("", |kind| kind.as_str());
     let kind = if room < MIN_KIND_COLUMNS || kind.is_empty() { String::new() } else { format!("  {kind}") };

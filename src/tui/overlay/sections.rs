@@ -24,47 +24,40 @@ use crate::tui::widget::styled::{StyledText, clipped, matches, place_cursor};
 /// Longest line that is coloured and searched for marks, in bytes.
 const MAX_MARKED_LINE_BYTES: usize = 8_000;
 
-/// The text, and what of it is in view.
+/// A long text in sections, and its visible part.
 #[derive(Debug)]
 pub struct SectionView {
-    /// What the whole is called.
     title: String,
     sections: Vec<Section>,
-    /// The first row of each section, and after them how many rows there are; for a width.
     starts: Vec<usize>,
     width: usize,
     top: usize,
     rows: usize,
-    /// The section to begin with, until it was drawn once.
+    /// The initial section, until the first layout.
     begin: Option<usize>,
     search: Search,
 }
 
-/// A part of the text.
 #[derive(Debug, Default)]
 struct Section {
-    /// Lines above its text: the role and the kind.
+    /// The lines above its text.
     head: Vec<String>,
     text: String,
-    /// What to call it.
     title: String,
-    /// Its language, and the bytes of its text that are in it.
+    /// Its language, and the bytes in that language.
     language: Option<(LanguageName, Range<usize>)>,
-    /// The first row of each of its lines, counted from its beginning; for a width.
+    /// The first row of each line at the measured width.
     rows: Vec<usize>,
 }
 
-/// How the language of a section is known.
 #[derive(Debug, PartialEq, Eq)]
 enum LanguageName {
-    /// By the path of a file.
     Path(String),
-    /// By its name, as at a fence.
+    /// By the name after a Markdown fence.
     Named(&'static str),
 }
 
 impl Section {
-    /// A section that is not measured yet.
     fn new(title: String, head: Vec<String>, text: String, language: Option<(LanguageName, Range<usize>)>) -> Self {
         Self { head, text, title, language, rows: Vec::new() }
     }
@@ -74,7 +67,7 @@ impl Section {
 struct Search {
     input: LineInput,
     typing: bool,
-    /// Section and line of each line that matches.
+    /// Section and line of each match.
     hits: Vec<(usize, usize)>,
     at: Option<usize>,
 }
@@ -109,7 +102,7 @@ impl SectionView {
         }
     }
 
-    /// Looks for what is typed, and goes to the first place from the top of the view on.
+    /// Searches for the query, and shows the first match from the top of the view on.
     fn find(&mut self) {
         let wanted = self.search.input.text();
         let in_section = |(number, section): (usize, &Section)| {
@@ -136,7 +129,7 @@ impl SectionView {
         }
     }
 
-    /// Brings the place that was found into view, a third from the top unless it is there already.
+    /// Shows the current match, a third from the top unless it is visible.
     fn show_hit(&mut self) {
         let Some(hit) = self.search.at.and_then(|at| self.search.hits.get(at)) else { return };
         let row = self.row_of(*hit);
@@ -179,12 +172,11 @@ impl SectionView {
         centred(screen, screen.width.saturating_sub(4).min(130), screen.height.saturating_sub(2))
     }
 
-    /// The number of rows at the measured width.
     fn row_count(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Counts rows for a width. Lines that surely fit are not wrapped for it.
+    /// Computes the rows for a width. Lines that certainly fit are not wrapped.
     fn measure(&mut self, columns: usize) {
         if self.width == columns {
             return;
@@ -236,7 +228,6 @@ impl SectionView {
         clipped(&text, columns, theme.style(Role::Muted))
     }
 
-    /// The rows in view.
     fn visible(&self, theme: &Theme, coloring: &mut Coloring) -> Vec<Line<'static>> {
         let mut colors: HashMap<usize, Option<Colors>> = HashMap::new();
         let mut shown = Vec::new();
@@ -262,7 +253,7 @@ impl SectionView {
         clipped(&sanitize::visible_line(head), self.width, theme.style(role))
     }
 
-    /// The rows of a section's text in a range, counted from its first.
+    /// A range of the rows of a section's text.
     fn rows_of(
         &self,
         number: usize,
@@ -293,7 +284,7 @@ impl SectionView {
         shown
     }
 
-    /// A line in its colours, with what is searched marked.
+    /// A line in its colours, with highlighted matches.
     fn styled(&self, line: &str, spans: &[rhumb_syntax::Span], is_current: bool, theme: &Theme) -> StyledText {
         let mut text = StyledText::new();
         if line.len() > MAX_MARKED_LINE_BYTES {
@@ -442,7 +433,7 @@ fn diff_path(text: &str) -> Option<&str> {
     names.get(..names.len() / 2)?.strip_prefix("a/")
 }
 
-/// The sections of a request, and which of them is the chunk at a place.
+/// The sections of a request, and the index of the section of a chunk.
 fn request_sections(prompt: &Prompt, place: Option<usize>) -> (Vec<Section>, Option<usize>) {
     let (mut sections, mut begin) = (vec![summary(prompt)], None);
     for (at, message) in prompt.messages.iter().enumerate() {
@@ -473,7 +464,6 @@ fn request_sections(prompt: &Prompt, place: Option<usize>) -> (Vec<Section>, Opt
     (sections, begin)
 }
 
-/// What the request is as a whole.
 fn summary(prompt: &Prompt) -> Section {
     let about = if prompt.exact && prompt.error == 0 { "" } else { "about " };
     let (tokens, window) = (prompt.tokens, prompt.window.max_input());
@@ -484,7 +474,7 @@ fn summary(prompt: &Prompt) -> Section {
     Section::new("all of it".into(), Vec::new(), text, None)
 }
 
-/// The language of a chunk, and which of its bytes are in it: of a file what stands between its fences.
+/// The language of a chunk, and the bytes in that language: the content of a file between its fences.
 fn language(kind: &ChunkKind, text: &str) -> Option<(LanguageName, Range<usize>)> {
     match kind {
         ChunkKind::ChatFile(path) | ChunkKind::ReadOnlyFile(path) => {

@@ -14,7 +14,6 @@ use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::list_window::ListWindow;
 
-/// A text, wrapped for the width it was last drawn at.
 #[derive(Debug)]
 pub struct TextView {
     title: String,
@@ -26,7 +25,6 @@ pub struct TextView {
 }
 
 impl TextView {
-    /// A viewer at the top of `text`.
     pub fn new(title: &str, text: &str) -> Self {
         let lines = text.lines().map(|line| sanitize::visible_line(line).into_owned()).collect();
         Self {
@@ -39,7 +37,7 @@ impl TextView {
         }
     }
 
-    /// Each line is a row of a table: its last column continues below itself.
+    /// Each line is a row of a table, whose last column is wrapped below itself.
     pub fn table(mut self) -> Self {
         self.table = true;
         self

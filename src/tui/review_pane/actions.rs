@@ -46,7 +46,7 @@ impl App {
         Some(Vec::new())
     }
 
-    /// Edits that stream in are scrolled from their end.
+    /// Scrolls streaming edits from their end.
     fn scroll_arriving(&mut self, action: Action) {
         let by = isize::try_from(self.layout.page_rows()).unwrap_or(1);
         match action {
@@ -91,7 +91,7 @@ impl App {
         Some(())
     }
 
-    /// Says which files a yes to everything has left alone.
+    /// Names the files that `accept all` has left pending.
     fn hint_files_left_pending(&mut self, changed: usize) {
         if let [first, more @ ..] = self.session.review.files_awaiting_confirmation().as_slice() {
             let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
@@ -103,7 +103,7 @@ impl App {
         }
     }
 
-    /// Decides the hunk under the cursor, or the lines of it that are selected.
+    /// Decides the hunk under the cursor, or its selected lines.
     fn decide_one(&mut self, action: Action) {
         let here = self.hunk_here();
         let Some(at) = here.filter(|id| self.review.shows(*id)) else {
@@ -156,7 +156,7 @@ impl App {
         self.go_on(at, 1, true);
     }
 
-    /// Says what was done, and goes to the next pending hunk.
+    /// Shows the result, and moves to the next pending hunk.
     fn go_on(&mut self, at: HunkId, changed: usize, moves_on: bool) {
         let review = &self.session.review;
         let next = if moves_on { review.next_pending(at) } else { Some(at) };
@@ -177,7 +177,7 @@ impl App {
         }
     }
 
-    /// Takes the hunk apart around the lines that are selected, at the line under the cursor, or into its smallest parts.
+    /// Splits the hunk: at the selected lines, at the line under the cursor, or into its smallest parts.
     fn split_here(&mut self) {
         if let Some((id, runs)) = self.selected_runs() {
             return self.split_selected(id, &runs);
@@ -288,7 +288,7 @@ impl App {
         run(self.session.write_planned(plan))
     }
 
-    /// Takes the answer to the first question. One of them goes to a hunk of the review.
+    /// Answers the first question. One answer shows a hunk of the review.
     pub(crate) fn answer(&mut self, key: char) -> Vec<Task> {
         let hunk = self.session.hunk_at_fault().filter(|_| key == SHOW_FAULT);
         let tasks = run(self.session.answer(key));
@@ -301,7 +301,7 @@ impl App {
         tasks
     }
 
-    /// Shows what would go to the model about the review.
+    /// Shows the message to the model about the review.
     pub(super) fn show_feedback(&mut self) -> Vec<Task> {
         match self.session.feedback() {
             Some(text) => {
@@ -317,7 +317,7 @@ impl App {
         }
     }
 
-    /// Does what was said in a box of the review.
+    /// Handles the reply of an overlay of the review.
     pub(crate) fn review_reply(&mut self, reply: ReviewReply) -> Vec<Task> {
         match reply {
             ReviewReply::Comment(place, text) => self.take_comment(&place, &text),
@@ -337,13 +337,13 @@ impl App {
         }
     }
 
-    /// Puts a text into the composer to be changed, after the message.
+    /// Puts a text into the composer after the message.
     fn compose(&mut self, text: &str) -> Vec<Task> {
         self.focus = Pane::Chat;
         self.typed(|app| if app.composer.is_empty() { app.composer.open(text) } else { app.composer.append(text) })
     }
 
-    /// Puts the review away, after a question where that loses a decision.
+    /// Abandons the review, after a confirmation if a decision would be lost.
     pub(crate) fn abandon_review(&mut self) -> Vec<Task> {
         let refused = self.session.review.refused.len();
         match self.session.review.counts().total() {

@@ -9,13 +9,11 @@ use crate::clock::Clock;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, ReviewItem};
 
-/// How long decision keys are ignored after a report changed the hunk under the cursor.
 const DECISION_GUARD_TIME: Duration = Duration::from_millis(300);
 
-/// When the hunk under the cursor became another one without a key of the user.
+/// The time at which a report replaced the hunk under the cursor.
 #[derive(Debug, Default)]
 pub struct DecisionGuard {
-    /// Tells the time.
     pub clock: Clock,
     changed: Option<Duration>,
 }
@@ -26,11 +24,11 @@ impl DecisionGuard {
     }
 }
 
-/// A hunk by what it says: its path, its removed and its added lines.
+/// Identifies a hunk: its path, and its removed and added lines.
 type HunkTexts = (String, (String, String));
 
 impl App {
-    /// The hunk under the cursor, if a key would decide on it.
+    /// The hunk under the cursor, if a key would decide it.
     pub(crate) fn guarded(&self) -> Option<HunkTexts> {
         if self.focus != Pane::Review || !self.overlays.is_empty() {
             return None;
@@ -40,7 +38,7 @@ impl App {
         Some((file.path.clone(), file.texts_of(id.hunk)?))
     }
 
-    /// Starts the guard if a report changed the hunk under the cursor, which was `before`.
+    /// Starts the guard if a report replaced the hunk under the cursor, which was `before`.
     pub(crate) fn guard(&mut self, before: Option<&HunkTexts>) {
         let now = self.guarded();
         if now.is_some() && now.as_ref() != before {
@@ -48,7 +46,7 @@ impl App {
         }
     }
 
-    /// Whether a key that decides comes too soon after what it would decide on has appeared.
+    /// Whether a decision comes too soon after the hunk has appeared.
     pub(super) fn is_guarded(&self, action: Action) -> bool {
         action.is_decision() && self.review.guard.holds()
     }
@@ -98,12 +96,11 @@ impl App {
         }
     }
 
-    /// The state of the edit without a place under the cursor.
     fn state_here(&self) -> Option<EditState> {
         self.session.review.refused.get(self.refused_here()?).map(EditState::of_refused)
     }
 
-    /// Why what is under the cursor cannot be opened or commented on.
+    /// The reason why the item under the cursor cannot be opened or commented on.
     fn cannot_open(&self, action: Action) -> Option<&'static str> {
         let file = || self.file_here().and_then(|index| self.session.review.files.get(index));
         match (action, self.review_item()) {

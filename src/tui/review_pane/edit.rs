@@ -14,49 +14,49 @@ use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, ReviewItem, Task};
 use crate::tui::overlay::{CommentBox, CommentContext};
 
-/// A text of the review that is changed in the editor.
+/// A text of the review to be edited in the external editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewDraft {
-    /// The file that it is of.
+    /// Relative to the repository.
     pub path: String,
-    /// The text that the editor begins with.
+    /// What the editor opens with.
     pub text: String,
-    /// The line to begin at, 1-based.
+    /// 1-based.
     pub line: usize,
-    /// Which part of the file it is.
+    /// Where the saved text goes.
     pub part: DraftPart,
 }
 
-/// Which part of a file is changed in the editor.
+/// The edited part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DraftPart {
-    /// The lines that a hunk adds: what it removes, and its number in the file.
+    /// The added lines of a hunk, identified by its removed lines and its index.
     Hunk {
         /// The removed lines.
         removed: String,
-        /// The number, from 0.
+        /// Index of the hunk in the file.
         number: usize,
     },
-    /// All of it, as it would be if nothing more was rejected.
+    /// The whole file with all hunks that are not rejected.
     File,
-    /// All of it, with marks where an edit belongs that found no place.
+    /// The whole file, with conflict markers around an unplaced edit.
     Refused {
-        /// The text of the file until then.
+        /// What the file holds when the edit starts.
         now: Arc<str>,
-        /// What the edit quotes and what it puts there: by these it is found again.
+        /// The quoted and the replacement text, which identify the edit.
         edit: (String, String),
     },
 }
 
 impl ReviewDraft {
-    /// A name for the file that the editor opens, so that it knows the language.
+    /// The file name for the editor, so that it knows the language.
     pub fn file_name(&self) -> &str {
         self.path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("text")
     }
 }
 
 impl App {
-    /// What opens something or goes beyond the review.
+    /// Handles actions that open something, write, or leave the review.
     pub(super) fn open_from_review(&mut self, action: Action) -> Option<Vec<Task>> {
         if self.is_guarded(action) {
             return Some(self.say("this has just changed: check it, then press the key again"));
@@ -84,7 +84,7 @@ impl App {
         })
     }
 
-    /// Opens the lines that the hunk under the cursor adds.
+    /// Opens the added lines of the hunk under the cursor.
     pub(super) fn edit_hunk(&mut self) -> Vec<Task> {
         if let Some(index) = self.refused_here() {
             return self.open_refused(index);
@@ -99,7 +99,7 @@ impl App {
         open(ReviewDraft { path: file.path.clone(), text, line, part })
     }
 
-    /// Opens the whole file under the cursor, as it would be if nothing more was rejected.
+    /// Opens the whole file under the cursor, with all hunks that are not rejected.
     pub(super) fn edit_review_file(&mut self) -> Vec<Task> {
         let Some(index) = self.file_here() else { return Vec::new() };
         let Some(file) = self.session.review.files.get(index) else { return Vec::new() };
@@ -133,7 +133,7 @@ impl App {
         }
     }
 
-    /// Takes what the editor made of a text of the review.
+    /// Takes in the edited text of the review.
     pub(crate) fn review_edited(&mut self, draft: &ReviewDraft, text: &str) -> Vec<Task> {
         if text == draft.text {
             return self.say("nothing was changed");
@@ -211,7 +211,7 @@ impl App {
         self.say("the file is accepted with your text")
     }
 
-    /// Puts a text that has no place any more into the composer, after what is there.
+    /// Puts a text that cannot be applied into the composer.
     fn keep_text(&mut self, draft: &ReviewDraft, text: &str, why: &str) -> Vec<Task> {
         let told = format!("Your text for {} was not used: {why}.", draft.path);
         self.keep_in_composer(told, &format!("{}:\n{text}", draft.path))
@@ -223,7 +223,7 @@ impl App {
         self.typed(|app| app.composer.append(text))
     }
 
-    /// A refused edit with marks around the place where it may belong, in the whole file.
+    /// Opens the whole file with conflict markers where an unplaced edit may belong.
     pub(super) fn edit_refused(&self, outcome: &Outcome, now: &Arc<str>, place: std::ops::Range<usize>) -> Vec<Task> {
         let known = self.session.review.files.iter().find(|file| file.path == outcome.path);
         let place = known
@@ -234,20 +234,20 @@ impl App {
         open(ReviewDraft { path: outcome.path.clone(), text, line, part: DraftPart::Refused { now, edit } })
     }
 
-    /// Whoever comes back may have changed files under review elsewhere.
+    /// Checks the files under review, which may have changed while the terminal had no focus.
     pub(crate) fn recheck_files(&mut self) -> Vec<Task> {
         let files = self.session.review.files.iter().filter(|file| file.base.is_some());
         let paths: Vec<String> = files.map(|file| file.name_on_disk().to_owned()).collect();
         if paths.is_empty() || self.session.writing { Vec::new() } else { vec![Task::Run(Effect::Reread(paths))] }
     }
 
-    /// A file was open in the editor: what is under review of it must be held against what it says now.
+    /// Checks a file under review that was open in the editor.
     pub(crate) fn recheck_file(&mut self, path: &str) -> Vec<Task> {
         let concerns = self.session.review.files.iter().any(|file| file.name_on_disk() == path);
         if concerns { vec![Task::Run(Effect::Reread(vec![path.to_owned()]))] } else { Vec::new() }
     }
 
-    /// The hunk under the cursor, and the line of it (its removed lines first).
+    /// The hunk and the line under the cursor; removed lines count first.
     pub(super) fn line_here(&self) -> Option<(HunkId, usize)> {
         match self.review_item()? {
             ReviewItem::Hunk(id) => Some((id, 0)),
@@ -256,7 +256,6 @@ impl App {
         }
     }
 
-    /// The refused edit under the cursor.
     pub(crate) fn refused_here(&self) -> Option<usize> {
         match self.review_item()? {
             ReviewItem::Refused(index) => Some(index),
@@ -264,7 +263,7 @@ impl App {
         }
     }
 
-    /// A word in the status line.
+    /// Shows a hint.
     pub(crate) fn say(&mut self, words: &str) -> Vec<Task> {
         self.hint.set(words.to_owned());
         Vec::new()
@@ -276,7 +275,7 @@ fn open(draft: ReviewDraft) -> Vec<Task> {
 }
 
 impl App {
-    /// Opens a box for a comment on the selected lines, the line or the hunk under the cursor.
+    /// Opens a comment on the selected lines, or the line or hunk under the cursor.
     pub(super) fn comment_here(&mut self) -> Vec<Task> {
         let selected = self.selected_lines();
         let place = match (selected, self.review_item()) {
@@ -294,7 +293,6 @@ impl App {
         self.open_comment(place, "")
     }
 
-    /// Opens a box for a comment on the file under the cursor.
     pub(super) fn comment_on_file(&mut self) -> Vec<Task> {
         self.file_here().map_or_else(Vec::new, |file| self.open_comment(CommentTarget::File(file), ""))
     }
@@ -308,7 +306,6 @@ impl App {
         Vec::new()
     }
 
-    /// Notes a comment where it belongs, if that is still there.
     pub(super) fn take_comment(&mut self, target: &CommentContext, text: &str) -> Vec<Task> {
         let Some(place) = self.place_of(target) else {
             if text.trim().is_empty() {
@@ -329,7 +326,7 @@ impl App {
         }
     }
 
-    /// What a comment on that place is about.
+    /// The target of a comment.
     fn comment_context(&self, place: CommentTarget) -> Option<CommentContext> {
         let review = &self.session.review;
         let (file, id) = match place {
@@ -373,7 +370,7 @@ impl App {
         }
     }
 
-    /// Where a comment belongs now; `None` if that is gone.
+    /// The current target of a comment. `None` if it is gone.
     fn place_of(&self, target: &CommentContext) -> Option<CommentTarget> {
         let review = &self.session.review;
         let (removed, added) = (&target.hunk.0, &target.hunk.1);

@@ -46,27 +46,20 @@ const MIN_TREE_COLUMNS: [u16; 2] = [104, 176];
 /// Least columns of a half, side by side.
 const MIN_HALF_COLUMNS: u16 = 24;
 
-/// What drawing the review remembers.
 #[derive(Debug, Default)]
 pub struct ReviewCache {
-    /// The words that changed, by hunk.
     words: paint::WordCache,
 }
 
-/// The parts of the pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Parts {
-    /// The list of files.
     pub tree: Option<Rect>,
-    /// The rows.
     pub rows: Rect,
-    /// The line for a search, while it is open.
+    /// The search prompt, while it is open.
     pub prompt: Option<Rect>,
-    /// Whether base and proposed stand side by side.
     pub sides: bool,
 }
 
-/// The parts of the pane in that space, its frame aside.
 pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
     let pane = &app.review;
     let line = u16::from(pane.search.prompt.is_some() && inner.height > 1);
@@ -91,7 +84,6 @@ pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
     }
 }
 
-/// Draws the pane.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let inner = pane_block(app, frame, area, Pane::Review, &note(app));
     if app.session.review.is_empty() {
@@ -225,7 +217,7 @@ fn note(app: &App) -> String {
     parts.join(" · ")
 }
 
-/// Draws it. The newest line stands at the bottom, unless the user scrolled up.
+/// Draws streaming edits. The newest line is at the bottom, unless the user scrolled up.
 pub(super) fn draw_arriving(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let edits = app.session.turn.as_ref().map_or(&[][..], |turn| turn.edits.as_slice());
     let lines = if edits.is_empty() { nothing(app, area) } else { arriving(app, edits, area) };
@@ -240,7 +232,7 @@ fn nothing(app: &App, area: Rect) -> Vec<Line<'static>> {
     wrapped(&text, "", area.width.max(8), app.theme().style(Role::Muted))
 }
 
-/// Each edit with its counts, and of the newest one its lines as they come. Nothing of it can be decided yet: it is all muted.
+/// The headings of the edits, and the newest lines. Nothing can be decided yet, so all is muted.
 fn arriving(app: &App, edits: &[StreamedEdit], area: Rect) -> Vec<Line<'static>> {
     let columns = usize::from(area.width);
     let height = usize::from(area.height);

@@ -22,7 +22,7 @@ use crate::tui::widget::diff_lines::{DiffLine, Sign, beside};
 use crate::tui::widget::styled::{clipped, fill, matches};
 use crate::tui::widget::{diff_lines, edit_state};
 
-/// The words that changed in each removed and each added line of a hunk.
+/// The changed words of each removed and each added line of a hunk.
 #[derive(Debug, Default)]
 pub(super) struct HunkWords([Vec<Vec<Range<usize>>>; 2]);
 
@@ -44,29 +44,27 @@ impl HunkWords {
     }
 }
 
-/// Changed words by hunk, with the revision of the rows that they belong to.
+/// Changed words by hunk, with the revision of the rows.
 pub(super) type WordCache = (usize, BTreeMap<HunkId, Arc<HunkWords>>);
 
-/// Paints rows.
 pub(super) struct RowPainter<'a> {
     app: &'a App,
     /// The row under the cursor.
     at: usize,
     columns: u16,
     words: bool,
-    /// Colours of the file that was painted last: index, base, proposed.
+    /// Colours of the last painted file: its index, base and proposed text.
     colors: Option<(usize, [Option<Colors>; 2])>,
 }
 
 impl<'a> RowPainter<'a> {
-    /// Paints for the app as it is.
     pub(super) fn new(app: &'a App) -> Self {
         let columns = app.review.rows.view().columns;
         let words = app.review.choice.words.unwrap_or(app.display.diff_words);
         Self { app, at: app.review.number(), columns, words, colors: None }
     }
 
-    /// The screen lines of a row, as many as were measured.
+    /// The screen lines of a row, as many as its height.
     pub(super) fn row(&mut self, number: usize, row: Row, cache: &mut ViewCache) -> Vec<Line<'static>> {
         let review = &self.app.session.review;
         let body = match row {
@@ -99,7 +97,7 @@ impl<'a> RowPainter<'a> {
         Line::styled(text.to_owned(), self.style(Role::Muted))
     }
 
-    /// Columns beside the margin.
+    /// The columns without the margin.
     fn room(&self) -> usize {
         usize::from(self.columns.saturating_sub(MARGIN))
     }
@@ -139,7 +137,7 @@ impl<'a> RowPainter<'a> {
         line
     }
 
-    /// What was said of a line, where the lines of its hunk were decided apart.
+    /// The decision on a line, if the lines of its hunk have different decisions.
     fn line_mark(&self, id: HunkId, row: Row) -> (char, Role) {
         let item = self.app.session.review.hunk(id).filter(|item| item.has_line_decisions());
         match (item, row) {
@@ -206,7 +204,7 @@ impl<'a> RowPainter<'a> {
         fit(spans, self.room())
     }
 
-    /// `  Enter shows`; nothing if the action has no key.
+    /// ` Enter shows`; empty if the action has no key.
     fn key_for(&self, action: Action, does: &str) -> String {
         let key = self.app.keys.first(action);
         if key.is_empty() { String::new() } else { format!("  {key} {does}") }
@@ -253,7 +251,7 @@ impl<'a> RowPainter<'a> {
         parts.map(|part| Line::from(vec![Span::raw("  "), Span::styled(part, style)])).collect()
     }
 
-    /// The lines of the screen of a line of text.
+    /// The screen lines of a text row.
     fn text(&mut self, file: &FileReview, row: Row, cache: &mut ViewCache) -> Vec<Line<'static>> {
         let Some(index) = row.file() else { return vec![Line::default()] };
         let colors = self.colors_of(index, file, cache);
@@ -330,7 +328,7 @@ impl<'a> RowPainter<'a> {
         self.colors.as_ref().map_or([None, None], |(_, colors)| colors.clone())
     }
 
-    /// The words that changed in a hunk. They are looked for once.
+    /// The changed words of a hunk, which are cached.
     fn words_of(&self, file: &FileReview, id: HunkId, cache: &mut ViewCache) -> Arc<HunkWords> {
         let (made, known) = &mut cache.review.words;
         if *made != self.app.review.rows.made() {
@@ -356,7 +354,6 @@ fn shortened(marks: &[&str], room: usize) -> Vec<String> {
     Some(full).filter(fits).or_else(|| Some(short()).filter(fits)).unwrap_or_else(|| vec!["!".to_owned()])
 }
 
-/// A decision as a mark with its role.
 pub(super) fn mark_of(decision: Decision) -> (char, Role) {
     let role = match decision {
         Decision::Pending => Role::HunkPending,
@@ -366,7 +363,7 @@ pub(super) fn mark_of(decision: Decision) -> (char, Role) {
     (decision.mark(), role)
 }
 
-/// What was said of the lines of a row; `None` if not the same of both. Of the lines around a hunk, what was said of the hunk.
+/// The decision on the lines of a row. `None` if they differ.
 fn decision_of(item: &ReviewHunk, row: Row) -> Option<Decision> {
     let Row::Changed { removed, added, .. } = row else { return Some(item.decision()) };
     let count = item.hunk.base.len();
@@ -375,7 +372,6 @@ fn decision_of(item: &ReviewHunk, row: Row) -> Option<Decision> {
     said.all(|other| other == first).then_some(first)
 }
 
-/// `lines 12–15`, 1-based, as an editor counts.
 fn place(change: &FileChange, hunk: &Hunk) -> String {
     let (start, end) = (hunk.base.start + 1, hunk.base.end);
     match hunk.base.len() {
@@ -387,7 +383,7 @@ fn place(change: &FileChange, hunk: &Hunk) -> String {
     }
 }
 
-/// A line of those pieces; what does not fit is cut, with a mark.
+/// A line of spans, cut with a mark.
 pub(super) fn fit(spans: Vec<Span<'static>>, columns: usize) -> Line<'static> {
     let all: usize = spans.iter().map(|span| width::columns(&span.content)).sum();
     if all <= columns {

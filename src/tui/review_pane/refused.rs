@@ -15,7 +15,6 @@ use crate::tui::overlay::{Placement, PlacementAction, PlacementBox};
 use crate::tui::previews::Preview;
 
 impl App {
-    /// Shows where a refused edit may belong.
     pub(crate) fn open_refused(&mut self, index: usize) -> Vec<Task> {
         let Some(outcome) = self.session.review.refused.get(index).cloned() else { return Vec::new() };
         if outcome.path.is_empty() {
@@ -51,7 +50,7 @@ impl App {
         }
     }
 
-    /// Sends the refused edit under the cursor back to the model, or all of them.
+    /// Sends the unplaced edit under the cursor, or all of them, back to the model.
     pub(super) fn ask_for_refused(&mut self, all: bool) -> Vec<Task> {
         let one = if all { None } else { self.refused_here() };
         if !all && one.is_none() {
@@ -60,7 +59,6 @@ impl App {
         run(self.session.ask_for_refused(one))
     }
 
-    /// Puts the refused edit under the cursor away.
     pub(super) fn dismiss_refused(&mut self) -> Vec<Task> {
         let Some(index) = self.refused_here() else { return Vec::new() };
         self.put_away(index)
@@ -79,7 +77,7 @@ impl App {
         self.say(&told)
     }
 
-    /// Does what was chosen for an edit without a place, if that is still there.
+    /// Applies the choice for an unplaced edit, if it still exists.
     pub(super) fn placed(&mut self, placement_reply: Placement) -> Vec<Task> {
         let Placement { path, edit, now, confirmed_action } = placement_reply;
         let is_it =
@@ -140,7 +138,7 @@ pub(super) fn with_markers(now: &str, place: Range<usize>, outcome: &Outcome) ->
     (pieces.concat(), place.start + 1)
 }
 
-/// A text that ends with a newline, if there is any.
+/// Adds the missing newline at the end of a text.
 fn ended(text: &str) -> String {
     if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
 }

@@ -18,7 +18,7 @@ const UNCHANGED_LINES_STEP: isize = 10;
 const MAX_UNCHANGED_LINES: usize = 200;
 
 impl App {
-    /// Changes what is seen; `None` if the action does not.
+    /// Handles an action that changes view options. `None` for any other action.
     pub(crate) fn view_in_review(&mut self, action: Action) -> Option<()> {
         self.lay_out_review(None);
         match action {
@@ -94,7 +94,7 @@ impl App {
         }
     }
 
-    /// Shows unchanged lines that a row stands for: those beside the hunk above it, if that one is open.
+    /// Shows omitted lines, next to the hunk above them if it is open.
     fn open_gap(&mut self, id: HunkId, above: bool, lines: usize) {
         let review = &self.session.review;
         let lines = isize::try_from(lines).unwrap_or(0);
@@ -169,7 +169,7 @@ impl App {
         self.review.widen(review, id, sides);
     }
 
-    /// A key for the line of the search, while it is open. False if it is not.
+    /// Handles a key of the search prompt. Returns false if it is not open.
     pub(crate) fn review_search_key(&mut self, key: KeyEvent, name: &str) -> bool {
         if self.focus != Pane::Review || !self.reviewing() {
             self.review.search.prompt = None;
@@ -203,7 +203,7 @@ impl App {
         true
     }
 
-    /// A paste into the line of the search. False if it is not open.
+    /// Inserts pasted text into the search prompt. Returns false if it is not open.
     pub(crate) fn search_paste(&mut self, text: &str) -> bool {
         if self.focus != Pane::Review {
             return false;
@@ -214,7 +214,7 @@ impl App {
         true
     }
 
-    /// Looks for what stands in the line, from where the search began.
+    /// Searches for the query, from the origin of the search.
     fn update_review_search(&mut self) {
         let search = &mut self.review.search;
         search.wanted = search.prompt.as_ref().map(|prompt| prompt.text().to_owned()).unwrap_or_default();
@@ -287,25 +287,22 @@ impl App {
 /// A search.
 #[derive(Debug, Default)]
 pub struct Search {
-    /// The line that is being typed; `None` while it is not.
     pub(super) prompt: Option<LineInput>,
-    /// What is searched; empty for nothing.
+    /// The query; empty for none.
     pub(super) wanted: String,
-    /// The rows that have it, in reading order, as they stand unified and with nothing folded.
+    /// The matching rows of the unified view without folds.
     pub(super) found: Vec<Row>,
-    /// Which of them the cursor went to.
     pub(super) current: Option<usize>,
-    /// Where the cursor was when the line was opened.
+    /// The cursor when the prompt was opened.
     pub(super) origin: Option<Row>,
 }
 
 impl Search {
-    /// Whether anything is searched.
     pub(super) fn is_on(&self) -> bool {
         !self.wanted.is_empty()
     }
 
-    /// `3 of 12`, or that there is nothing.
+    /// For example `3 of 12`.
     pub(super) fn standing(&self) -> String {
         match (self.found.len(), self.current) {
             (0, _) => "not found".into(),
@@ -314,19 +311,18 @@ impl Search {
         }
     }
 
-    /// Looks for `wanted` in the whole review.
+    /// Searches the whole review.
     pub(super) fn look(&mut self, review: &Review, rows: &Rows) {
         self.found = if self.wanted.is_empty() { Vec::new() } else { rows_with(review, rows, &self.wanted) };
         self.current = self.current.filter(|at| *at < self.found.len());
     }
 
-    /// Ends it.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 }
 
-/// The rows of a review that hold a text.
+/// The rows of a review that contain a text.
 fn rows_with(review: &Review, rows: &Rows, wanted: &str) -> Vec<Row> {
     let has = |text: &str| !matches(text, wanted).is_empty();
     let mut found = Vec::new();

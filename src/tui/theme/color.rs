@@ -56,7 +56,6 @@ fn parse_hex(hex: &str) -> Option<Color> {
     }
 }
 
-/// The ANSI colour with that code, 0 to 15.
 pub(super) fn ansi(code: usize) -> Option<Color> {
     ANSI.get(code).map(|(_, color)| *color)
 }
@@ -141,7 +140,6 @@ impl ColorDepth {
 }
 
 impl ColorDepth {
-    /// The colour as this depth can show it.
     pub(super) fn color(self, color: Color) -> Option<Color> {
         match self {
             Self::True => Some(color),
@@ -171,7 +169,7 @@ pub fn rgb_of(color: Color) -> Option<[u8; 3]> {
     XTERM_16.get(code).copied()
 }
 
-/// The attribute that stands in for the colour of a role.
+/// The attribute that replaces the colour of a role.
 fn signal(role: Role) -> Modifier {
     match role {
         Role::Selection | Role::Search | Role::CursorLine => Modifier::REVERSED,
@@ -202,7 +200,7 @@ fn recolor(style: Style, to: fn(Color) -> Color) -> Style {
     Style { fg: style.fg.map(to), bg: style.bg.map(to), ..style }
 }
 
-/// The nearest of the 240 fixed colours: the cube and the grey ramp. The first sixteen are the user's and not certain.
+/// The nearest of the 240 fixed colours. The first sixteen depend on the user.
 fn to_256(color: Color) -> Color {
     let Color::Rgb(red, green, blue) = color else {
         return color;
@@ -238,7 +236,7 @@ fn fixed(code: u8) -> [u8; 3] {
     [at / 36, at / 6 % 6, at % 6].map(|level| CUBE.get(level).copied().unwrap_or(255))
 }
 
-/// How different two colours look: the "redmean" weighting of RGB, which tracks the eye well enough to pick a neighbour.
+/// The difference of two colours by the "redmean" weighting of RGB.
 fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
     let mean = (u32::from(a[0]) + u32::from(b[0])) / 2;
     let [red, green, blue] = [0, 1, 2].map(|at| u32::from(a[at].abs_diff(b[at])).pow(2));

@@ -29,19 +29,15 @@ impl ThemeChoice {
 /// The themes, and the one in use.
 #[derive(Debug)]
 pub struct ThemeManager {
-    /// The theme in use.
     current: Theme,
-    /// All themes.
     themes: Themes,
-    /// The choice of the settings.
     choice: ThemeChoice,
-    /// Whether the user chose a theme in this session: it stays, whatever the background.
+    /// Whether the user chose a theme in this session, which stays for any background.
     is_chosen: bool,
-    /// Whether the background of the terminal is light, as far as is known.
     light_background: bool,
-    /// A theme that the user named and that is being looked for on disk.
+    /// A requested theme that is being searched on disk.
     requested: Option<String>,
-    /// The errors in the user's themes that were reported last.
+    /// Errors in the user's themes that were already reported.
     reported: Vec<String>,
 }
 
@@ -152,7 +148,7 @@ impl App {
         }
     }
 
-    /// Changes the colours, or lets a theme be chosen.
+    /// Changes the theme, or opens the list of themes.
     pub(crate) fn change_theme(&mut self, name: Option<&str>) {
         let names = self.themes.themes.names();
         match name {
@@ -176,7 +172,7 @@ impl App {
         }
     }
 
-    /// Shows the theme under the cursor, while one is chosen.
+    /// Applies the theme under the cursor of the list of themes.
     pub(crate) fn preview_theme(&mut self) {
         let name = self.overlays.top_as().and_then(Menu::theme_under_cursor).map(str::to_owned);
         if let Some(name) = name.filter(|name| name != self.theme().name()) {
@@ -190,7 +186,6 @@ impl App {
         self.apply_theme(name);
     }
 
-    /// Draws in the colours of a theme from now on.
     pub(crate) fn apply_theme(&mut self, name: &str) {
         // Without colours, the initial theme may have a name that is not in the list.
         let Ok(theme) = self.themes.themes.load(name, self.theme().depth()) else { return };

@@ -6,7 +6,7 @@ use crate::tui::theme::{Role, Theme};
 use rhumb_edit::review::{Counts, EditState};
 use rhumb_text::width;
 
-/// The state for a line with that many columns left: its mark alone where the word does not fit, nothing where neither does.
+/// The state for a line with that many columns left: only its mark if the word does not fit.
 pub fn span(state: EditState, columns: usize, theme: &Theme) -> Option<Span<'static>> {
     let text = match state {
         EditState::Mixed(counts) => counted(counts),
@@ -16,14 +16,12 @@ pub fn span(state: EditState, columns: usize, theme: &Theme) -> Option<Span<'sta
     (width::columns(&text) <= columns).then(|| Span::styled(text, theme.style(role(state))))
 }
 
-/// `  ✓1 ✗2 ·1`
 fn counted(counts: Counts) -> String {
     let parts = [(counts.accepted, '✓'), (counts.rejected, '✗'), (counts.pending, '·')];
     let shown = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, mark)| format!(" {mark}{count}"));
     std::iter::once(" ".to_owned()).chain(shown).collect()
 }
 
-/// The role of a state.
 pub fn role(state: EditState) -> Role {
     match state {
         EditState::Accepted | EditState::Written => Role::HunkAccepted,

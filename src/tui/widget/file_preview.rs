@@ -98,7 +98,7 @@ pub fn draw_from(
     frame.render_widget(Paragraph::new(shown), area);
 }
 
-/// A line of code in its colours, cut at the edge with a mark.
+/// A line of code in its colours, with a mark if it is cut.
 fn code(body: &str, spans: &[Colored], columns: usize, theme: &Theme) -> Vec<Span<'static>> {
     let whole = body.len();
     let body = &body[..body.floor_char_boundary(MAX_LINE_BYTES)];

@@ -32,7 +32,6 @@ impl LineInput {
         input
     }
 
-    /// The text.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -130,7 +129,7 @@ impl LineInput {
         }
     }
 
-    /// What was typed or left may join with its neighbour into one grapheme: the cursor then goes behind it.
+    /// The first grapheme boundary from a position on: an edit may join graphemes.
     fn boundary_at_or_after(&self, position: usize) -> usize {
         let mut boundaries = self.text.grapheme_indices(true).map(|(at, _)| at);
         boundaries.find(|at| *at >= position).unwrap_or(self.text.len())
@@ -153,7 +152,6 @@ impl fmt::Debug for SecretInput {
 }
 
 impl SecretInput {
-    /// Whether nothing was typed.
     pub fn is_empty(&self) -> bool {
         self.text.trim().is_empty()
     }
@@ -171,12 +169,11 @@ impl SecretInput {
         frame.render_widget(Line::from(vec![Span::styled(PROMPT, prompt), Span::styled(masked, typed)]), area);
     }
 
-    /// Adds a text at the end, without its control characters: for typing and pasting.
+    /// Adds a text without its control characters.
     pub fn insert(&mut self, text: &str) {
         self.text.extend(text.chars().filter(|c| !c.is_control()));
     }
 
-    /// Takes an editing key: characters, Backspace, and the keys that empty a line.
     pub fn key(&mut self, key: KeyEvent) {
         match (key.modifiers, key.code) {
             (KeyModifiers::NONE | KeyModifiers::SHIFT, KeyCode::Char(c)) => self.insert(c.encode_utf8(&mut [0; 4])),
@@ -189,7 +186,7 @@ impl SecretInput {
         }
     }
 
-    /// Takes what was typed, without blanks around it. Nothing of it is left here.
+    /// Takes the text without surrounding blanks.
     pub fn take(&mut self) -> SecretString {
         let text = std::mem::take(&mut self.text);
         SecretString::from(text.trim())

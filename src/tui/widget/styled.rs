@@ -9,21 +9,20 @@ use ratatui::text::{Line, Span};
 use rhumb_text::{sanitize, width, wrap};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// A text and its styles. Everything pushed is made safe to draw; line feeds stay and end lines.
+/// A text and its styles. It is safe to draw; line feeds end lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyledText {
     text: String,
-    /// End byte and style of each stretch, in order, without gaps.
+    /// End byte and style of each stretch, in order and without gaps.
     runs: Vec<(usize, Style)>,
 }
 
 impl StyledText {
-    /// An empty text.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds `text` at the end. Tabs become single spaces here; expand them first where columns matter.
+    /// Tabs become single spaces; expand them first where columns matter.
     pub fn push(&mut self, text: &str, style: Style) {
         if text.is_empty() {
             return;
@@ -43,22 +42,19 @@ impl StyledText {
         self.runs.extend(other.runs.iter().map(|(end, style)| (before + end, *style)));
     }
 
-    /// The text without its styles.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Columns of its widest line.
     pub fn columns(&self) -> usize {
         self.text.split('\n').map(width::columns).max().unwrap_or(0)
     }
 
-    /// The styled pieces of a byte range. Ends outside the text or inside a character give nothing.
+    /// The styled pieces of a byte range.
     pub fn spans(&self, range: Range<usize>) -> Vec<Span<'static>> {
         let mut spans = Vec::new();
         let mut start = 0;
@@ -72,12 +68,12 @@ impl StyledText {
         spans
     }
 
-    /// The text word-wrapped to `columns` columns, as lines of the screen; at least one.
+    /// The text word-wrapped to `columns` columns; at least one line.
     pub fn wrap(&self, columns: usize) -> Vec<Line<'static>> {
         self.lines(|line| wrap::wrap(line, columns))
     }
 
-    /// The text cut at exactly `columns` columns with nothing dropped, as lines of the screen; at least one.
+    /// The text cut at exactly `columns` columns; at least one line.
     pub fn hard_wrap(&self, columns: usize) -> Vec<Line<'static>> {
         self.lines(|line| wrap::hard_wrap(line, columns))
     }

@@ -23,7 +23,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The name that is shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Insert => "insert",
@@ -71,7 +70,6 @@ struct Register {
     lines: bool,
 }
 
-/// The state of the vi keys.
 #[derive(Debug, Default)]
 pub struct Vi {
     mode: Mode,
@@ -125,7 +123,6 @@ impl Vi {
         *self = Self { register, last_find, last_change, ..Self::default() };
     }
 
-    /// The selected cells.
     pub fn selection(&self, buffer: &Buffer) -> Option<Range<usize>> {
         let (from, to) = (self.anchor.min(buffer.cursor), self.anchor.max(buffer.cursor));
         match self.mode {
@@ -284,7 +281,6 @@ impl Vi {
         }
     }
 
-    /// Applies the operator to a text object, or selects it.
     fn object(&mut self, buffer: &mut Buffer, name: char, around: bool) -> bool {
         let Some(range) = object(buffer, name, around) else { return true };
         match self.operator {
@@ -527,7 +523,6 @@ impl Vi {
         }
     }
 
-    /// Repeats the last change with the text that was typed then.
     fn repeat(&mut self, buffer: &mut Buffer) {
         let Some((keys, typed)) = self.last_change.clone() else { return };
         self.end_command();
@@ -552,7 +547,6 @@ enum Covered {
     Before,
     /// The last cell.
     With,
-    /// All cells of the lines.
     Lines,
 }
 

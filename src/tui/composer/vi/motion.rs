@@ -7,7 +7,6 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::Covered;
 use crate::tui::composer::CHIP_OPENING;
 
-/// The class of a cell in motions over words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     Blank,
@@ -28,14 +27,13 @@ pub(super) struct Find {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Buffer {
     text: String,
-    /// The byte at which each cell starts.
     starts: Vec<usize>,
     /// The cell under the cursor, or before which text is inserted.
     pub cursor: usize,
 }
 
 impl Buffer {
-    /// The cursor is at a position in characters.
+    /// A buffer with its cursor at a position in characters.
     pub fn new(text: String, position: usize) -> Self {
         let mut buffer = Self { starts: Vec::new(), cursor: 0, text };
         buffer.find_cells();
@@ -62,7 +60,7 @@ impl Buffer {
         self.starts.len()
     }
 
-    /// The characters before a cell.
+    /// The number of characters before a cell.
     pub fn position(&self, cell: usize) -> usize {
         self.text[..self.byte(cell)].chars().count()
     }
@@ -110,7 +108,6 @@ impl Buffer {
         before.map_or(0, |byte| self.starts.partition_point(|start| *start <= byte))
     }
 
-    /// The line break at the end of the line, or the end of the text.
     pub(super) fn line_end(&self, at: usize) -> usize {
         let byte = self.byte(at);
         let after = self.text[byte..].find('\n');

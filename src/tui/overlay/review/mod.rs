@@ -22,28 +22,24 @@ use crate::tui::widget::styled::{cells, clipped};
 
 pub use self::placement::{Placement, PlacementAction, PlacementBox};
 
-/// What was said to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewReply {
-    /// Note this text there; an empty one takes the note away.
+    /// Save this comment. An empty one removes it.
     Comment(Box<CommentContext>, String),
-    /// Write it so.
     Write(WritePlan),
-    /// Send this to the model.
     Send(String),
-    /// Put this into the composer, to be changed.
+    /// Put this text into the composer.
     Compose(String),
-    /// Do this with an edit without a place.
+    /// Handle an unplaced edit.
     Place(Box<Placement>),
 }
 
-/// A line of such a text, in the style of its role.
 pub(super) type Styled = (Role, String);
 
 /// With fewer rows there is no blank line between the parts of a box.
 const MIN_SPACED_ROWS: u16 = 16;
 
-/// How far a text is scrolled.
+/// The scroll position of a text.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     offset: usize,
@@ -65,7 +61,6 @@ impl Page {
         self.offset = self.offset.min(laid_out.rows.len().saturating_sub(self.height));
     }
 
-    /// Draws the box.
     pub(super) fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, content: &PageContent) {
         let laid_out = content.lay_out(screen, theme);
         let area = laid_out.area;
@@ -85,22 +80,18 @@ impl Page {
     }
 }
 
-/// What a page shows.
 pub(super) struct PageContent {
     pub(super) title: String,
     /// The most columns of the box, borders included.
     pub(super) max_width: u16,
     pub(super) text: Vec<Styled>,
-    /// Keys, and what each does.
     pub(super) choices: Vec<(String, String)>,
 }
 
-/// A page as it is laid out for a screen.
 struct LaidOut {
     area: Rect,
     rows: Vec<Line<'static>>,
     key_rows: Vec<Line<'static>>,
-    /// Rows between the text and the keys.
     gap: u16,
 }
 
@@ -126,7 +117,7 @@ impl LaidOut {
     }
 }
 
-/// The rows of one line: what it begins with stays its beginning.
+/// The rows of a line.
 pub(super) fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let (role, text) = line;
     let safe = sanitize::visible_line(text).into_owned();
@@ -140,7 +131,7 @@ pub(super) fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Vec<Line<
     rows
 }
 
-/// The keys and their actions, in as many rows as needed.
+/// Keys and what they do, in as many rows as needed.
 pub(super) fn feet(choices: &[(String, String)], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut rows: Vec<Line<'static>> = Vec::new();
     let mut room = 0;
@@ -162,7 +153,6 @@ pub(super) fn feet(choices: &[(String, String)], columns: usize, theme: &Theme) 
     rows
 }
 
-/// A key and what it does.
 pub(super) fn choice(key: &str, what: impl Into<String>) -> (String, String) {
     (key.to_owned(), what.into())
 }
@@ -170,17 +160,15 @@ pub(super) fn choice(key: &str, what: impl Into<String>) -> (String, String) {
 /// With fewer columns the keys are abbreviated, so that they fit one row.
 const MIN_FULL_KEYS_COLUMNS: u16 = 60;
 
-/// The message.
 #[derive(Debug)]
 pub struct SendBox {
     text: String,
-    /// Why it cannot go now, if so.
+    /// The reason why it cannot be sent now.
     why_not: Option<&'static str>,
     page: Page,
 }
 
 impl SendBox {
-    /// A box with a message.
     pub fn new(text: String, why_not: Option<&'static str>) -> Self {
         Self { text, why_not, page: Page::default() }
     }
@@ -221,7 +209,7 @@ impl Overlay for SendBox {
     }
 }
 
-/// The lines with what they are: quoted changes have their colours.
+/// The lines of a message; quoted diffs have their colours.
 fn marked(text: &str) -> Vec<Styled> {
     let mut fenced = false;
     let line = |line: &str| {
@@ -239,17 +227,15 @@ fn marked(text: &str) -> Vec<Styled> {
     text.lines().map(line).collect()
 }
 
-/// The question.
 #[derive(Debug)]
 pub struct WriteBox {
     preview: WritePreview,
-    /// Whether a commit follows.
     commit: bool,
     page: Page,
 }
 
 impl WriteBox {
-    /// The question about a write; `commit` says whether one follows, where there is a repository.
+    /// `commit` is the default of the settings.
     pub fn new(preview: WritePreview, commit: bool) -> Self {
         let commit = commit && preview.commits.is_some();
         Self { preview, commit, page: Page::default() }
@@ -351,29 +337,26 @@ const MAX_TEXT_ROWS: u16 = 8;
 /// Most lines of the commented code that are shown.
 const MAX_QUOTED_LINES: usize = 4;
 
-/// What a comment is about: by its texts it is found again, should the review change meanwhile.
+/// The target of a comment. Its texts identify it if the review changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentContext {
-    /// The place in the review as it was.
     pub place: CommentTarget,
-    /// The file.
     pub path: String,
-    /// What the hunk removes and adds; empty for a comment on a file.
+    /// The removed and the added text of the hunk; empty for a comment on a file.
     pub hunk: (String, String),
-    /// How it is called: `src/a.rs, line 12`.
+    /// For example `src/a.rs, line 12`.
     pub name: String,
-    /// The lines that it is about, with `-` or `+` before them.
+    /// The commented lines, with `-` or `+` before them.
     pub quoted: Vec<String>,
 }
 
-/// The box.
 #[derive(Debug)]
 pub struct CommentBox {
     place: CommentContext,
     composer: Composer,
-    /// The comment as it was, to tell whether something would be lost.
+    /// The comment as it was.
     before: String,
-    /// The initial text of the box, which alone is not a comment.
+    /// The initial text of a new comment, which alone is not a comment.
     given: String,
     save: Vec<String>,
     newline: Vec<String>,
@@ -382,7 +365,7 @@ pub struct CommentBox {
 }
 
 impl CommentBox {
-    /// A box with the comment that is there; `given` is what a new one begins with. `keys` save it, and begin a new line.
+    /// `given` is the initial text of a new comment. `keys` save the comment, and insert a newline.
     pub fn new(place: CommentContext, text: &str, given: &str, theme: &Theme, keys: [&[String]; 2]) -> Self {
         let mut composer = Composer::new(theme);
         composer.ask_for("What should be different, or why is it good?");
@@ -460,7 +443,7 @@ impl Overlay for CommentBox {
     }
 }
 
-/// What is commented on, shortened.
+/// The commented lines, shortened.
 fn quoted(lines: &[String], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let line = |line: &String| {
         let role = if line.starts_with('-') { Role::Removed } else { Role::Added };

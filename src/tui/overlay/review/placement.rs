@@ -28,57 +28,49 @@ const CONTEXT_LINES: usize = 3;
 /// With at least this many columns the three texts of a conflict are side by side.
 const MIN_COLUMNS_SIDE_BY_SIDE: u16 = 132;
 
-/// What is to be done with an edit without a place.
+/// What to do with an unplaced edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
-    /// The file.
     pub path: String,
-    /// What the edit quotes, and what it puts there: by these it is found again.
+    /// The quoted and the replacement text, which identify the edit.
     pub edit: (String, String),
-    /// The text of the file that was shown.
     pub now: Option<Arc<str>>,
-    /// What.
     pub confirmed_action: PlacementAction,
 }
 
-/// What can be done with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlacementAction {
-    /// Put it in the place of these lines (0-based).
+    /// Replace these lines (0-based).
     Put(Range<usize>),
-    /// Open the file in the editor, with marks around these lines.
     Edit(Range<usize>),
-    /// Put it away.
+    /// Dismiss it.
     Dismiss,
-    /// Send it back to the model.
     Ask,
 }
 
-/// The box.
 #[derive(Debug)]
 pub struct PlacementBox {
     outcome: Outcome,
     now: Option<Arc<str>>,
-    /// Places (0-based lines) that are offered, the likeliest first. None if the file has no line like those of the edit.
+    /// Candidate ranges of lines (0-based), the most likely first.
     offered: Vec<Range<usize>>,
     place: Range<usize>,
     page: Page,
 }
 
 impl PlacementBox {
-    /// A box for an edit; the text of its file, if that is known already.
+    /// `now` is the text of the file, if it is known.
     pub fn new(outcome: Outcome, now: Option<Arc<str>>) -> Self {
         let mut place = Self { outcome, now: None, offered: Vec::new(), place: 0..0, page: Page::default() };
         now.into_iter().for_each(|now| place.show(now));
         place
     }
 
-    /// The file whose text is still wanted.
+    /// The file whose text is missing.
     fn wants(&self) -> Option<&str> {
         self.now.is_none().then_some(self.outcome.path.as_str())
     }
 
-    /// Takes the text of the file.
     fn show(&mut self, now: Arc<str>) {
         let all = lines::split(&now);
         let near = self.outcome.nearest.first().filter(|_| self.outcome.is_conflict());
@@ -115,14 +107,12 @@ impl PlacementBox {
         self.go_to(0);
     }
 
-    /// Goes to one of the places that are offered.
     fn go_to(&mut self, number: usize) {
         if let Some(place) = self.offered.get(number) {
             self.place = place.clone();
         }
     }
 
-    /// How many lines the file has.
     fn count(&self) -> usize {
         self.now.as_deref().map_or(0, |now| lines::split(now).len())
     }
@@ -175,7 +165,6 @@ impl PlacementBox {
         choices
     }
 
-    /// How the place is called.
     fn place_name(&self) -> String {
         match self.place.len() {
             0 => format!("before line {}", self.place.start + 1),
@@ -209,7 +198,7 @@ impl PlacementBox {
         text
     }
 
-    /// What the edit would say again at this place.
+    /// Warnings about lines that would be duplicated at this location.
     fn repeated_lines(&self) -> impl Iterator<Item = String> {
         let now = self.now.as_deref().unwrap_or_default();
         let repeated = duplicate_lines(now, &self.place, &self.outcome.replacement);
@@ -222,7 +211,7 @@ impl PlacementBox {
         [told(repeated.before, "before"), told(repeated.after, "after")].into_iter().flatten()
     }
 
-    /// The lines of the file around the place, which is marked.
+    /// The lines of the file around the location.
     fn lines_around(&self) -> Vec<Styled> {
         let all = lines::split(self.now.as_deref().unwrap_or_default());
         let first = self.place.start.saturating_sub(CONTEXT_LINES);
@@ -241,7 +230,7 @@ impl PlacementBox {
         rows
     }
 
-    /// The three texts of a conflict, with their headings.
+    /// The three texts of a conflict, with headings.
     fn parts(&self) -> [(String, Vec<Styled>); 3] {
         let plain = |text: &str| text.lines().map(|line| (Role::Gutter, line.to_owned())).collect();
         let now = match &self.now {

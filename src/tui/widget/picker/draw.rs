@@ -27,7 +27,6 @@ const MIN_COLUMNS_BESIDE: u16 = 96;
 const MIN_LINES_BELOW: u16 = 16;
 
 impl Picker {
-    /// The area of the overlay on a screen.
     pub fn area(&self, screen: Rect) -> Rect {
         if self.with_preview { wide_area(screen) } else { area_within(screen, (MAX_WIDTH, MAX_HEIGHT)) }
     }
@@ -39,7 +38,7 @@ impl Picker {
         self.window.set_height(usize::from(list.height));
     }
 
-    /// The list, and the place for a look at what the cursor is on, in the area of the overlay.
+    /// The list, and the area of the preview.
     fn parts(&self, area: Rect) -> (Rect, Option<Rect>) {
         let inside = Block::bordered().inner(area);
         let [_, middle, _] =
@@ -78,7 +77,7 @@ impl Picker {
         look
     }
 
-    /// The title, as much of it as there is room for beside the count and the corners.
+    /// The title, cut to leave room for the count.
     fn title_within(&self, columns: usize) -> String {
         let room = columns.saturating_sub(width::columns(&self.count()) + 5);
         format!(" {} ", width::clip(&self.title, room))
@@ -123,7 +122,7 @@ impl Picker {
         .collect()
     }
 
-    /// The keys of the current state, as many as fit.
+    /// The available keys, as many as fit.
     fn hints(&self, columns: usize, theme: &Theme) -> Line<'static> {
         let mark = self.multiple.then_some(("Tab", "mark"));
         let first = [Some(("Enter", "choose")), Some(("Esc", "close")), mark].into_iter().flatten();
@@ -180,15 +179,13 @@ pub fn list_and_look(middle: Rect, beside: u16) -> (Rect, Option<Rect>) {
     (middle, None)
 }
 
-/// One item as it is drawn.
 struct Row<'a> {
     text: &'a str,
     hits: &'a [usize],
     detail: &'a str,
-    /// None where items cannot be marked.
+    /// `None` if items cannot be marked.
     marked: Option<bool>,
     selected: bool,
-    /// Whether it is drawn as less important.
     dimmed: bool,
 }
 
@@ -222,7 +219,7 @@ impl Row<'_> {
         line
     }
 
-    /// The text in at most `columns` columns, its hits in another style.
+    /// The text in at most `columns` columns, with highlighted matches.
     fn label(&self, columns: usize, keep_end: bool, plain: Style, hit: Style) -> Vec<Span<'static>> {
         let mark = |part: &str, cut: usize| mark_characters(part, cut, self.hits, plain, plain.patch(hit));
         let shown = if keep_end { width::clip_start(self.text, columns) } else { width::clip(self.text, columns) };
@@ -239,7 +236,7 @@ impl Row<'_> {
     }
 }
 
-/// A line between the list and what is shown of it.
+/// Draws the rule between the list and the preview.
 pub fn rule(frame: &mut Frame<'_>, list: Rect, look: Rect, theme: &Theme) {
     let style = theme.style(Role::Border);
     if look.y == list.y {
