@@ -3,12 +3,12 @@
 use std::io;
 use std::io::Write as _;
 
+use rhumb_session::{Entry, Level};
 use rhumb_text::sanitize;
 
 use super::action::Pane;
 use super::app::App;
 use crate::config::Notify;
-use rhumb_session::{Entry, Level};
 
 /// Whether the user looks at the terminal, and whether work is under way.
 #[derive(Debug, Clone, Copy, Default)]

@@ -6,6 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use crossterm::event::Event;
+use rhumb_session::{ClipboardText, Effect, GitEffect, Response};
 use rhumb_workspace::process::{EditorSession, named_editor};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -23,7 +24,6 @@ use super::{attention, status_line, terminal, theme, view};
 use crate::config::Notify;
 use crate::host::Host;
 use crate::store::LayoutFile;
-use rhumb_session::{ClipboardText, Effect, GitEffect, Response};
 
 /// Reports that are handled before the keyboard is polled again.
 const MAX_REPORTS_PER_TURN: usize = 64;

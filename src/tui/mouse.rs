@@ -6,12 +6,12 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
+use rhumb_session::ClipboardText;
 use rhumb_text::{count, width};
 
 use super::action::Pane;
 use super::app::{App, Task};
 use super::view::ViewCache;
-use rhumb_session::ClipboardText;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hit {

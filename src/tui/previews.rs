@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::app::Task;
 use rhumb_session::{Effect, LookupEffect, LookupResponse, Response};
+
+use super::app::Task;
 
 /// Files that are cached at most.
 const MAX_FILES: usize = 64;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crossterm::event::Event;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use rhumb_session::{Response, SurveyState};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -13,7 +14,6 @@ use super::app::{App, Start, Task, begin};
 use super::view::ViewCache;
 use super::{key, svg, view};
 use crate::host::Host;
-use rhumb_session::{Response, SurveyState};
 
 /// The screen is complete when no report has arrived for this long.
 const QUIET_PERIOD: Duration = Duration::from_millis(400);

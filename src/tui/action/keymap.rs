@@ -595,8 +595,8 @@ mod with_tests {
                 };
                 match found {
                     Binding::Action(found) => {
-                        let scope = found.info().map(|found| found.scope);
-                        prop_assert!(found == info.action || scope.is_some_and(|scope| width(scope) < width(info.scope)));
+                        let scope = found.info().scope;
+                        prop_assert!(found == info.action || width(scope) < width(info.scope));
                     }
                     other => prop_assert!(false, "{} of {} is {:?}", keys, info.name, other),
                 }

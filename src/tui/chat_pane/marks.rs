@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
+use rhumb_session::Entry;
 use rhumb_text::width;
 
 use super::transcript::ChatCache;
@@ -13,7 +14,6 @@ use crate::tui::theme::Role;
 use crate::tui::view::under_cursor;
 use crate::tui::widget::edit_state;
 use crate::tui::widget::styled::marked;
-use rhumb_session::Entry;
 
 /// What stands behind a citation that leads nowhere.
 const SIGN: &str = "⚠";

@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use ratatui::text::{Line, Span};
+use rhumb_session::context::Mode;
+use rhumb_session::{Answer, AnswerState, CommandRun, Entry, EntryVersion, Level, RunState, StatusMessage};
 use rhumb_text::{count, sanitize, wrap};
 use rhumb_workspace::process::End;
 
@@ -14,8 +16,6 @@ use crate::tui::coloring::{CodeBlocks, Coloring};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::no_highlight;
 use crate::tui::widget::meter;
-use rhumb_session::context::Mode;
-use rhumb_session::{Answer, AnswerState, CommandRun, Entry, EntryVersion, Level, RunState, StatusMessage};
 
 /// A message and its rendered lines.
 #[derive(Debug, Default)]

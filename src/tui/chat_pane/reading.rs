@@ -6,11 +6,11 @@ use std::ops::Range;
 use ratatui::text::Line;
 use regex::{Regex, RegexBuilder};
 use rhumb_index::retrieval::Citation;
+use rhumb_session::{Citations, Entry, Question, Response};
 
 use super::stops::{Stop, stops, text_of};
 use crate::tui::view::ViewCache;
 use crate::tui::widget::input::LineInput;
-use rhumb_session::{Citations, Entry, Question, Response};
 
 /// A stop of the reading cursor: an entry, and one of its blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

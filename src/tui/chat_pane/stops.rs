@@ -2,10 +2,10 @@
 //! that keys work before the next frame.
 
 use rhumb_edit::{EditId, LineKind};
+use rhumb_session::{AnswerState, Entry};
 
 use super::answer::AnswerView;
 use crate::tui::widget::markdown::Code;
-use rhumb_session::{AnswerState, Entry};
 
 /// A place where the reading cursor can stand.
 #[derive(Debug, Clone, PartialEq, Eq)]

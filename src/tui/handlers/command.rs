@@ -1,10 +1,11 @@
 //! Slash commands of the app. Commands for the conversation, its files, the network or processes are passed to the
 //! session.
 
+use rhumb_session::{Command, Effect, Level, LookupEffect, ParsedLine, is_command};
+
 use crate::tui::action::{ACTIONS, Action};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::{PasteBox, VoiceMeter};
-use rhumb_session::{Command, Effect, Level, LookupEffect, ParsedLine, is_command};
 
 /// Whether a text is a command with arguments, which the user may not want to lose.
 pub(crate) fn is_long_command(text: &str) -> bool {

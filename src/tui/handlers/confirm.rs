@@ -1,14 +1,14 @@
 //! Confirmations of commands that lose or change much, and of leaving while work is running. Each question says what
 //! will happen, what is kept, and how to undo it.
 
+use rhumb_session::context::Mode;
+use rhumb_session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, few};
 use rhumb_text::count;
 use rhumb_workspace::Direction;
 
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, ConfirmedAction, ConnectBox};
-use rhumb_session::context::Mode;
-use rhumb_session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, few};
 
 impl App {
     /// Runs a command, after a confirmation if it loses data.

@@ -1,8 +1,9 @@
 //! Shows the notices of the session.
 
+use rhumb_session::Notice;
+
 use crate::tui::app::{App, Task};
 use crate::tui::overlay::{ConnectBox, Menu, PasteBox, SectionView, SessionList, TextView};
-use rhumb_session::Notice;
 
 impl App {
     /// Takes the notices of the session and shows those that can be shown now. The others wait: an open overlay may hold

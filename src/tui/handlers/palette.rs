@@ -1,10 +1,11 @@
 //! The palette: every action and command in one list, with description, keys, and the reason when it is unavailable. A
 //! slash and the name of an action runs it, too.
 
+use rhumb_session::{Argument, COMMANDS, Candidate, Candidates, CommandInfo, Connection, SurveyState, origin, place};
+
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::{App, Task};
 use crate::tui::overlay::{LineBox, LineFor, Menu, MenuRow};
-use rhumb_session::{Argument, COMMANDS, Candidate, Candidates, CommandInfo, Connection, SurveyState, origin, place};
 
 /// Columns of the names; the description of each row follows.
 const NAME_COLUMNS: usize = 24;

@@ -1,6 +1,6 @@
 //! Changes of settings while the app runs: for this session, or in the user's file for later sessions.
 
-use rhumb_session::SettingKind;
+use rhumb_session::{Level, ModelUse, SettingKind, SettingRow, parse_command};
 use toml::Value;
 
 use crate::config::{ComposerKeys, DiffView, LayoutChoice, typed_value};
@@ -8,7 +8,6 @@ use crate::host::KEYS;
 use crate::tui::action::KeyMap;
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, ConfirmedAction, LineBox, LineFor, Menu, SettingsList, TextView};
-use rhumb_session::{Level, ModelUse, SettingRow, parse_command};
 
 /// Origin that is shown for settings that were changed in the app.
 const THIS_SESSION: &str = "this session";

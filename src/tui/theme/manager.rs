@@ -1,10 +1,11 @@
 //! The current theme: the one that the user chose, or the one for the background; and reloads of the user's theme
 //! files.
 
+use rhumb_session::Level;
+
 use super::{ColorDepth, Theme, Themes};
 use crate::tui::app::{App, Task};
 use crate::tui::overlay::Menu;
-use rhumb_session::Level;
 
 /// What the settings say of colours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

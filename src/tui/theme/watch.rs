@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
+use rhumb_workspace::debounced_watcher;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::Themes;
-use rhumb_workspace::debounced_watcher;
 
 /// How long changes are gathered: an editor saves in several steps.
 const DEBOUNCE: Duration = Duration::from_millis(100);

@@ -4,10 +4,10 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
+use rhumb_text::{sanitize, width};
 
 use super::styled::fill;
 use crate::tui::theme::{Role, Theme};
-use rhumb_text::{sanitize, width};
 
 /// Rows that are drawn at most.
 const MAX_ROWS: usize = 8;

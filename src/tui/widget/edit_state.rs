@@ -1,10 +1,10 @@
 //! The state of an edit as a mark and a word, so that colour is not the only signal.
 
 use ratatui::text::Span;
-
-use crate::tui::theme::{Role, Theme};
 use rhumb_edit::review::{Counts, EditState};
 use rhumb_text::width;
+
+use crate::tui::theme::{Role, Theme};
 
 /// The state for a line with that many columns left: only its mark if the word does not fit.
 pub fn span(state: EditState, columns: usize, theme: &Theme) -> Option<Span<'static>> {

@@ -7,8 +7,9 @@ use std::ops::Range;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-pub use self::motion::Buffer;
 use self::motion::{Class, Find, object, vertical};
+
+pub use self::motion::Buffer;
 
 /// The largest count before a command.
 const MAX_COUNT: usize = 9_999;

@@ -2,11 +2,11 @@
 
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
+use rhumb_text::width;
 
 use super::RenderContext;
 use crate::tui::theme::Role;
 use crate::tui::widget::styled::StyledText;
-use rhumb_text::width;
 
 /// What stands between two columns, and where the rule under the header crosses it.
 const BETWEEN: &str = " │ ";
