@@ -219,38 +219,7 @@ impl App {
     /// Whether an action is available. The command bar omits the others.
     pub fn enabled(&self, action: Action) -> bool {
         match action {
-            // The bar shows the likely next actions; the help lists these.
-            Action::StopReading
-            | Action::BuildIndex
-            | Action::PauseIndex
-            | Action::CancelIndex
-            | Action::EditMessage
-            | Action::MessageBack
-            | Action::MessageForward
-            | Action::BackToTyping
-            | Action::OpenPaste
-            | Action::ScrollToStart
-            | Action::SearchTranscript
-            | Action::PickSymbol
-            | Action::SearchCode
-            | Action::Interrupt
-            | Action::HistoryBack
-            | Action::HistoryForward
-            | Action::HistorySearch
-            | Action::Layout
-            | Action::GrowPane
-            | Action::ShrinkPane
-            | Action::ResetBorders
-            | Action::Mouse
-            | Action::EditFile
-            | Action::CommentFile
-            | Action::OpenFile
-            | Action::WriteOther
-            | Action::Redraw
-            | Action::Suspend
-            | Action::Quit
-            | Action::FocusPrevious
-            | Action::NextMode => false,
+            action if action.info().is_rare => false,
             Action::ReadOn => matches!(self.session.survey, SurveyState::Partial(..)),
             Action::Escape => {
                 let session = &self.session;

@@ -556,7 +556,7 @@ impl App {
         if action.info().scope == Scope::Pane(Pane::Context)
             && let Some(why) = self.why_not_context(action)
         {
-            self.hint.set(why.into());
+            self.hint.set(why);
             return Some(Vec::new());
         }
         match action {

@@ -383,7 +383,7 @@ impl EventLoop {
         }
         // A commit that waits for its message is made without it.
         self.runner.execute(Effect::Git(GitEffect::Hurry));
-        self.app.hint.set("finishing the write …".into());
+        self.app.hint.set("finishing the write …");
         // An error of the terminal is ignored: the files are more important.
         let _ = self.draw(screen);
         let finished = async {

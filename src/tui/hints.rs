@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::app::App;
+use super::app::{App, Task};
 
 /// How long a hint is shown.
 const HINT_TIMEOUT: Duration = Duration::from_secs(8);
@@ -18,12 +18,12 @@ pub struct Hint {
 }
 
 impl Hint {
-    pub fn set(&mut self, text: String) {
-        *self = Self { text, since: None, stays: false };
+    pub fn set(&mut self, text: impl Into<String>) {
+        *self = Self { text: text.into(), since: None, stays: false };
     }
 
-    pub fn set_until_key(&mut self, text: String) {
-        *self = Self { text, since: None, stays: true };
+    pub fn set_until_key(&mut self, text: impl Into<String>) {
+        *self = Self { text: text.into(), since: None, stays: true };
     }
 
     pub fn clear(&mut self) {
@@ -67,6 +67,12 @@ impl Uptime {
 }
 
 impl App {
+    /// Shows a hint. No task follows.
+    pub(crate) fn say(&mut self, text: impl Into<String>) -> Vec<Task> {
+        self.hint.set(text);
+        Vec::new()
+    }
+
     /// When the hint ends, as time since the start; `None` if there is no hint or it stays.
     pub(crate) fn hint_ends(&mut self) -> Option<Duration> {
         // A key sequence that has begun waits for its next key.
@@ -105,11 +111,11 @@ mod tests {
     fn a_hint_goes_when_it_is_old_and_a_new_one_counts_from_its_own_time() {
         let mut app = app();
         assert_eq!(app.hint_ends(), None);
-        app.hint.set("copied 1 line".into());
+        app.hint.set("copied 1 line");
         assert_eq!(app.hint_ends(), Some(HINT_TIMEOUT));
         app.uptime.set(Duration::from_secs(5));
         assert!(!app.expire_hint());
-        app.hint.set("copied 2 lines".into());
+        app.hint.set("copied 2 lines");
         assert_eq!(app.hint_ends(), Some(Duration::from_secs(5) + HINT_TIMEOUT));
         app.uptime.set(Duration::from_secs(5) + HINT_TIMEOUT);
         assert!(app.expire_hint() && app.hint.is_empty() && app.hint_ends().is_none());
@@ -118,7 +124,7 @@ mod tests {
     #[test]
     fn what_went_wrong_unseen_stays_until_a_key() {
         let mut app = app();
-        app.hint.set_until_key("Nothing was written.".into());
+        app.hint.set_until_key("Nothing was written.");
         app.uptime.set(HINT_TIMEOUT * 9);
         assert!(!app.expire_hint());
         app.event(Event::Key(KeyEvent::from(KeyCode::Char('a'))));

@@ -136,8 +136,7 @@ impl App {
     /// Zooms the pane with the focus, or shows all panes again.
     pub(crate) fn zoom(&mut self) {
         if self.is_alone() {
-            self.hint.set("the pane already has the whole screen".into());
-            return;
+            return self.hint.set("the pane already has the whole screen");
         }
         self.layout.zoomed = !self.layout.zoomed;
         if self.layout.zoomed {
@@ -169,8 +168,7 @@ impl App {
     pub(crate) fn grow(&mut self, by: i32) {
         let Some(area) = self.layout.places.of(self.focus) else { return };
         if self.layout.places.borders.is_empty() {
-            self.hint.set("the pane already has the whole screen".into());
-            return;
+            return self.hint.set("the pane already has the whole screen");
         }
         let moved = self.layout.places.borders.iter().rev().find_map(|border| {
             let step = if border.beside { RESIZE_STEP.0 } else { RESIZE_STEP.1 };
@@ -192,7 +190,7 @@ impl App {
     pub(crate) fn reset_borders(&mut self) {
         self.layout.changed |= !self.layout.borders.is_empty();
         self.layout.borders.clear();
-        self.hint.set("all borders are at their default places".into());
+        self.hint.set("all borders are at their default places");
     }
 
     /// Turns the mouse on or off.

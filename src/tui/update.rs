@@ -152,8 +152,7 @@ impl App {
             Binding::None if self.focus == Pane::Chat => self.typed(|app| app.composer.input(key)),
             Binding::None => {
                 let help = self.keys.first(Action::HelpHere);
-                self.hint.set(format!("{sequence} has no effect here; {help} shows the keys"));
-                Vec::new()
+                self.say(format!("{sequence} has no effect here; {help} shows the keys"))
             }
         }
     }
@@ -176,7 +175,7 @@ impl App {
         let hint = self.closing_hint();
         self.overlays.close();
         let tasks = self.key(key);
-        self.hint.set(hint.into());
+        self.hint.set(hint);
         tasks
     }
 
@@ -188,7 +187,7 @@ impl App {
     fn paste(&mut self, text: &str) -> Vec<Task> {
         self.chat.set_welcome(false);
         if self.typing_continues() {
-            self.hint.set(self.closing_hint().into());
+            self.hint.set(self.closing_hint());
             self.overlays.close();
         }
         if let Some(overlay) = self.overlays.top_mut() {
@@ -248,8 +247,7 @@ impl App {
             return if self.session.queue.waiting().is_empty() { vec![Task::Quit] } else { self.leave() };
         }
         self.sequence.note_interrupt();
-        self.hint.set(format!("{} again leaves", self.keys.first(Action::Interrupt)));
-        Vec::new()
+        self.say(format!("{} again leaves", self.keys.first(Action::Interrupt)))
     }
 
     pub(super) fn overlay_reply(&mut self, reply: Reply) -> Vec<Task> {
@@ -270,53 +268,60 @@ impl App {
             self.overlays.close();
         }
         match reply {
-            Reply::Stay => {
-                self.preview_theme();
-                Vec::new()
-            }
-            Reply::Confirmed(confirmed_action) => self.confirmed(confirmed_action),
-            Reply::Close => Vec::new(),
-            Reply::Model(part, name) => run(self.session.choose_for(part, name)),
-            Reply::Theme(name) => {
-                // If no theme is chosen, the previous one is restored and follows the background again.
-                if before.is_some_and(|before| before == name) {
-                    self.apply_theme(&name)
-                } else {
-                    self.choose_theme(&name)
-                }
-                Vec::new()
-            }
-            Reply::Run(name) => self.run_chosen(&name),
-            Reply::Add(paths) => run(self.session.add_files(&paths, false)),
-            Reply::Connect { api, base_url, model } => run(vec![Effect::Connect { api, base_url, model }]),
-            Reply::Key(key) => self.enter_key(key),
-            Reply::SearchConnections => self.search_connections(),
-            Reply::Pasted(text) if text.trim().is_empty() => Vec::new(),
+            Reply::Stay => self.preview_theme(),
+            Reply::Close | Reply::Typed(_) => {}
+            Reply::Confirmed(confirmed_action) => return self.confirmed(confirmed_action),
+            Reply::Model(part, name) => return run(self.session.choose_for(part, name)),
+            // If no theme is chosen, the previous one is restored and follows the background again.
+            Reply::Theme(name) if before.is_some_and(|before| before == name) => self.apply_theme(&name),
+            Reply::Theme(name) => self.choose_theme(&name),
+            Reply::Run(name) => return self.run_chosen(&name),
+            Reply::Add(paths) => return run(self.session.add_files(&paths, false)),
+            Reply::Connect { api, base_url, model } => return run(vec![Effect::Connect { api, base_url, model }]),
+            Reply::Key(key) => return self.enter_key(key),
+            Reply::SearchConnections => return self.search_connections(),
+            Reply::Pasted(text) if text.trim().is_empty() => {}
             Reply::Pasted(text) => {
                 // The prompt that was copied elsewhere is in the composer; with its reply it becomes part of the
                 // transcript.
                 let effects = self.session.take_reply(text);
                 let mut tasks = self.typed(|app| app.composer.clear());
                 tasks.extend(run(effects));
-                tasks
+                return tasks;
             }
-            Reply::Answer(key) => self.answer(key),
-            Reply::Spoken(keep) => run(self.session.end_recording(keep)),
+            Reply::Answer(key) => return self.answer(key),
+            Reply::Spoken(keep) => return run(self.session.end_recording(keep)),
             Reply::StopRun(number) => {
                 self.overlays.show(LogView::new(&self.session.processes.logs));
-                run(self.session.stop_run(number))
+                return run(self.session.stop_run(number));
             }
-            Reply::ShowLocations(places) => self.show_locations(places),
-            Reply::Edit(path, line) => vec![Task::Edit(Editing::File { path, line })],
-            Reply::Resume(number) => run(self.session.resume(Some(number.to_string()))),
+            Reply::Show(places) | Reply::ShowLocations(places) => return self.show_locations(places),
+            Reply::Edit(path, line) | Reply::Visit(path, line) => {
+                return vec![Task::Edit(Editing::File { path, line })];
+            }
+            Reply::Resume(number) => return run(self.session.resume(Some(number.to_string()))),
             Reply::Recall(text) => {
                 self.keep_draft();
                 self.completion.suppress();
-                self.typed(|app| app.composer.set(&text))
+                return self.typed(|app| app.composer.set(&text));
             }
-            Reply::Review(reply) => self.review_reply(reply),
-            reply => self.chosen_in_list(reply),
+            Reply::Review(reply) => return self.review_reply(reply),
+            Reply::Mention(name) => {
+                self.focus = Pane::Chat;
+                return self.typed(|app| app.composer.insert_words(&format!("@{name}")));
+            }
+            Reply::Copy(clip) => return vec![Task::Copy(clip)],
+            Reply::Fork(number) => return run(self.session.fork_session(number)),
+            Reply::AskFirst(question) => self.overlays.push(*question),
+            Reply::AskLine(what, start) => self.ask_line(what, &start),
+            Reply::ChangeSetting(row) => return self.change_setting(&row),
+            Reply::KeepSetting(row) => self.confirm_keeping_current(&row),
+            Reply::ForgetSetting(row) => self.confirm_forgetting(&row),
+            Reply::Line(what, text) => return self.line_typed(what, text),
+            Reply::AddFound(path, read_only) => return self.add_found(path, read_only),
+            Reply::AskCodebase(text) => return self.ask_codebase(&text),
         }
+        Vec::new()
     }
 
     pub(super) fn act(&mut self, action: Action) -> Vec<Task> {

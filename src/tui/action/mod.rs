@@ -61,6 +61,8 @@ pub struct ActionInfo {
     pub keys: &'static [&'static str],
     /// A word or two for the command bar.
     pub title: &'static str,
+    /// Whether the command bar omits it: the help lists it.
+    pub is_rare: bool,
     /// A sentence for the help.
     pub help: &'static str,
 }

@@ -6,8 +6,7 @@ use rhumb_edit::review::{EditRecord, HunkId};
 use rhumb_index::retrieval::{Citation, CitationTarget};
 use rhumb_session::{ClipboardText, Command, Connection, Effect, Entry, is_command, parse_command};
 
-use super::reading::{NEW_LINES_ROW, Rerun, Search, StopId, is_path};
-use super::stops::{EditCard, Stop, stops};
+use super::reading::{EditCard, NEW_LINES_ROW, Rerun, Search, Stop, StopId, is_path, stops, text_of};
 use crate::tui::action::{Action, Binding, Pane};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::{LogView, Place, TextView};
@@ -47,8 +46,7 @@ impl App {
             return;
         }
         let Some(last) = self.session.transcript().len().checked_sub(1) else {
-            self.hint.set("there are no messages yet".into());
-            return;
+            return self.hint.set("there are no messages yet");
         };
         self.focus = Pane::Chat;
         self.chat.reading.on = true;
@@ -179,7 +177,7 @@ impl App {
                 self.go_to_stop(StopId { entry, stop: 0 });
                 self.chat.reading.top = true;
             }
-            None => self.hint.set("there is no further message".into()),
+            None => self.hint.set("there is no further message"),
         }
     }
 
@@ -230,14 +228,13 @@ impl App {
 
     fn copy_message(&mut self) -> Vec<Task> {
         let entry = self.session.transcript().get(self.chat.reading.stop_id.entry);
-        let Some(text) = entry.map(crate::tui::chat_pane::stops::text_of) else { return Vec::new() };
+        let Some(text) = entry.map(text_of) else { return Vec::new() };
         self.copy("The message", text)
     }
 
     fn copy(&mut self, what: &str, text: String) -> Vec<Task> {
         if text.trim().is_empty() {
-            self.hint.set("there is nothing to copy here".into());
-            return Vec::new();
+            return self.say("there is nothing to copy here");
         }
         let lines = text.lines().count();
         self.hint.set(format!("copied: {lines} {}", if lines == 1 { "line" } else { "lines" }));
@@ -256,10 +253,10 @@ impl App {
             Some(Stop::Block(block)) => match links_of(&block).into_iter().next() {
                 // What a model writes is not opened in a browser unseen.
                 Some(link) => return self.copy("The link", link),
-                None => self.hint.set("there is nothing to open here".into()),
+                None => self.hint.set("there is nothing to open here"),
             },
             Some(Stop::Message(_)) => return self.follow_message(entry),
-            Some(Stop::Code(_)) | None => self.hint.set("there is nothing to open here".into()),
+            Some(Stop::Code(_)) | None => self.hint.set("there is nothing to open here"),
         }
         Vec::new()
     }
@@ -277,7 +274,7 @@ impl App {
                 };
                 self.overlays.show(TextView::new(title, text));
             }
-            _ => self.hint.set("there is nothing to open here".into()),
+            _ => self.hint.set("there is nothing to open here"),
         }
         Vec::new()
     }
@@ -310,18 +307,16 @@ impl App {
     fn go_to_card(&mut self, card: &EditCard) {
         let review = &self.session.review;
         let Some(edit) = card.edit else {
-            self.hint.set("this edit is not under review".into());
-            return;
+            return self.hint.set("this edit is not under review");
         };
         let is_its_hunk = |id: &HunkId| review.hunk(*id).is_some_and(|hunk| hunk.edits.contains(&edit));
         let hunk = review.ids().find(is_its_hunk);
         let refused = review.refused.iter().position(|outcome| outcome.edits.contains(&edit));
         if hunk.is_none() && refused.is_none() {
-            self.hint.set(match self.edit_record(edit).map(|record| self.session.edit_state(record)) {
+            return self.hint.set(match self.edit_record(edit).map(|record| self.session.edit_state(record)) {
                 Some(state) => format!("this edit is no longer under review: {}", state.label()),
-                None => "this edit is not under review".into(),
+                None => "this edit is not under review".to_owned(),
             });
-            return;
         }
         self.stop_reading();
         self.focus = Pane::Review;
@@ -352,10 +347,7 @@ impl App {
         };
         match place {
             Some((path, line)) => vec![Task::Edit(Editing::File { path, line })],
-            None => {
-                self.hint.set("this names no file of the repository".into());
-                Vec::new()
-            }
+            None => self.say("this names no file of the repository"),
         }
     }
 
@@ -381,7 +373,7 @@ impl App {
             KeyCode::Enter => {
                 self.chat.reading.typing = None;
                 if self.chat.reading.search.is_none() {
-                    self.hint.set("no search is active".into());
+                    self.hint.set("no search is active");
                 }
             }
             KeyCode::Esc => (self.chat.reading.typing, self.chat.reading.search) = (None, None),
@@ -417,8 +409,7 @@ impl App {
 
     fn next_match(&mut self, forward: bool) {
         let Some(search) = &mut self.chat.reading.search else {
-            self.hint.set("no search is active".into());
-            return;
+            return self.hint.set("no search is active");
         };
         search.refresh(self.session.transcript());
         match search.next(self.session.transcript(), self.chat.reading.stop_id, forward, false) {
@@ -597,8 +588,7 @@ impl App {
         let mut places: Vec<Place> = self.places_of(entry, citation);
         let why = self.broken_link_hint(entry, citation);
         if places.is_empty() {
-            self.hint.set(why.unwrap_or_default());
-            return Vec::new();
+            return self.say(why.unwrap_or_default());
         }
         let all = self.chat.citing.of(entry).to_vec();
         let is_it = |other: &Citation| other.is_same(citation);
@@ -644,8 +634,7 @@ impl App {
         let at = (0..=entry.min(self.session.transcript().len().saturating_sub(1))).rev();
         let is_user = |at: &usize| matches!(self.session.transcript().get(*at), Some(Entry::User { .. }));
         let Some(entry) = at.into_iter().find(is_user) else {
-            self.hint.set("this is not a message of yours".into());
-            return Vec::new();
+            return self.say("this is not a message of yours");
         };
         let Some((turn, text)) = self.session.message_again(entry) else { return Vec::new() };
         let kept = !self.composer.text().trim().is_empty();
@@ -681,7 +670,7 @@ impl App {
         let goes_out = is_message(text) && self.session.connection != Connection::None;
         let Some(rerun) = self.chat.reading.rerun.clone().filter(|_| goes_out) else { return Some(Vec::new()) };
         if self.session.turn.is_some() {
-            self.hint.set("the model is still answering".into());
+            self.hint.set("the model is still answering");
             return None;
         }
         let effects = self.session.rewind(Some(rerun.turn));

@@ -8,7 +8,7 @@ use rhumb_edit::review::EditRecord;
 use rhumb_edit::{Edit, EditId, EditStream, FormatChoice, LineKind, StreamEvent, may_begin_tag};
 use rhumb_text::{sanitize, width};
 
-use super::stops::{EditCard, Stop};
+use super::reading::{EditCard, Stop};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, code_of, no_highlight, render, sections};
 

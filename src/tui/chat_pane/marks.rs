@@ -12,7 +12,7 @@ use super::transcript::ChatCache;
 use crate::tui::app::App;
 use crate::tui::theme::Role;
 use crate::tui::view::under_cursor;
-use crate::tui::widget::edit_state;
+use crate::tui::widget::diff_lines::state_span;
 use crate::tui::widget::styled::marked;
 
 /// What stands behind a citation that leads nowhere.
@@ -157,7 +157,7 @@ fn lay_states(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns
                 && let Some(record) = record
             {
                 let space = columns.saturating_sub(line.width());
-                line.spans.extend(edit_state::span(app.session.edit_state(record), space, app.theme()));
+                line.spans.extend(state_span(app.session.edit_state(record), space, app.theme()));
             }
         }
     }

@@ -5,7 +5,6 @@ mod answer;
 mod marks;
 mod message;
 mod reading;
-pub(crate) mod stops;
 mod transcript;
 
 use ratatui::Frame;

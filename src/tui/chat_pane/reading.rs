@@ -1,16 +1,18 @@
-//! The reading state of the transcript: cursor, search, and unfolded reasoning.
+//! The reading state of the transcript: the stops of its cursor, search, and unfolded reasoning.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use ratatui::text::Line;
 use regex::{Regex, RegexBuilder};
+use rhumb_edit::{EditId, LineKind};
 use rhumb_index::retrieval::Citation;
-use rhumb_session::{Citations, Entry, Question, Response};
+use rhumb_session::{AnswerState, Citations, Entry, Question, Response};
 
-use super::stops::{Stop, stops, text_of};
+use super::answer::AnswerView;
 use crate::tui::view::ViewCache;
 use crate::tui::widget::input::LineInput;
+use crate::tui::widget::markdown::Code;
 
 /// A stop of the reading cursor: an entry, and one of its blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -294,9 +296,100 @@ impl Reading {
     }
 }
 
+/// A place where the reading cursor can stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// A message without blocks.
+    Message(String),
+    /// The reasoning before an answer.
+    Thoughts(String),
+    Block(String),
+    Code(Code),
+    Card(EditCard),
+}
+
+/// An edit as shown by its card.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct EditCard {
+    pub(crate) path: Option<String>,
+    pub(crate) lines: Vec<(LineKind, String)>,
+    /// The edit of the session, once the answer was parsed.
+    pub(crate) edit: Option<EditId>,
+}
+
+impl EditCard {
+    /// The edit as a diff without line numbers.
+    fn as_diff(&self) -> String {
+        let mark = |kind| match kind {
+            LineKind::Insert => '+',
+            LineKind::Delete => '-',
+            LineKind::Keep | LineKind::Gap => ' ',
+        };
+        let lines = self.lines.iter().map(|(kind, text)| format!("{}{text}\n", mark(*kind)));
+        lines.collect()
+    }
+}
+
+impl Stop {
+    pub(crate) fn copied(&self) -> String {
+        match self {
+            Self::Message(text) | Self::Thoughts(text) | Self::Block(text) => text.clone(),
+            Self::Code(code) => code.text.clone(),
+            Self::Card(card) => card.as_diff(),
+        }
+    }
+
+    /// The visible text, for a search.
+    pub(crate) fn searched(&self) -> &str {
+        match self {
+            Self::Message(text) | Self::Thoughts(text) | Self::Block(text) => text,
+            Self::Code(code) => &code.text,
+            Self::Card(card) => card.path.as_deref().unwrap_or_default(),
+        }
+    }
+
+    /// The subject of a sentence about the stop.
+    pub(crate) fn noun(&self) -> &'static str {
+        match self {
+            Self::Message(_) => "The message",
+            Self::Thoughts(_) => "What the model thought",
+            Self::Block(_) => "The block",
+            Self::Code(_) => "The code",
+            Self::Card(_) => "The edit",
+        }
+    }
+}
+
+/// The stops of an entry in order; at least one.
+pub(crate) fn stops(entry: &Entry) -> Vec<Stop> {
+    let Entry::Answer(answer) = entry else { return vec![Stop::Message(text_of(entry))] };
+    let mut view = AnswerView::default();
+    view.update(&answer.text, answer.state != AnswerState::Streaming);
+    view.settle(&answer.text, &answer.edits);
+    let thoughts = (!answer.reasoning.is_empty()).then(|| Stop::Thoughts(answer.reasoning.clone()));
+    let mut stops: Vec<Stop> = thoughts.into_iter().chain(view.stops()).collect();
+    if stops.is_empty() {
+        stops.push(Stop::Message(answer.text.clone()));
+    }
+    stops
+}
+
+/// The whole text of an entry.
+pub(crate) fn text_of(entry: &Entry) -> String {
+    let with = |first: &str, rest: &str| if rest.is_empty() { first.to_owned() } else { format!("{first}\n{rest}") };
+    match entry {
+        Entry::User { text, .. } | Entry::Again { text, .. } | Entry::Shared { text, .. } => text.clone(),
+        Entry::Answer(answer) => answer.text.clone(),
+        Entry::Status(notice) => with(&notice.text, &notice.hint),
+        Entry::Ran(ran) => with(&format!("$ {}", ran.line), &ran.excerpt("")),
+        Entry::Cleared => "not sent from here up".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rhumb_session::Answer;
     use rhumb_session::context::Mode;
 
     fn user(text: &str) -> Entry {
@@ -330,5 +423,27 @@ mod tests {
         assert_eq!(Search::new("Tide", &entries).unwrap().count(1), (Some(1), 1));
         assert_eq!(Search::new("ti.de", &entries).unwrap().count(0), (None, 0));
         assert!(Search::new("", &entries).is_none());
+    }
+
+    const ANSWER: &str = "First **this**.\n\n- one\n- two\n\n```sh\ncargo test\n```\n\na.py\n```python\n<<<<<<< SEARCH\nkept\nold = 1\n=======\nkept\nnew = 2\n>>>>>>> REPLACE\n```\n";
+
+    fn answer(text: &str, reasoning: &str) -> Entry {
+        let state = AnswerState::Complete;
+        Entry::Answer(Answer { text: text.into(), reasoning: reasoning.into(), state, edits: Vec::new() })
+    }
+
+    #[test]
+    fn an_answer_has_a_stop_for_each_of_its_parts() {
+        let found = stops(&answer(ANSWER, "hm"));
+        let names: Vec<&str> = found.iter().map(Stop::noun).collect();
+        assert_eq!(names, ["What the model thought", "The block", "The block", "The code", "The edit"]);
+        assert_eq!(found[3].copied(), "cargo test");
+        assert_eq!(found[4].searched(), "a.py");
+    }
+
+    #[test]
+    fn there_is_always_a_place_to_stand_on() {
+        assert_eq!(stops(&answer("", "")).len(), 1);
+        assert_eq!(stops(&Entry::Cleared).len(), 1);
     }
 }

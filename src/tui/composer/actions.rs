@@ -78,7 +78,7 @@ impl App {
     /// Replaces a chip with its text.
     pub(crate) fn open_paste(&mut self) -> Vec<Task> {
         if !self.composer.open_chip() {
-            self.hint.set("the cursor is not on a folded paste".into());
+            self.hint.set("the cursor is not on a folded paste");
         }
         self.typed(|_| {})
     }
@@ -225,8 +225,7 @@ impl App {
     /// Opens the search in earlier inputs.
     pub(crate) fn search_inputs(&mut self) {
         if self.session.keeping.inputs.is_empty() {
-            self.hint.set("there are no earlier inputs yet".into());
-            return;
+            return self.hint.set("there are no earlier inputs yet");
         }
         self.overlays.show(Menu::inputs(&self.session.keeping.inputs));
     }

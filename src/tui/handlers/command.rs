@@ -21,7 +21,7 @@ impl App {
             Command::Search(words) => self.open_code_search(&words),
             Command::Theme(name) => return self.ask_for_theme(name.as_deref()),
             Command::Doctor => {
-                self.hint.set("looking …".into());
+                self.hint.set("looking …");
                 return run(vec![Effect::Lookup(LookupEffect::Doctor { terminal: self.terminal_facts() })]);
             }
             Command::Response(title) => return run(self.session.report_fault(title, self.terminal_facts())),
@@ -100,8 +100,7 @@ impl App {
     pub(super) fn paste_command(&mut self, name: Option<String>) -> Vec<Task> {
         if name.is_none() {
             if self.session.turn.is_some() {
-                self.hint.set("the model is still answering; Esc cancels the turn".into());
-                return Vec::new();
+                return self.say("the model is still answering; Esc cancels the turn");
             }
             self.overlays.show(PasteBox::default());
         }

@@ -38,8 +38,7 @@ impl App {
         };
         let Some(preview) = preview else { return self.command(command) };
         if !self.overlays.is_empty() {
-            self.hint.set(format!("nothing was changed: close what is open, then run /{verb} again"));
-            return Vec::new();
+            return self.say(format!("nothing was changed: close what is open, then run /{verb} again"));
         }
         let (files, names) = (count(preview.paths.len(), "file"), few(&preview.paths));
         let text = [

@@ -1,14 +1,15 @@
-//! Handlers of overlays: previews, inputs, rankings, and choices in lists.
+//! Handlers of overlays: previews, inputs, rankings, choices in lists, and the notices of the session.
 
 use rhumb_session::{
     Command, ConnectRequest, Connection, Effect, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse,
-    NewKey, PersistenceResponse, Response,
+    NewKey, Notice, PersistenceResponse, Response,
 };
 
 use crate::tui::action::{Action, Pane};
-use crate::tui::app::{App, Editing, Task, run};
+use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{
-    AskBox, CodeSearch, ConnectBox, LineBox, LineFor, PreviewTarget, Reply, SessionList, SymbolList,
+    AskBox, CodeSearch, ConnectBox, LineBox, LineFor, Menu, PasteBox, PreviewTarget, SectionView, SessionList,
+    SymbolList, TextView,
 };
 use crate::tui::widget::picker::{RankJob, Ranked};
 
@@ -16,7 +17,7 @@ impl App {
     pub(crate) fn open_symbols(&mut self) {
         match &self.session.symbols {
             Some(graph) => self.overlays.show(SymbolList::new(graph, self.ranked_map().map(AsRef::as_ref))),
-            None => self.hint.set("the repository is still being read".into()),
+            None => self.hint.set("the repository is still being read"),
         }
     }
 
@@ -77,53 +78,17 @@ impl App {
         self.request_previews()
     }
 
-    /// Handles the choice in a list.
-    pub(crate) fn chosen_in_list(&mut self, reply: Reply) -> Vec<Task> {
-        match reply {
-            Reply::Mention(name) => {
-                self.focus = Pane::Chat;
-                self.typed(|app| app.composer.insert_words(&format!("@{name}")))
-            }
-            Reply::Copy(clip) => vec![Task::Copy(clip)],
-            Reply::Fork(number) => run(self.session.fork_session(number)),
-            Reply::AskFirst(question) => {
-                self.overlays.push(*question);
-                Vec::new()
-            }
-            Reply::AskLine(what, start) => {
-                let line = self.line_for(what, &start);
-                self.overlays.push(line);
-                Vec::new()
-            }
-            Reply::ChangeSetting(row) => self.change_setting(&row),
-            Reply::KeepSetting(row) => {
-                self.confirm_keeping_current(&row);
-                Vec::new()
-            }
-            Reply::ForgetSetting(row) => {
-                self.confirm_forgetting(&row);
-                Vec::new()
-            }
-            Reply::Line(what, text) => self.line_typed(what, text),
-            Reply::Show(places) => self.show_locations(places),
-            Reply::AddFound(path, read_only) => self.add_found(path, read_only),
-            Reply::Visit(path, line) => vec![Task::Edit(Editing::File { path, line })],
-            Reply::AskCodebase(text) => self.ask_codebase(&text),
-            _ => Vec::new(),
-        }
+    pub(crate) fn ask_line(&mut self, what: LineFor, start: &str) {
+        let is_name = matches!(what, LineFor::RenameSession(_));
+        let title = match &what {
+            LineFor::RenameSession(number) => format!("a name for session {number}"),
+            LineFor::Setting(name) | LineFor::Arguments(name) => name.clone(),
+        };
+        let line = LineBox::new(&title, [], start, what);
+        self.overlays.push(if is_name { line.may_be_blank() } else { line });
     }
 
-    fn line_for(&self, what: LineFor, start: &str) -> LineBox {
-        match &what {
-            LineFor::RenameSession(number) => {
-                LineBox::new(&format!("a name for session {number}"), [], start, what).may_be_blank()
-            }
-            LineFor::Setting(name) => LineBox::new(&name.clone(), [], start, what),
-            LineFor::Arguments(name) => LineBox::new(&name.clone(), [], start, what),
-        }
-    }
-
-    fn line_typed(&mut self, what: LineFor, text: String) -> Vec<Task> {
+    pub(crate) fn line_typed(&mut self, what: LineFor, text: String) -> Vec<Task> {
         match what {
             LineFor::RenameSession(number) => run(self.session.rename_session(number, text)),
             LineFor::Setting(name) => self.setting_typed(&name, &text),
@@ -143,7 +108,7 @@ impl App {
             && !self.session.put_first(open.asked())
         {
             self.overlays.close();
-            self.hint.set("the open question is answered".into());
+            self.hint.set("the open question is answered");
         }
     }
 
@@ -242,7 +207,7 @@ impl App {
         self.command(Command::Index(wanted))
     }
 
-    pub(super) fn add_found(&mut self, path: String, read_only: bool) -> Vec<Task> {
+    pub(crate) fn add_found(&mut self, path: String, read_only: bool) -> Vec<Task> {
         let is_there = self.session.files.iter().any(|file| file.path == path && file.read_only == read_only);
         let said = match (is_there, read_only) {
             (true, _) => format!("{path} is in the chat already"),
@@ -257,10 +222,92 @@ impl App {
     }
 
     /// Puts a question about the whole repository into the composer.
-    pub(super) fn ask_codebase(&mut self, text: &str) -> Vec<Task> {
+    pub(crate) fn ask_codebase(&mut self, text: &str) -> Vec<Task> {
         self.focus = Pane::Chat;
         self.overlays.clear();
         self.typed(|app| app.composer.insert_words(&format!("@codebase {text}")))
+    }
+}
+
+impl App {
+    /// Takes the notices of the session and shows those that can be shown now. The others wait: an open overlay may hold
+    /// unsaved input, such as a pasted reply.
+    pub(crate) fn show_notices(&mut self) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        loop {
+            for notice in self.session.take_notices() {
+                self.waiting_notices.retain(|other| !notice.replaces(other));
+                self.waiting_notices.push_back(notice);
+            }
+            for notice in std::mem::take(&mut self.waiting_notices) {
+                match self.show_notice(notice) {
+                    Ok(more) => tasks.extend(more),
+                    Err(notice) => self.waiting_notices.push_back(notice),
+                }
+            }
+            // A command that was run may have given notices of its own.
+            if self.session.notices().next().is_none() {
+                return tasks;
+            }
+        }
+    }
+
+    /// Shows a notice. Returns it if it must wait.
+    fn show_notice(&mut self, notice: Notice) -> Result<Vec<Task>, Notice> {
+        match notice {
+            Notice::Copy(text) => return Ok(vec![Task::Copy(text)]),
+            Notice::AskNow => self.open_question(),
+            Notice::Connected => {}
+            Notice::ReturnDraft(draft) => self.restore_draft(draft),
+            Notice::Insert(text) => return Ok(self.typed(|app| app.composer.paste(&text))),
+            Notice::InsertDictated(words) => return Ok(self.typed(|app| app.composer.insert_words(&words))),
+            Notice::PastedText(text) => {
+                // A text that was copied in the app is not a reply.
+                if let Some(place) = self.overlays.top_as_mut::<PasteBox>()
+                    && !self.history.has_copied(&text)
+                {
+                    place.fill(&text);
+                }
+            }
+            Notice::PastedImage => {
+                if self.overlays.top_as().is_some_and(PasteBox::is_untouched) {
+                    self.overlays.close();
+                }
+            }
+            Notice::Run(command) => return Ok(self.command(command)),
+            Notice::ChooseSession(query, lines) => {
+                if let Some(open) = self.overlays.top_as_mut::<SessionList>() {
+                    open.set_lines(&lines);
+                } else if self.overlays.is_empty() {
+                    self.overlays.show(SessionList::new(&query, &lines));
+                } else {
+                    return Err(Notice::ChooseSession(query, lines));
+                }
+            }
+            Notice::Connect(request) if self.overlays.is_empty() || self.overlays.is_top::<ConnectBox>() => {
+                return Ok(self.open_connection(&request));
+            }
+            Notice::ChooseServer(_) if !self.overlays.is_empty() => {
+                self.hint.set("Model servers were found; the list opens when this closes.");
+                return Err(notice);
+            }
+            notice if !self.overlays.is_empty() => return Err(notice),
+            notice => self.open_notice(notice),
+        }
+        Ok(Vec::new())
+    }
+
+    fn open_notice(&mut self, notice: Notice) {
+        match notice {
+            Notice::Diff(page) => return self.overlays.show(SectionView::diff(&page.title, &page.text)),
+            Notice::Page(page) => self.overlays.show(TextView::new(&page.title, &page.text).table()),
+            Notice::Settings(rows, query) => self.show_settings(rows, &query),
+            Notice::ChooseModel(part, query) => self.open_models(part, &query),
+            Notice::ChooseServer(servers) => self.overlays.show(Menu::servers(&servers)),
+            _ => return,
+        }
+        self.hint.clear();
+        self.sequence.clear();
     }
 }
 

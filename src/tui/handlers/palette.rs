@@ -193,8 +193,7 @@ impl App {
     /// Runs an action in its pane.
     pub(crate) fn run_action(&mut self, info: &ActionInfo) -> Vec<Task> {
         if let Some(why) = self.why_not(info) {
-            self.hint.set(format!("{}: {why}", info.name));
-            return Vec::new();
+            return self.say(format!("{}: {why}", info.name));
         }
         if let Scope::Pane(pane) = info.scope {
             self.focus = pane;

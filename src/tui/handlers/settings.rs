@@ -34,8 +34,7 @@ impl App {
         match next {
             Some(value) => self.set(row, &value),
             None if row.kind == SettingKind::Tables => {
-                self.hint.set(format!("{} is a table: it is written in the file", row.name));
-                Vec::new()
+                self.say(format!("{} is a table: it is written in the file", row.name))
             }
             None => {
                 let text = [row.help.clone(), format!("It takes {}.", row.kind.expected())];
@@ -80,8 +79,7 @@ impl App {
     /// Asks whether to save the current value of a setting.
     pub(crate) fn confirm_keeping_current(&mut self, row: &SettingRow) {
         if row.kind == SettingKind::Tables || row.value.is_empty() || row.kind == SettingKind::List {
-            self.hint.set(format!("{}: nothing to keep here; it is written in the file", row.name));
-            return;
+            return self.hint.set(format!("{}: nothing to keep here; it is written in the file", row.name));
         }
         // What the model or a server came with is no TOML.
         match typed_value(&row.name, &row.value) {
@@ -92,8 +90,9 @@ impl App {
 
     fn confirm_keeping(&mut self, row: &SettingRow, value: &str, when: &str) {
         if row.place.is_empty() {
-            self.hint.set(format!("{} cannot be changed here: no settings are written in this session", row.name));
-            return;
+            return self
+                .hint
+                .set(format!("{} cannot be changed here: no settings are written in this session", row.name));
         }
         let how = if row.is_kept { "in place of the value there" } else { "as a new line" };
         let text = [
@@ -110,8 +109,7 @@ impl App {
     /// Asks whether to remove a setting from the user's file.
     pub(crate) fn confirm_forgetting(&mut self, row: &SettingRow) {
         if !row.is_kept || row.place.is_empty() || row.kind == SettingKind::Tables {
-            self.hint.set(format!("{} is not in a file of yours that can be changed here", row.name));
-            return;
+            return self.hint.set(format!("{} is not in a file of yours that can be changed here", row.name));
         }
         let default =
             if row.default.is_empty() { "nothing is set".to_owned() } else { format!("it is {}", row.default) };

@@ -93,7 +93,7 @@ impl App {
         if action.info().scope == Scope::Pane(Pane::Map)
             && let Some(why) = self.why_not_map(action)
         {
-            self.hint.set(why.into());
+            self.hint.set(why);
             return Some(Vec::new());
         }
         match action {

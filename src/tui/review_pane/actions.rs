@@ -1,12 +1,15 @@
-//! The actions of the review pane.
+//! The actions of the review pane, the reasons why they are unavailable, and the guard against a key press that was
+//! meant for another hunk.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use rhumb_edit::FileChange;
-use rhumb_edit::review::{Decision, HunkId, ReviewHunk};
+use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, ReviewHunk};
 use rhumb_session::{SHOW_FAULT, WritePlan};
 use rhumb_text::sanitize;
 
+use crate::clock::Clock;
 use crate::tui::action::{Action, Pane, Scope};
 use crate::tui::app::{App, ReviewItem, Task, run};
 use crate::tui::overlay::{ReviewReply, SendBox, WriteBox};
@@ -15,7 +18,7 @@ impl App {
     pub(crate) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {
         let of_review = action.info().scope == Scope::Pane(Pane::Review);
         if self.session.writing && of_review {
-            self.hint.set("writing …".into());
+            self.hint.set("writing …");
             return Some(Vec::new());
         }
         if let Some(tasks) = self.open_from_review(action) {
@@ -33,7 +36,7 @@ impl App {
             }
             Action::Undo | Action::Redo => self.take_back(action),
             _ if of_review && !self.reviewing() => {
-                self.hint.set("nothing is under review".into());
+                self.hint.set("nothing is under review");
             }
             Action::SelectLines => self.select_lines(),
             Action::Split => self.split_here(),
@@ -64,7 +67,7 @@ impl App {
             return None;
         }
         if self.session.review.files.is_empty() {
-            self.hint.set("there is no hunk to accept or reject".into());
+            self.hint.set("there is no hunk to accept or reject");
             return Some(());
         }
         if is_single(action) {
@@ -80,7 +83,7 @@ impl App {
             (Action::AcceptAll, _) => review.accept_all(),
             (Action::RejectAll, _) => review.decide_all(Decision::Rejected),
             _ => {
-                self.hint.set("the cursor is not in a file".into());
+                self.hint.set("the cursor is not in a file");
                 return Some(());
             }
         };
@@ -112,8 +115,7 @@ impl App {
             let pending = || after().find(|id| self.session.review.decision(*id) == Decision::Pending);
             let next = here.or_else(pending).or_else(|| after().next()).unwrap_or(self.review.cursor);
             self.go_to(next);
-            self.hint.set("this is the hunk: press the key again".into());
-            return;
+            return self.hint.set("this is the hunk: press the key again");
         };
         let selected = self.selected_runs();
         let review = &mut self.session.review;
@@ -144,14 +146,12 @@ impl App {
         let review = &mut self.session.review;
         let changed = review.decide_runs(at, runs, decision);
         if changed == 0 && review.files.get(at.file).is_some_and(|file| file.change != FileChange::Modify) {
-            self.hint.set("a new, deleted or renamed file is accepted or rejected as a whole".into());
-            return;
+            return self.hint.set("a new, deleted or renamed file is accepted or rejected as a whole");
         }
         self.review.anchor = None;
         if review.decision(at) == Decision::Pending || decision == Decision::Pending {
             let lines = if changed == 1 { "line" } else { "lines" };
-            self.hint.set(format!("{changed} {lines} changed; the other lines of the hunk are pending"));
-            return;
+            return self.hint.set(format!("{changed} {lines} changed; the other lines of the hunk are pending"));
         }
         self.go_on(at, 1, true);
     }
@@ -183,8 +183,7 @@ impl App {
             return self.split_selected(id, &runs);
         }
         let Some(id) = self.hunk_here() else {
-            self.hint.set("there is no hunk here to split".into());
-            return;
+            return self.hint.set("there is no hunk here to split");
         };
         let line = match self.review_item() {
             Some(ReviewItem::Line(_, line)) => Some(line),
@@ -205,10 +204,10 @@ impl App {
         let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
         let lines = review.hunk(id).map_or(0, ReviewHunk::line_count);
         self.hint.set(match (whole, lines) {
-            (true, _) => "a new, deleted or renamed file is a single hunk".into(),
-            (false, 0..=1) => "a single line cannot be split".into(),
+            (true, _) => "a new, deleted or renamed file is a single hunk".to_owned(),
+            (false, 0..=1) => "a single line cannot be split".to_owned(),
             (false, _) => {
-                "the hunk has no smaller parts; move the cursor to the line where the second part begins".into()
+                "the hunk has no smaller parts; move the cursor to the line where the second part begins".to_owned()
             }
         });
     }
@@ -231,20 +230,18 @@ impl App {
 
     fn join_here(&mut self) {
         let Some(id) = self.hunk_here() else {
-            self.hint.set("there is no hunk here to join".into());
-            return;
+            return self.hint.set("there is no hunk here to join");
         };
         let review = &mut self.session.review;
         if review.join(id) {
             self.go_to(id);
-            self.hint.set(format!("joined into one hunk; {} undoes it", self.keys.first(Action::Undo)));
-            return;
+            return self.hint.set(format!("joined into one hunk; {} undoes it", self.keys.first(Action::Undo)));
         }
         let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
         self.hint.set(if whole {
-            "a new, deleted or renamed file is a single hunk".into()
+            "a new, deleted or renamed file is a single hunk".to_owned()
         } else {
-            "no hunk follows in this file".into()
+            "no hunk follows in this file".to_owned()
         });
     }
 
@@ -253,8 +250,7 @@ impl App {
         let refused = review.refused.clone();
         let undo = action == Action::Undo;
         let Some(id) = (if undo { review.undo() } else { review.redo() }) else {
-            self.hint.set(if undo { "there is nothing to undo" } else { "there is nothing to redo" }.into());
-            return;
+            return self.hint.set(if undo { "there is nothing to undo" } else { "there is nothing to redo" });
         };
         let back = review.refused.iter().zip(refused.iter().map(Some).chain(std::iter::repeat(None)));
         let back = back.enumerate().find(|(_, (now, before))| Some(*now) != *before).map(|(index, _)| index);
@@ -312,7 +308,7 @@ impl App {
             None => {
                 let (reject, comment) = (self.keys.first(Action::Reject), self.keys.first(Action::Comment));
                 let told = format!("nothing to send: {reject} rejects a hunk, {comment} comments on it");
-                self.say(&told)
+                self.say(told)
             }
         }
     }
@@ -354,6 +350,134 @@ impl App {
         }
         Vec::new()
     }
+}
+
+const DECISION_GUARD_TIME: Duration = Duration::from_millis(300);
+
+/// The time at which a report replaced the hunk under the cursor.
+#[derive(Debug, Default)]
+pub struct DecisionGuard {
+    pub clock: Clock,
+    changed: Option<Duration>,
+}
+
+impl DecisionGuard {
+    fn holds(&self) -> bool {
+        self.changed.is_some_and(|changed| self.clock.passed().saturating_sub(changed) < DECISION_GUARD_TIME)
+    }
+}
+
+/// Identifies a hunk: its path, and its removed and added lines.
+type HunkTexts = (String, (String, String));
+
+impl App {
+    /// The hunk under the cursor, if a key would decide it.
+    pub(crate) fn guarded(&self) -> Option<HunkTexts> {
+        if self.focus != Pane::Review || !self.overlays.is_empty() {
+            return None;
+        }
+        let id = self.review.cursor;
+        let file = self.session.review.files.get(id.file)?;
+        Some((file.path.clone(), file.texts_of(id.hunk)?))
+    }
+
+    /// Starts the guard if a report replaced the hunk under the cursor, which was `before`.
+    pub(crate) fn guard(&mut self, before: Option<&HunkTexts>) {
+        let now = self.guarded();
+        if now.is_some() && now.as_ref() != before {
+            self.review.guard.changed = Some(self.review.guard.clock.passed());
+        }
+    }
+
+    /// Whether a decision comes too soon after the hunk has appeared.
+    pub(super) fn is_guarded(&self, action: Action) -> bool {
+        action.is_decision() && self.review.guard.holds()
+    }
+
+    /// Why an action of the review is unavailable. `None` if it is available or not an action of the review.
+    pub(crate) fn review_why_not(&self, action: Action) -> Option<&'static str> {
+        let review = &self.session.review;
+        let is_of_review = action.is_decision() || opens_from_review(action);
+        if !is_of_review {
+            return None;
+        }
+        if review.is_empty() && (action != Action::SendReview || !self.session.has_feedback()) {
+            // What arrives can be seen already, and looks as if it could be decided.
+            let arrives = self.session.turn.as_ref().is_some_and(|turn| !turn.edits.is_empty());
+            return Some(if arrives { "the answer is still arriving" } else { "nothing is under review" });
+        }
+        if self.session.writing {
+            return Some("a write is under way");
+        }
+        match action {
+            Action::Undo if !review.can_undo() => Some("there is nothing to undo"),
+            Action::Redo if !review.can_redo() => Some("there is nothing to redo"),
+            Action::Write | Action::WriteOther if !review.has_accepted() => Some("nothing is accepted"),
+            Action::WriteOther if self.session.write_preview().commits.is_none() => Some("there is no git repository"),
+            Action::SendReview if !self.session.has_feedback() => {
+                Some("there is no rejected hunk, comment or edit without a place to send")
+            }
+            Action::Reask | Action::Dismiss if self.refused_here().is_none() => {
+                Some("the cursor is not on an edit without a place")
+            }
+            Action::Reask if self.state_here() == Some(EditState::AlreadyApplied) => {
+                Some("the file already has this change")
+            }
+            Action::ReaskAll if review.refused.is_empty() => Some("every edit has a place"),
+            Action::Reask | Action::ReaskAll => self.session.cannot_send(),
+            Action::EditHunk | Action::EditFile | Action::OpenFile | Action::Comment | Action::CommentFile => {
+                self.cannot_open(action)
+            }
+            action if action.is_decision() && review.files.is_empty() => Some("there is no hunk to accept or reject"),
+            action if action.is_decision() && !is_bulk(action) => self.state_here().map(|state| match state {
+                EditState::Conflict => "resolve the conflict first, or put it away",
+                EditState::AlreadyApplied => "the file already has this change; put the edit away",
+                EditState::Incomplete => "this edit is incomplete: place it by hand, ask again, or put it away",
+                _ => "this edit has no place yet: place it by hand, ask again, or put it away",
+            }),
+            _ => None,
+        }
+    }
+
+    fn state_here(&self) -> Option<EditState> {
+        self.session.review.refused.get(self.refused_here()?).map(EditState::of_refused)
+    }
+
+    /// The reason why the item under the cursor cannot be opened or commented on.
+    fn cannot_open(&self, action: Action) -> Option<&'static str> {
+        let file = || self.file_here().and_then(|index| self.session.review.files.get(index));
+        match (action, self.review_item()) {
+            (_, None) => Some("the cursor is not on a hunk"),
+            (Action::EditHunk, Some(ReviewItem::File(_))) => Some("the cursor is on a file; move it to a hunk"),
+            (Action::Comment | Action::CommentFile | Action::EditFile, Some(ReviewItem::Refused(_))) => {
+                Some("the edit has no place in the file yet")
+            }
+            (Action::EditHunk | Action::EditFile, _) if file().is_some_and(is_to_go) => {
+                Some("this change deletes the file")
+            }
+            (Action::OpenFile, _) if file().is_some_and(|file| file.change == FileChange::Create) => {
+                Some("the file is not on disk yet")
+            }
+            _ => None,
+        }
+    }
+}
+
+fn is_to_go(file: &FileReview) -> bool {
+    file.change == FileChange::Delete
+}
+
+fn is_bulk(action: Action) -> bool {
+    matches!(action, Action::AcceptAll | Action::RejectAll)
+}
+
+fn opens_from_review(action: Action) -> bool {
+    use Action::{
+        Comment, CommentFile, Dismiss, EditFile, EditHunk, OpenFile, Reask, ReaskAll, Redo, SendReview, Undo, Write,
+        WriteOther,
+    };
+    let opens = matches!(action, EditHunk | EditFile | OpenFile | Comment | CommentFile | Undo | Redo);
+    opens || matches!(action, SendReview | Reask | ReaskAll | Dismiss | Write | WriteOther)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::tui::app::App;
 use crate::tui::mouse::Hit;
 use crate::tui::theme::Role;
 use crate::tui::view::ViewCache;
-use crate::tui::widget::edit_state;
+use crate::tui::widget::diff_lines::state_role;
 use crate::tui::widget::styled::fill;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,7 +136,7 @@ fn line(app: &App, item: &Item, columns: usize, here: bool) -> Line<'static> {
             } else {
                 format!("{mark} {} {what}", width::clip_start(&path, columns.saturating_sub(what.len() + 5)))
             };
-            spans.push(Span::styled(text, theme.style(edit_state::role(state))));
+            spans.push(Span::styled(text, theme.style(state_role(state))));
         }
     }
     let mut line = fit(spans, columns);

@@ -2,13 +2,11 @@
 //! unplaced edits.
 
 mod actions;
-pub(super) mod availability;
 pub(super) mod edit;
 mod file_list;
 mod file_rows;
 mod navigation;
 mod paint;
-mod refused;
 mod rows;
 mod state;
 mod view;

@@ -70,7 +70,7 @@ impl App {
     fn go_or_say(&mut self, to: Option<Row>, otherwise: &str) {
         match to {
             Some(row) => self.go_to_row(row),
-            None => self.hint.set(otherwise.to_owned()),
+            None => self.hint.set(otherwise),
         }
     }
 
@@ -302,8 +302,7 @@ impl App {
         self.lay_out_review(None);
         let rows = &self.review.rows;
         let Some(id) = self.hunk_here() else {
-            self.hint.set("lines can be selected in a hunk only".into());
-            return;
+            return self.hint.set("lines can be selected in a hunk only");
         };
         let is_line = |row: Row| matches!(row, Row::Changed { id: own, .. } if own == id);
         let at = self.review.number();
@@ -313,8 +312,7 @@ impl App {
         let after = || rows.from(at).take_while(|(_, row)| row.hunk() == Some(id)).find_map(own);
         let before = || (0..at).rev().filter_map(|number| Some((number, rows.get(number)?))).find_map(own);
         let Some(number) = here.or_else(after).or_else(before).filter(|_| rows.get(at).is_some()) else {
-            self.hint.set(format!("the hunk is folded; {} opens it", self.keys.first(Action::OpenHere)));
-            return;
+            return self.hint.set(format!("the hunk is folded; {} opens it", self.keys.first(Action::OpenHere)));
         };
         self.review.stand(number, true);
         self.review.anchor = self.review.rows.get(number);

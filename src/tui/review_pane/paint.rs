@@ -18,9 +18,8 @@ use crate::tui::app::App;
 use crate::tui::coloring::{Colors, Language, style_of};
 use crate::tui::theme::Role;
 use crate::tui::view::ViewCache;
-use crate::tui::widget::diff_lines::{DiffLine, Sign, beside};
+use crate::tui::widget::diff_lines::{self, DiffLine, Sign, beside, state_role};
 use crate::tui::widget::styled::{clipped, fill, matches};
-use crate::tui::widget::{diff_lines, edit_state};
 
 /// The changed words of each removed and each added line of a hunk.
 #[derive(Debug, Default)]
@@ -239,7 +238,7 @@ impl<'a> RowPainter<'a> {
         let path = if outcome.path.is_empty() { "(no file name)" } else { &outcome.path };
         let state = EditState::of_refused(outcome);
         let text = format!("{} {}: {}", state.mark(), state.label(), sanitize::visible_line(path));
-        clipped(&text, self.room(), self.style(edit_state::role(state)))
+        clipped(&text, self.room(), self.style(state_role(state)))
     }
 
     fn refused_text(&self, index: usize, line: usize) -> Vec<Line<'static>> {

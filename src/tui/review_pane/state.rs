@@ -7,7 +7,7 @@ use std::ops::Range;
 use ratatui::layout::Rect;
 use rhumb_edit::review::{Decision, FileReview, HunkId, Review, ReviewHunk};
 
-use super::availability::DecisionGuard;
+use super::actions::DecisionGuard;
 use super::file_rows::{HunkPlan, Plan};
 use super::rows::{Row, Rows, View};
 use super::view::Search;

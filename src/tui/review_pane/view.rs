@@ -32,13 +32,13 @@ impl App {
                 self.review.choice.sides = Some(sides);
                 self.lay_out_review(None);
                 if self.review.rows.view().sides != sides {
-                    self.hint.set("the pane is too narrow for side by side".into());
+                    self.hint.set("the pane is too narrow for side by side");
                 }
             }
             Action::ToggleWords => {
                 let words = !self.review.choice.words.unwrap_or(self.display.diff_words);
                 self.review.choice.words = Some(words);
-                self.hint.set(if words { "changed words are marked" } else { "changed words are not marked" }.into());
+                self.hint.set(if words { "changed words are marked" } else { "changed words are not marked" });
             }
             Action::ToggleTree => {
                 let inside = !self.review.in_tree;
@@ -125,7 +125,7 @@ impl App {
             let fold = !ids.iter().all(|id| folded(*id));
             self.review.fold(review, &ids, fold);
         } else {
-            self.hint.set("there is no hunk here to fold".into());
+            self.hint.set("there is no hunk here to fold");
         }
     }
 
@@ -133,8 +133,7 @@ impl App {
         let review = &self.session.review;
         let ids: Vec<HunkId> = review.ids().filter(|id| review.decision(*id) != Decision::Pending).collect();
         if ids.is_empty() {
-            self.hint.set("nothing is decided yet".into());
-            return;
+            return self.hint.set("nothing is decided yet");
         }
         let fold = !ids.iter().all(|id| self.review.is_folded(review, *id, self.display.fold_decided));
         self.review.fold(review, &ids, fold);
@@ -153,18 +152,15 @@ impl App {
             row => match row.hunk() {
                 Some(id) => (id, [by, by]),
                 None => {
-                    self.hint.set("there is no hunk here".into());
-                    return;
+                    return self.hint.set("there is no hunk here");
                 }
             },
         };
         if self.review.is_folded(review, id, self.display.fold_decided) {
-            self.hint.set(format!("the hunk is folded; {} opens it", self.keys.first(Action::OpenHere)));
-            return;
+            return self.hint.set(format!("the hunk is folded; {} opens it", self.keys.first(Action::OpenHere)));
         }
         if by < 0 && self.review.widened(review, id) == (0, 0) {
-            self.hint.set("the usual number of context lines is shown".into());
-            return;
+            return self.hint.set("the usual number of context lines is shown");
         }
         self.review.widen(review, id, sides);
     }
@@ -238,12 +234,10 @@ impl App {
     fn next_review_match(&mut self, forward: bool) {
         let search = &self.review.search;
         if !search.is_on() {
-            self.hint.set(format!("no search is active; {} starts one", self.keys.first(Action::Search)));
-            return;
+            return self.hint.set(format!("no search is active; {} starts one", self.keys.first(Action::Search)));
         }
         if search.found.is_empty() {
-            self.hint.set(format!("{} was not found in the review", search.wanted));
-            return;
+            return self.hint.set(format!("{} was not found in the review", search.wanted));
         }
         let (from, count) = (self.review.number(), search.found.len());
         // From the place of a match, the next is the next in the list, even if both lie in one fold.

@@ -2,7 +2,6 @@
 
 pub(super) mod completion;
 pub(super) mod diff_lines;
-pub(super) mod edit_state;
 pub(super) mod file_preview;
 pub(super) mod input;
 pub(super) mod list_window;
