@@ -1,16 +1,16 @@
 //! The state of the app between two frames: the session, the components, the focus and the overlays.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ratatui::layout::Rect;
 use rhumb_edit::review::HunkId;
-use rhumb_session::{ClipboardText, Connection, Effect, Entry, Notice, Session, SessionStart, SurveyState};
+use rhumb_session::{ClipboardText, Connection, Effect, Entry, Session, SessionStart, SurveyState};
 
 use super::action::{Action, KeyMap, KeySequence, Pane, Scope};
 use super::attention::Attention;
 use super::chat_pane::ChatPane;
-use super::composer::{Completion, Composer, InputHistory};
+use super::composer::{Completion, Composer};
 use super::context_pane::ContextPane;
 use super::hints::{Hint, Uptime};
 use super::layout_state::LayoutState;
@@ -86,13 +86,10 @@ pub struct App {
     /// The composer of the next message.
     pub composer: Composer,
     pub(super) completion: Completion,
-    pub(super) history: InputHistory,
     /// The pane with the focus.
     pub focus: Pane,
     /// The overlays above the panes. The top one receives the keys.
     pub overlays: OverlayStack,
-    /// Notices that wait until no overlay is open.
-    pub(super) waiting_notices: VecDeque<Notice>,
     /// The chat pane.
     pub chat: ChatPane,
     /// The map pane.
@@ -105,7 +102,6 @@ pub struct App {
     pub themes: ThemeManager,
     /// The display settings and the key bindings.
     pub display: DisplaySettings,
-    pub(super) changed_settings: BTreeMap<String, String>,
     /// The keys of every action.
     pub keys: KeyMap,
     pub(super) sequence: KeySequence,
@@ -123,7 +119,7 @@ pub struct App {
     pub(super) attention: Attention,
 }
 
-/// The repository and the terminal in which the app runs.
+/// The repository and the terminal in which the app runs, and the settings that were changed in it.
 #[derive(Debug, Default)]
 pub struct Environment {
     /// The root of the repository, as shown in the status line.
@@ -132,6 +128,8 @@ pub struct Environment {
     pub folder: PathBuf,
     /// Name and value of each known property of the terminal.
     pub terminal: Vec<(String, String)>,
+    /// The new value of each setting that was changed for this session, as TOML.
+    pub changed_settings: BTreeMap<String, String>,
 }
 
 impl App {
@@ -145,17 +143,14 @@ impl App {
             session,
             composer: Composer::new(&theme),
             completion: Completion::default(),
-            history: InputHistory::default(),
             focus: Pane::Chat,
             overlays: OverlayStack::default(),
-            waiting_notices: VecDeque::new(),
             chat: ChatPane::default(),
             map: MapPane::default(),
             context: ContextPane::default(),
             review: ReviewPane::default(),
             themes: ThemeManager::new(theme),
             display: DisplaySettings::default(),
-            changed_settings: BTreeMap::new(),
             keys: KeyMap::default(),
             sequence: KeySequence::default(),
             previews: Previews::default(),

@@ -562,10 +562,6 @@ impl App {
         match action {
             Action::Down => self.step_in_context(1),
             Action::Up => self.step_in_context(-1),
-            Action::PageDown => self.context.window.page_down(),
-            Action::PageUp => self.context.window.page_up(),
-            Action::Top => self.context.window.first(),
-            Action::Bottom => self.context.window.last(),
             Action::ContextDrop | Action::ContextReadOnly => return Some(self.change_file(action)),
             Action::ContextEdit => {
                 let passage = self.context_passage().map(|passage| &passage.place);
@@ -580,10 +576,10 @@ impl App {
                 return Some(self.show_locations(self.passage_places()));
             }
             Action::ContextView => self.view_prompt_at(self.context_place()),
-            _ => return None,
-        }
-        if self.context.window.selected() == Some(0) && action == Action::Top && self.context_place().is_none() {
-            self.context.window.step(1);
+            _ if !self.context.window.act(action) => return None,
+            // The first row may be a heading.
+            Action::Top if self.context_place().is_none() => self.context.window.step(1),
+            _ => {}
         }
         Some(Vec::new())
     }

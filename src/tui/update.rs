@@ -92,7 +92,7 @@ impl App {
 
     /// Reports that a text was copied. `native` means that the system's clipboard took it.
     pub fn copied(&mut self, native: bool, clip: &ClipboardText) {
-        self.history.note_copied(&clip.text);
+        self.composer.history.note_copied(&clip.text);
         self.session.tell(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
         if !native {
             let text = format!("It was copied through the terminal (OSC 52, {} kB).", clip.text.len().div_ceil(1_000));
@@ -253,7 +253,7 @@ impl App {
     pub(super) fn overlay_reply(&mut self, reply: Reply) -> Vec<Task> {
         if let Reply::Run(name) = &reply {
             let word = name.split(' ').next().unwrap_or(name).to_owned();
-            self.history.note_run(&word);
+            self.composer.history.note_run(&word);
             if self.ask_arguments(name) {
                 return Vec::new();
             }
@@ -537,7 +537,7 @@ mod tests {
         press(&mut app, "Esc");
         assert!(app.overlays.is_top::<Menu>());
         press(&mut app, "Esc");
-        assert!(app.overlays.is_empty() && app.waiting_notices.is_empty(), "they are offered once");
+        assert!(app.overlays.is_empty() && app.overlays.waiting.is_empty(), "they are offered once");
     }
 
     #[test]

@@ -193,7 +193,7 @@ impl InputHistory {
 impl App {
     /// Whether Up and Down recall earlier inputs: the composer is empty, or holds an unchanged earlier input.
     pub(crate) fn recalls(&self, key: &str) -> bool {
-        let is_unchanged = || self.history.at.as_ref().is_some_and(|(_, text)| *text == self.composer.text());
+        let is_unchanged = || self.composer.history.at.as_ref().is_some_and(|(_, text)| *text == self.composer.text());
         let is_history = !self.session.keeping.inputs.is_empty();
         matches!(key, "Up" | "Down") && is_history && (self.composer.is_empty() || is_unchanged())
     }
@@ -202,7 +202,7 @@ impl App {
     pub(crate) fn recall(&mut self, back: bool) -> Vec<Task> {
         let text = self.composer.text();
         let inputs = &self.session.keeping.inputs;
-        let at = self.history.at.take().filter(|(at, shown)| *shown == text && *at < inputs.len()).map(|(at, _)| at);
+        let at = self.composer.history.at.take().filter(|(at, shown)| *shown == text && *at < inputs.len()).map(|(at, _)| at);
         let to = match (at, back) {
             (None, true) => inputs.len().checked_sub(1),
             (Some(at), true) => Some(at.saturating_sub(1)),
@@ -210,15 +210,15 @@ impl App {
             (None, false) => None,
         };
         if at.is_none() {
-            self.history.before = text;
+            self.composer.history.before = text;
         }
         let Some(to) = to else { return Vec::new() };
         let recalled = inputs.get(to).cloned();
-        let shown = recalled.clone().unwrap_or_else(|| std::mem::take(&mut self.history.before));
+        let shown = recalled.clone().unwrap_or_else(|| std::mem::take(&mut self.composer.history.before));
         self.completion.suppress();
         let tasks = self.typed(|app| app.composer.set(&shown));
         // As it is in the composer, which may have made a control character visible.
-        self.history.at = recalled.map(|_| (to, self.composer.text()));
+        self.composer.history.at = recalled.map(|_| (to, self.composer.text()));
         tasks
     }
 

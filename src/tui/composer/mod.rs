@@ -45,6 +45,7 @@ pub struct Composer {
     vi: Option<Vi>,
     /// The placeholder.
     invitation: String,
+    pub(in crate::tui) history: InputHistory,
 }
 
 /// The placeholder of an empty composer; `help` is the key of the help.
@@ -61,6 +62,7 @@ impl Composer {
             selected: selected(theme),
             chips: Vec::new(),
             vi: None,
+            history: InputHistory::default(),
             invitation: invitation("F1"),
         };
         composer.reset(Vec::new());

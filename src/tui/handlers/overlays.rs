@@ -236,13 +236,13 @@ impl App {
         let mut tasks = Vec::new();
         loop {
             for notice in self.session.take_notices() {
-                self.waiting_notices.retain(|other| !notice.replaces(other));
-                self.waiting_notices.push_back(notice);
+                self.overlays.waiting.retain(|other| !notice.replaces(other));
+                self.overlays.waiting.push_back(notice);
             }
-            for notice in std::mem::take(&mut self.waiting_notices) {
+            for notice in std::mem::take(&mut self.overlays.waiting) {
                 match self.show_notice(notice) {
                     Ok(more) => tasks.extend(more),
-                    Err(notice) => self.waiting_notices.push_back(notice),
+                    Err(notice) => self.overlays.waiting.push_back(notice),
                 }
             }
             // A command that was run may have given notices of its own.
@@ -264,7 +264,7 @@ impl App {
             Notice::PastedText(text) => {
                 // A text that was copied in the app is not a reply.
                 if let Some(place) = self.overlays.top_as_mut::<PasteBox>()
-                    && !self.history.has_copied(&text)
+                    && !self.composer.history.has_copied(&text)
                 {
                     place.fill(&text);
                 }

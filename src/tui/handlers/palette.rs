@@ -64,7 +64,7 @@ impl App {
         let typed = self.session.keeping.inputs.iter().rev().filter(|text| text.starts_with('/'));
         let typed = typed.filter_map(|text| text.split_whitespace().next()).map(str::to_owned);
         let mut names: Vec<String> = Vec::new();
-        for name in self.history.recent().iter().rev().cloned().chain(typed) {
+        for name in self.composer.history.recent().iter().rev().cloned().chain(typed) {
             if names.len() == MAX_RECENT {
                 break;
             }
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn what_was_run_lately_stands_first_and_what_cannot_be_done_never_does() {
         let mut app = app();
-        ["accept", "focus-map"].iter().for_each(|name| app.history.note_run(name));
+        ["accept", "focus-map"].iter().for_each(|name| app.composer.history.note_run(name));
         app.session.remember_input("/cost");
         app.session.remember_input("/tokens now");
         typed(&mut app, "Alt-x");

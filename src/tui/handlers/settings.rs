@@ -16,7 +16,7 @@ impl App {
     /// Opens the settings. Changes of this session replace their values.
     pub(crate) fn show_settings(&mut self, mut rows: Vec<SettingRow>, query: &str) {
         for row in &mut rows {
-            if let Some(value) = self.changed_settings.get(&row.name) {
+            if let Some(value) = self.environment.changed_settings.get(&row.name) {
                 (row.value, row.origin) = (value.clone(), THIS_SESSION.to_owned());
             }
         }
@@ -68,7 +68,7 @@ impl App {
             self.confirm_keeping(row, value, "It counts from the next start on.");
             return Vec::new();
         };
-        self.changed_settings.insert(row.name.clone(), value.to_owned());
+        self.environment.changed_settings.insert(row.name.clone(), value.to_owned());
         if let Some(list) = self.overlays.top_as_mut::<SettingsList>() {
             list.change(&row.name, value, THIS_SESSION);
         }
@@ -126,7 +126,7 @@ impl App {
     /// Saves or removes a setting, and applies it if possible.
     pub(crate) fn keep_setting(&mut self, name: String, value: Option<String>) -> Vec<Task> {
         let mut tasks = value.as_ref().and_then(|value| self.apply_setting(&name, value)).unwrap_or_default();
-        self.changed_settings.remove(&name);
+        self.environment.changed_settings.remove(&name);
         if let Some(list) = self.overlays.top_as_mut::<SettingsList>()
             && let Some(row) = list.row(&name).cloned()
         {

@@ -97,9 +97,6 @@ impl App {
             return Some(Vec::new());
         }
         match action {
-            Action::Down => self.step_in_map(1),
-            Action::Up => self.step_in_map(-1),
-            Action::PageDown | Action::PageUp | Action::Top | Action::Bottom => self.page_in_map(action),
             Action::Expand => return Some(self.expand()),
             Action::Collapse => self.close_file(),
             Action::MapFilter => self.map.open_filter(),
@@ -116,33 +113,10 @@ impl App {
             Action::MapMore => return Some(self.change_budget(|budget| budget.saturating_add(MAP_BUDGET_STEP))),
             Action::MapLess => return Some(self.change_budget(|budget| budget.saturating_sub(MAP_BUDGET_STEP))),
             Action::Escape if self.map.filter.is_some() => self.map.close_filter(),
-            _ => return None,
+            _ if !self.map.move_cursor(action) => return None,
+            _ => {}
         }
         Some(Vec::new())
-    }
-
-    fn step_in_map(&mut self, by: isize) {
-        match &mut self.map.text {
-            Some(text) => text.window.step(by),
-            None => self.map.step(by),
-        }
-    }
-
-    fn page_in_map(&mut self, action: Action) {
-        let window = match &mut self.map.text {
-            Some(text) => &mut text.window,
-            None => &mut self.map.window,
-        };
-        match action {
-            Action::PageDown => window.page_down(),
-            Action::PageUp => window.page_up(),
-            Action::Top => window.first(),
-            _ => window.last(),
-        }
-        if self.map.text.is_none() {
-            // Not onto a line that only divides.
-            self.map.step(0);
-        }
     }
 
     /// Stops reading the repository.
@@ -153,18 +127,12 @@ impl App {
     /// Handles a click on a row. A double click opens it.
     pub fn click_in_map(&mut self, row: usize, double: bool) -> Vec<Task> {
         self.focus = Pane::Map;
-        match &mut self.map.text {
-            Some(text) => text.window.select(row),
-            None => self.map.window.select(row),
-        }
+        self.map.shown_window().select(row);
         if double { self.act_on_map(Action::Expand).unwrap_or_default() } else { Vec::new() }
     }
 
     pub(in crate::tui) fn wheel_in_map(&mut self, by: isize) {
-        match &mut self.map.text {
-            Some(text) => text.window.scroll(by),
-            None => self.map.window.scroll(by),
-        }
+        self.map.shown_window().scroll(by);
     }
 
     /// Opens or closes a file; shows the definition of a symbol.
@@ -273,10 +241,10 @@ impl App {
             ("Esc", _) => self.map.close_filter(),
             ("Enter", _) if filter.input.text().trim().is_empty() => self.map.close_filter(),
             ("Enter" | "Tab", _) => filter.typing = false,
-            ("Up" | "Ctrl-p", _) => self.map.step(-1),
-            ("Down" | "Ctrl-n", _) => self.map.step(1),
-            ("PageUp", _) => self.map.window.page_up(),
-            ("PageDown", _) => self.map.window.page_down(),
+            ("Up" | "Ctrl-p", _) => drop(self.map.move_cursor(Action::Up)),
+            ("Down" | "Ctrl-n", _) => drop(self.map.move_cursor(Action::Down)),
+            ("PageUp", _) => drop(self.map.move_cursor(Action::PageUp)),
+            ("PageDown", _) => drop(self.map.move_cursor(Action::PageDown)),
             (_, KeyCode::Backspace) if filter.input.text().is_empty() => self.map.close_filter(),
             _ => drop(filter.input.key(key)),
         }

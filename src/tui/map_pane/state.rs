@@ -7,6 +7,7 @@ use rhumb_index::repo_map::{MapMatches, MatchedFile, RepoMap};
 
 use super::outline::MapText;
 use super::rows::{MapRow, MapRows, Shape};
+use crate::tui::action::Action;
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::list_window::ListWindow;
 
@@ -218,15 +219,21 @@ impl MapPane {
         self.note_anchor(Some(map));
     }
 
-    /// Moves the cursor of the list; skips rules.
-    pub fn step(&mut self, by: isize) {
-        self.window.step(by);
-        if matches!(self.row(), Some(MapRow::Rule(_))) {
-            self.window.step(by.signum());
+    /// The window of the visible list or text.
+    pub(super) fn shown_window(&mut self) -> &mut ListWindow {
+        self.text.as_mut().map_or(&mut self.window, |text| &mut text.window)
+    }
+
+    /// Moves the cursor; skips rules. Returns false for any other action.
+    pub fn move_cursor(&mut self, action: Action) -> bool {
+        let moves = self.shown_window().act(action);
+        let by = if matches!(action, Action::Up | Action::PageUp | Action::Bottom) { -1 } else { 1 };
+        for by in [by, -by] {
+            if moves && self.text.is_none() && matches!(self.row(), Some(MapRow::Rule(_))) {
+                self.window.step(by);
+            }
         }
-        if matches!(self.row(), Some(MapRow::Rule(_))) {
-            self.window.step(-by.signum());
-        }
+        moves
     }
 }
 

@@ -14,6 +14,7 @@ mod sections;
 mod viewer;
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::fmt::Debug;
 
 use crossterm::event::KeyEvent;
@@ -22,7 +23,7 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, BorderType, Clear};
 use rhumb_llm::models::Api;
-use rhumb_session::{ClipboardText, ModelUse, NewKey, Session, SettingRow};
+use rhumb_session::{ClipboardText, ModelUse, NewKey, Notice, Session, SettingRow};
 
 use super::action::Action;
 use super::coloring::Coloring;
@@ -96,6 +97,8 @@ pub struct OverlayStack {
     open: Vec<Box<dyn Overlay>>,
     /// The earlier session whose end is being read for a preview.
     previewed_session: Option<i64>,
+    /// Notices that wait until no overlay is open.
+    pub(in crate::tui) waiting: VecDeque<Notice>,
 }
 
 impl OverlayStack {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::tui::action::Action;
+
 /// A window of `height` items over a list of `len`, holding the selected item in view. Positions are 0-based; an empty
 /// list has selection 0, which is then no item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -89,6 +91,20 @@ impl ListWindow {
 
     pub fn last(&mut self) {
         self.select(usize::MAX);
+    }
+
+    /// Moves the selection by an action of lists. Returns false for any other action.
+    pub fn act(&mut self, action: Action) -> bool {
+        match action {
+            Action::Down => self.step(1),
+            Action::Up => self.step(-1),
+            Action::PageDown => self.page_down(),
+            Action::PageUp => self.page_up(),
+            Action::Top => self.first(),
+            Action::Bottom => self.last(),
+            _ => return false,
+        }
+        true
     }
 
     /// Scrolls the window. The selection stays inside of it.
