@@ -187,9 +187,7 @@ impl App {
         self.settle_map();
         self.note_command();
     }
-}
 
-impl App {
     /// Lays the panes and the top overlay out for a screen. To be called before each [`super::view::draw`].
     pub fn lay_out(&mut self, screen: Rect) {
         let areas = layout::places(screen, &self.layout_request());

@@ -67,9 +67,7 @@ impl App {
             (false, hunks) => format!("rhumb: {hunks} hunks wait for your decision"),
         })
     }
-}
 
-impl App {
     pub(crate) fn window_title(&self) -> String {
         let pending = self.session.review.counts().pending;
         let asks = self.session.questions().first().is_some_and(|question| !question.subject.is_offer());

@@ -21,7 +21,7 @@ use super::overlay::{Place, SectionView};
 use super::theme::Role;
 use super::view::{ViewCache, pane_block, under_cursor};
 use super::widget::meter;
-use super::widget::styled::{cells, clipped};
+use super::widget::styled::{cells, clipped, spread};
 use crate::tui::widget::list_window::ListWindow;
 
 /// Columns of the gauge of one part.
@@ -208,14 +208,9 @@ fn kind_line(app: &App, (kind, count, tokens): (&str, usize, usize), prompt: &Pr
     let count = if count > 1 { format!(" · {count}") } else { String::new() };
     let tokens_text = format!(" {:>5}", meter::tokens(tokens as u64));
     let share = format!("{:>3.0} %", tokens as f64 * 100.0 / prompt.tokens.max(1) as f64);
-    let used = width::columns(kind) + width::columns(&count) + width::columns(&share) + width::columns(&tokens_text);
-    Line::from(vec![
-        Span::styled(kind.to_owned(), theme.style(Role::Title)),
-        Span::styled(count, theme.style(Role::Muted)),
-        Span::raw(" ".repeat(usize::from(columns).saturating_sub(used))),
-        Span::styled(share, theme.style(Role::Muted)),
-        Span::styled(tokens_text, theme.style(Role::Title)),
-    ])
+    let (title, muted) = (theme.style(Role::Title), theme.style(Role::Muted));
+    let left = vec![Span::styled(kind.to_owned(), title), Span::styled(count, muted)];
+    spread(left, vec![Span::styled(share, muted), Span::styled(tokens_text, title)], usize::from(columns))
 }
 
 fn part_line(app: &App, (place, part): (usize, &Chunk), prompt: &Prompt, to_go: bool, columns: u16) -> Line<'static> {
@@ -256,14 +251,8 @@ fn part_line(app: &App, (place, part): (usize, &Chunk), prompt: &Prompt, to_go: 
     };
     let keys = keys_note(&secrets);
     let title = if width::columns(&title) + width::columns(&keys) <= room { title + &keys } else { title };
-    let pad = room.saturating_sub(width::columns(&title));
-    let mut line = Line::from(vec![
-        Span::styled(mark, theme.style(if to_go || !secrets.is_empty() { role } else { Role::Accent })),
-        Span::styled(title, theme.style(role)),
-        Span::raw(" ".repeat(pad + 1)),
-    ]);
-    line.spans.extend(weight);
-    line
+    let mark = Span::styled(mark, theme.style(if to_go || !secrets.is_empty() { role } else { Role::Accent }));
+    spread(vec![mark, Span::styled(title, theme.style(role))], weight.to_vec(), usize::from(columns).saturating_sub(1))
 }
 
 /// The number of keys in a chunk, and whether they are masked.
@@ -287,14 +276,12 @@ fn passage_line(app: &App, passage: &SentPassage, prompt: &Prompt, columns: u16)
     let free = room.saturating_sub(width::columns(&place));
     let symbol = format!("  {}", sanitize::visible_line(symbol));
     let symbol = if width::columns(&symbol) <= free { symbol } else { String::new() };
-    let mut line = Line::from(vec![
+    let left = vec![
         Span::raw("    "),
         Span::styled(place, theme.style(Role::Text)),
-        Span::raw(" ".repeat(free - width::columns(&symbol) + 1)),
-    ]);
-    line.spans.insert(2, Span::styled(symbol, theme.style(Role::Muted)));
-    line.spans.extend(weight);
-    line
+        Span::styled(symbol, theme.style(Role::Muted)),
+    ];
+    spread(left, weight.to_vec(), usize::from(columns).saturating_sub(1))
 }
 
 /// The gauge and the tokens of a part, at the right of its row.

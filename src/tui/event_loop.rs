@@ -55,7 +55,7 @@ pub struct AppExit {
 /// # Errors
 ///
 /// There is no terminal, or it was closed.
-pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Response>) -> Host) -> io::Result<AppExit> {
+pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<Response>) -> Host) -> io::Result<AppExit> {
     // Before the terminal is initialized: a signal in between would end the program without restoring it.
     let mut signals = Signals::listen()?;
     let _ = terminal::mouse(start.display.mouse);
@@ -64,8 +64,8 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Response>) 
     // Dropped after the other end of the channel: commands that are being stopped must not wait for a reader.
     let mut commands = Commands(None);
     let (reports, mut incoming) = mpsc::channel(256);
-    let runner = make_runner(reports);
-    commands.0 = Some(runner.clone());
+    let host = make_host(reports);
+    commands.0 = Some(host.clone());
     let (mut app, tasks) = begin(&start);
     let mut cache = ViewCache::default();
     terminal::title(&app.window_title());
@@ -76,7 +76,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Response>) 
     let mut event_loop = EventLoop {
         app,
         cache,
-        runner,
+        host,
         colored: mpsc::unbounded_channel(),
         ranked: mpsc::unbounded_channel(),
         copied: mpsc::unbounded_channel(),
@@ -195,7 +195,7 @@ type Channel<T> = (mpsc::UnboundedSender<T>, mpsc::UnboundedReceiver<T>);
 struct EventLoop {
     app: App,
     cache: ViewCache,
-    runner: Host,
+    host: Host,
     colored: Channel<Colored>,
     ranked: Channel<Ranked>,
     /// Whether the system's clipboard took a text, and the text.
@@ -218,8 +218,8 @@ struct Commands(Option<Host>);
 
 impl Drop for Commands {
     fn drop(&mut self) {
-        if let Some(runner) = &self.0 {
-            runner.end_commands();
+        if let Some(host) = &self.0 {
+            host.end_commands();
         }
     }
 }
@@ -307,13 +307,13 @@ impl EventLoop {
     fn perform(&mut self, tasks: Vec<Task>, screen: &mut Screen) -> io::Result<Option<u8>> {
         for task in tasks {
             match task {
-                Task::Run(effect) => self.runner.execute(effect),
+                Task::Run(effect) => self.host.execute(effect),
                 Task::Copy(clip) => {
                     terminal::copy_by_escape(&clip.text);
                     let told = self.copied.0.clone();
                     tokio::task::spawn_blocking(move || told.send((terminal::copy_natively(&clip.text), clip)));
                 }
-                Task::Notify(text) if self.by_command => self.runner.execute(Effect::Notify(text)),
+                Task::Notify(text) if self.by_command => self.host.execute(Effect::Notify(text)),
                 Task::Notify(text) => attention::by_terminal(self.notify, &text),
                 Task::ReadThemes => {
                     let (folder, told) = (self.themes_folder.clone(), self.themes.0.clone());
@@ -329,9 +329,7 @@ impl EventLoop {
         }
         Ok(None)
     }
-}
 
-impl EventLoop {
     /// Saves the layout if it has changed. An error is ignored, since only the layout would be lost.
     fn save_layout(&mut self) {
         if let (Some(arrangement), Some(file)) = (self.app.layout.take_changes(), &self.layout_file) {
@@ -345,13 +343,13 @@ impl EventLoop {
             tokio::task::spawn_blocking(move || file.write(&arrangement));
         }
         let order = self.app.session.kept_changes();
-        order.into_iter().for_each(|order| self.runner.execute(Effect::Persist(order)));
+        order.into_iter().for_each(|order| self.host.execute(Effect::Persist(order)));
     }
 
     /// Saves pending changes and waits for the result. Returns false after a timeout.
     async fn finish_saving(&mut self, incoming: &mut mpsc::Receiver<Response>) -> bool {
         self.keep();
-        let runner = self.runner.clone();
+        let host = self.host.clone();
         let session = &mut self.app.session;
         // Other reports are discarded, but they must be received, so that no sender blocks.
         let mut note = |report: Response| {
@@ -360,7 +358,7 @@ impl EventLoop {
             }
         };
         let kept = async {
-            let finished = runner.finish_keeping();
+            let finished = host.finish_keeping();
             tokio::pin!(finished);
             loop {
                 tokio::select! {
@@ -382,7 +380,7 @@ impl EventLoop {
             return Ok(());
         }
         // A commit that waits for its message is made without it.
-        self.runner.execute(Effect::Git(GitEffect::Hurry));
+        self.host.execute(Effect::Git(GitEffect::Hurry));
         self.app.hint.set("finishing the write …");
         // An error of the terminal is ignored: the files are more important.
         let _ = self.draw(screen);
@@ -392,7 +390,7 @@ impl EventLoop {
             {
                 self.app.report(report);
                 // A commit may have begun to wait meanwhile.
-                self.runner.execute(Effect::Git(GitEffect::Hurry));
+                self.host.execute(Effect::Git(GitEffect::Hurry));
             }
         };
         let _ = tokio::time::timeout(WRITE_TIMEOUT, finished).await;
@@ -402,9 +400,7 @@ impl EventLoop {
     fn is_writing(&self) -> bool {
         self.app.session.writing || self.app.session.commits.pending > 0
     }
-}
 
-impl EventLoop {
     /// Runs the external editor, which has the terminal meanwhile. Returns an exit code if a signal ends the app.
     async fn edit(
         &mut self,
@@ -460,7 +456,7 @@ impl EventLoop {
                 Some(report) = incoming.recv() => {
                     for task in self.app.report(report) {
                         match task {
-                            Task::Run(effect) => self.runner.execute(effect),
+                            Task::Run(effect) => self.host.execute(effect),
                             task => later.push(task),
                         }
                     }

@@ -288,9 +288,7 @@ impl App {
         }
         Vec::new()
     }
-}
 
-impl App {
     /// Handles a click on a pane where no row was noted.
     fn click_in_pane(&mut self, pane: Pane, area: Rect, (column, row): (u16, u16), double: bool) -> Vec<Task> {
         let had_focus = self.focus == pane;

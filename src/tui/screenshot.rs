@@ -70,13 +70,13 @@ pub async fn screenshot(
     start: Start,
     scene: Scene,
     (width, height): (u16, u16),
-    make_runner: impl FnOnce(mpsc::Sender<Response>) -> Host,
+    make_host: impl FnOnce(mpsc::Sender<Response>) -> Host,
 ) -> io::Result<String> {
     let (reports, mut incoming) = mpsc::channel(256);
-    let runner = make_runner(reports);
+    let host = make_host(reports);
     let (app, tasks) = begin(&start);
     let terminal = Terminal::new(TestBackend::new(width, height)).map_err(io::Error::other)?;
-    let mut offscreen = OffscreenApp { app, cache: ViewCache::default(), terminal, runner };
+    let mut offscreen = OffscreenApp { app, cache: ViewCache::default(), terminal, host };
     offscreen.perform(tasks);
     offscreen.settle(&mut incoming).await?;
     for name in scene.keys() {
@@ -92,7 +92,7 @@ struct OffscreenApp {
     app: App,
     cache: ViewCache,
     terminal: Terminal<TestBackend>,
-    runner: Host,
+    host: Host,
 }
 
 impl OffscreenApp {
@@ -100,7 +100,7 @@ impl OffscreenApp {
     fn perform(&self, tasks: Vec<Task>) {
         for task in tasks {
             if let Task::Run(effect) = task {
-                self.runner.execute(effect);
+                self.host.execute(effect);
             }
         }
     }

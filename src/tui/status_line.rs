@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Span;
 use ratatui::widgets::Paragraph;
 use rhumb_llm::models::Dollars;
 use rhumb_session::context::Mode;
@@ -16,6 +16,7 @@ use super::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use super::app::App;
 use super::theme::Role;
 use super::widget::meter;
+use super::widget::styled::spread;
 
 /// What turns while something is under way, a step with each tick.
 const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
@@ -58,8 +59,8 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let hint = sanitize::visible_line(&app.hint.text());
     // A word about the last key matters more than what stands here all the time.
     let limit = if hint.is_empty() { limit } else { limit.min(columns.saturating_sub(width::columns(&hint) + 2)) };
-    let parts = fitting(parts(app), limit);
-    let mut left: Vec<Span<'_>> =
+    let parts = fit(parts(app), limit);
+    let left: Vec<Span<'static>> =
         parts.into_iter().map(|part| Span::styled(format!(" {} ", part.text), theme.style(part.role))).collect();
     let used: usize = left.iter().map(Span::width).sum();
     let room = columns.saturating_sub(used + 1);
@@ -68,14 +69,12 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     } else {
         vec![Span::styled(width::clip(&hint, room).into_owned(), theme.style(Role::Warning))]
     };
-    let pad = room.saturating_sub(right.iter().map(Span::width).sum());
-    left.push(Span::raw(" ".repeat(pad)));
-    left.extend(right);
-    frame.render_widget(Paragraph::new(Line::from(left)).style(theme.style(Role::Status)), area);
+    let line = spread(left, right, columns.saturating_sub(1));
+    frame.render_widget(Paragraph::new(line).style(theme.style(Role::Status)), area);
 }
 
 /// Shortens and omits the parts with the lowest weights until the others fit.
-fn fitting(mut parts: Vec<Part>, limit: usize) -> Vec<Part> {
+fn fit(mut parts: Vec<Part>, limit: usize) -> Vec<Part> {
     let size = |part: &Part| width::columns(&part.text) + 2;
     while parts.iter().map(size).sum::<usize>() > limit && parts.len() > 1 {
         let least = parts.iter().enumerate().min_by_key(|(_, part)| part.weight).map_or(0, |(at, _)| at);
@@ -108,8 +107,8 @@ impl Part {
 fn parts(app: &App) -> Vec<Part> {
     let session = &app.session;
     let mut parts = Vec::new();
-    parts.extend(app.is_working().then(|| Part::new(8, busy(app), Role::Warning)));
-    parts.push(who(app));
+    parts.extend(app.is_working().then(|| Part::new(8, work(app), Role::Warning)));
+    parts.push(model(app));
     let mode = session.composing();
     parts.extend((mode != Mode::Code).then(|| Part::new(8, mode.to_string(), Role::Accent)));
     parts.push(place(app));
@@ -179,7 +178,7 @@ impl App {
 }
 
 /// The spinner and the elapsed time.
-fn busy(app: &App) -> String {
+fn work(app: &App) -> String {
     let step = app.uptime.now().as_millis() / u128::from(TICK);
     let mark = if app.display.animations { SPINNER[usize::try_from(step % 4).unwrap_or(0)] } else { STILL_SPINNER };
     let seconds = app.uptime.busy_time().as_secs();
@@ -191,7 +190,7 @@ fn busy(app: &App) -> String {
 }
 
 /// The model and its host, or the mode without a model.
-fn who(app: &App) -> Part {
+fn model(app: &App) -> Part {
     let (text, shorter) = match &app.session.connection {
         Connection::None => ("no model: copy mode".to_owned(), vec![(MODEL_WEIGHT, "no model".to_owned())]),
         Connection::Demo => ("demo: recorded replies".to_owned(), vec![(MODEL_WEIGHT, "demo".to_owned())]),

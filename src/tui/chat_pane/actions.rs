@@ -61,7 +61,7 @@ impl App {
 
     /// Moves the cursor to a stop, or the nearest one before it, and shows it.
     pub(super) fn go_to_stop(&mut self, stop_id: StopId) {
-        self.chat.reading.stop_id = self.sound(stop_id);
+        self.chat.reading.stop_id = self.nearest_stop(stop_id);
         self.chat.reading.follow = true;
         if let Some(search) = &mut self.chat.reading.search {
             search.nth = 0;
@@ -69,7 +69,7 @@ impl App {
     }
 
     /// The stop, or the nearest existing one before it.
-    fn sound(&self, stop_id: StopId) -> StopId {
+    fn nearest_stop(&self, stop_id: StopId) -> StopId {
         let entry = stop_id.entry.min(self.session.transcript().len().saturating_sub(1));
         let most = self.session.transcript().get(entry).map_or(0, |entry| stops(entry).len().saturating_sub(1));
         StopId { entry, stop: if entry < stop_id.entry { most } else { stop_id.stop.min(most) } }
@@ -77,7 +77,7 @@ impl App {
 
     /// The stop under the cursor.
     fn stop_at_cursor(&self) -> Option<Stop> {
-        let stop_id = self.sound(self.chat.reading.stop_id);
+        let stop_id = self.nearest_stop(self.chat.reading.stop_id);
         stops(self.session.transcript().get(stop_id.entry)?).into_iter().nth(stop_id.stop)
     }
 
@@ -298,9 +298,10 @@ impl App {
         let Some(Entry::Ran(ran)) = self.session.transcript().get(entry) else { return };
         let logs = &self.session.processes.logs;
         let is_held = logs.iter().any(|log| log.run == ran.run && log.line == ran.line);
-        match is_held {
-            true => self.overlays.show(LogView::new(logs).at_run(ran.run)),
-            false => self.overlays.show(TextView::new(&ran.line, &ran.excerpt(" that are not kept"))),
+        if is_held {
+            self.overlays.show(LogView::new(logs).at_run(ran.run))
+        } else {
+            self.overlays.show(TextView::new(&ran.line, &ran.excerpt(" that are not kept")))
         }
     }
 
@@ -436,7 +437,7 @@ impl App {
             self.chat.from_bottom = 0;
             return Vec::new();
         }
-        let stop_id = self.sound(StopId::of_row(row));
+        let stop_id = self.nearest_stop(StopId::of_row(row));
         let entry = self.session.transcript().get(stop_id.entry);
         match entry.and_then(|entry| stops(entry).into_iter().nth(stop_id.stop)) {
             Some(Stop::Card(card)) => self.go_to_card(&card),
@@ -461,7 +462,7 @@ impl App {
             self.stop_reading();
         }
         if self.chat.reading.stop_id.entry >= count {
-            self.chat.reading.stop_id = self.sound(self.chat.reading.stop_id);
+            self.chat.reading.stop_id = self.nearest_stop(self.chat.reading.stop_id);
         }
         if self.composer.is_empty() || self.chat.reading.rerun.as_ref().is_some_and(|rerun| rerun.entry >= count) {
             self.chat.reading.rerun = None;
@@ -531,9 +532,10 @@ impl App {
     fn stops_with_links(&self, from: StopId, forward: bool) -> Option<(StopId, Vec<Citation>)> {
         let cites = |entry: &usize| !self.chat.citing.of(*entry).is_empty();
         let count = self.session.transcript().len();
-        let entries: Vec<usize> = match forward {
-            true => (from.entry..count).filter(cites).collect(),
-            false => (0..count.min(from.entry + 1)).rev().filter(cites).collect(),
+        let entries: Vec<usize> = if forward {
+            (from.entry..count).filter(cites).collect()
+        } else {
+            (0..count.min(from.entry + 1)).rev().filter(cites).collect()
         };
         entries.into_iter().find_map(|entry| {
             let all = self.session.transcript().get(entry).map_or(0, |entry| stops(entry).len());
@@ -625,9 +627,7 @@ impl App {
             CitationTarget::NoFile => Vec::new(),
         }
     }
-}
 
-impl App {
     /// Puts a message of the user into the composer. Later messages are dropped only when it is sent.
     pub(super) fn edit_and_rerun(&mut self, entry: usize) -> Vec<Task> {
         // In an answer the message is meant that it answers.

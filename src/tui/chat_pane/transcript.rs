@@ -84,34 +84,34 @@ impl ChatCache {
     ) -> Vec<Line<'static>> {
         let old_height = self.messages.get(self.first.message).map_or(0, |message| message.height);
         let rewrapped = self.compare(head, scene);
-        let mut desk = LayoutState { cache: self, scene, coloring };
-        let end = desk.end();
+        let mut layout = TranscriptLayout { cache: self, scene, coloring };
+        let end = layout.end();
         let mut first = end;
         if wanted > 0 {
-            let mut held = desk.cache.first;
-            let height = desk.height(held.message);
+            let mut held = layout.cache.first;
+            let height = layout.height(held.message);
             if rewrapped {
                 // The same share of the message as before.
                 held.line = held.line * height / old_height.max(1);
             }
             held.line = held.line.min(height.saturating_sub(1));
-            let last = desk.cache.from_bottom;
-            let moved = if wanted >= last { desk.up(held, wanted - last) } else { desk.down(held, last - wanted) };
+            let last = layout.cache.from_bottom;
+            let moved = if wanted >= last { layout.up(held, wanted - last) } else { layout.down(held, last - wanted) };
             first = moved.min(end);
         }
         if let Some(focus) = scene.focus.as_ref().filter(|focus| focus.follow) {
-            first = desk.bring(first, focus).min(end);
-        } else if let Some(focus) = scene.focus.as_ref().filter(|_| wanted == 0 && desk.cache.from_bottom == 0) {
+            first = layout.bring(first, focus).min(end);
+        } else if let Some(focus) = scene.focus.as_ref().filter(|_| wanted == 0 && layout.cache.from_bottom == 0) {
             // Streamed text moves the view up, but keeps the block under the reading cursor visible.
-            first = first.min(desk.holding(focus, rewrapped));
+            first = first.min(layout.holding(focus, rewrapped));
         }
         if rewrapped {
-            let height = desk.height(desk.cache.known_end.message);
-            let old = std::mem::take(&mut desk.cache.known_end.line);
-            desk.cache.known_end.line = old.min(height);
+            let height = layout.height(layout.cache.known_end.message);
+            let old = std::mem::take(&mut layout.cache.known_end.line);
+            layout.cache.known_end.line = old.min(height);
         }
-        desk.render_around(first);
-        desk.render_share(first);
+        layout.render_around(first);
+        layout.render_share(first);
         self.settle(first, end, usize::from(scene.height))
     }
 
@@ -153,9 +153,7 @@ impl ChatCache {
         let lines = self.messages.iter().skip(first.message).flat_map(|message| &message.lines);
         lines.skip(first.line).take(height).cloned().collect()
     }
-}
 
-impl ChatCache {
     pub fn seen(&self) -> Vec<VisibleStop> {
         let mut seen = Vec::new();
         let mut row = 0;
@@ -192,13 +190,13 @@ impl ChatCache {
     }
 }
 
-struct LayoutState<'a> {
+struct TranscriptLayout<'a> {
     cache: &'a mut ChatCache,
     scene: &'a Scene<'a>,
     coloring: &'a mut Coloring,
 }
 
-impl LayoutState<'_> {
+impl TranscriptLayout<'_> {
     fn height(&mut self, at: usize) -> usize {
         self.render(at, false);
         self.cache.messages.get(at).map_or(0, |message| message.height)

@@ -50,9 +50,7 @@ impl App {
             None => self.session.tell(Level::Warning, "There is no answer to copy yet.", ""),
         }
     }
-}
 
-impl App {
     /// Runs a command line. It stays in the composer if it cannot be parsed.
     pub(crate) fn run_line(&mut self, line: &str) -> Vec<Task> {
         // A command from a file takes precedence over an action with its name.
@@ -92,9 +90,7 @@ impl App {
             }
         }
     }
-}
 
-impl App {
     /// `/paste` and its key: opens an input for a reply, which is filled with the clipboard as soon as that is read.
     /// With a name, pastes an image from the clipboard.
     pub(super) fn paste_command(&mut self, name: Option<String>) -> Vec<Task> {

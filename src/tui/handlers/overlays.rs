@@ -98,9 +98,7 @@ impl App {
             }
         }
     }
-}
 
-impl App {
     /// Closes the open question if it is settled.
     pub(crate) fn close_settled_question(&mut self) {
         // A letter must answer the visible question: the next question may be whether to run a command.
@@ -120,9 +118,7 @@ impl App {
             question.into_iter().for_each(|question| self.overlays.show(question));
         }
     }
-}
 
-impl App {
     pub(crate) fn open_connection(&mut self, request: &ConnectRequest) -> Vec<Task> {
         let connected = match &self.session.connection {
             Connection::Remote { model, .. } => Some(model.as_str()).filter(|model| !model.is_empty()),
@@ -163,9 +159,7 @@ impl App {
             connect.update(&self.session.connecting);
         }
     }
-}
 
-impl App {
     pub(crate) fn open_code_search(&mut self, words: &str) {
         self.overlays.show(CodeSearch::new(words));
     }
@@ -227,9 +221,7 @@ impl App {
         self.overlays.clear();
         self.typed(|app| app.composer.insert_words(&format!("@codebase {text}")))
     }
-}
 
-impl App {
     /// Takes the notices of the session and shows those that can be shown now. The others wait: an open overlay may hold
     /// unsaved input, such as a pasted reply.
     pub(crate) fn show_notices(&mut self) -> Vec<Task> {

@@ -26,7 +26,7 @@ use super::theme::Role;
 use super::view::{ViewCache, pane_block, under_cursor};
 use super::widget::list_window::ListWindow;
 use super::widget::meter;
-use super::widget::styled::{mark_characters, place_cursor};
+use super::widget::styled::{mark_characters, place_cursor, spread};
 
 pub use self::outline::MapText;
 pub use self::rows::{MapRow, Rule};
@@ -129,14 +129,8 @@ fn draw_filter(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let typed = sanitize::visible_line(filter.input.text());
     let typed = width::clip_start(&typed, room).into_owned();
     let x = width::columns(prompt) + filter.input.cursor_column().min(width::columns(&typed));
-    let gap = columns.saturating_sub(width::columns(prompt) + width::columns(&typed) + width::columns(&found));
-    let line = Line::from(vec![
-        Span::styled(prompt, theme.style(Role::Accent)),
-        Span::styled(typed, theme.style(Role::Text)),
-        Span::raw(" ".repeat(gap)),
-        Span::styled(found, theme.style(Role::Muted)),
-    ]);
-    frame.render_widget(line, area);
+    let left = vec![Span::styled(prompt, theme.style(Role::Accent)), Span::styled(typed, theme.style(Role::Text))];
+    frame.render_widget(spread(left, vec![Span::styled(found, theme.style(Role::Muted))], columns), area);
     if filter.typing && app.focus == Pane::Map && app.overlays.is_empty() {
         place_cursor(frame, area, x);
     }
@@ -234,22 +228,16 @@ impl<'a> Drawing<'a> {
         let fixed = GAUGE + 3 + width::columns(&count) + width::columns(pinned) + width::columns(&right);
         let role = if file.shown { Role::Text } else { Role::Muted };
         let path = self.name(&file.path, self.columns.saturating_sub(fixed), true, theme.style(role));
-        let used: usize = path.iter().map(|span| width::columns(&span.content)).sum();
-        let gap = self.columns.saturating_sub(fixed + used);
-        let mut line = Line::from(vec![
+        let mut left = vec![
             Span::styled(format!("{arrow} "), theme.style(Role::Accent)),
             Span::styled("▮".repeat(filled), theme.style(if file.shown { Role::MeterLow } else { Role::Muted })),
             Span::styled("▯".repeat(GAUGE - filled), theme.style(Role::MeterEmpty)),
             Span::raw(" "),
-        ]);
-        line.spans.extend(path);
-        line.spans.extend([
-            Span::styled(count, theme.style(Role::Muted)),
-            Span::styled(pinned, theme.style(Role::Badge)),
-            Span::raw(" ".repeat(gap)),
-            Span::styled(right, theme.style(Role::Muted)),
-        ]);
-        line
+        ];
+        left.extend(path);
+        left.push(Span::styled(count, theme.style(Role::Muted)));
+        left.push(Span::styled(pinned, theme.style(Role::Badge)));
+        spread(left, vec![Span::styled(right, theme.style(Role::Muted))], self.columns)
     }
 
     /// The tokens of a file, or a mark that it is not in the map.

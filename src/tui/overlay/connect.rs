@@ -4,7 +4,6 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_llm::LocalServer;
@@ -18,7 +17,7 @@ use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::SecretInput;
 use crate::tui::widget::list_window::ListWindow;
-use crate::tui::widget::styled::{cells, clipped, fill, hanging};
+use crate::tui::widget::styled::{cells, clipped, hanging, list_row, spread};
 
 /// The widest that it gets, borders included.
 const MAX_WIDTH: u16 = 84;
@@ -314,21 +313,16 @@ fn told(failure: &Failure) -> String {
 }
 
 fn line(row: &Row, selected: bool, columns: usize, theme: &Theme) -> Line<'static> {
-    let background = if selected { theme.style(Role::Selection) } else { Style::default() };
-    let pointer = if selected { " ▸ " } else { "   " };
     let (label, detail) = row.words();
-    let room = columns.saturating_sub(width::columns(pointer) + 1);
+    // The pointer is before the row, and a column stays free at either edge.
+    let room = columns.saturating_sub(4);
     let label = width::clip(&sanitize::visible_line(&label), room).into_owned();
     let left = room.saturating_sub(width::columns(&label) + 2);
     let detail = width::clip(&sanitize::visible_line(&detail), left).into_owned();
-    let gap = room.saturating_sub(width::columns(&label) + width::columns(&detail));
-    let mut line = Line::from(vec![
-        Span::styled(pointer, theme.style(Role::Accent).patch(background)),
-        Span::styled(label, theme.style(Role::Overlay).patch(background)),
-        Span::styled(" ".repeat(gap), background),
-        Span::styled(detail, theme.style(Role::Muted).patch(background)),
-    ]);
-    fill(&mut line, columns, background);
+    let label = vec![Span::styled(label, theme.style(Role::Overlay))];
+    let row = spread(label, vec![Span::styled(detail, theme.style(Role::Muted))], room);
+    let mut line = list_row(selected, row, columns.saturating_sub(1), theme);
+    line.spans.insert(0, Span::styled(" ", line.spans[0].style));
     line
 }
 

@@ -25,7 +25,7 @@ const GAUGE: usize = 8;
 pub struct ExplanationView {
     map: MapIdentity,
     of: (usize, Option<usize>),
-    whence: Option<Explanation>,
+    explanation: Option<Explanation>,
     window: ListWindow,
     /// The newest map that was searched for the item.
     newest: MapIdentity,
@@ -35,7 +35,7 @@ impl ExplanationView {
     /// An explanation that is being computed.
     pub fn new(map: &MapIdentity, place: usize, symbol: Option<usize>) -> Self {
         let of = (place, symbol);
-        Self { map: map.clone(), of, whence: None, window: ListWindow::default(), newest: map.clone() }
+        Self { map: map.clone(), of, explanation: None, window: ListWindow::default(), newest: map.clone() }
     }
 
     /// Goes on to a newer map: its place there, to be asked about. What is known stays until the answer comes, and for good where the
@@ -66,22 +66,22 @@ impl ExplanationView {
     }
 
     /// Takes in the explanation, if it belongs to this item.
-    pub fn answer(&mut self, map: &MapIdentity, of: (usize, Option<usize>), whence: &Explanation) {
+    pub fn answer(&mut self, map: &MapIdentity, of: (usize, Option<usize>), explanation: &Explanation) {
         if (&self.map, self.of) == (map, of) {
             let at = self.window.selected();
-            self.window = ListWindow::new(whence.references.len());
+            self.window = ListWindow::new(explanation.references.len());
             at.into_iter().for_each(|at| self.window.select(at));
-            self.whence = Some(whence.clone());
+            self.explanation = Some(explanation.clone());
         }
     }
 
     fn places(&self) -> Vec<Place> {
-        let Some(whence) = &self.whence else { return Vec::new() };
+        let Some(explanation) = &self.explanation else { return Vec::new() };
         let place = |reference: &LocatedReference| {
             let line = Some(reference.line).filter(|line| *line > 0);
             Place::at(&reference.from, line, &reference.ident)
         };
-        let mut places: Vec<Place> = whence.references.iter().map(place).collect();
+        let mut places: Vec<Place> = explanation.references.iter().map(place).collect();
         let first = self.window.selected().unwrap_or(0).min(places.len());
         places.rotate_left(first);
         places
@@ -112,13 +112,13 @@ impl ExplanationView {
         vec![Line::styled(format!("{what} · {state}{when}"), theme.style(Role::Text)), Line::default()]
     }
 
-    fn references(&self, whence: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
-        if whence.references.is_empty() {
+    fn references(&self, explanation: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+        if explanation.references.is_empty() {
             return vec![Line::styled("No file references it.", theme.style(Role::Muted))];
         }
         let mut lines = vec![Line::styled("the references that weigh most", theme.style(Role::Title))];
-        let best = whence.references.iter().map(|reference| reference.weight).fold(f64::MIN_POSITIVE, f64::max);
-        for (at, reference) in whence.references.iter().enumerate() {
+        let best = explanation.references.iter().map(|reference| reference.weight).fold(f64::MIN_POSITIVE, f64::max);
+        for (at, reference) in explanation.references.iter().enumerate() {
             let line = if reference.line > 0 { format!(":{}", reference.line) } else { String::new() };
             let name = format!("  uses {}", sanitize::visible_line(&reference.ident));
             let name = width::clip(&name, columns / 2).into_owned();
@@ -157,11 +157,11 @@ impl Overlay for ExplanationView {
         let columns = screen.width.saturating_sub(4).min(90);
         let mut lines = self.head(theme);
         let inside = usize::from(columns.saturating_sub(2));
-        match &self.whence {
+        match &self.explanation {
             None => lines.push(Line::styled("looking at every reference …", theme.style(Role::Muted))),
-            Some(whence) => {
-                lines.extend(grounds(whence, inside, theme));
-                lines.extend(self.references(whence, inside, theme));
+            Some(explanation) => {
+                lines.extend(contributions(explanation, inside, theme));
+                lines.extend(self.references(explanation, inside, theme));
             }
         }
         let hint =
@@ -180,15 +180,18 @@ impl Overlay for ExplanationView {
 }
 
 /// The contributions to the score.
-fn grounds(whence: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
-    let title = if whence.requested { "what the message says for it" } else { "what its rank comes from" };
+fn contributions(explanation: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let title = if explanation.requested { "what the message says for it" } else { "what its rank comes from" };
     let mut lines = vec![Line::styled(title, theme.style(Role::Title))];
-    let most =
-        whence.contributions.iter().map(|contribution| contribution.weight.abs()).fold(f64::MIN_POSITIVE, f64::max);
-    if whence.contributions.is_empty() {
+    let most = explanation
+        .contributions
+        .iter()
+        .map(|contribution| contribution.weight.abs())
+        .fold(f64::MIN_POSITIVE, f64::max);
+    if explanation.contributions.is_empty() {
         lines.push(Line::styled("  nothing", theme.style(Role::Muted)));
     }
-    for Contribution { label, weight } in &whence.contributions {
+    for Contribution { label, weight } in &explanation.contributions {
         let (sign, role) = if *weight < 0.0 { ("−", Role::MeterHigh) } else { ("+", Role::MeterLow) };
         let mut row = Line::from(Span::raw("  "));
         row.spans.extend(gauge(weight.abs() / most, role, theme));

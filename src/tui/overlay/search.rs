@@ -3,7 +3,6 @@
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 use rhumb_index::retrieval::{Hit, Hit as Passage, Question};
@@ -20,7 +19,7 @@ use crate::tui::widget::input::LineInput;
 use crate::tui::widget::list_window::ListWindow;
 use crate::tui::widget::meter::grouped;
 use crate::tui::widget::picker::{key_hints, list_and_look, rule, wide_area};
-use crate::tui::widget::styled::{fill, hanging};
+use crate::tui::widget::styled::{hanging, list_row, spread};
 
 /// Number of passages that are requested: more than a user reads.
 const MAX_HITS: usize = 40;
@@ -134,10 +133,7 @@ impl CodeSearch {
 
     /// Requests the passages again after the index has grown.
     pub fn again(&mut self) {
-        match self.waiting {
-            true => self.repeat = true,
-            false => self.asked = None,
-        }
+        if self.waiting { self.repeat = true } else { self.asked = None }
     }
 
     /// Notes that a running search has failed.
@@ -366,10 +362,6 @@ impl CodeSearch {
     }
 
     fn row(&self, at: usize, columns: usize, theme: &Theme) -> Line<'static> {
-        let is_here = self.window.selected() == Some(at);
-        let background = if is_here { theme.style(Role::Selection) } else { Style::default() };
-        let pointer = Span::styled(if is_here { "▸ " } else { "  " }, theme.style(Role::Accent).patch(background));
-        let mut line = Line::from(pointer);
         // One column stays free before what stands beside.
         let room = columns.saturating_sub(3);
         let spans = match self.rows.get(at).map(|row| (row, self.hits.get(row.hit()))) {
@@ -381,9 +373,7 @@ impl CodeSearch {
             }
             _ => Vec::new(),
         };
-        line.spans.extend(spans.into_iter().map(|span| span.patch_style(background)));
-        fill(&mut line, columns, background);
-        line
+        list_row(self.window.selected() == Some(at), Line::from(spans), columns, theme)
     }
 }
 
@@ -493,21 +483,19 @@ fn passage(hit: &Passage, place: &str, room: usize, theme: &Theme) -> Vec<Span<'
     let symbol = width::clip(&symbol, left / 2).into_owned();
     let gap = if symbol.is_empty() { 0 } else { 2 };
     let place = width::clip_start(place, left.saturating_sub(width::columns(&symbol) + gap)).into_owned();
-    let mut free = left.saturating_sub(width::columns(&place) + width::columns(&symbol) + gap);
+    let free = left.saturating_sub(width::columns(&place) + width::columns(&symbol) + gap);
     let container = hit.container.as_deref().map(sanitize::visible_line).unwrap_or_default();
     let container = format!(" in {container}");
     let inside = (container.len() > " in ".len() && !symbol.is_empty() && width::columns(&container) <= free)
         .then_some(container);
-    free -= inside.as_deref().map_or(0, width::columns);
     let muted = theme.style(Role::Muted);
-    vec![
+    let shown = vec![
         Span::styled(place, theme.style(Role::Overlay)),
         Span::raw(" ".repeat(gap)),
         Span::styled(symbol, theme.style(Role::Accent)),
         Span::styled(inside.unwrap_or_default(), muted),
-        Span::raw(" ".repeat(free)),
-        Span::styled(kind, muted),
-    ]
+    ];
+    spread(shown, vec![Span::styled(kind, muted)], room).spans
 }
 
 #[cfg(test)]

@@ -112,9 +112,10 @@ impl SectionView {
                 .filter(|(_, line)| !matches(line, wanted).is_empty());
             found.map(|(line, _)| (number, line)).collect::<Vec<_>>()
         };
-        let hits: Vec<(usize, usize)> = match wanted.is_empty() {
-            true => Vec::new(),
-            false => self.sections.iter().enumerate().flat_map(in_section).collect(),
+        let hits: Vec<(usize, usize)> = if wanted.is_empty() {
+            Vec::new()
+        } else {
+            self.sections.iter().enumerate().flat_map(in_section).collect()
         };
         self.search.at = hits.iter().position(|hit| self.row_of(*hit) >= self.top).or((!hits.is_empty()).then_some(0));
         self.search.hits = hits;

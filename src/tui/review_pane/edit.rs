@@ -379,9 +379,7 @@ impl App {
             CommentTarget::Line(id, line) => find(id).map(|id| CommentTarget::Line(id, line)),
         }
     }
-}
 
-impl App {
     pub(crate) fn open_refused(&mut self, index: usize) -> Vec<Task> {
         let Some(outcome) = self.session.review.refused.get(index).cloned() else { return Vec::new() };
         if outcome.path.is_empty() {

@@ -48,13 +48,13 @@ impl Guard {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(io::Error::other("standard input and output must be a terminal"));
         }
-        let told = panic::take_hook();
-        let face = std::thread::current().id();
+        let previous_hook = panic::take_hook();
+        let drawing_thread = std::thread::current().id();
         panic::set_hook(Box::new(move |info| {
             // A panic of another thread is caught by that thread and reported in the app, which continues.
-            if std::thread::current().id() == face {
+            if std::thread::current().id() == drawing_thread {
                 give_back();
-                told(info);
+                previous_hook(info);
             }
         }));
         let guard = Self;

@@ -45,7 +45,7 @@ fn parse_hex(hex: &str) -> Option<Color> {
     let value = u32::from_str_radix(hex, 16).ok()?;
     match hex.len() {
         6 => {
-            let [_, red, green, blue] = value.to_be_bytes();
+            let [red, green, blue] = channels(value);
             Some(Color::Rgb(red, green, blue))
         }
         3 => {
@@ -58,6 +58,12 @@ fn parse_hex(hex: &str) -> Option<Color> {
 
 pub(super) fn ansi(code: usize) -> Option<Color> {
     ANSI.get(code).map(|(_, color)| *color)
+}
+
+/// Red, green and blue of a number like `0xRRGGBB`.
+fn channels(color: u32) -> [u8; 3] {
+    let [_, red, green, blue] = color.to_be_bytes();
+    [red, green, blue]
 }
 
 /// The code of a named ANSI colour.
@@ -94,23 +100,9 @@ impl ColorDepth {
 const PLAIN: Modifier = Modifier::BOLD.union(Modifier::DIM).union(Modifier::UNDERLINED).union(Modifier::REVERSED);
 
 /// The first sixteen colours as xterm ships them. Users change these, so they only serve to pick the nearest.
-const XTERM_16: [[u8; 3]; 16] = [
-    [0, 0, 0],
-    [205, 0, 0],
-    [0, 205, 0],
-    [205, 205, 0],
-    [0, 0, 238],
-    [205, 0, 205],
-    [0, 205, 205],
-    [229, 229, 229],
-    [127, 127, 127],
-    [255, 0, 0],
-    [0, 255, 0],
-    [255, 255, 0],
-    [92, 92, 255],
-    [255, 0, 255],
-    [0, 255, 255],
-    [255, 255, 255],
+const XTERM_16: [u32; 16] = [
+    0x000000, 0xCD0000, 0x00CD00, 0xCDCD00, 0x0000EE, 0xCD00CD, 0x00CDCD, 0xE5E5E5, 0x7F7F7F, 0xFF0000, 0x00FF00,
+    0xFFFF00, 0x5C5CFF, 0xFF00FF, 0x00FFFF, 0xFFFFFF,
 ];
 
 /// The six levels of each channel in xterm's colour cube (codes 16 to 231).
@@ -166,7 +158,7 @@ pub fn rgb_of(color: Color) -> Option<[u8; 3]> {
         Color::Indexed(code) => usize::from(code),
         named => color::code(named)?,
     };
-    XTERM_16.get(code).copied()
+    XTERM_16.get(code).copied().map(channels)
 }
 
 /// The attribute that replaces the colour of a role.
@@ -223,7 +215,7 @@ fn to_16(color: Color) -> Color {
         Color::Indexed(code) => return color::ansi(usize::from(code)).unwrap_or(color),
         named => return named,
     };
-    let nearest = XTERM_16.iter().enumerate().min_by_key(|(_, candidate)| distance(rgb, **candidate));
+    let nearest = XTERM_16.iter().enumerate().min_by_key(|(_, candidate)| distance(rgb, channels(**candidate)));
     nearest.and_then(|(code, _)| color::ansi(code)).unwrap_or(color)
 }
 

@@ -9,6 +9,8 @@ use ratatui::text::{Line, Span};
 use rhumb_text::{sanitize, width, wrap};
 use unicode_segmentation::UnicodeSegmentation as _;
 
+use crate::tui::theme::{Role, Theme};
+
 /// A text and its styles. It is safe to draw; line feeds end lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyledText {
@@ -191,6 +193,24 @@ pub fn mark_characters(part: &str, cut: usize, hits: &[usize], plain: Style, hit
         position = next;
     }
     spans
+}
+
+/// A line with spans at the left and at the right edge.
+pub fn spread(mut left: Vec<Span<'static>>, right: Vec<Span<'static>>, columns: usize) -> Line<'static> {
+    let used: usize = left.iter().chain(&right).map(|span| width::columns(&span.content)).sum();
+    left.push(Span::raw(" ".repeat(columns.saturating_sub(used))));
+    left.extend(right);
+    Line::from(left)
+}
+
+/// A row of a list, filled to its edge if it is selected. The pointer before the row has the first columns.
+pub fn list_row(selected: bool, row: Line<'static>, columns: usize, theme: &Theme) -> Line<'static> {
+    let background = if selected { theme.style(Role::Selection) } else { Style::default() };
+    let pointer = Span::styled(if selected { "▸ " } else { "  " }, theme.style(Role::Accent));
+    let spans = std::iter::once(pointer).chain(row.spans).map(|span| span.patch_style(background));
+    let mut line = Line::from_iter(spans);
+    fill(&mut line, columns, background);
+    line
 }
 
 /// Fills a line with spaces of that style to `columns` columns, so that its background reaches the edge: a paragraph

@@ -340,9 +340,10 @@ impl Overlay for PlacementBox {
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
         let content = self.content(context.previews);
-        match self.is_side_by_side(screen) {
-            true => self.side_by_side(frame, screen, theme, &content.title, &content.choices),
-            false => self.page.draw(frame, screen, theme, &content),
+        if self.is_side_by_side(screen) {
+            self.side_by_side(frame, screen, theme, &content.title, &content.choices)
+        } else {
+            self.page.draw(frame, screen, theme, &content)
         }
     }
 

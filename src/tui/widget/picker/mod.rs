@@ -293,10 +293,6 @@ impl Items {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The text that an item is matched by. A generated text is stored in `room`. Empty if the item does not exist.
     pub fn text<'a>(&'a self, at: usize, room: &'a mut String) -> &'a str {
         match self {
