@@ -35,7 +35,7 @@ pub fn svg(buffer: &Buffer, theme: &Theme, title: &str) -> String {
         hex(defaults.background),
     );
     for row in 0..buffer.area.height {
-        grounds(buffer, row, &defaults, &mut out);
+        backgrounds(buffer, row, &defaults, &mut out);
     }
     for row in 0..buffer.area.height {
         texts(buffer, row, &defaults, &mut out);
@@ -88,7 +88,7 @@ struct CellStyle {
 }
 
 /// Draws the backgrounds of a row, adjacent equal ones in one piece.
-fn grounds(buffer: &Buffer, row: u16, defaults: &DefaultColors, out: &mut String) {
+fn backgrounds(buffer: &Buffer, row: u16, defaults: &DefaultColors, out: &mut String) {
     let mut run: Option<(u16, u16, [u8; 3])> = None;
     let mut flush = |run: Option<(u16, u16, [u8; 3])>| {
         if let Some((from, to, background)) = run.filter(|(_, _, background)| *background != defaults.background) {
@@ -233,29 +233,28 @@ fn box_lines(c: char, at: (u16, u16), arms: [u8; 4], foreground: [u8; 3], out: &
         let end_x = if left > 0 { x } else { x + CELL.0 };
         let _ = writeln!(
             out,
-            "<path d=\"M{} {}Q{} {} {} {}\" fill=\"none\" stroke=\"{}\"/>",
-            number(middle_x),
+            "<path d=\"M{x} {}Q{x} {y} {} {y}\" fill=\"none\" stroke=\"{}\"/>",
             number(end_y),
-            number(middle_x),
-            number(middle_y),
             number(end_x),
-            number(middle_y),
-            hex(foreground)
+            hex(foreground),
+            x = number(middle_x),
+            y = number(middle_y),
         );
         return;
     }
     let half = |weight: u8| f64::from(weight) * 0.55;
     let thick = half(arms.into_iter().max().unwrap_or(1));
+    // The ends of a line from one border of the cell to the other, or to the middle.
+    let ends = |first: u8, second: u8, start: f64, middle: f64, size: f64| {
+        let from = if first > 0 { start } else { middle - thick };
+        (from, if second > 0 { start + size } else { middle + thick })
+    };
     if up > 0 || down > 0 {
-        let weight = half(up.max(down));
-        let from = if up > 0 { y } else { middle_y - thick };
-        let to = if down > 0 { y + CELL.1 } else { middle_y + thick };
+        let (weight, (from, to)) = (half(up.max(down)), ends(up, down, y, middle_y, CELL.1));
         rect(out, (middle_x - weight, from, middle_x + weight, to), foreground);
     }
     if left > 0 || right > 0 {
-        let weight = half(left.max(right));
-        let from = if left > 0 { x } else { middle_x - thick };
-        let to = if right > 0 { x + CELL.0 } else { middle_x + thick };
+        let (weight, (from, to)) = (half(left.max(right)), ends(left, right, x, middle_x, CELL.0));
         rect(out, (from, middle_y - weight, to, middle_y + weight), foreground);
     }
 }
@@ -291,19 +290,9 @@ fn hex([red, green, blue]: [u8; 3]) -> String {
 }
 
 fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in sanitize::visible_line(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            // No XML may hold these.
-            '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
-            c => out.push(c),
-        }
-    }
-    out
+    let text = sanitize::visible_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    // No XML may hold the last two.
+    text.replace('"', "&quot;").replace(['\u{FFFE}', '\u{FFFF}'], "\u{FFFD}")
 }
 
 #[cfg(test)]

@@ -354,7 +354,7 @@ mod tests {
     fn an_empty_map_holds_no_cursor() {
         let mut pane = MapPane::default();
         pane.settle(None, 0, true);
-        pane.step(1);
+        pane.move_cursor(Action::Down);
         assert!(pane.row().is_none() && pane.path().is_none() && pane.next_filter_request().is_none());
     }
 }

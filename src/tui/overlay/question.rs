@@ -39,25 +39,23 @@ impl AskBox {
         }
     }
 
-    /// The wrapped title, the wrapped text, and the area of the box.
-    fn parts(&self, screen: Rect) -> (Vec<String>, Vec<String>, Rect) {
+    fn sheet(&self, screen: Rect, theme: &Theme) -> Sheet<'_> {
         let width = screen.width.min(90);
         let columns = usize::from(width.saturating_sub(4)).max(8);
         let wrapped =
             |text: &str| -> Vec<String> { text.lines().flat_map(|line| wrap::hanging(line, columns)).collect() };
-        let (title, text) = (wrapped(&self.title), wrapped(&self.text));
-        let height = cells(title.len() + text.len() + self.choices.len() + 5);
-        (title, text, centred(screen, width, height))
-    }
-
-    fn areas(&self, inner: Rect, screen: Rect) -> [Rect; 3] {
-        let (title, _, _) = self.parts(screen);
-        Layout::vertical([
-            Constraint::Length(cells(title.len() + 1)),
-            Constraint::Fill(1),
-            Constraint::Length(cells(self.choices.len() + 1)),
-        ])
-        .areas(inner)
+        let (head, text) = (wrapped(&self.title), wrapped(&self.text));
+        let room = usize::from(width.saturating_sub(2));
+        let mut foot: Vec<Line<'_>> =
+            self.choices.iter().map(|choice| row(&choice.key.to_string(), &choice.label, room, theme)).collect();
+        let hint = if self.unread {
+            " PageDown shows the rest; then it can be answered"
+        } else {
+            " Esc leaves the question open"
+        };
+        foot.push(Line::styled(hint, theme.style(Role::Muted)));
+        let area = centred(screen, width, cells(head.len() + text.len() + foot.len() + 4));
+        Sheet { area, title: " a question ", head_rows: head.len() + 1, head, text, foot, spaced: false }
     }
 
     pub fn asked(&self) -> &Question {
@@ -84,32 +82,56 @@ impl Overlay for AskBox {
         Reply::Stay
     }
 
-    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
-        let (_, text, area) = self.parts(screen);
-        let [_, body, _] = self.areas(inner_area(area), screen);
-        let height = usize::from(body.height);
-        self.offset = self.offset.min(text.len().saturating_sub(height));
-        self.unread &= self.offset + height < text.len();
+    fn fit(&mut self, screen: Rect, theme: &Theme, _: &Previews) {
+        let (offset, height, lines) = self.sheet(screen, theme).fit(self.offset);
+        self.offset = offset;
+        self.unread &= offset + height < lines;
     }
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
-        let (title, text, area) = self.parts(screen);
-        let [head, body, choices] = self.areas(window(frame, area, " a question ", theme), screen);
-        let styled = |line: String, role: Role| Line::styled(format!(" {line}"), theme.style(role));
-        let head_lines: Vec<Line<'_>> = title.into_iter().map(|line| styled(line, Role::Warning)).collect();
-        frame.render_widget(Paragraph::new(head_lines), head);
-        let shown = text.into_iter().skip(self.offset).take(usize::from(body.height));
-        frame.render_widget(Paragraph::new(shown.map(|line| styled(line, Role::Text)).collect::<Vec<_>>()), body);
-        let columns = usize::from(choices.width);
-        let mut lines: Vec<Line<'_>> =
-            self.choices.iter().map(|choice| row(&choice.key.to_string(), &choice.label, columns, theme)).collect();
-        let hint = if self.unread {
-            "PageDown shows the rest; then it can be answered"
-        } else {
-            "Esc leaves the question open"
+        self.sheet(screen, theme).draw(self.offset, frame, theme);
+    }
+}
+
+/// The contents of a box for an answer: a text that scrolls between a heading and the choices.
+struct Sheet<'a> {
+    area: Rect,
+    title: &'a str,
+    head: Vec<String>,
+    head_rows: usize,
+    text: Vec<String>,
+    foot: Vec<Line<'static>>,
+    /// Whether a row stays free above the choices if there is room.
+    spaced: bool,
+}
+
+impl Sheet<'_> {
+    /// The areas of heading, text and choices, in the space inside the frame.
+    fn areas(&self, inner: Rect) -> [Rect; 3] {
+        let gap = u16::from(self.spaced && usize::from(inner.height) > self.text.len() + self.foot.len());
+        let foot = cells(self.foot.len());
+        let parts = [Constraint::Length(cells(self.head_rows)), Constraint::Fill(1), Constraint::Length(gap + foot)];
+        let [head, body, choices] = Layout::vertical(parts).areas(inner);
+        let gap = gap.min(choices.height);
+        [head, body, Rect { y: choices.y + gap, height: choices.height - gap, ..choices }]
+    }
+
+    /// The scroll position within its limits, and the rows and lines of the text.
+    fn fit(&self, offset: usize) -> (usize, usize, usize) {
+        let height = usize::from(self.areas(inner_area(self.area))[1].height);
+        (offset.min(self.text.len().saturating_sub(height)), height, self.text.len())
+    }
+
+    fn draw(self, offset: usize, frame: &mut Frame<'_>, theme: &Theme) {
+        let [head, body, choices] = self.areas(window(frame, self.area, self.title, theme));
+        let styled = |lines: Vec<String>, role: Role| {
+            let lines = lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme.style(role)));
+            Paragraph::new(lines.collect::<Vec<_>>())
         };
-        lines.push(styled(hint.into(), Role::Muted));
-        frame.render_widget(Paragraph::new(lines), choices);
+        frame.render_widget(styled(self.head, Role::Warning), head);
+        let shown = self.text.into_iter().skip(offset).take(usize::from(body.height)).collect();
+        frame.render_widget(styled(shown, Role::Text), body);
+        frame.render_widget(Paragraph::new(self.foot), choices);
     }
 }
 
@@ -182,23 +204,18 @@ impl Confirm {
         self
     }
 
-    /// The wrapped text, and the area of the box.
-    fn parts(&self, screen: Rect) -> (Vec<String>, Rect) {
+    fn sheet(&self, screen: Rect, theme: &Theme) -> Sheet<'_> {
         let width = screen.width.min(MAX_WIDTH);
         let columns = usize::from(width.saturating_sub(4)).max(8);
         let pieces = |text: &'_ String| {
             wrap::wrap(text, columns).into_iter().map(|range| text[range].to_owned()).collect::<Vec<_>>()
         };
         let text: Vec<String> = self.text.iter().flat_map(pieces).collect();
-        let height = cells(text.len() + self.ways.len() + 4);
-        (text, centred(screen, width, height))
-    }
-
-    fn areas(&self, inner: Rect, lines: usize) -> [Rect; 3] {
-        let choices = self.ways.len() + 1;
-        let gap = u16::from(usize::from(inner.height) > lines + choices);
-        Layout::vertical([Constraint::Fill(1), Constraint::Length(gap), Constraint::Length(cells(choices))])
-            .areas(inner)
+        let mut foot: Vec<Line<'_>> =
+            self.ways.iter().map(|way| row(&way.key.to_string(), &way.label, columns, theme)).collect();
+        foot.push(row("Esc", &self.stay, columns, theme));
+        let area = centred(screen, width, cells(text.len() + foot.len() + 3));
+        Sheet { area, title: &self.title, head: Vec::new(), head_rows: 0, text, foot, spaced: true }
     }
 }
 
@@ -229,27 +246,13 @@ impl Overlay for Confirm {
         Reply::Stay
     }
 
-    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
-        let (text, area) = self.parts(screen);
-        let [body, _, _] = self.areas(inner_area(area), text.len());
-        let (lines, height) = (text.len(), usize::from(body.height));
-        self.is_long = lines > height;
-        self.offset = self.offset.min(lines.saturating_sub(height));
+    fn fit(&mut self, screen: Rect, theme: &Theme, _: &Previews) {
+        let (offset, height, lines) = self.sheet(screen, theme).fit(self.offset);
+        (self.offset, self.is_long) = (offset, lines > height);
     }
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
-        let wide = screen.width.min(MAX_WIDTH);
-        let columns = usize::from(wide.saturating_sub(4)).max(8);
-        let (text, area) = self.parts(screen);
-        let mut ways: Vec<Line<'_>> =
-            self.ways.iter().map(|way| row(&way.key.to_string(), &way.label, columns, theme)).collect();
-        ways.push(row("Esc", &self.stay, columns, theme));
-        let [body, _, choices] = self.areas(window(frame, area, &self.title, theme), text.len());
-        let shown = text.into_iter().skip(self.offset).take(usize::from(body.height));
-        let shown: Vec<Line<'_>> =
-            shown.map(|line| Line::styled(format!(" {line}"), theme.style(Role::Text))).collect();
-        frame.render_widget(Paragraph::new(shown), body);
-        frame.render_widget(Paragraph::new(ways), choices);
+        self.sheet(screen, theme).draw(self.offset, frame, theme);
     }
 }
 
