@@ -1,15 +1,16 @@
 //! The state of the app between two frames: the session, the components, the focus and the overlays.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ratatui::layout::Rect;
 use rhumb_edit::review::HunkId;
+use rhumb_session::{ClipboardText, Connection, Effect, Entry, Session, SessionStart, SurveyState};
 
 use super::action::{Action, KeyMap, KeySequence, Pane, Scope};
 use super::attention::Attention;
 use super::chat_pane::ChatPane;
-use super::composer::{Completion, Composer, InputHistory};
+use super::composer::{Completion, Composer};
 use super::context_pane::ContextPane;
 use super::hints::{Hint, Uptime};
 use super::layout_state::LayoutState;
@@ -24,7 +25,6 @@ use super::view::ViewCache;
 use super::{layout, terminal};
 use crate::config::{DisplaySettings, Notify, SETTINGS};
 use crate::store::LayoutFile;
-use rhumb_session::{ClipboardText, Connection, Effect, Entry, Notice, Session, SessionStart, SurveyState};
 
 pub use super::review_pane::edit::{DraftPart, ReviewDraft};
 
@@ -56,9 +56,9 @@ pub enum Editing {
     Message(String),
     /// A file of the repository.
     File {
-        /// Path relative to the root.
+        /// Relative to the repository.
         path: String,
-        /// First visible line, 1-based.
+        /// 1-based.
         line: usize,
     },
     /// A text of the review.
@@ -85,16 +85,11 @@ pub struct App {
     pub session: Session,
     /// The composer of the next message.
     pub composer: Composer,
-    /// The completion popup of the composer.
     pub(super) completion: Completion,
-    /// Earlier inputs: the one recalled into the composer, and commands run from the palette.
-    pub(super) history: InputHistory,
     /// The pane with the focus.
     pub focus: Pane,
     /// The overlays above the panes. The top one receives the keys.
     pub overlays: OverlayStack,
-    /// Notices of the session that are shown when no overlay is open.
-    pub(super) waiting_notices: VecDeque<Notice>,
     /// The chat pane.
     pub chat: ChatPane,
     /// The map pane.
@@ -107,11 +102,8 @@ pub struct App {
     pub themes: ThemeManager,
     /// The display settings and the key bindings.
     pub display: DisplaySettings,
-    /// Settings that were changed in this session, with their values as TOML.
-    pub(super) changed_settings: BTreeMap<String, String>,
     /// The keys of every action.
     pub keys: KeyMap,
-    /// The incomplete key sequence.
     pub(super) sequence: KeySequence,
     /// Files that were read for previews.
     pub previews: Previews,
@@ -119,17 +111,15 @@ pub struct App {
     pub environment: Environment,
     /// The layout of the panes.
     pub layout: LayoutState,
-    /// The state of the mouse, and what is drawn at each cell.
     pub(super) mouse: MouseState,
     /// The time since the start.
     pub uptime: Uptime,
     /// The hint about the last key, in the status line.
     pub hint: Hint,
-    /// Whether the user looks at the app.
     pub(super) attention: Attention,
 }
 
-/// The repository and the terminal in which the app runs.
+/// The repository and the terminal in which the app runs, and the settings that were changed in it.
 #[derive(Debug, Default)]
 pub struct Environment {
     /// The root of the repository, as shown in the status line.
@@ -138,6 +128,8 @@ pub struct Environment {
     pub folder: PathBuf,
     /// Name and value of each known property of the terminal.
     pub terminal: Vec<(String, String)>,
+    /// The new value of each setting that was changed for this session, as TOML.
+    pub changed_settings: BTreeMap<String, String>,
 }
 
 impl App {
@@ -151,17 +143,14 @@ impl App {
             session,
             composer: Composer::new(&theme),
             completion: Completion::default(),
-            history: InputHistory::default(),
             focus: Pane::Chat,
             overlays: OverlayStack::default(),
-            waiting_notices: VecDeque::new(),
             chat: ChatPane::default(),
             map: MapPane::default(),
             context: ContextPane::default(),
             review: ReviewPane::default(),
             themes: ThemeManager::new(theme),
             display: DisplaySettings::default(),
-            changed_settings: BTreeMap::new(),
             keys: KeyMap::default(),
             sequence: KeySequence::default(),
             previews: Previews::default(),
@@ -198,10 +187,7 @@ impl App {
         self.settle_map();
         self.note_command();
     }
-}
 
-/// Facts that only drawing knows: heights for paging, and how far scrolling can go.
-impl App {
     /// Lays the panes and the top overlay out for a screen. To be called before each [`super::view::draw`].
     pub fn lay_out(&mut self, screen: Rect) {
         let areas = layout::places(screen, &self.layout_request());
@@ -209,7 +195,7 @@ impl App {
         self.layout.set_places((screen.width, screen.height), areas);
         self.lay_out_review(review);
         if let Some(overlay) = self.overlays.top_mut() {
-            overlay.component().fit(screen, self.themes.current(), &self.previews);
+            overlay.fit(screen, self.themes.current(), &self.previews);
         }
     }
 
@@ -226,7 +212,7 @@ impl App {
     /// Whether an action is available. The command bar omits the others.
     pub fn enabled(&self, action: Action) -> bool {
         match action {
-            Action::StopReading | Action::BuildIndex | Action::PauseIndex | Action::CancelIndex => false,
+            action if action.info().is_rare => false,
             Action::ReadOn => matches!(self.session.survey(), SurveyState::Partial(..)),
             Action::Escape => {
                 let session = &self.session;
@@ -237,15 +223,12 @@ impl App {
                 works || session.attachments().page.is_some() || session.processes().is_running()
             }
             Action::ViewLog => !self.session.processes().logs.is_empty(),
-            Action::EditMessage => false,
             Action::Send => self.focus == Pane::Chat && !self.composer.is_empty(),
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
             Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom() > 0,
             Action::ToggleThoughts => self.session.transcript().iter().any(has_thoughts),
             Action::ReadTranscript => !self.session.transcript().is_empty() && !self.chat.is_reading(),
-            Action::MessageBack | Action::MessageForward | Action::BackToTyping | Action::OpenPaste => false,
             Action::ScrollToEnd => self.chat.from_bottom() > 0,
-            Action::ScrollToStart | Action::SearchTranscript => false,
             Action::NextMatch | Action::PreviousMatch => self.chat.is_searching(),
             Action::NextLink | Action::PreviousLink => self.chat.has_citations(),
             Action::SendQueued => {
@@ -254,33 +237,20 @@ impl App {
             }
             Action::DropPassages => self.session.kept_passages().is_some(),
             Action::TakeBackQueued => !self.session.queue().waiting().is_empty(),
-            // The bar shows the likely next actions; the help lists these.
-            Action::PickSymbol
-            | Action::SearchCode
-            | Action::Interrupt
-            | Action::HistoryBack
-            | Action::HistoryForward
-            | Action::HistorySearch => false,
-            Action::Layout | Action::GrowPane | Action::ShrinkPane | Action::ResetBorders | Action::Mouse => false,
             Action::Zoom | Action::ZoomHere => self.layout.is_zoomed(),
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
                 *self.session.connection() == Connection::None
             }
             Action::Write => self.session.review().has_accepted(),
-            // The bar shows the likely next actions; the help lists the others.
-            Action::EditFile | Action::CommentFile | Action::OpenFile | Action::WriteOther => false,
             Action::Reask | Action::ReaskAll | Action::Dismiss => !self.session.review().refused.is_empty(),
             Action::SendReview => self.session.has_feedback(),
             Action::Abandon => self.reviewing(),
             Action::NextReviewMatch | Action::PreviousReviewMatch => self.review.is_searching(),
-            Action::Redraw | Action::Suspend | Action::Quit | Action::FocusPrevious | Action::NextMode => false,
             Action::FocusChat => self.focus != Pane::Chat,
             Action::FocusMap => self.focus != Pane::Map,
             Action::FocusContext => self.focus != Pane::Context,
             Action::FocusReview => self.focus != Pane::Review,
-            action if action.info().is_some_and(|info| info.scope == Scope::Pane(Pane::Review)) => {
-                !self.session.review().files.is_empty()
-            }
+            action if action.info().scope == Scope::Pane(Pane::Review) => !self.session.review().files.is_empty(),
             _ => true,
         }
     }
@@ -290,7 +260,6 @@ fn has_thoughts(entry: &Entry) -> bool {
     matches!(entry, Entry::Answer(answer) if !answer.reasoning.is_empty())
 }
 
-/// Converts effects to tasks.
 pub(super) fn run(effects: Vec<Effect>) -> Vec<Task> {
     effects.into_iter().map(Task::Run).collect()
 }

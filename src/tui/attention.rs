@@ -3,20 +3,19 @@
 use std::io;
 use std::io::Write as _;
 
+use rhumb_session::{Entry, Level};
 use rhumb_text::sanitize;
 
 use super::action::Pane;
 use super::app::App;
 use crate::config::Notify;
-use rhumb_session::{Entry, Level};
 
-/// What is known of whether anybody looks, and whether there was work under way.
+/// Whether the user looks at the terminal, and whether work is under way.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Attention {
     /// Whether the terminal has the focus. `None` until it has reported that.
     pub(crate) focused: Option<bool>,
     busy: bool,
-    /// Whether work has ended since the terminal lost the focus.
     pub(crate) unseen: bool,
     /// Number of transcript entries when the chat was last on the screen.
     told: usize,
@@ -47,7 +46,7 @@ impl App {
         }
     }
 
-    /// The notification for a user whose terminal does not have the focus, if the work has just ended.
+    /// The notification that the work has just ended, for a user whose terminal does not have the focus.
     pub(crate) fn news(&mut self) -> Option<String> {
         let busy = self.session.is_busy();
         let was_busy = std::mem::replace(&mut self.attention.busy, busy);
@@ -68,11 +67,7 @@ impl App {
             (false, hunks) => format!("rhumb: {hunks} hunks wait for your decision"),
         })
     }
-}
 
-/// The title of the window: what is waited for, and where.
-impl App {
-    /// The title of the terminal window: the state of the app.
     pub(crate) fn window_title(&self) -> String {
         let pending = self.session.review().counts().pending;
         let asks = self.session.questions().first().is_some_and(|question| !question.subject.is_offer());
@@ -87,7 +82,7 @@ impl App {
     }
 }
 
-/// Tells it through the terminal. The text is our own: nothing of a model or a file gets into the sequence.
+/// Notifies through the terminal. The text contains nothing from a model or a file.
 pub(crate) fn by_terminal(notify: Notify, text: &str) {
     let mut out = io::stdout();
     let _ = match notify {

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ratatui::style::Style;
+use rhumb_syntax::{Highlight, Span, highlight, highlight_lang};
+use rhumb_text::{lines, sanitize, width};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::theme::{Role, Theme};
-use rhumb_syntax::{Highlight, Span, highlight, highlight_lang};
-use rhumb_text::lines;
+use super::widget::styled::StyledText;
 
 /// Colours of a text: the spans of each line.
 pub type Colors = Arc<Vec<Vec<Span>>>;
@@ -60,14 +61,12 @@ pub struct Coloring {
     /// Keys that were requested and have not arrived.
     asked: BTreeSet<u64>,
     wanted: Vec<Job>,
-    /// Frames that have ended.
     frame: u64,
 }
 
 #[derive(Debug)]
 struct Known {
     colors: Colors,
-    /// The frame that used it last.
     used: u64,
 }
 
@@ -155,6 +154,17 @@ pub fn pieces<'a>(line: &'a str, spans: &[Span], plain: Style, theme: &Theme) ->
         pieces.push((rest, plain));
     }
     pieces
+}
+
+/// A line in its colours, safe to draw.
+pub fn colored(line: &str, spans: &[Span], theme: &Theme) -> StyledText {
+    let (mut text, mut column) = (StyledText::new(), 0);
+    for (piece, style) in pieces(line, spans, theme.style(Role::Text), theme) {
+        let shown = sanitize::visible_from(piece, column);
+        column += width::columns(&shown);
+        text.push(&shown, style);
+    }
+    text
 }
 
 /// The theme's style for a class of source text.

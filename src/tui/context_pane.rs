@@ -3,7 +3,6 @@
 //! server keeps the request up to there. The last rows say what all of it costs, and what would be saved without the chunk under the
 //! cursor; the first ones what has to go when it is too much.
 
-use crate::tui::widget::list_window::ListWindow;
 use std::collections::BTreeSet;
 
 use ratatui::Frame;
@@ -11,17 +10,19 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_llm::models::{Dollars, Tokens};
+use rhumb_session::context::{Chunk, ChunkKind, Prompt, PromptSecret, SentPassage, Trimmed};
+use rhumb_session::{Command, PassageCommand};
 use rhumb_text::{sanitize, width};
 
-use super::action::{Action, Pane};
+use super::action::{Action, Pane, Scope};
 use super::app::{App, Editing, Task, run};
 use super::mouse::Hit;
-use super::overlay::{Overlay, Place};
+use super::overlay::{Place, SectionView};
 use super::theme::Role;
 use super::view::{ViewCache, pane_block, under_cursor};
 use super::widget::meter;
-use rhumb_session::context::{Chunk, ChunkKind, Prompt, PromptSecret, SentPassage, Trimmed};
-use rhumb_session::{Command, PassageCommand};
+use super::widget::styled::{cells, clipped, spread};
+use crate::tui::widget::list_window::ListWindow;
 
 /// Columns of the gauge of one part.
 const PART_GAUGE: usize = 6;
@@ -37,35 +38,28 @@ const MIN_BANNER_ROWS: u16 = 6;
 /// Panes with at most this many rows have no separate line for the cost.
 const MIN_COST_ROWS: u16 = 3;
 
-/// The state of the context pane.
 #[derive(Debug, Default)]
 pub struct ContextPane {
-    /// The rows, and the one under the cursor.
     window: ListWindow,
-    /// The order of the chunks.
     order: RequestSpec,
-    /// Whether the passages are listed one by one.
+    /// Whether each passage has a row.
     passages_open: bool,
 }
 
 impl ContextPane {
-    /// The rows, and the one under the cursor.
     pub fn window(&self) -> ListWindow {
         self.window
     }
 
-    /// Whether the passages are listed one by one.
     pub fn passages_open(&self) -> bool {
         self.passages_open
     }
 
-    /// Sets the number of visible rows.
     pub fn set_height(&mut self, height: usize) {
         self.window.set_height(height);
     }
 }
 
-/// Draws the pane.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let Some(view) = app.session.view() else {
         let inner = pane_block(app, frame, area, Pane::Context, "");
@@ -74,7 +68,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     let prompt = &view.prompt;
     let inner = pane_block(app, frame, area, Pane::Context, &note(app, prompt));
     let over = too_much(app, prompt, inner);
-    let cut = u16::try_from(prompt.trimmed.len()).unwrap_or(u16::MAX).min(inner.height / 3);
+    let cut = cells(prompt.trimmed.len()).min(inner.height / 3);
     let cost = cost_line(app);
     let priced = u16::from(cost.is_some() && inner.height > MIN_COST_ROWS);
     let saving = (app.focus == Pane::Context && inner.height > MIN_SAVING_ROWS).then(|| saving_line(app, prompt));
@@ -93,8 +87,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     let left_out = prompt.trimmed.iter().map(|each| trimmed_line(app, each, trimmed.width));
     frame.render_widget(Paragraph::new(left_out.collect::<Vec<_>>()), trimmed);
     if let Some(text) = saving {
-        let text = width::clip(&text, usize::from(saved.width)).into_owned();
-        frame.render_widget(Line::styled(text, app.theme().style(Role::Accent)), saved);
+        frame.render_widget(clipped(&text, saved.width, app.theme().style(Role::Accent)), saved);
     }
     frame.render_widget(total_line(app, prompt, total.width), total);
     if let Some(line) = cost {
@@ -102,7 +95,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     }
 }
 
-/// What the title says: that it is too much, that the count is an estimate, the order if it is not the usual one.
+/// The title: excess, estimate, and the order if it is not the default.
 fn note(app: &App, prompt: &Prompt) -> String {
     let mut parts = Vec::new();
     if prompt.excess() > 0 {
@@ -116,7 +109,6 @@ fn note(app: &App, prompt: &Prompt) -> String {
     parts.join(" · ")
 }
 
-/// The chunks, with the cursor.
 fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect, prompt: &Prompt) {
     cache.heights[1] = usize::from(area.height);
     let mut window = app.context.window;
@@ -144,7 +136,7 @@ fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// The chunks that have to go for the request to fit, by their places: the largest files first.
+/// The largest files that must be dropped for the request to fit.
 fn to_go(prompt: &Prompt) -> BTreeSet<usize> {
     let (mut excess, mut places) = (prompt.excess(), BTreeSet::new());
     let candidates = prompt.overfull.iter().flat_map(|over| &over.candidates);
@@ -159,7 +151,7 @@ fn to_go(prompt: &Prompt) -> BTreeSet<usize> {
     places
 }
 
-/// What is too much, and what to do about it; nothing while the request fits.
+/// The excess and what to do about it. Empty while the request fits.
 fn too_much(app: &App, prompt: &Prompt, area: Rect) -> Vec<Line<'static>> {
     if prompt.excess() == 0 || area.height < MIN_BANNER_ROWS {
         return Vec::new();
@@ -180,9 +172,7 @@ fn too_much(app: &App, prompt: &Prompt, area: Rect) -> Vec<Line<'static>> {
         }
         _ => "  a shorter message, or a model with a larger window".to_owned(),
     };
-    let line = |text: &str, role: Role| {
-        Line::styled(width::clip(text, usize::from(area.width)).into_owned(), theme.style(role))
-    };
+    let line = |text: &str, role: Role| clipped(text, area.width, theme.style(role));
     vec![line(&first, Role::Error), line(&advice, Role::Warning)]
 }
 
@@ -213,20 +203,14 @@ fn cost_line(app: &App) -> Option<Line<'static>> {
     Some(Line::styled(parts.join(" · "), app.theme().style(role)))
 }
 
-/// The heading of a kind, with its sum.
 fn kind_line(app: &App, (kind, count, tokens): (&str, usize, usize), prompt: &Prompt, columns: u16) -> Line<'static> {
     let theme = app.theme();
     let count = if count > 1 { format!(" · {count}") } else { String::new() };
     let tokens_text = format!(" {:>5}", meter::tokens(tokens as u64));
     let share = format!("{:>3.0} %", tokens as f64 * 100.0 / prompt.tokens.max(1) as f64);
-    let used = width::columns(kind) + width::columns(&count) + width::columns(&share) + width::columns(&tokens_text);
-    Line::from(vec![
-        Span::styled(kind.to_owned(), theme.style(Role::Title)),
-        Span::styled(count, theme.style(Role::Muted)),
-        Span::raw(" ".repeat(usize::from(columns).saturating_sub(used))),
-        Span::styled(share, theme.style(Role::Muted)),
-        Span::styled(tokens_text, theme.style(Role::Title)),
-    ])
+    let (title, muted) = (theme.style(Role::Title), theme.style(Role::Muted));
+    let left = vec![Span::styled(kind.to_owned(), title), Span::styled(count, muted)];
+    spread(left, vec![Span::styled(share, muted), Span::styled(tokens_text, title)], usize::from(columns))
 }
 
 fn part_line(app: &App, (place, part): (usize, &Chunk), prompt: &Prompt, to_go: bool, columns: u16) -> Line<'static> {
@@ -267,17 +251,11 @@ fn part_line(app: &App, (place, part): (usize, &Chunk), prompt: &Prompt, to_go: 
     };
     let keys = keys_note(&secrets);
     let title = if width::columns(&title) + width::columns(&keys) <= room { title + &keys } else { title };
-    let pad = room.saturating_sub(width::columns(&title));
-    let mut line = Line::from(vec![
-        Span::styled(mark, theme.style(if to_go || !secrets.is_empty() { role } else { Role::Accent })),
-        Span::styled(title, theme.style(role)),
-        Span::raw(" ".repeat(pad + 1)),
-    ]);
-    line.spans.extend(weight);
-    line
+    let mark = Span::styled(mark, theme.style(if to_go || !secrets.is_empty() { role } else { Role::Accent }));
+    spread(vec![mark, Span::styled(title, theme.style(role))], weight.to_vec(), usize::from(columns).saturating_sub(1))
 }
 
-/// How many keys stand in a chunk, and what becomes of them.
+/// The number of keys in a chunk, and whether they are masked.
 fn keys_note(secrets: &[&PromptSecret]) -> String {
     let does = if secrets.iter().all(|secret| secret.masked) { "masked" } else { "sent" };
     match secrets.len() {
@@ -287,7 +265,7 @@ fn keys_note(secrets: &[&PromptSecret]) -> String {
     }
 }
 
-/// A passage of the repository below its chunk: its lines, and the definition that it was found for.
+/// The row of a passage: its lines, and the definition that it contains.
 fn passage_line(app: &App, passage: &SentPassage, prompt: &Prompt, columns: u16) -> Line<'static> {
     let theme = app.theme();
     let weight = weight(app, (passage.tokens, ' ', Role::MeterLow), prompt, columns);
@@ -298,17 +276,15 @@ fn passage_line(app: &App, passage: &SentPassage, prompt: &Prompt, columns: u16)
     let free = room.saturating_sub(width::columns(&place));
     let symbol = format!("  {}", sanitize::visible_line(symbol));
     let symbol = if width::columns(&symbol) <= free { symbol } else { String::new() };
-    let mut line = Line::from(vec![
+    let left = vec![
         Span::raw("    "),
         Span::styled(place, theme.style(Role::Text)),
-        Span::raw(" ".repeat(free - width::columns(&symbol) + 1)),
-    ]);
-    line.spans.insert(2, Span::styled(symbol, theme.style(Role::Muted)));
-    line.spans.extend(weight);
-    line
+        Span::styled(symbol, theme.style(Role::Muted)),
+    ];
+    spread(left, weight.to_vec(), usize::from(columns).saturating_sub(1))
 }
 
-/// What a part of the request weighs, at the right: a gauge where there is room for it, and the tokens behind a dot or a blank.
+/// The gauge and the tokens of a part, at the right of its row.
 fn weight(app: &App, (tokens, dot, level): (usize, char, Role), prompt: &Prompt, columns: u16) -> [Span<'static>; 3] {
     let theme = app.theme();
     let share = tokens as f64 / prompt.tokens.max(1) as f64;
@@ -321,15 +297,14 @@ fn weight(app: &App, (tokens, dot, level): (usize, char, Role), prompt: &Prompt,
     ]
 }
 
-/// The columns of a title between its mark and what stands at the right; one stays free beside each.
+/// The columns for a title between its mark and the part at the right.
 fn room_beside(weight: &[Span<'_>], columns: u16) -> usize {
     let used: usize = weight.iter().map(Span::width).sum();
     usize::from(columns).saturating_sub(used + 4)
 }
 
 fn trimmed_line(app: &App, trimmed: &Trimmed, columns: u16) -> Line<'static> {
-    let text = format!("✂ {trimmed}");
-    Line::styled(width::clip(&text, usize::from(columns)).into_owned(), app.theme().style(Role::Warning))
+    clipped(&format!("✂ {trimmed}"), columns, app.theme().style(Role::Warning))
 }
 
 fn total_line(app: &App, prompt: &Prompt, columns: u16) -> Line<'static> {
@@ -343,20 +318,16 @@ fn total_line(app: &App, prompt: &Prompt, columns: u16) -> Line<'static> {
     line
 }
 
-/// How the chunks are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RequestSpec {
-    /// As they will be sent.
     #[default]
     AsSent,
-    /// The largest first.
     BySize,
-    /// By what they are, each kind with its sum.
+    /// By kind, each with its sum.
     ByKind,
 }
 
 impl RequestSpec {
-    /// The one that comes after it.
     pub fn next(self) -> Self {
         match self {
             Self::AsSent => Self::BySize,
@@ -365,7 +336,6 @@ impl RequestSpec {
         }
     }
 
-    /// What to call it.
     pub fn title(self) -> &'static str {
         match self {
             Self::AsSent => "as sent",
@@ -375,18 +345,16 @@ impl RequestSpec {
     }
 }
 
-/// One row of the context pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContextRow {
-    /// A chunk, by its place in the request.
+    /// A chunk, by its index in the request.
     Chunk(usize),
-    /// One of the passages of the repository, by its place among them.
+    /// A passage, by its index.
     Passage(usize),
-    /// The heading of a kind: how many chunks, and their tokens.
     Kind(&'static str, usize, usize),
 }
 
-/// The rows for a request; `open` if the passages of the repository stand below their chunk, one by one.
+/// The rows of a request. With `open`, the passages follow their chunk.
 pub fn rows(prompt: &Prompt, order: RequestSpec, open: bool) -> Vec<ContextRow> {
     let is_passages = |row: &ContextRow| match row {
         ContextRow::Chunk(place) => prompt.chunks.get(*place).is_some_and(|chunk| chunk.kind == ChunkKind::Passages),
@@ -428,7 +396,7 @@ fn by_kind(prompt: &Prompt) -> Vec<ContextRow> {
     kinds.into_iter().flat_map(row).collect()
 }
 
-/// What a chunk is, in the plural of the user's words.
+/// The heading of a chunk's kind.
 fn kind(kind: &ChunkKind) -> &'static str {
     match kind {
         ChunkKind::System | ChunkKind::Examples | ChunkKind::Reminder => "instructions",
@@ -442,7 +410,7 @@ fn kind(kind: &ChunkKind) -> &'static str {
     }
 }
 
-/// The sentence; nothing where the cursor is on no chunk.
+/// The line about the saving without the part under the cursor.
 pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
     let place = app.context_place()?;
     let chunk = prompt.chunks.get(place)?;
@@ -499,7 +467,7 @@ impl App {
         self.session.view().map(|view| &*view.prompt)
     }
 
-    /// Brings the number of rows up to date.
+    /// Updates the number of rows.
     pub(crate) fn settle_context(&mut self) {
         let rows = self.prompt().map_or(0, |prompt| rows(prompt, self.context.order, self.context.passages_open).len());
         self.context.window.set_len(rows);
@@ -511,7 +479,7 @@ impl App {
             .copied()
     }
 
-    /// The place in the request of the chunk under the cursor, or of the one that what is there belongs to.
+    /// The index of the chunk under the cursor, or of the chunk that contains the passage under the cursor.
     pub(crate) fn context_place(&self) -> Option<usize> {
         match self.context_row()? {
             ContextRow::Chunk(place) => Some(place),
@@ -520,7 +488,6 @@ impl App {
         }
     }
 
-    /// The passage under the cursor.
     pub(crate) fn context_passage(&self) -> Option<&SentPassage> {
         match self.context_row()? {
             ContextRow::Passage(place) => self.prompt()?.passages.get(place),
@@ -528,23 +495,22 @@ impl App {
         }
     }
 
-    /// Whether the cursor is on the passages as a whole.
+    /// Whether the cursor is on the chunk of passages.
     fn on_passages(&self) -> bool {
         matches!(self.context_row(), Some(ContextRow::Chunk(place)) if self.prompt().and_then(passages_chunk) == Some(place))
     }
 
-    /// The file under the cursor of the context pane, if it is one.
+    /// The file under the cursor.
     fn context_file(&self) -> Option<String> {
         let part = self.prompt()?.chunks.get(self.context_place()?)?;
         part.kind.path().map(str::to_owned)
     }
 
-    /// The title of the part under the cursor of the context pane.
     pub(crate) fn context_title(&self) -> Option<String> {
         title_of(self.prompt()?, self.context_row()?)
     }
 
-    /// Keeps the cursor of the context pane on the part of that title: parts change their places with what they are.
+    /// Keeps the cursor on the part with that title, since parts move when they change.
     pub(crate) fn keep_context_cursor(&mut self, title: Option<&str>) {
         let Some(view) = self.session.view() else { return };
         let rows = rows(&view.prompt, self.context.order, self.context.passages_open);
@@ -557,7 +523,7 @@ impl App {
         }
     }
 
-    /// Why an action of the context pane would do nothing now.
+    /// The reason why an action of the context pane is unavailable.
     pub(crate) fn why_not_context(&self, action: Action) -> Option<&'static str> {
         match action {
             Action::ContextAdd => None,
@@ -574,18 +540,15 @@ impl App {
     }
 
     pub(crate) fn act_on_context(&mut self, action: Action) -> Option<Vec<Task>> {
-        let own = action.info().is_some_and(|info| info.scope == crate::tui::action::Scope::Pane(Pane::Context));
-        if let Some(why) = own.then(|| self.why_not_context(action)).flatten() {
-            self.hint.set(why.into());
+        if action.info().scope == Scope::Pane(Pane::Context)
+            && let Some(why) = self.why_not_context(action)
+        {
+            self.hint.set(why);
             return Some(Vec::new());
         }
         match action {
             Action::Down => self.step_in_context(1),
             Action::Up => self.step_in_context(-1),
-            Action::PageDown => self.context.window.page_down(),
-            Action::PageUp => self.context.window.page_up(),
-            Action::Top => self.context.window.first(),
-            Action::Bottom => self.context.window.last(),
             Action::ContextDrop | Action::ContextReadOnly => return Some(self.change_file(action)),
             Action::ContextEdit => {
                 let passage = self.context_passage().map(|passage| &passage.place);
@@ -600,15 +563,15 @@ impl App {
                 return Some(self.show_locations(self.passage_places()));
             }
             Action::ContextView => self.view_prompt_at(self.context_place()),
-            _ => return None,
-        }
-        if self.context.window.selected() == Some(0) && action == Action::Top && self.context_place().is_none() {
-            self.context.window.step(1);
+            _ if !self.context.window.act(action) => return None,
+            // The first row may be a heading.
+            Action::Top if self.context_place().is_none() => self.context.window.step(1),
+            _ => {}
         }
         Some(Vec::new())
     }
 
-    /// Moves the cursor; headings are passed over.
+    /// Moves the cursor; skips headings.
     fn step_in_context(&mut self, by: isize) {
         self.context.window.step(by);
         if self.context_place().is_none() {
@@ -619,7 +582,7 @@ impl App {
         }
     }
 
-    /// Lists the chunks in the next order; the cursor stays on its chunk.
+    /// Sorts the chunks in the next order.
     fn sort_context(&mut self) {
         let title = self.context_title();
         self.context.order = self.context.order.next();
@@ -627,14 +590,14 @@ impl App {
         self.hint.set(format!("the parts of the request {}", self.context.order.title()));
     }
 
-    /// Lists the passages of the repository one by one, or as one row again.
+    /// Unfolds or folds the passages.
     fn fold_passages(&mut self) {
         let title = self.context_title();
         self.context.passages_open = !self.context.passages_open;
         self.keep_context_cursor(title.as_deref());
     }
 
-    /// The passages of the request, the one under the cursor first.
+    /// The locations of the passages, the one under the cursor first.
     fn passage_places(&self) -> Vec<Place> {
         let Some((prompt, ContextRow::Passage(here))) = self.prompt().zip(self.context_row()) else {
             return Vec::new();
@@ -664,32 +627,30 @@ impl App {
         })
     }
 
-    /// Shows the request as it will be sent, from one of its chunks on.
     pub(crate) fn view_prompt_at(&mut self, place: Option<usize>) {
         if let Some(view) = self.session.view() {
-            self.overlays.show(Overlay::prompt(&view.prompt, place));
+            self.overlays.show(SectionView::request(&view.prompt, place));
         }
     }
 
-    /// A click on a row of the pane; the second one opens what is there.
+    /// Handles a click on a row. A double click opens it.
     pub fn click_in_context(&mut self, row: usize, double: bool) -> Vec<Task> {
         self.focus = Pane::Context;
         self.context.window.select(row);
         if double { self.act_on_context(Action::ContextView).unwrap_or_default() } else { Vec::new() }
     }
 
-    /// Turns the wheel over the pane.
-    pub fn wheel_in_context(&mut self, by: isize) {
+    pub(super) fn wheel_in_context(&mut self, by: isize) {
         self.context.window.scroll(by);
     }
 }
 
-/// The place of the passages of the repository in a request.
+/// The index of the chunk of passages.
 fn passages_chunk(prompt: &Prompt) -> Option<usize> {
     prompt.chunks.iter().position(|chunk| chunk.kind == ChunkKind::Passages)
 }
 
-/// What a row is about, to find it again.
+/// The identity of a row across changes of the request.
 fn title_of(prompt: &Prompt, row: ContextRow) -> Option<String> {
     match row {
         ContextRow::Chunk(place) => Some(prompt.chunks.get(place)?.title.clone()),

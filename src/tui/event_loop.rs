@@ -6,6 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use crossterm::event::Event;
+use rhumb_session::{ClipboardText, Effect, GitEffect, Response};
 use rhumb_workspace::process::{EditorSession, named_editor};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -23,7 +24,6 @@ use super::{attention, status_line, terminal, theme, view};
 use crate::config::Notify;
 use crate::host::Host;
 use crate::store::LayoutFile;
-use rhumb_session::{ClipboardText, Effect, GitEffect, Response};
 
 /// Reports that are handled before the keyboard is polled again.
 const MAX_REPORTS_PER_TURN: usize = 64;
@@ -41,12 +41,12 @@ const SAVE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Events that are handled before the next frame: one notch of the wheel sends several, and a held key even more.
 const MAX_EVENTS_PER_FRAME: usize = 64;
 
-/// The result of the app.
+/// How the app ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AppExit {
-    /// The exit code: 0, or 128 + n after signal n.
+    /// The process's exit code.
     pub code: u8,
-    /// Text that is printed after the exit. May be empty.
+    /// Written to the terminal after the screen is restored.
     pub farewell: String,
 }
 
@@ -55,7 +55,7 @@ pub struct AppExit {
 /// # Errors
 ///
 /// There is no terminal, or it was closed.
-pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Response>) -> Host) -> io::Result<AppExit> {
+pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<Response>) -> Host) -> io::Result<AppExit> {
     // Before the terminal is initialized: a signal in between would end the program without restoring it.
     let mut signals = Signals::listen()?;
     let _ = terminal::mouse(start.display.mouse);
@@ -64,8 +64,8 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Response>) 
     // Dropped after the other end of the channel: commands that are being stopped must not wait for a reader.
     let mut commands = Commands(None);
     let (reports, mut incoming) = mpsc::channel(256);
-    let runner = make_runner(reports);
-    commands.0 = Some(runner.clone());
+    let host = make_host(reports);
+    commands.0 = Some(host.clone());
     let (mut app, tasks) = begin(&start);
     let mut cache = ViewCache::default();
     terminal::title(&app.window_title());
@@ -76,7 +76,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Response>) 
     let mut event_loop = EventLoop {
         app,
         cache,
-        runner,
+        host,
         colored: mpsc::unbounded_channel(),
         ranked: mpsc::unbounded_channel(),
         copied: mpsc::unbounded_channel(),
@@ -190,14 +190,12 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Response>) 
     Ok(AppExit { code: code.unwrap_or(0), farewell })
 }
 
-/// Both ends of a channel.
 type Channel<T> = (mpsc::UnboundedSender<T>, mpsc::UnboundedReceiver<T>);
 
-/// The app and its environment.
 struct EventLoop {
     app: App,
     cache: ViewCache,
-    runner: Host,
+    host: Host,
     colored: Channel<Colored>,
     ranked: Channel<Ranked>,
     /// Whether the system's clipboard took a text, and the text.
@@ -220,8 +218,8 @@ struct Commands(Option<Host>);
 
 impl Drop for Commands {
     fn drop(&mut self) {
-        if let Some(runner) = &self.0 {
-            runner.end_commands();
+        if let Some(host) = &self.0 {
+            host.end_commands();
         }
     }
 }
@@ -309,13 +307,13 @@ impl EventLoop {
     fn perform(&mut self, tasks: Vec<Task>, screen: &mut Screen) -> io::Result<Option<u8>> {
         for task in tasks {
             match task {
-                Task::Run(effect) => self.runner.execute(effect),
+                Task::Run(effect) => self.host.execute(effect),
                 Task::Copy(clip) => {
                     terminal::copy_by_escape(&clip.text);
                     let told = self.copied.0.clone();
                     tokio::task::spawn_blocking(move || told.send((terminal::copy_natively(&clip.text), clip)));
                 }
-                Task::Notify(text) if self.by_command => self.runner.execute(Effect::Notify(text)),
+                Task::Notify(text) if self.by_command => self.host.execute(Effect::Notify(text)),
                 Task::Notify(text) => attention::by_terminal(self.notify, &text),
                 Task::ReadThemes => {
                     let (folder, told) = (self.themes_folder.clone(), self.themes.0.clone());
@@ -331,9 +329,7 @@ impl EventLoop {
         }
         Ok(None)
     }
-}
 
-impl EventLoop {
     /// Saves the layout if it has changed. An error is ignored, since only the layout would be lost.
     fn save_layout(&mut self) {
         if let (Some(arrangement), Some(file)) = (self.app.layout.take_changes(), &self.layout_file) {
@@ -341,19 +337,19 @@ impl EventLoop {
         }
     }
 
-    /// Passes changes since the last save to the runner.
+    /// Passes changes since the last save to the host.
     fn keep(&mut self) {
         if let (Some(arrangement), Some(file)) = (self.app.layout.take_changes(), self.layout_file.clone()) {
             tokio::task::spawn_blocking(move || file.write(&arrangement));
         }
         let order = self.app.session.kept_changes();
-        order.into_iter().for_each(|order| self.runner.execute(Effect::Persist(order)));
+        order.into_iter().for_each(|order| self.host.execute(Effect::Persist(order)));
     }
 
     /// Saves pending changes and waits for the result. Returns false after a timeout.
     async fn finish_saving(&mut self, incoming: &mut mpsc::Receiver<Response>) -> bool {
         self.keep();
-        let runner = self.runner.clone();
+        let host = self.host.clone();
         let session = &mut self.app.session;
         // Other reports are discarded, but they must be received, so that no sender blocks.
         let mut note = |report: Response| {
@@ -362,7 +358,7 @@ impl EventLoop {
             }
         };
         let kept = async {
-            let finished = runner.finish_persistence();
+            let finished = host.finish_persistence();
             tokio::pin!(finished);
             loop {
                 tokio::select! {
@@ -384,8 +380,8 @@ impl EventLoop {
             return Ok(());
         }
         // A commit that waits for its message is made without it.
-        self.runner.execute(Effect::Git(GitEffect::FlushPendingCommits));
-        self.app.hint.set("finishing the write …".into());
+        self.host.execute(Effect::Git(GitEffect::FlushPendingCommits));
+        self.app.hint.set("finishing the write …");
         // An error of the terminal is ignored: the files are more important.
         let _ = self.draw(screen);
         let finished = async {
@@ -394,7 +390,7 @@ impl EventLoop {
             {
                 self.app.report(report);
                 // A commit may have begun to wait meanwhile.
-                self.runner.execute(Effect::Git(GitEffect::FlushPendingCommits));
+                self.host.execute(Effect::Git(GitEffect::FlushPendingCommits));
             }
         };
         let _ = tokio::time::timeout(WRITE_TIMEOUT, finished).await;
@@ -404,9 +400,7 @@ impl EventLoop {
     fn is_writing(&self) -> bool {
         self.app.session.is_writing() || self.app.session.commits().pending > 0
     }
-}
 
-impl EventLoop {
     /// Runs the external editor, which has the terminal meanwhile. Returns an exit code if a signal ends the app.
     async fn edit(
         &mut self,
@@ -462,7 +456,7 @@ impl EventLoop {
                 Some(report) = incoming.recv() => {
                     for task in self.app.report(report) {
                         match task {
-                            Task::Run(effect) => self.runner.execute(effect),
+                            Task::Run(effect) => self.host.execute(effect),
                             task => later.push(task),
                         }
                     }
@@ -488,7 +482,7 @@ fn panic_for_test() {
 /// Shortest time between two frames without a key press: 60 frames a second.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// The time of the next frame.
+/// Decides when the next frame is drawn.
 #[derive(Debug)]
 pub(super) struct Pace {
     dirty: bool,
@@ -496,7 +490,6 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Creates a pace whose first frame is due.
     pub(super) fn new(now: Instant) -> Self {
         Self { dirty: true, next: now }
     }
@@ -511,22 +504,18 @@ impl Pace {
         (self.dirty, self.next) = (true, self.next.min(now));
     }
 
-    /// Whether a frame is due.
     pub(super) fn is_due(&self, now: Instant) -> bool {
         self.dirty && now >= self.next
     }
 
-    /// Notes that a frame was drawn.
     pub(super) fn drawn(&mut self, now: Instant) {
         (self.dirty, self.next) = (false, now + FRAME);
     }
 
-    /// Whether a frame is requested.
     pub(super) fn is_waiting(&self) -> bool {
         self.dirty
     }
 
-    /// The earliest time of the next frame.
     pub(super) fn next(&self) -> Instant {
         self.next
     }

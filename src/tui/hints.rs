@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::app::App;
+use super::app::{App, Task};
 
 /// How long a hint is shown.
 const HINT_TIMEOUT: Duration = Duration::from_secs(8);
@@ -12,70 +12,67 @@ const HINT_TIMEOUT: Duration = Duration::from_secs(8);
 #[derive(Debug, Default)]
 pub struct Hint {
     text: String,
-    /// When it was first shown; `None` until the event loop asks for its end.
+    /// `None` until the event loop asks for its end.
     since: Option<Duration>,
-    /// Whether it stays until the next key.
     stays: bool,
 }
 
 impl Hint {
-    /// Shows a hint.
-    pub fn set(&mut self, text: String) {
-        *self = Self { text, since: None, stays: false };
+    pub fn set(&mut self, text: impl Into<String>) {
+        *self = Self { text: text.into(), since: None, stays: false };
     }
 
-    /// Shows a hint that stays until the next key.
-    pub fn set_until_key(&mut self, text: String) {
-        *self = Self { text, since: None, stays: true };
+    pub fn set_until_key(&mut self, text: impl Into<String>) {
+        *self = Self { text: text.into(), since: None, stays: true };
     }
 
-    /// Removes the hint.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// The text; empty if there is no hint.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether there is no hint.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 }
 
-/// Time since the start of the app, as set by the event loop. Tests set it directly.
+/// Time since the start of the app, as set by the event loop.
 #[derive(Debug, Default)]
 pub struct Uptime {
     now: Duration,
-    /// When the work began that is under way.
+    /// The start of the current work.
     busy_since: Option<Duration>,
 }
 
 impl Uptime {
-    /// Sets the time since the start.
     pub fn set(&mut self, now: Duration) {
         self.now = now;
     }
 
-    /// The time since the start.
     pub fn now(&self) -> Duration {
         self.now
     }
 
-    /// Notes whether work is under way.
     pub(super) fn note_busy(&mut self, busy: bool) {
         self.busy_since = busy.then(|| self.busy_since.unwrap_or(self.now));
     }
 
-    /// How long the current work has taken. Zero if there is none.
+    /// The duration of the current work. Zero if there is none.
     pub(super) fn busy_time(&self) -> Duration {
         self.busy_since.map_or(Duration::ZERO, |since| self.now.saturating_sub(since))
     }
 }
 
 impl App {
+    /// Shows a hint. No task follows.
+    pub(crate) fn say(&mut self, text: impl Into<String>) -> Vec<Task> {
+        self.hint.set(text);
+        Vec::new()
+    }
+
     /// When the hint ends, as time since the start; `None` if there is no hint or it stays.
     pub(crate) fn hint_ends(&mut self) -> Option<Duration> {
         // A key sequence that has begun waits for its next key.
@@ -114,11 +111,11 @@ mod tests {
     fn a_hint_goes_when_it_is_old_and_a_new_one_counts_from_its_own_time() {
         let mut app = app();
         assert_eq!(app.hint_ends(), None);
-        app.hint.set("copied 1 line".into());
+        app.hint.set("copied 1 line");
         assert_eq!(app.hint_ends(), Some(HINT_TIMEOUT));
         app.uptime.set(Duration::from_secs(5));
         assert!(!app.expire_hint());
-        app.hint.set("copied 2 lines".into());
+        app.hint.set("copied 2 lines");
         assert_eq!(app.hint_ends(), Some(Duration::from_secs(5) + HINT_TIMEOUT));
         app.uptime.set(Duration::from_secs(5) + HINT_TIMEOUT);
         assert!(app.expire_hint() && app.hint.is_empty() && app.hint_ends().is_none());
@@ -127,7 +124,7 @@ mod tests {
     #[test]
     fn what_went_wrong_unseen_stays_until_a_key() {
         let mut app = app();
-        app.hint.set_until_key("Nothing was written.".into());
+        app.hint.set_until_key("Nothing was written.");
         app.uptime.set(HINT_TIMEOUT * 9);
         assert!(!app.expire_hint());
         app.event(Event::Key(KeyEvent::from(KeyCode::Char('a'))));

@@ -14,7 +14,6 @@ pub const MIN_HEIGHT: u16 = 10;
 
 /// From this size on there is room for three columns, and a line of the chat stays readable in its own.
 const THREE_COLUMNS_SIZE: (u16, u16) = (240, 35);
-/// From this size on all four panes are on the screen.
 const WIDE_SCREEN: (u16, u16) = (120, 35);
 /// From this size on, other panes are visible beside the focused pane, and the layouts columns and rows are possible.
 const MEDIUM_SCREEN: (u16, u16) = (80, 24);
@@ -22,70 +21,57 @@ const MEDIUM_SCREEN: (u16, u16) = (80, 24);
 /// The widest chat that anybody wants to read, in columns of the screen.
 const MAX_CHAT_COLUMNS: u16 = 124;
 
-/// Borders that the user has moved: how much of the space the part before each gets, in thousandths.
+/// Borders that the user moved: the share of the first part in thousandths.
 pub type Borders = BTreeMap<String, u16>;
 
-/// The input of a layout.
 #[derive(Debug, Clone, Copy)]
 pub struct LayoutRequest<'a> {
-    /// The pane with the focus.
     pub focus: Pane,
-    /// Whether there is something to decide.
     pub reviewing: bool,
-    /// How the panes shall stand.
     pub layout: LayoutChoice,
-    /// Whether the pane with the focus shall have the screen for itself.
     pub zoomed: bool,
-    /// Where the borders were moved to.
     pub borders: &'a Borders,
 }
 
-/// Places on the screen.
+/// The areas of a screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
-    /// Each pane that is on the screen.
     pub panes: Vec<(Pane, Rect)>,
-    /// The borders between them, outer ones first.
     pub borders: Vec<Border>,
-    /// The line with the tabs, when not all panes are on the screen.
+    /// The line of tabs, unless all panes are visible.
     pub tabs: Option<Rect>,
-    /// The status line.
     pub status: Rect,
 }
 
-/// The border between two parts of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Border {
-    /// Its name among [`Borders`].
     pub name: &'static str,
-    /// Whether the parts stand beside each other; otherwise one above the other.
+    /// Whether the parts are side by side; otherwise one is above the other.
     pub beside: bool,
-    /// Both parts together.
     pub whole: Rect,
-    /// Columns or rows of the first part.
+    /// The size of the first part.
     pub at: u16,
-    /// How few and how many it may have.
+    /// The minimum and maximum of `at`.
     pub range: (u16, u16),
 }
 
 impl Border {
-    /// Columns or rows of both parts together.
     fn length(&self) -> u16 {
         if self.beside { self.whole.width } else { self.whole.height }
     }
 
-    /// The place of a cell along the parts, counted from where the first begins.
+    /// The position of a cell along the axis of the border.
     pub fn along(&self, column: u16, row: u16) -> u16 {
         if self.beside { column.saturating_sub(self.whole.x) } else { row.saturating_sub(self.whole.y) }
     }
 
-    /// Whether a cell belongs to the frames on either side of it.
+    /// Whether a cell is part of the frames beside the border.
     fn has(&self, column: u16, row: u16) -> bool {
         let along = self.along(column, row);
         self.whole.contains(Position { x: column, y: row }) && (along == self.at || along + 1 == self.at)
     }
 
-    /// The thousandths that put it at `at`, as near as it may go.
+    /// The share, in thousandths, that puts the border at `at` or as near as possible.
     pub fn share(&self, at: u16) -> u16 {
         let at = u32::from(at.clamp(self.range.0, self.range.1));
         let length = u32::from(self.length().max(1));
@@ -100,24 +86,22 @@ impl Border {
 }
 
 impl Places {
-    /// The pane at a cell.
     pub fn pane_at(&self, column: u16, row: u16) -> Option<Pane> {
         let here = |area: &Rect| area.contains(Position { x: column, y: row });
         self.panes.iter().find(|(_, area)| here(area)).map(|(pane, _)| *pane)
     }
 
-    /// Where a pane stands.
     pub fn of(&self, pane: Pane) -> Option<Rect> {
         self.panes.iter().find(|(other, _)| *other == pane).map(|(_, area)| *area)
     }
 
-    /// The border at a cell. Where two meet, the one that divides less counts.
+    /// The border at a cell. Where two meet, the inner one.
     pub fn border_at(&self, column: u16, row: u16) -> Option<&Border> {
         self.borders.iter().rev().find(|border| border.has(column, row))
     }
 }
 
-/// The places for a screen; `None` if it is too small. A review with something to decide takes the largest share.
+/// The areas for a screen. `None` if it is too small. A pending review takes the largest share.
 pub fn places(screen: Rect, request: &LayoutRequest<'_>) -> Option<Places> {
     if screen.width < MIN_WIDTH || screen.height < MIN_HEIGHT {
         return None;
@@ -137,7 +121,7 @@ pub fn places(screen: Rect, request: &LayoutRequest<'_>) -> Option<Places> {
     Some(places)
 }
 
-/// How the panes stand, and whether all of them do.
+/// The tree of panes, and whether it contains all of them.
 fn arrangement(screen: Rect, request: &LayoutRequest<'_>) -> (Node, bool) {
     let fits = |least: (u16, u16)| screen.width >= least.0 && screen.height >= least.1;
     if request.zoomed {
@@ -166,8 +150,6 @@ fn vast() -> Node {
     )
 }
 
-/// The chat at the left, the other panes at the right. A review takes its space from map and context: the chat keeps
-/// its width, so that its text is not wrapped again when a proposal arrives.
 fn columns(reviewing: bool) -> Node {
     let others = if reviewing {
         let top = beside("columns-top-map", Share::Of(500), MAP, CONTEXT);
@@ -179,7 +161,7 @@ fn columns(reviewing: bool) -> Node {
     beside("columns-chat", Share::AtMost(560, MAX_CHAT_COLUMNS), CHAT, others)
 }
 
-/// The chat above, the others in a row below it.
+/// The chat above a row of the others.
 fn in_rows(reviewing: bool) -> Node {
     let (chat, map, context) = if reviewing {
         (("rows-review-chat", 450), ("rows-review-map", 200), ("rows-review-context", 250))
@@ -190,7 +172,7 @@ fn in_rows(reviewing: bool) -> Node {
     above(chat.0, Share::Of(chat.1), CHAT, beside(map.0, Share::Of(map.1), MAP, others))
 }
 
-/// The pane with the focus above; below it the chat, or what waits for a decision, or map and context beside each other.
+/// The pane with the focus above; below it the chat, a pending review, or map and context.
 fn stack(focus: Pane, reviewing: bool) -> Node {
     match focus {
         Pane::Chat if reviewing => above("stack-review", Share::Of(500), CHAT, REVIEW),
@@ -227,7 +209,7 @@ struct Split {
     beside: bool,
     share: Share,
     parts: [Node; 2],
-    /// The fewest columns for both, where the parts could do with less.
+    /// The minimum for both parts together, if it is larger than that of each.
     least_columns: u16,
 }
 
@@ -243,7 +225,6 @@ fn above(name: &'static str, share: Share, first: Node, second: Node) -> Node {
 const MIN_PANE_COLUMNS: u16 = 20;
 
 impl Node {
-    /// The same with that many columns at least.
     fn at_least(self, least_columns: u16) -> Self {
         match self {
             Self::Split(split) => Self::Split(Box::new(Split { least_columns, ..*split })),
@@ -251,7 +232,7 @@ impl Node {
         }
     }
 
-    /// The fewest columns, or rows, in which it says anything.
+    /// The minimum columns or rows.
     fn least(&self, columns: bool) -> u16 {
         match self {
             Self::Pane(_) if columns => MIN_PANE_COLUMNS,

@@ -8,24 +8,19 @@ use super::layout::{Border, Borders, LayoutRequest, Places};
 use crate::config::LayoutChoice;
 use crate::store::{ChosenLayout, SavedLayout};
 
-/// Where the panes are, and how the user arranged them.
+/// The areas of the panes and the user's arrangement.
 #[derive(Debug)]
 pub struct LayoutState {
-    /// The areas as last laid out; none on a screen that is too small.
+    /// Empty if the screen is too small.
     places: Places,
-    /// Columns and rows of the screen.
     screen: (u16, u16),
     /// Rows by which a page key scrolls the pane with the focus.
     page_rows: usize,
-    /// Whether the pane with the focus fills the screen.
     zoomed: bool,
-    /// The borders that the user moved.
     borders: Borders,
-    /// The layout of the settings.
     configured: LayoutChoice,
-    /// The layout that the user chose instead.
     chosen: Option<LayoutChoice>,
-    /// Whether the arrangement changed since it was last saved.
+    /// Whether the arrangement changed since the last save.
     changed: bool,
 }
 
@@ -45,43 +40,36 @@ impl Default for LayoutState {
 }
 
 impl LayoutState {
-    /// The areas of the panes.
     pub(super) fn places(&self) -> &Places {
         &self.places
     }
 
-    /// Columns and rows of the screen.
     pub(super) fn screen(&self) -> (u16, u16) {
         self.screen
     }
 
-    /// Rows by which a page key scrolls.
     pub(super) fn page_rows(&self) -> usize {
         self.page_rows
     }
 
-    /// Whether the pane with the focus fills the screen.
     pub(super) fn is_zoomed(&self) -> bool {
         self.zoomed
     }
 
-    /// Lets the pane with the focus fill the screen.
     #[cfg(test)]
     pub(super) fn set_zoomed(&mut self) {
         self.zoomed = true;
     }
 
-    /// The borders that the user moved.
     pub(super) fn borders(&self) -> &Borders {
         &self.borders
     }
 
-    /// Takes in the areas for a screen; `None` if the screen is too small.
+    /// Stores the areas for a screen. `None` if the screen is too small.
     pub(super) fn set_places(&mut self, screen: (u16, u16), places: Option<Places>) {
         (self.screen, self.places) = (screen, places.unwrap_or_default());
     }
 
-    /// Sets the rows by which a page key scrolls.
     pub(super) fn set_page_rows(&mut self, rows: usize) {
         self.page_rows = rows;
     }
@@ -94,7 +82,6 @@ impl LayoutState {
         self.chosen.unwrap_or(configured)
     }
 
-    /// The user chose a layout.
     fn choose(&mut self, layout: LayoutChoice) {
         self.chosen = Some(layout).filter(|layout| *layout != self.configured);
         (self.changed, self.zoomed) = (true, false);
@@ -114,19 +101,18 @@ impl LayoutState {
         }
     }
 
-    /// Moves a border back to its default place.
+    /// Resets a border to its default position.
     pub(super) fn reset_border(&mut self, border: &Border) {
         self.changed |= self.borders.remove(border.name).is_some();
     }
 }
 
 impl App {
-    /// The panes that are on the screen, as last drawn, with their places; none where the screen is too small.
+    /// The visible panes with their areas.
     pub fn on_screen(&self) -> &[(Pane, Rect)] {
         &self.layout.places.panes
     }
 
-    /// How the panes shall stand.
     pub(super) fn layout_request(&self) -> LayoutRequest<'_> {
         LayoutRequest {
             focus: self.focus,
@@ -142,16 +128,15 @@ impl App {
 const RESIZE_STEP: (i32, i32) = (5, 2);
 
 impl App {
-    /// Whether the pane with the focus has the screen for itself without being zoomed.
+    /// Whether the pane fills the screen without being zoomed.
     pub(crate) fn is_alone(&self) -> bool {
         !self.layout.zoomed && self.layout.places.panes.len() == 1
     }
 
-    /// Gives the pane with the focus the whole screen, or all panes theirs back.
+    /// Zooms the pane with the focus, or shows all panes again.
     pub(crate) fn zoom(&mut self) {
         if self.is_alone() {
-            self.hint.set("the pane already has the whole screen".into());
-            return;
+            return self.hint.set("the pane already has the whole screen");
         }
         self.layout.zoomed = !self.layout.zoomed;
         if self.layout.zoomed {
@@ -163,12 +148,11 @@ impl App {
         }
     }
 
-    /// The key that zooms.
     pub(crate) fn zoom_key(&self) -> &str {
         self.keys.first(Action::Zoom)
     }
 
-    /// Arranges the panes in the next way that there is.
+    /// Switches to the next layout.
     pub(crate) fn next_layout(&mut self) {
         let mut round = LayoutChoice::ALL.into_iter().cycle().skip_while(|layout| *layout != self.display.layout);
         let next = round.nth(1).unwrap_or_default();
@@ -180,12 +164,11 @@ impl App {
         self.hint.set(format!("layout: {}{why}", next.name()));
     }
 
-    /// Moves the nearest border of the pane with the focus that can still go further, so that it gets larger or smaller.
+    /// Moves the nearest border that can still be moved, so that the pane grows or shrinks.
     pub(crate) fn grow(&mut self, by: i32) {
         let Some(area) = self.layout.places.of(self.focus) else { return };
         if self.layout.places.borders.is_empty() {
-            self.hint.set("the pane already has the whole screen".into());
-            return;
+            return self.hint.set("the pane already has the whole screen");
         }
         let moved = self.layout.places.borders.iter().rev().find_map(|border| {
             let step = if border.beside { RESIZE_STEP.0 } else { RESIZE_STEP.1 };
@@ -203,14 +186,14 @@ impl App {
         }
     }
 
-    /// Puts all borders back to where they were at first.
+    /// Resets all borders to their default positions.
     pub(crate) fn reset_borders(&mut self) {
         self.layout.changed |= !self.layout.borders.is_empty();
         self.layout.borders.clear();
-        self.hint.set("all borders are at their default places".into());
+        self.hint.set("all borders are at their default places");
     }
 
-    /// Lets the mouse count, or leaves it to the terminal.
+    /// Turns the mouse on or off.
     pub(crate) fn toggle_mouse(&mut self) {
         self.display.mouse = !self.display.mouse;
         self.mouse.release_border();

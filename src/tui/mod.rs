@@ -2,8 +2,8 @@
 
 pub mod action;
 pub mod app;
-pub(super) mod attention;
-pub mod chat_pane;
+mod attention;
+mod chat_pane;
 mod coloring;
 mod composer;
 mod context_pane;
@@ -13,12 +13,12 @@ mod hints;
 pub mod key;
 mod layout;
 mod layout_state;
-pub mod map_pane;
-pub mod mouse;
+mod map_pane;
+mod mouse;
 mod overlay;
-pub mod previews;
-pub mod review_pane;
-pub(super) mod screenshot;
+mod previews;
+mod review_pane;
+mod screenshot;
 mod status_line;
 pub mod svg;
 mod terminal;

@@ -6,70 +6,59 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
+use rhumb_session::ClipboardText;
 use rhumb_text::{count, width};
 
 use super::action::Pane;
 use super::app::{App, Task};
 use super::view::ViewCache;
-use rhumb_session::ClipboardText;
 
-/// What a cell of the screen belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hit {
-    /// A pane: its frame, or a part of it that means nothing else.
+    /// The frame of a pane, or a part without a row.
     Pane(Pane),
-    /// A row of a pane, 0-based in the list that the pane shows.
+    /// A row of a pane, 0-based.
     Row(Pane, usize),
-    /// The tab of a pane.
     Tab(Pane),
-    /// The composer.
     Composer,
-    /// A place in the code that an answer of the transcript names: the entry, and which of its citations.
+    /// A citation of an entry.
     Citation(usize, usize),
-    /// A row of the overlay on top, 0-based in its list.
     Item(usize),
 }
 
-/// All that stands on the screen.
+/// The clickable areas of the screen.
 #[derive(Debug, Clone, Default)]
 pub struct Hits(Vec<(Rect, Hit)>);
 
 impl Hits {
-    /// Notes what a part of the screen belongs to. Of parts that overlap, the one noted last counts.
+    /// Adds an area. The last one wins where areas overlap.
     pub fn add(&mut self, area: Rect, hit: Hit) {
         self.0.push((area, hit));
     }
 
-    /// What stands at a cell, with the area that belongs to it.
+    /// The area at a cell.
     pub fn at(&self, column: u16, row: u16) -> Option<(Rect, Hit)> {
         self.0.iter().rev().find(|(area, _)| area.contains(Position { x: column, y: row })).copied()
     }
 }
 
-/// The left button that went down in the chat. It becomes a click where it is released, or a selection where the pointer moves.
+/// A press in the chat. It becomes a click on release, or a selection if the pointer moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Press {
-    /// The cell: column and row.
+    /// Column and row.
     pub(super) at: (u16, u16),
-    /// What was drawn there.
     pub(super) hit: Hit,
-    /// Whether it is the second click of a double click.
     pub(super) is_double: bool,
 }
 
-/// A selection while the button is down.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Selection {
-    /// The cell where it began: column and row.
+    /// Column and row of its start.
     pub(super) from: (u16, u16),
-    /// The cell where the pointer is.
     pub(super) to: (u16, u16),
-    /// Its text as last drawn.
     pub(super) text: String,
 }
 
-/// Marks the cells between two cells, in reading order, as far as they are in `area`; their text. Blanks at the ends of lines are
-/// left out.
 pub(super) fn mark(buffer: &mut Buffer, area: Rect, from: (u16, u16), to: (u16, u16), style: Style) -> String {
     let ((first, top), (last, bottom)) = if (from.1, from.0) <= (to.1, to.0) { (from, to) } else { (to, from) };
     let mut lines = Vec::new();
@@ -95,7 +84,6 @@ pub(super) fn mark(buffer: &mut Buffer, area: Rect, from: (u16, u16), to: (u16, 
     lines.join("\n")
 }
 
-/// Two clicks on the same cell within this time are a double click.
 const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// Rows that the first wheel event of a frame scrolls, and the most that all wheel events of a frame scroll. Terminals send one, three or
@@ -103,36 +91,27 @@ const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);
 const FIRST_WHEEL_ROWS: usize = 3;
 const MAX_WHEEL_ROWS: usize = 6;
 
-/// The state of the mouse between two events.
 #[derive(Debug, Default)]
 pub(super) struct MouseState {
-    /// What is drawn at each cell.
     hits: Hits,
-    /// The border that is being dragged.
     held: Option<HeldBorder>,
-    /// The button that is down in the chat.
     pressed: Option<Press>,
-    /// The text that is being selected.
     selection: Option<Selection>,
-    /// The last click: its time, column and row.
+    /// The time, column and row of the last click.
     clicked: Option<(Duration, u16, u16)>,
     /// Wheel events since the last frame.
     wheel_events: usize,
 }
 
-/// A border that is being dragged.
 #[derive(Debug, Clone, Copy)]
 struct HeldBorder {
-    /// Its name.
     name: &'static str,
     /// Cells between the pointer and the border when the button went down.
     offset: u16,
-    /// Whether it has moved since.
     moved: bool,
 }
 
 impl MouseState {
-    /// Takes in what a frame drew at each cell, and the text that is selected.
     pub(super) fn drawn(&mut self, cache: &ViewCache) {
         self.hits = cache.hits.clone();
         if let Some(selection) = &mut self.selection {
@@ -141,12 +120,11 @@ impl MouseState {
         self.wheel_events = 0;
     }
 
-    /// The cells of the selection: where it began, and the pointer.
+    /// The first and the last cell of the selection.
     pub(super) fn selection(&self) -> Option<((u16, u16), (u16, u16))> {
         self.selection.as_ref().map(|selection| (selection.from, selection.to))
     }
 
-    /// Releases a border that is being dragged.
     pub(super) fn release_border(&mut self) {
         self.held = None;
     }
@@ -173,7 +151,6 @@ impl MouseState {
 }
 
 impl App {
-    /// Takes in an event of the mouse.
     pub(crate) fn mouse(&mut self, event: MouseEvent) -> Vec<Task> {
         // What was on its way when the mouse was given back to the terminal.
         if !self.display.mouse {
@@ -233,7 +210,7 @@ impl App {
         Vec::new()
     }
 
-    /// A click in the chat, now that the button was released where it went down.
+    /// Handles a click in the chat after the button was released at the same cell.
     fn click_pressed(&mut self, press: Press) -> Vec<Task> {
         match press.hit {
             Hit::Row(Pane::Chat, at) => self.click_in_chat(at, press.is_double),
@@ -266,7 +243,7 @@ impl App {
         self.layout.move_border(name, share);
     }
 
-    /// Ends what the button began. A border that was not moved after all was a click on the frame of a pane.
+    /// Ends a drag. A border that was not moved was a click on the frame of a pane.
     fn release(&mut self, column: u16, row: u16) -> Vec<Task> {
         let (press, selection) = (self.mouse.pressed.take(), self.mouse.selection.take());
         if !self.overlays.is_empty() {
@@ -294,7 +271,7 @@ impl App {
         vec![Task::Copy(ClipboardText { what: "The selected text".into(), text, hint: String::new() })]
     }
 
-    /// The wheel scrolls what is under the pointer, whatever has the focus.
+    /// Scrolls the pane under the pointer.
     fn wheel(&mut self, column: u16, row: u16, down: bool) -> Vec<Task> {
         let rows = isize::try_from(self.mouse.wheel_rows()).unwrap_or(0) * if down { 1 } else { -1 };
         if !self.overlays.is_empty() {
@@ -311,11 +288,8 @@ impl App {
         }
         Vec::new()
     }
-}
 
-/// What a click means in each pane.
-impl App {
-    /// A click on a pane that has not said what stands there.
+    /// Handles a click on a pane where no row was noted.
     fn click_in_pane(&mut self, pane: Pane, area: Rect, (column, row): (u16, u16), double: bool) -> Vec<Task> {
         let had_focus = self.focus == pane;
         self.focus = pane;
@@ -382,7 +356,7 @@ mod mouse_tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::tui::overlay::Overlay;
+    use crate::tui::overlay::Confirm;
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view::{self, ViewCache};
     use rhumb_session::{Connection, Entry, Level, Session};
@@ -535,7 +509,7 @@ mod mouse_tests {
         test.app.confirm_abandoning();
         test.event(MouseEventKind::ScrollDown, 60, 17);
         test.click(60, 17);
-        assert!(matches!(test.app.overlays.top(), Some(Overlay::Confirm(_))));
+        assert!(test.app.overlays.is_top::<Confirm>());
     }
 
     const CARD: &str = "First.\n\na.py\n```\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n\nThen that.\n";

@@ -3,28 +3,25 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::app::Task;
 use rhumb_session::{Effect, LookupEffect, LookupResponse, Response};
+
+use super::app::Task;
 
 /// Files that are cached at most.
 const MAX_FILES: usize = 64;
 
-/// The state of a file preview.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Preview {
-    /// It is being read.
     Reading,
-    /// Its text.
     Text(Arc<str>),
-    /// Why there is no preview, as a message.
     None(String),
 }
 
-/// The files that were read for a look at them, by path under the root.
+/// The previewed files, by path.
 #[derive(Debug, Default)]
 pub struct Previews {
     known: BTreeMap<String, (Preview, u64)>,
-    /// Counts the requests, so that the oldest is dropped first.
+    /// Counts requests; the oldest file is dropped first.
     clock: u64,
 }
 
@@ -34,7 +31,7 @@ impl Previews {
         self.known.get(path).map(|(preview, _)| preview)
     }
 
-    /// Sees to it that a file can be looked at; a task if it must be read.
+    /// Requests a file. Returns a task if it must be read.
     pub(super) fn want(&mut self, path: &str) -> Option<Task> {
         self.clock += 1;
         if let Some((_, used)) = self.known.get_mut(path) {
@@ -49,7 +46,7 @@ impl Previews {
         Some(Task::Run(Effect::Lookup(LookupEffect::File(path.to_owned()))))
     }
 
-    /// Takes note of a report: a file that was read, or files that have changed and must be read again.
+    /// Takes in a file that was read. Changed files are read again.
     pub(super) fn note(&mut self, report: &Response) {
         if matches!(report, Response::Surveyed { .. }) {
             self.forget();
@@ -64,7 +61,6 @@ impl Previews {
         }
     }
 
-    /// Forgets what was read: the files may have changed.
     fn forget(&mut self) {
         self.known.retain(|_, (preview, _)| *preview == Preview::Reading);
     }

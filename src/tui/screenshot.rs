@@ -6,6 +6,7 @@ use std::time::Duration;
 use crossterm::event::Event;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use rhumb_session::{Response, SurveyState};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -13,7 +14,6 @@ use super::app::{App, Start, Task, begin};
 use super::view::ViewCache;
 use super::{key, svg, view};
 use crate::host::Host;
-use rhumb_session::{Response, SurveyState};
 
 /// The screen is complete when no report has arrived for this long.
 const QUIET_PERIOD: Duration = Duration::from_millis(400);
@@ -49,7 +49,7 @@ impl Scene {
         ("help", Self::Help),
     ];
 
-    /// The keys that lead there; after each step everything that it began is waited for.
+    /// The keys that lead to the scene. The app settles after each.
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Start => &[],
@@ -70,13 +70,13 @@ pub async fn screenshot(
     start: Start,
     scene: Scene,
     (width, height): (u16, u16),
-    make_runner: impl FnOnce(mpsc::Sender<Response>) -> Host,
+    make_host: impl FnOnce(mpsc::Sender<Response>) -> Host,
 ) -> io::Result<String> {
     let (reports, mut incoming) = mpsc::channel(256);
-    let runner = make_runner(reports);
+    let host = make_host(reports);
     let (app, tasks) = begin(&start);
     let terminal = Terminal::new(TestBackend::new(width, height)).map_err(io::Error::other)?;
-    let mut offscreen = OffscreenApp { app, cache: ViewCache::default(), terminal, runner };
+    let mut offscreen = OffscreenApp { app, cache: ViewCache::default(), terminal, host };
     offscreen.perform(tasks);
     offscreen.settle(&mut incoming).await?;
     for name in scene.keys() {
@@ -88,25 +88,24 @@ pub async fn screenshot(
     Ok(svg::svg(offscreen.terminal.backend().buffer(), offscreen.app.theme(), &title))
 }
 
-/// The app while it is drawn.
 struct OffscreenApp {
     app: App,
     cache: ViewCache,
     terminal: Terminal<TestBackend>,
-    runner: Host,
+    host: Host,
 }
 
 impl OffscreenApp {
-    /// What concerns the runner; there is no terminal, and no clipboard that anybody would want to find this on.
+    /// Runs effects. Other tasks need a terminal.
     fn perform(&self, tasks: Vec<Task>) {
         for task in tasks {
             if let Task::Run(effect) = task {
-                self.runner.execute(effect);
+                self.host.execute(effect);
             }
         }
     }
 
-    /// Waits until all that was begun is done, and draws it.
+    /// Waits until the app is idle, and draws it.
     async fn settle(&mut self, incoming: &mut mpsc::Receiver<Response>) -> io::Result<()> {
         let still = async {
             loop {
@@ -131,7 +130,6 @@ impl OffscreenApp {
         matches!(session.survey(), SurveyState::Done) && session.view().is_some() && session.turn().is_none()
     }
 
-    /// Draws until all colours are there.
     fn draw(&mut self) -> io::Result<()> {
         loop {
             let (app, cache) = (&mut self.app, &mut self.cache);

@@ -5,17 +5,18 @@ use std::collections::VecDeque;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Span;
 use ratatui::widgets::Paragraph;
 use rhumb_llm::models::Dollars;
+use rhumb_session::context::Mode;
+use rhumb_session::{Connection, IndexState, SurveyState, find_command, is_command};
 use rhumb_text::{sanitize, width};
 
 use super::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use super::app::App;
 use super::theme::Role;
 use super::widget::meter;
-use rhumb_session::context::Mode;
-use rhumb_session::{Connection, IndexState, SurveyState, find_command, is_command};
+use super::widget::styled::spread;
 
 /// What turns while something is under way, a step with each tick.
 const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
@@ -41,16 +42,15 @@ const MIN_LEFT_COLUMNS: usize = 8;
 /// Weight of the model name, the most important part.
 const MODEL_WEIGHT: u8 = 10;
 
-/// A part of the line at the left: the lower, the sooner it gives way.
+/// A part at the left; the one with the lowest weight is shortened first.
 struct Part {
     weight: u8,
     text: String,
-    /// Shorter forms of the part, in order, with the weight of each.
+    /// Shorter forms in order, with their weights.
     shorter: VecDeque<(u8, String)>,
     role: Role,
 }
 
-/// Draws the line.
 pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let theme = app.theme();
     let columns = usize::from(area.width);
@@ -59,8 +59,8 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let hint = sanitize::visible_line(&app.hint.text());
     // A word about the last key matters more than what stands here all the time.
     let limit = if hint.is_empty() { limit } else { limit.min(columns.saturating_sub(width::columns(&hint) + 2)) };
-    let parts = fitting(parts(app), limit);
-    let mut left: Vec<Span<'_>> =
+    let parts = fit(parts(app), limit);
+    let left: Vec<Span<'static>> =
         parts.into_iter().map(|part| Span::styled(format!(" {} ", part.text), theme.style(part.role))).collect();
     let used: usize = left.iter().map(Span::width).sum();
     let room = columns.saturating_sub(used + 1);
@@ -69,14 +69,12 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     } else {
         vec![Span::styled(width::clip(&hint, room).into_owned(), theme.style(Role::Warning))]
     };
-    let pad = room.saturating_sub(right.iter().map(Span::width).sum());
-    left.push(Span::raw(" ".repeat(pad)));
-    left.extend(right);
-    frame.render_widget(Paragraph::new(Line::from(left)).style(theme.style(Role::Status)), area);
+    let line = spread(left, right, columns.saturating_sub(1));
+    frame.render_widget(Paragraph::new(line).style(theme.style(Role::Status)), area);
 }
 
-/// Leaves out what matters least until the rest fits; what matters most is cut at last.
-fn fitting(mut parts: Vec<Part>, limit: usize) -> Vec<Part> {
+/// Shortens and omits the parts with the lowest weights until the others fit.
+fn fit(mut parts: Vec<Part>, limit: usize) -> Vec<Part> {
     let size = |part: &Part| width::columns(&part.text) + 2;
     while parts.iter().map(size).sum::<usize>() > limit && parts.len() > 1 {
         let least = parts.iter().enumerate().min_by_key(|(_, part)| part.weight).map_or(0, |(at, _)| at);
@@ -99,19 +97,18 @@ impl Part {
         Self { weight, text, shorter: VecDeque::new(), role }
     }
 
-    /// Adds shorter forms, with the weight of each.
     fn or(mut self, shorter: impl IntoIterator<Item = (u8, String)>) -> Self {
         self.shorter.extend(shorter);
         self
     }
 }
 
-/// Everything that there is to tell, in the order of the line.
+/// All parts in the order of the line.
 fn parts(app: &App) -> Vec<Part> {
     let session = &app.session;
     let mut parts = Vec::new();
-    parts.extend(app.is_working().then(|| Part::new(8, busy(app), Role::Warning)));
-    parts.push(who(app));
+    parts.extend(app.is_working().then(|| Part::new(8, work(app), Role::Warning)));
+    parts.push(model(app));
     let mode = session.composing();
     parts.extend((mode != Mode::Code).then(|| Part::new(8, mode.to_string(), Role::Accent)));
     parts.push(place(app));
@@ -131,7 +128,7 @@ fn parts(app: &App) -> Vec<Part> {
     parts
 }
 
-/// Where we are; at last only on which branch.
+/// The root and the branch; in short only the branch.
 fn place(app: &App) -> Part {
     let root = sanitize::visible_line(&app.environment.root);
     let head = sanitize::visible_line(app.session.head());
@@ -143,7 +140,7 @@ fn place(app: &App) -> Part {
         .or([(2, branch)])
 }
 
-/// How far the reading of the repository is, or what was left out of it.
+/// The progress of reading the repository, or how much was left out.
 fn reading(app: &App) -> Option<Part> {
     let told = |weight: u8, text: String| Part::new(weight, text, Role::Warning);
     Some(match app.session.survey() {
@@ -160,7 +157,7 @@ fn reading(app: &App) -> Option<Part> {
     })
 }
 
-/// How far the index of meanings is; for short without why it waits.
+/// The progress of the index of embeddings.
 fn indexing(index: &IndexState) -> Option<Part> {
     let words = sanitize::visible_line(&index.words()?).into_owned();
     Some(match index {
@@ -171,19 +168,17 @@ fn indexing(index: &IndexState) -> Option<Part> {
 }
 
 impl App {
-    /// Whether something is under way that one waits for.
     pub(super) fn is_working(&self) -> bool {
         self.session.is_busy() || matches!(self.session.survey(), SurveyState::Reading(..))
     }
 
-    /// Whether the spinner turns on the screen.
     pub(super) fn shows_spinner(&self) -> bool {
         self.display.animations && self.is_working() && !self.layout.places().panes.is_empty()
     }
 }
 
-/// The spinner, and for how long already.
-fn busy(app: &App) -> String {
+/// The spinner and the elapsed time.
+fn work(app: &App) -> String {
     let step = app.uptime.now().as_millis() / u128::from(TICK);
     let mark = if app.display.animations { SPINNER[usize::try_from(step % 4).unwrap_or(0)] } else { STILL_SPINNER };
     let seconds = app.uptime.busy_time().as_secs();
@@ -194,8 +189,8 @@ fn busy(app: &App) -> String {
     }
 }
 
-/// Which of its ways of working the app is in: what answers and where; in short what answers, at last without whose it is.
-fn who(app: &App) -> Part {
+/// The model and its host, or the mode without a model.
+fn model(app: &App) -> Part {
     let (text, shorter) = match app.session.connection() {
         Connection::None => ("no model: copy mode".to_owned(), vec![(MODEL_WEIGHT, "no model".to_owned())]),
         Connection::Demo => ("demo: recorded replies".to_owned(), vec![(MODEL_WEIGHT, "demo".to_owned())]),
@@ -210,7 +205,6 @@ fn who(app: &App) -> Part {
     Part::new(3, text, Role::Accent).or(shorter)
 }
 
-/// The keys of the current state, as many as fit: the most likely ones first, the help key last.
 fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     if !app.overlays.is_empty() {
         // It says itself which keys it takes.
@@ -224,7 +218,7 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     }
     let help = if app.focus == Pane::Chat { Action::Help } else { Action::HelpHere };
     let entry = |info: &ActionInfo| (app.keys.first(info.action), info.title);
-    let help = help.info().map(entry).filter(|(key, _)| !key.is_empty());
+    let help = Some(entry(help.info())).filter(|(key, _)| !key.is_empty());
     let size = |(key, title): &(&str, &'static str)| width::columns(key) + width::columns(title) + 3;
     let mut left = room.saturating_sub(help.as_ref().map_or(0, size));
     let first = first_keys(app).into_iter().filter(|(key, _)| !key.is_empty());
@@ -245,12 +239,12 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     shown.into_iter().chain(help).flat_map(spans).collect()
 }
 
-/// Whether Esc would let what is read be enough, and nothing that matters more.
+/// Whether Esc would stop reading the repository.
 fn is_reading(app: &App) -> bool {
     matches!(app.session.survey(), SurveyState::Reading(..)) && !app.session.is_stopping() && !app.session.is_busy()
 }
 
-/// The keys of a line that is typed in a list: all others are letters of it.
+/// The keys of a search prompt or filter.
 fn typing(app: &App) -> Option<&'static str> {
     match app.focus {
         Pane::Review if app.review.is_typing() => Some("Enter stays · ↑↓ other matches · Esc goes back"),
@@ -259,7 +253,7 @@ fn typing(app: &App) -> Option<&'static str> {
     }
 }
 
-/// What is most likely wanted now: to see a proposal that waits, to write what is accepted, to find a place for an edit.
+/// The most likely actions, which come first.
 fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
     let key = |action| app.keys.first(action);
     if app.focus == Pane::Review
@@ -267,17 +261,17 @@ fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
     {
         let conflict = app.session.review().refused.get(index).is_some_and(rhumb_edit::Outcome::is_conflict);
         let open = (key(Action::OpenHere), if conflict { "resolve" } else { "place by hand" });
-        let other = [Action::Reask, Action::Dismiss].into_iter().filter_map(Action::info);
+        let other = [Action::Reask, Action::Dismiss].into_iter().map(Action::info);
         let other = other.filter(|info| app.why_not(info).is_none());
         let write = app.enabled(Action::Write).then(|| (key(Action::Write), "write"));
         let other = other.map(|info| (key(info.action), info.title));
         return std::iter::once(open).chain(other).chain(write).collect();
     }
-    let stop = stops_work(app).then(|| Action::Escape.info()).flatten().map(|info| (key(info.action), info.title));
+    let stop = stops_work(app).then(|| (key(Action::Escape), Action::Escape.info().title));
     stop.into_iter().chain(first_key(app)).collect()
 }
 
-/// Whether Esc stops something here: that is wanted in a hurry, and comes before all else.
+/// Whether Esc stops something.
 fn stops_work(app: &App) -> bool {
     app.focus == Pane::Chat && !app.chat.is_reading() && !is_reading(app) && app.enabled(Action::Escape)
 }
@@ -297,7 +291,7 @@ fn first_key(app: &App) -> Option<(&str, &'static str)> {
     }
 }
 
-/// The keys of the pane and then the general ones, in the order of the table.
+/// The keys of the pane, then the global ones, in the order of the table.
 fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
     let own = if app.chat.is_reading() { Scope::Reading } else { Scope::Pane(app.focus) };
     let scopes = [own, Scope::Global];
@@ -453,7 +447,7 @@ mod tests {
     #[test]
     fn a_word_about_the_last_key_has_the_line_where_it_is_short() {
         let mut app = app();
-        app.hint.set("this is a hint of thirty-eight columns".into());
+        app.hint.set("this is a hint of thirty-eight columns");
         assert!(line(&mut app, 40).contains(&app.hint.text()));
         app.hint.set("x\u{1b}[2J".repeat(100));
         assert!(line(&mut app, 40).contains('…'));

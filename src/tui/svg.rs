@@ -35,7 +35,7 @@ pub fn svg(buffer: &Buffer, theme: &Theme, title: &str) -> String {
         hex(defaults.background),
     );
     for row in 0..buffer.area.height {
-        grounds(buffer, row, &defaults, &mut out);
+        backgrounds(buffer, row, &defaults, &mut out);
     }
     for row in 0..buffer.area.height {
         texts(buffer, row, &defaults, &mut out);
@@ -44,7 +44,7 @@ pub fn svg(buffer: &Buffer, theme: &Theme, title: &str) -> String {
     out
 }
 
-/// What the terminal's own colours stand for.
+/// The colours of the terminal.
 struct DefaultColors {
     foreground: [u8; 3],
     background: [u8; 3],
@@ -57,7 +57,6 @@ impl DefaultColors {
         Self { foreground, background: theme.background() }
     }
 
-    /// How a cell looks.
     fn look(&self, cell: &Cell) -> CellStyle {
         let mut foreground = rgb_of(cell.fg).unwrap_or(self.foreground);
         let mut background = rgb_of(cell.bg).unwrap_or(self.background);
@@ -72,7 +71,7 @@ impl DefaultColors {
     }
 }
 
-/// A dim colour: a blend of the foreground and the background.
+/// A dim colour.
 fn blend(foreground: [u8; 3], background: [u8; 3]) -> [u8; 3] {
     let ([red, green, blue], [a, b, c]) = (foreground, background);
     [(red, a), (green, b), (blue, c)].map(|(foreground, background)| {
@@ -88,8 +87,8 @@ struct CellStyle {
     modifier: Modifier,
 }
 
-/// The grounds of a row that differ from that of the picture, neighbours alike in one piece.
-fn grounds(buffer: &Buffer, row: u16, defaults: &DefaultColors, out: &mut String) {
+/// Draws the backgrounds of a row, adjacent equal ones in one piece.
+fn backgrounds(buffer: &Buffer, row: u16, defaults: &DefaultColors, out: &mut String) {
     let mut run: Option<(u16, u16, [u8; 3])> = None;
     let mut flush = |run: Option<(u16, u16, [u8; 3])>| {
         if let Some((from, to, background)) = run.filter(|(_, _, background)| *background != defaults.background) {
@@ -110,7 +109,7 @@ fn grounds(buffer: &Buffer, row: u16, defaults: &DefaultColors, out: &mut String
     flush(run);
 }
 
-/// Cells of one look that are written in one piece.
+/// Cells of one style that are drawn in one piece.
 struct Run {
     from: u16,
     columns: u16,
@@ -173,7 +172,7 @@ fn write_run(run: Option<Run>, row: u16, out: &mut String) {
     let _ = writeln!(out, ">{}</text>", escape(&text));
 }
 
-/// Draws a character that must meet its neighbours without a gap: lines of boxes and blocks. False for any other.
+/// Draws a character that must touch its neighbours: box and block characters. Returns false for any other.
 fn draw(c: char, at: (u16, u16), foreground: [u8; 3], out: &mut String) -> bool {
     if let Some([up, right, down, left]) = arms(c) {
         box_lines(c, at, [up, right, down, left], foreground, out);
@@ -194,7 +193,7 @@ fn draw(c: char, at: (u16, u16), foreground: [u8; 3], out: &mut String) -> bool 
     true
 }
 
-/// The arms of a box character: how thick they are towards the top, the right, the bottom and the left.
+/// The weights of the arms of a box character: up, right, down and left.
 fn arms(c: char) -> Option<[u8; 4]> {
     Some(match c {
         '─' => [0, 1, 0, 1],
@@ -234,34 +233,32 @@ fn box_lines(c: char, at: (u16, u16), arms: [u8; 4], foreground: [u8; 3], out: &
         let end_x = if left > 0 { x } else { x + CELL.0 };
         let _ = writeln!(
             out,
-            "<path d=\"M{} {}Q{} {} {} {}\" fill=\"none\" stroke=\"{}\"/>",
-            number(middle_x),
+            "<path d=\"M{x} {}Q{x} {y} {} {y}\" fill=\"none\" stroke=\"{}\"/>",
             number(end_y),
-            number(middle_x),
-            number(middle_y),
             number(end_x),
-            number(middle_y),
-            hex(foreground)
+            hex(foreground),
+            x = number(middle_x),
+            y = number(middle_y),
         );
         return;
     }
     let half = |weight: u8| f64::from(weight) * 0.55;
     let thick = half(arms.into_iter().max().unwrap_or(1));
+    // The ends of a line from one border of the cell to the other, or to the middle.
+    let ends = |first: u8, second: u8, start: f64, middle: f64, size: f64| {
+        let from = if first > 0 { start } else { middle - thick };
+        (from, if second > 0 { start + size } else { middle + thick })
+    };
     if up > 0 || down > 0 {
-        let weight = half(up.max(down));
-        let from = if up > 0 { y } else { middle_y - thick };
-        let to = if down > 0 { y + CELL.1 } else { middle_y + thick };
+        let (weight, (from, to)) = (half(up.max(down)), ends(up, down, y, middle_y, CELL.1));
         rect(out, (middle_x - weight, from, middle_x + weight, to), foreground);
     }
     if left > 0 || right > 0 {
-        let weight = half(left.max(right));
-        let from = if left > 0 { x } else { middle_x - thick };
-        let to = if right > 0 { x + CELL.0 } else { middle_x + thick };
+        let (weight, (from, to)) = (half(left.max(right)), ends(left, right, x, middle_x, CELL.0));
         rect(out, (from, middle_y - weight, to, middle_y + weight), foreground);
     }
 }
 
-/// A filled rectangle from its left, top, right and bottom.
 fn rect(out: &mut String, (x, y, x1, y1): (f64, f64, f64, f64), foreground: [u8; 3]) {
     let _ = writeln!(
         out,
@@ -282,7 +279,7 @@ fn top(row: u16) -> f64 {
     f64::from(row) * CELL.1
 }
 
-/// A number with two digits at most, so that the same frame is the same on every machine.
+/// A number with at most two decimals, so that the output is the same on every machine.
 fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -293,19 +290,9 @@ fn hex([red, green, blue]: [u8; 3]) -> String {
 }
 
 fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in sanitize::visible_line(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            // No XML may hold these.
-            '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
-            c => out.push(c),
-        }
-    }
-    out
+    let text = sanitize::visible_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    // No XML may hold the last two.
+    text.replace('"', "&quot;").replace(['\u{FFFE}', '\u{FFFF}'], "\u{FFFD}")
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Updates the app for an event. Synchronous and without I/O: work outside is returned as tasks.
 
 use crossterm::event::{Event, KeyEvent};
+use rhumb_session::{
+    ClipboardText, Command, Effect, Level, PassageCommand, Question, Response, as_command, is_command,
+};
 
 use super::action::{Action, Binding, Pane};
 use super::app::{App, Editing, Task, run};
 use super::key;
-use super::overlay::{Overlay, Reply};
-use rhumb_session::{
-    ClipboardText, Command, Effect, Level, PassageCommand, Question, Response, as_command, is_command,
-};
+use super::overlay::{AskBox, ConnectBox, FileList, LogView, Reply};
 
 /// Hint after a key that closed a question, since the user went on typing.
 const QUESTION_CLOSED: &str = "the question was closed unanswered; what you type goes to the message";
@@ -32,7 +32,7 @@ impl App {
         tasks
     }
 
-    /// Handles a report of the runner.
+    /// Handles the result of a task.
     pub fn report(&mut self, report: Response) -> Vec<Task> {
         let held = (self.context_title(), self.review_path());
         // These reports may change the hunk under the cursor without a key of the user.
@@ -54,8 +54,7 @@ impl App {
         self.keep_review_cursor(held.1.as_deref());
         lost.into_iter().for_each(|before| self.go_to_lost_hunks(before));
         if let Some(overlay) = self.overlays.top_mut() {
-            let map = self.session.view().and_then(|view| view.map.as_deref());
-            overlay.refresh(self.session.paths(), map, &self.session.processes().logs, &self.previews);
+            overlay.refresh(&self.session, &self.previews);
         }
         let mut tasks = run(effects);
         tasks.extend(asked);
@@ -73,7 +72,7 @@ impl App {
         tasks
     }
 
-    /// Handles the output of the session after a change: effects, hints and requests for the screen.
+    /// Handles the output of the session after a change.
     fn handle_session_output(&mut self) -> Vec<Task> {
         let mut tasks = run(self.session.next_queued());
         self.show_voice();
@@ -85,16 +84,15 @@ impl App {
         tasks
     }
 
-    /// Handles a change of the terminal's focus.
     fn look(&mut self, focused: bool) -> Vec<Task> {
         self.attention.focused = Some(focused);
         self.attention.unseen &= !focused;
         if focused { self.recheck_files() } else { Vec::new() }
     }
 
-    /// Reports that a text was copied. `native` tells whether the system's clipboard took it.
+    /// Reports that a text was copied. `native` means that the system's clipboard took it.
     pub fn copied(&mut self, native: bool, clip: &ClipboardText) {
-        self.history.note_copied(&clip.text);
+        self.composer.history.note_copied(&clip.text);
         self.session.tell(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
         if !native {
             let text = format!("It was copied through the terminal (OSC 52, {} kB).", clip.text.len().div_ceil(1_000));
@@ -118,7 +116,7 @@ impl App {
         if let Some(overlay) = self.overlays.top_mut() {
             let binding = self.keys.lookup(self.focus, &name);
             let closes = matches!(binding, Binding::Action(action) if overlay.closes_by(action));
-            let reply = if closes { Reply::Close } else { overlay.component().key(key) };
+            let reply = if closes { Reply::Close } else { overlay.key(key) };
             return self.overlay_reply(reply);
         }
         if self.focus == Pane::Map && self.map.is_typing() && !self.is_global_key(&name) {
@@ -154,8 +152,7 @@ impl App {
             Binding::None if self.focus == Pane::Chat => self.typed(|app| app.composer.input(key)),
             Binding::None => {
                 let help = self.keys.first(Action::HelpHere);
-                self.hint.set(format!("{sequence} has no effect here; {help} shows the keys"));
-                Vec::new()
+                self.say(format!("{sequence} has no effect here; {help} shows the keys"))
             }
         }
     }
@@ -169,36 +166,32 @@ impl App {
         if is_seen || question.is_harmless(choice) {
             return self.answer(choice);
         }
-        self.overlays.show(Overlay::question(question));
+        self.overlays.show(AskBox::new(question));
         Vec::new()
     }
 
-    /// Passes a key that is not an answer to the pane that had the focus before the question opened.
+    /// Closes the question and passes the key to the pane below.
     fn pass_key_below(&mut self, key: KeyEvent) -> Vec<Task> {
         let hint = self.closing_hint();
         self.overlays.close();
         let tasks = self.key(key);
-        self.hint.set(hint.into());
+        self.hint.set(hint);
         tasks
     }
 
     /// Hint after a key that closed the open overlay, since the user went on typing.
     fn closing_hint(&self) -> &'static str {
-        if matches!(self.overlays.top(), Some(Overlay::Connect(_))) {
-            "no model is connected; /connect helps"
-        } else {
-            QUESTION_CLOSED
-        }
+        if self.overlays.is_top::<ConnectBox>() { "no model is connected; /connect helps" } else { QUESTION_CLOSED }
     }
 
     fn paste(&mut self, text: &str) -> Vec<Task> {
         self.chat.set_welcome(false);
         if self.typing_continues() {
-            self.hint.set(self.closing_hint().into());
+            self.hint.set(self.closing_hint());
             self.overlays.close();
         }
         if let Some(overlay) = self.overlays.top_mut() {
-            overlay.component().paste(text);
+            overlay.paste(text);
             return Vec::new();
         }
         if self.focus == Pane::Map && self.map_filter_paste(text) {
@@ -229,15 +222,15 @@ impl App {
         run(self.session.draft_changed(draft))
     }
 
-    /// Handles Ctrl-C: cancels the most urgent work, and exits only if pressed twice.
+    /// Handles Ctrl-C: stops the most urgent work. Pressed twice, it exits.
     fn interrupt(&mut self, twice: bool) -> Vec<Task> {
         if self.session.attachments().recording.is_some() {
             return run(self.session.end_recording(false));
         }
-        if let Some(overlay) = self.overlays.clear() {
-            if let Some(before) = overlay.theme_before() {
-                self.apply_theme(before);
-            }
+        if !self.overlays.is_empty() {
+            let before = self.theme_before().map(str::to_owned);
+            before.into_iter().for_each(|before| self.apply_theme(&before));
+            self.overlays.clear();
             return Vec::new();
         }
         if let Some(effects) = self.stop_what_runs() {
@@ -254,14 +247,13 @@ impl App {
             return if self.session.queue().waiting().is_empty() { vec![Task::Quit] } else { self.leave() };
         }
         self.sequence.note_interrupt();
-        self.hint.set(format!("{} again leaves", self.keys.first(Action::Interrupt)));
-        Vec::new()
+        self.say(format!("{} again leaves", self.keys.first(Action::Interrupt)))
     }
 
     pub(super) fn overlay_reply(&mut self, reply: Reply) -> Vec<Task> {
         if let Reply::Run(name) = &reply {
             let word = name.split(' ').next().unwrap_or(name).to_owned();
-            self.history.note_run(&word);
+            self.composer.history.note_run(&word);
             if self.ask_arguments(name) {
                 return Vec::new();
             }
@@ -271,58 +263,65 @@ impl App {
         if let Reply::Typed(key) = reply {
             return if self.typing_continues() { self.pass_key_below(key) } else { Vec::new() };
         }
-        let before = self.overlays.top().and_then(Overlay::theme_before).map(str::to_owned);
+        let before = self.theme_before().map(str::to_owned);
         if !reply.stays() {
             self.overlays.close();
         }
         match reply {
-            Reply::Stay => {
-                self.preview_theme();
-                Vec::new()
-            }
-            Reply::Confirmed(confirmed_action) => self.confirmed(confirmed_action),
-            Reply::Close => Vec::new(),
-            Reply::Model(part, name) => run(self.session.choose_for(part, name)),
-            Reply::Theme(name) => {
-                // If no theme is chosen, the previous one is restored and follows the background again.
-                if before.is_some_and(|before| before == name) {
-                    self.apply_theme(&name)
-                } else {
-                    self.choose_theme(&name)
-                }
-                Vec::new()
-            }
-            Reply::Run(name) => self.run_chosen(&name),
-            Reply::Add(paths) => run(self.session.add_files(&paths, false)),
-            Reply::Connect { api, base_url, model } => run(vec![Effect::Connect { api, base_url, model }]),
-            Reply::Key(key) => self.enter_key(key),
-            Reply::SearchConnections => self.search_connections(),
-            Reply::Pasted(text) if text.trim().is_empty() => Vec::new(),
+            Reply::Stay => self.preview_theme(),
+            Reply::Close | Reply::Typed(_) => {}
+            Reply::Confirmed(confirmed_action) => return self.confirmed(confirmed_action),
+            Reply::Model(part, name) => return run(self.session.choose_for(part, name)),
+            // If no theme is chosen, the previous one is restored and follows the background again.
+            Reply::Theme(name) if before.is_some_and(|before| before == name) => self.apply_theme(&name),
+            Reply::Theme(name) => self.choose_theme(&name),
+            Reply::Run(name) => return self.run_chosen(&name),
+            Reply::Add(paths) => return run(self.session.add_files(&paths, false)),
+            Reply::Connect { api, base_url, model } => return run(vec![Effect::Connect { api, base_url, model }]),
+            Reply::Key(key) => return self.enter_key(key),
+            Reply::SearchConnections => return self.search_connections(),
+            Reply::Pasted(text) if text.trim().is_empty() => {}
             Reply::Pasted(text) => {
                 // The prompt that was copied elsewhere is in the composer; with its reply it becomes part of the
                 // transcript.
                 let effects = self.session.take_reply(text);
                 let mut tasks = self.typed(|app| app.composer.clear());
                 tasks.extend(run(effects));
-                tasks
+                return tasks;
             }
-            Reply::Answer(key) => self.answer(key),
-            Reply::Spoken(keep) => run(self.session.end_recording(keep)),
+            Reply::Answer(key) => return self.answer(key),
+            Reply::Spoken(keep) => return run(self.session.end_recording(keep)),
             Reply::StopRun(number) => {
-                self.overlays.show(Overlay::logs(&self.session.processes().logs));
-                run(self.session.stop_run(number))
+                self.overlays.show(LogView::new(&self.session.processes().logs));
+                return run(self.session.stop_run(number));
             }
-            Reply::ShowLocations(places) => self.show_locations(places),
-            Reply::Edit(path, line) => vec![Task::Edit(Editing::File { path, line })],
-            Reply::Resume(number) => run(self.session.resume(Some(number.to_string()))),
+            Reply::Show(places) | Reply::ShowLocations(places) => return self.show_locations(places),
+            Reply::Edit(path, line) | Reply::Visit(path, line) => {
+                return vec![Task::Edit(Editing::File { path, line })];
+            }
+            Reply::Resume(number) => return run(self.session.resume(Some(number.to_string()))),
             Reply::Recall(text) => {
                 self.keep_draft();
                 self.completion.suppress();
-                self.typed(|app| app.composer.set(&text))
+                return self.typed(|app| app.composer.set(&text));
             }
-            Reply::Review(reply) => self.review_reply(reply),
-            reply => self.chosen_in_list(reply),
+            Reply::Review(reply) => return self.review_reply(reply),
+            Reply::Mention(name) => {
+                self.focus = Pane::Chat;
+                return self.typed(|app| app.composer.insert_words(&format!("@{name}")));
+            }
+            Reply::Copy(clip) => return vec![Task::Copy(clip)],
+            Reply::Fork(number) => return run(self.session.fork_session(number)),
+            Reply::AskFirst(question) => self.overlays.push(*question),
+            Reply::AskLine(what, start) => self.ask_line(what, &start),
+            Reply::ChangeSetting(row) => return self.change_setting(&row),
+            Reply::KeepSetting(row) => self.confirm_keeping_current(&row),
+            Reply::ForgetSetting(row) => self.confirm_forgetting(&row),
+            Reply::Line(what, text) => return self.line_typed(what, text),
+            Reply::AddFound(path, read_only) => return self.add_found(path, read_only),
+            Reply::AskCodebase(text) => return self.ask_codebase(&text),
         }
+        Vec::new()
     }
 
     pub(super) fn act(&mut self, action: Action) -> Vec<Task> {
@@ -361,7 +360,7 @@ impl App {
             Action::FocusContext => self.focus = Pane::Context,
             Action::FocusReview => self.focus = Pane::Review,
             Action::PickFile | Action::ContextAdd => {
-                self.overlays.show(Overlay::files(self.session.paths(), self.ranked_map().map(AsRef::as_ref)))
+                self.overlays.show(FileList::new(self.session.paths(), self.ranked_map().map(AsRef::as_ref)))
             }
             Action::PickSymbol => self.open_symbols(),
             Action::SearchCode => self.open_code_search(""),
@@ -390,7 +389,7 @@ impl App {
         Vec::new()
     }
 
-    /// Cancels what the user waits for: the turn, else a download, else a command. `None` if nothing runs.
+    /// Stops the turn, a download, or a command. `None` if nothing runs.
     fn stop_what_runs(&mut self) -> Option<Vec<Effect>> {
         if self.session.turn().is_some() {
             return Some(self.session.cancel());
@@ -418,12 +417,7 @@ impl App {
     fn take_back_queued(&mut self) -> Vec<Task> {
         let Some(text) = self.session.take_back_queued() else { return Vec::new() };
         self.focus = Pane::Chat;
-        self.typed(|app| {
-            if !app.composer.is_empty() {
-                app.composer.newline();
-            }
-            app.composer.paste(&text);
-        })
+        self.typed(|app| app.composer.append(&text))
     }
 
     /// The question that Enter in an empty composer opens. A review takes precedence over offers.
@@ -440,7 +434,7 @@ impl App {
         let text = self.composer.text();
         if text.trim().is_empty() {
             if let Some(question) = self.question_on_enter() {
-                self.overlays.show(Overlay::question(question));
+                self.overlays.show(AskBox::new(question));
             } else if self.reviewing() {
                 self.focus = Pane::Review;
             }
@@ -464,7 +458,6 @@ impl App {
     }
 }
 
-/// The character of a text of one character.
 fn only_char(text: &str) -> Option<char> {
     let mut chars = text.chars();
     chars.next().filter(|_| chars.next().is_none())
@@ -473,6 +466,7 @@ fn only_char(text: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::overlay::{Menu, PasteBox};
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_llm::LocalServer;
     use rhumb_llm::models::Api;
@@ -538,12 +532,12 @@ mod tests {
         press(&mut app, "F4");
         app.event(Event::Paste("a reply".into()));
         app.report(found());
-        assert!(matches!(app.overlays.top(), Some(Overlay::Paste(_))), "the pasted reply is not lost");
+        assert!(app.overlays.is_top::<PasteBox>(), "the pasted reply is not lost");
         assert!(app.hint.text().contains("found"), "{}", app.hint.text());
         press(&mut app, "Esc");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Servers(..))));
+        assert!(app.overlays.is_top::<Menu>());
         press(&mut app, "Esc");
-        assert!(app.overlays.is_empty() && app.waiting_notices.is_empty(), "they are offered once");
+        assert!(app.overlays.is_empty() && app.overlays.waiting.is_empty(), "they are offered once");
     }
 
     #[test]
@@ -567,6 +561,6 @@ mod tests {
     fn servers_open_at_once_when_nothing_is_open() {
         let mut app = app();
         app.report(found());
-        assert!(matches!(app.overlays.top(), Some(Overlay::Servers(..))));
+        assert!(app.overlays.is_top::<Menu>());
     }
 }

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Paragraph};
+use rhumb_session::Question;
 use rhumb_text::width;
 
 use super::action::{Action, Pane};
@@ -14,9 +15,8 @@ use super::layout::{MIN_HEIGHT, MIN_WIDTH};
 use super::mouse::{Hit, Hits};
 use super::overlay::OverlayContext;
 use super::theme::{Role, Theme};
-use super::widget::styled::fill;
+use super::widget::styled::{cells, fill};
 use super::{chat_pane, context_pane, map_pane, review_pane, status_line};
-use rhumb_session::Question;
 
 /// With fewer columns the tabs are abbreviated.
 const MIN_FULL_TABS_COLUMNS: u16 = 50;
@@ -32,11 +32,11 @@ pub struct ViewCache {
     pub review: review_pane::ReviewCache,
     /// Heights in the last frame, for paging: map, context.
     pub heights: [usize; 2],
-    /// The question whose full text is on the screen.
+    /// The question that is shown in full.
     pub(super) question: Option<Question>,
     /// The clickable areas of the frame. The app takes them after drawing.
     pub hits: Hits,
-    /// The text selected with the mouse. The app takes it after drawing.
+    /// The text that is selected with the mouse.
     pub(super) selected: String,
 }
 
@@ -76,12 +76,12 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
         // The panes below an overlay do not receive mouse events.
         cache.hits = Hits::default();
         let context = OverlayContext { coloring: &mut cache.coloring, previews: &app.previews, hits: &mut cache.hits };
-        overlay.as_component().draw(frame, screen, app.theme(), context);
+        overlay.draw(frame, screen, app.theme(), context);
         blank_cut_wide_chars(frame, screen);
     }
 }
 
-/// Blanks wide characters whose right half is covered by an overlay: the terminal would draw them over its edge.
+/// Blanks wide characters whose right half is covered by an overlay, since the terminal would draw over its edge.
 fn blank_cut_wide_chars(frame: &mut Frame<'_>, screen: Rect) {
     let buffer = frame.buffer_mut();
     for y in screen.top()..screen.bottom() {
@@ -142,14 +142,14 @@ fn tabs(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
         // `repo map` is the only title of two words.
         let title = pane.title().rsplit(' ').next().filter(|_| narrow).unwrap_or(pane.title());
         let tab = Span::styled(format!(" {} {title}{note} ", index + 1), style);
-        let columns = u16::try_from(tab.width()).unwrap_or(u16::MAX);
+        let columns = cells(tab.width());
         let place = Rect { x: column, width: columns, ..area }.intersection(area);
         cache.hits.add(place, Hit::Tab(pane));
         frame.render_widget(Line::from(tab), place);
         column = column.saturating_add(columns + u16::from(!narrow));
     }
     let way = pane_keys(app);
-    let columns = u16::try_from(width::columns(&way)).unwrap_or(u16::MAX);
+    let columns = cells(width::columns(&way));
     if column.saturating_add(columns) <= area.right() {
         let place = Rect { x: column, width: columns, ..area };
         frame.render_widget(Line::styled(way, app.theme().style(Role::Muted)), place);

@@ -26,7 +26,6 @@ pub struct KeyMap {
 }
 
 impl Default for KeyMap {
-    /// The keys of the table.
     fn default() -> Self {
         let own = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
         Self { keys: ACTIONS.iter().map(|info| (info.action, own(info.keys))).collect() }
@@ -91,10 +90,9 @@ pub struct KeyProblem {
 /// Keys that mean the same everywhere, whatever the settings say: the way out.
 const FIXED_KEYS: [(Action, &str); 2] = [(Action::Interrupt, "Ctrl-c"), (Action::Escape, "Esc")];
 
-/// Laying the user's keys over the table's.
 struct KeyMapBuilder {
     keys: BTreeMap<Action, Vec<String>>,
-    /// What the settings say that can be, in the order of the table.
+    /// The valid overrides, in the order of the table.
     own: Vec<(&'static ActionInfo, String)>,
     problems: Vec<KeyProblem>,
 }
@@ -135,7 +133,6 @@ impl KeyMapBuilder {
         self.problems.push(KeyProblem { name: name.to_owned(), text });
     }
 
-    /// Gives a key to an action, if it can be.
     fn claim(&mut self, info: &'static ActionInfo, written: &str) {
         let keys = match parse_sequence(written) {
             Ok(keys) => keys,
@@ -183,7 +180,7 @@ impl KeyMapBuilder {
         }
     }
 
-    /// Takes keys of the table away where the settings give them to another action of the same scope.
+    /// Removes default keys that the settings give to another action of the same scope.
     fn remove_taken_keys(&mut self) {
         let mut told = Vec::new();
         let is_own = |action: Action| self.own.iter().any(|(own, _)| own.action == action);
@@ -209,7 +206,7 @@ impl KeyMapBuilder {
         told.into_iter().for_each(|(name, text)| self.tell(name, text));
     }
 
-    /// Tells which keys mean something else in a pane, where that is so because of the settings.
+    /// Reports keys of the settings that mean something else in a pane.
     fn report_shadowed(&mut self) {
         let mut told = Vec::new();
         for (info, own) in &self.own {
@@ -228,7 +225,7 @@ impl KeyMapBuilder {
     }
 }
 
-/// What becomes of two keys of scopes that meet: the one of the smaller scope counts where both do.
+/// Describes two equal or overlapping keys of scopes that overlap: the key of the smaller scope wins.
 fn shadow(one: (&ActionInfo, &str), two: (&ActionInfo, &str)) -> String {
     let ((small, small_key), (large, large_key)) =
         if width(one.0.scope) <= width(two.0.scope) { (one, two) } else { (two, one) };
@@ -259,7 +256,6 @@ fn width(scope: Scope) -> u8 {
     }
 }
 
-/// Whether two different scopes count at one place.
 fn meet(one: Scope, two: Scope) -> bool {
     match (one, two) {
         _ if one == two => false,
@@ -272,13 +268,13 @@ fn meet(one: Scope, two: Scope) -> bool {
     }
 }
 
-/// Whether two sequences are ambiguous: they are equal, or one is a prefix of the other.
+/// Whether two sequences are equal, or one is a prefix of the other.
 fn clashes(one: &str, two: &str) -> bool {
     let begins = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with(' '));
     one == two || begins(one, two) || begins(two, one)
 }
 
-/// Whether a key stands for text, or for a change of it, wherever something is typed.
+/// Whether a key types or deletes text.
 fn is_text(key: &str) -> bool {
     key.chars().count() == 1 || matches!(key, "Space" | "Backspace")
 }
@@ -354,7 +350,6 @@ fn one(text: &str) -> Result<String, String> {
     key.map(|_| name).ok_or_else(wrong)
 }
 
-/// A modifier at the front, as a letter, and what follows it.
 fn modifier(text: &str) -> Option<(char, &str)> {
     let words = [("control", 'c'), ("ctrl", 'c'), ("c", 'c'), ("alt", 'a'), ("meta", 'a'), ("m", 'a'), ("a", 'a')];
     let all = words.into_iter().chain([("shift", 's'), ("s", 's')]);
@@ -389,7 +384,7 @@ pub fn key_notes(settings: &Settings) -> Vec<(String, String)> {
     problems.iter().map(|problem| (told(&problem.name, &problem.text), hint.to_owned())).collect()
 }
 
-/// A sentence that asks what was meant has its mark already.
+/// The full stop of a sentence, unless it ends with a question mark.
 fn end(text: &str) -> &'static str {
     if text.ends_with('?') { "" } else { "." }
 }
@@ -600,8 +595,8 @@ mod with_tests {
                 };
                 match found {
                     Binding::Action(found) => {
-                        let scope = found.info().map(|found| found.scope);
-                        prop_assert!(found == info.action || scope.is_some_and(|scope| width(scope) < width(info.scope)));
+                        let scope = found.info().scope;
+                        prop_assert!(found == info.action || width(scope) < width(info.scope));
                     }
                     other => prop_assert!(false, "{} of {} is {:?}", keys, info.name, other),
                 }

@@ -61,6 +61,8 @@ pub struct ActionInfo {
     pub keys: &'static [&'static str],
     /// A word or two for the command bar.
     pub title: &'static str,
+    /// Whether the command bar omits it: the help lists it.
+    pub is_rare: bool,
     /// A sentence for the help.
     pub help: &'static str,
 }
@@ -73,7 +75,8 @@ impl Action {
     }
 
     /// Its row in the table.
-    pub fn info(self) -> Option<&'static ActionInfo> {
-        ACTIONS.iter().find(|info| info.action == self)
+    pub fn info(self) -> &'static ActionInfo {
+        // The table has one row for each variant, in the same order.
+        &ACTIONS[self as usize]
     }
 }

@@ -3,7 +3,9 @@
 use super::{ActionInfo, Pane, Scope};
 
 macro_rules! actions {
-    ($($(#[doc = $doc:literal])+ $variant:ident: $name:literal, $scope:expr, [$($key:literal),*], $title:literal;)+) => {
+    (@is_rare) => { false };
+    (@is_rare rare) => { true };
+    ($($(#[doc = $doc:literal])+ $variant:ident: $name:literal, $scope:expr, [$($key:literal),*], $title:literal $(, $rare:ident)?;)+) => {
         /// What a key means.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Action {
@@ -18,6 +20,7 @@ macro_rules! actions {
                 scope: $scope,
                 keys: &[$($key),*],
                 title: $title,
+                is_rare: actions!(@is_rare $($rare)?),
                 help: concat!($($doc),+),
             },)+
         ];
@@ -45,31 +48,31 @@ actions! {
     /// Move the newest waiting message back into the composer.
     TakeBackQueued: "take-back-queued", CHAT, ["Alt-q"], "take back";
     /// Put the previous input into the composer; Up does the same in an empty composer.
-    HistoryBack: "history-back", CHAT, ["Alt-Up"], "earlier input";
+    HistoryBack: "history-back", CHAT, ["Alt-Up"], "earlier input", rare;
     /// Put the next input into the composer; Down does the same in an empty composer.
-    HistoryForward: "history-forward", CHAT, ["Alt-Down"], "later input";
+    HistoryForward: "history-forward", CHAT, ["Alt-Down"], "later input", rare;
     /// Search the earlier inputs, those of other sessions included.
-    HistorySearch: "history-search", CHAT, ["Ctrl-r"], "search inputs";
+    HistorySearch: "history-search", CHAT, ["Ctrl-r"], "search inputs", rare;
 
     /// Drop the passages that `@codebase` found, so that they are sent no more.
     DropPassages: "drop-passages", CHAT, ["Alt-p"], "drop passages";
     /// Unfold a paste, so that its text can be edited.
-    OpenPaste: "open-paste", CHAT, ["Alt-o"], "open paste";
+    OpenPaste: "open-paste", CHAT, ["Alt-o"], "open paste", rare;
 
     /// Show or hide the reasoning of the model.
     ToggleThoughts: "toggle-thoughts", CHAT, ["Alt-t"], "thoughts";
     /// Read the transcript with a cursor that moves from block to block; Shift-Up in an empty composer does the same.
     ReadTranscript: "read-transcript", CHAT, ["Alt-r"], "read";
     /// Search the transcript.
-    SearchTranscript: "search-transcript", CHAT, ["Alt-/"], "search";
+    SearchTranscript: "search-transcript", CHAT, ["Alt-/"], "search", rare;
     /// Scroll to the beginning of the transcript.
-    ScrollToStart: "scroll-to-start", CHAT, ["Alt-Home"], "to the start";
+    ScrollToStart: "scroll-to-start", CHAT, ["Alt-Home"], "to the start", rare;
     /// Scroll to the end of the transcript and follow it.
     ScrollToEnd: "scroll-to-end", CHAT, ["Alt-End"], "to the end";
     /// Show the message before the one at the top.
-    MessageBack: "message-back", CHAT, ["Alt-PageUp"], "earlier message";
+    MessageBack: "message-back", CHAT, ["Alt-PageUp"], "earlier message", rare;
     /// Show the message after the one at the top.
-    MessageForward: "message-forward", CHAT, ["Alt-PageDown"], "later message";
+    MessageForward: "message-forward", CHAT, ["Alt-PageDown"], "later message", rare;
 
     /// Copy the block under the cursor; code is copied without its fences.
     CopyBlock: "copy-block", READING, ["y"], "copy";
@@ -96,26 +99,26 @@ actions! {
     /// Go to the previous match of the search.
     PreviousMatch: "previous-match", READING, ["N", ","], "previous match";
     /// Return to the composer; any key that is not bound here does the same.
-    BackToTyping: "back-to-typing", READING, ["i"], "type";
+    BackToTyping: "back-to-typing", READING, ["i"], "type", rare;
 
     /// Pick files to add to the chat.
     PickFile: "pick-file", Scope::Global, ["Ctrl-p"], "add files";
     /// Pick a symbol of the repository to name in the message, add its file, or open it in the editor.
-    PickSymbol: "pick-symbol", Scope::Global, ["Ctrl-t"], "symbols";
+    PickSymbol: "pick-symbol", Scope::Global, ["Ctrl-t"], "symbols", rare;
     /// Search the code by a question or a name, with a preview.
-    SearchCode: "search-code", Scope::Global, ["Ctrl-s", "F8"], "search code";
+    SearchCode: "search-code", Scope::Global, ["Ctrl-s", "F8"], "search code", rare;
     /// Stop the running turn, else the running command; otherwise return to the chat.
     Escape: "escape", Scope::Global, ["Esc"], "cancel";
     /// Stop the running turn, else the running command, else clear the composer; pressed twice, quit.
-    Interrupt: "interrupt", Scope::Global, ["Ctrl-c"], "stop, leave";
+    Interrupt: "interrupt", Scope::Global, ["Ctrl-c"], "stop, leave", rare;
     /// Quit; asks first if something still runs or would be lost.
-    Quit: "quit", Scope::Global, ["Ctrl-q"], "quit";
+    Quit: "quit", Scope::Global, ["Ctrl-q"], "quit", rare;
     /// Go on to the next mode for messages: code, ask, architect, context, and code again.
-    NextMode: "next-mode", Scope::Global, ["Shift-Tab"], "mode";
+    NextMode: "next-mode", Scope::Global, ["Shift-Tab"], "mode", rare;
     /// Give the focus to the next pane.
     FocusNext: "focus-next", Scope::Global, ["Tab", "Ctrl-Down"], "next pane";
     /// Give the focus to the previous pane.
-    FocusPrevious: "focus-previous", Scope::Global, ["Ctrl-Up"], "previous pane";
+    FocusPrevious: "focus-previous", Scope::Global, ["Ctrl-Up"], "previous pane", rare;
     /// Give the focus to the chat.
     FocusChat: "focus-chat", Scope::Global, ["Alt-1"], "chat";
     /// Give the focus to the repo map.
@@ -135,7 +138,7 @@ actions! {
     /// Show the output of commands.
     ViewLog: "view-log", Scope::Global, ["F6"], "log";
     /// Write the message in the editor.
-    EditMessage: "edit-message", CHAT, ["Ctrl-o"], "editor";
+    EditMessage: "edit-message", CHAT, ["Ctrl-o"], "editor", rare;
     /// List all actions and commands, and run one.
     Palette: "palette", Scope::Global, ["Alt-x", "F7"], "palette";
     /// Show keys and commands.
@@ -143,29 +146,29 @@ actions! {
     /// Give the whole screen to the pane with the focus, or back to all.
     Zoom: "zoom", Scope::Global, ["Alt-z"], "zoom";
     /// Switch the layout of the panes: automatic, columns, rows, one at a time.
-    Layout: "layout", Scope::Global, ["Alt-l"], "layout";
+    Layout: "layout", Scope::Global, ["Alt-l"], "layout", rare;
     /// Make the pane with the focus larger.
-    GrowPane: "grow-pane", Scope::Global, ["Alt-+", "Alt-="], "larger";
+    GrowPane: "grow-pane", Scope::Global, ["Alt-+", "Alt-="], "larger", rare;
     /// Make the pane with the focus smaller.
-    ShrinkPane: "shrink-pane", Scope::Global, ["Alt--"], "smaller";
+    ShrinkPane: "shrink-pane", Scope::Global, ["Alt--"], "smaller", rare;
     /// Move the borders of all panes back to their default places.
-    ResetBorders: "reset-borders", Scope::Global, ["Alt-0"], "reset borders";
+    ResetBorders: "reset-borders", Scope::Global, ["Alt-0"], "reset borders", rare;
     /// Use the mouse in the app, or leave it to the terminal.
-    Mouse: "mouse", Scope::Global, ["Alt-m"], "mouse";
+    Mouse: "mouse", Scope::Global, ["Alt-m"], "mouse", rare;
     /// Stop reading the repository and use what has been read; Esc in the chat does the same.
-    StopReading: "stop-reading", Scope::Global, [], "stop reading";
+    StopReading: "stop-reading", Scope::Global, [], "stop reading", rare;
     /// Read the files that were left out when reading was stopped.
     ReadOn: "read-on", Scope::Global, [], "read on";
     /// Build or update the index for semantic search.
-    BuildIndex: "build-index", Scope::Global, [], "build index";
+    BuildIndex: "build-index", Scope::Global, [], "build index", rare;
     /// Pause the index build, or resume it.
-    PauseIndex: "pause-index", Scope::Global, [], "pause index";
+    PauseIndex: "pause-index", Scope::Global, [], "pause index", rare;
     /// Stop the index build; finished parts are kept.
-    CancelIndex: "cancel-index", Scope::Global, [], "stop index";
+    CancelIndex: "cancel-index", Scope::Global, [], "stop index", rare;
     /// Redraw the screen.
-    Redraw: "redraw", Scope::Global, ["Ctrl-l"], "redraw";
+    Redraw: "redraw", Scope::Global, ["Ctrl-l"], "redraw", rare;
     /// Suspend to the shell.
-    Suspend: "suspend", Scope::Global, ["Ctrl-z"], "suspend";
+    Suspend: "suspend", Scope::Global, ["Ctrl-z"], "suspend", rare;
 
     /// Move down a line.
     Down: "down", Scope::Lists, ["j", "Down"], "down";
@@ -289,13 +292,13 @@ actions! {
     /// Edit the added lines of the hunk in the editor; an edit without a place is placed by hand.
     EditHunk: "edit-hunk", REVIEW, ["e"], "edit";
     /// Edit the whole file in the editor, with all hunks that are not rejected.
-    EditFile: "edit-file", REVIEW, ["E"], "edit file";
+    EditFile: "edit-file", REVIEW, ["E"], "edit file", rare;
     /// Open the file on disk in the editor, at the line under the cursor.
-    OpenFile: "open-file", REVIEW, ["o"], "open file";
+    OpenFile: "open-file", REVIEW, ["o"], "open file", rare;
     /// Comment on the selected lines, the line or the hunk.
     Comment: "comment", REVIEW, ["c"], "comment";
     /// Comment on the file.
-    CommentFile: "comment-file", REVIEW, ["C"], "comment file";
+    CommentFile: "comment-file", REVIEW, ["C"], "comment file", rare;
     /// Show the message about comments, rejected hunks and edits without a place, and send it to the model.
     SendReview: "send-review", REVIEW, ["m"], "to the model";
     /// Send the edit without a place under the cursor back to the model.
@@ -307,7 +310,7 @@ actions! {
     /// Write the accepted hunks, and only those, and commit them.
     Write: "write", REVIEW, ["w"], "write";
     /// Write without a commit, or with one if commits are off.
-    WriteOther: "write-other-way", REVIEW, ["W"], "write without commit";
+    WriteOther: "write-other-way", REVIEW, ["W"], "write without commit", rare;
     /// Abandon the whole review; nothing is written.
     Abandon: "abandon", REVIEW, ["x"], "abandon";
 }

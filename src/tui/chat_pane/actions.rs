@@ -4,18 +4,17 @@ use crossterm::event::{KeyCode, KeyEvent};
 use rhumb_edit::EditId;
 use rhumb_edit::review::{EditRecord, HunkId};
 use rhumb_index::retrieval::{Citation, CitationTarget};
-
-use super::reading::{NEW_LINES_ROW, Rerun, Search, StopId, is_path};
-use super::stops::{EditCard, Stop, stops};
-use crate::tui::action::{Action, Binding, Pane};
-use crate::tui::app::{App, Editing, Task, run};
-use crate::tui::overlay::{Overlay, Place};
-use crate::tui::widget::input::LineInput;
-use crate::tui::widget::markdown::links_of;
 use rhumb_session::{ClipboardText, Command, Connection, Effect, Entry, is_command, parse_command};
 
+use super::reading::{EditCard, NEW_LINES_ROW, Rerun, Search, Stop, StopId, is_path, stops, text_of};
+use crate::tui::action::{Action, Binding, Pane};
+use crate::tui::app::{App, Editing, Task, run};
+use crate::tui::overlay::{LogView, Place, TextView};
+use crate::tui::widget::input::LineInput;
+use crate::tui::widget::markdown::links_of;
+
 impl App {
-    /// Takes a key while the transcript is read or searched; `None` if it is for the composer.
+    /// Handles a key while the transcript is read or searched. `None` if the key is for the composer.
     pub(crate) fn reading_key(&mut self, name: &str, key: KeyEvent) -> Option<Vec<Task>> {
         if self.chat.reading.typing.is_some() {
             self.search_key(key);
@@ -41,14 +40,13 @@ impl App {
         }
     }
 
-    /// Begins to read: at the end, or at the first stop in view if the reader has scrolled up.
+    /// Starts reading at the end, or at the first visible stop if the transcript is scrolled up.
     pub(crate) fn start_reading(&mut self) {
         if self.chat.reading.on {
             return;
         }
         let Some(last) = self.session.transcript().len().checked_sub(1) else {
-            self.hint.set("there are no messages yet".into());
-            return;
+            return self.hint.set("there are no messages yet");
         };
         self.focus = Pane::Chat;
         self.chat.reading.on = true;
@@ -56,34 +54,34 @@ impl App {
         self.go_to_stop(in_view.unwrap_or(StopId { entry: last, stop: usize::MAX }));
     }
 
-    /// Gives the keys back to the composer. What is in view stays.
+    /// Gives the keys back to the composer. The view stays.
     pub(crate) fn stop_reading(&mut self) {
         (self.chat.reading.on, self.chat.reading.typing) = (false, None);
     }
 
-    /// Puts the cursor on a spot, or the nearest one that there is, and has it shown.
+    /// Moves the cursor to a stop, or the nearest one before it, and shows it.
     pub(super) fn go_to_stop(&mut self, stop_id: StopId) {
-        self.chat.reading.stop_id = self.sound(stop_id);
+        self.chat.reading.stop_id = self.nearest_stop(stop_id);
         self.chat.reading.follow = true;
         if let Some(search) = &mut self.chat.reading.search {
             search.nth = 0;
         }
     }
 
-    /// The spot, or the nearest one before it that there is.
-    fn sound(&self, stop_id: StopId) -> StopId {
+    /// The stop, or the nearest existing one before it.
+    fn nearest_stop(&self, stop_id: StopId) -> StopId {
         let entry = stop_id.entry.min(self.session.transcript().len().saturating_sub(1));
         let most = self.session.transcript().get(entry).map_or(0, |entry| stops(entry).len().saturating_sub(1));
         StopId { entry, stop: if entry < stop_id.entry { most } else { stop_id.stop.min(most) } }
     }
 
-    /// What the cursor stands on.
+    /// The stop under the cursor.
     fn stop_at_cursor(&self) -> Option<Stop> {
-        let stop_id = self.sound(self.chat.reading.stop_id);
+        let stop_id = self.nearest_stop(self.chat.reading.stop_id);
         stops(self.session.transcript().get(stop_id.entry)?).into_iter().nth(stop_id.stop)
     }
 
-    /// The actions of the transcript; `None` for those that it does not know.
+    /// Handles an action in the transcript. `None` if the transcript has no such action.
     pub(crate) fn act_on_transcript(&mut self, action: Action) -> Option<Vec<Task>> {
         match action {
             Action::ReadTranscript if self.chat.reading.on => self.stop_reading(),
@@ -137,7 +135,7 @@ impl App {
         Some(Vec::new())
     }
 
-    /// One stop on; through one that is taller than the view, half a page at a time.
+    /// Moves by one stop; through a stop that is taller than the view, by half a page.
     fn step(&mut self, down: bool) {
         let (above, below) = self.chat.reading.hidden();
         let (half, stop_id) = ((self.layout.page_rows() / 2).max(1), self.chat.reading.stop_id);
@@ -179,11 +177,11 @@ impl App {
                 self.go_to_stop(StopId { entry, stop: 0 });
                 self.chat.reading.top = true;
             }
-            None => self.hint.set("there is no further message".into()),
+            None => self.hint.set("there is no further message"),
         }
     }
 
-    /// Scrolls to the message before the first one in view, or the one after it, without a cursor.
+    /// Scrolls to the message before or after the first visible one.
     fn show_message(&mut self, forward: bool) {
         let first =
             self.chat.reading.seen.first().map(|seen| (seen.stop_id.entry, seen.stop_id.stop > 0 || seen.hidden.0 > 0));
@@ -230,21 +228,20 @@ impl App {
 
     fn copy_message(&mut self) -> Vec<Task> {
         let entry = self.session.transcript().get(self.chat.reading.stop_id.entry);
-        let Some(text) = entry.map(crate::tui::chat_pane::stops::text_of) else { return Vec::new() };
+        let Some(text) = entry.map(text_of) else { return Vec::new() };
         self.copy("The message", text)
     }
 
     fn copy(&mut self, what: &str, text: String) -> Vec<Task> {
         if text.trim().is_empty() {
-            self.hint.set("there is nothing to copy here".into());
-            return Vec::new();
+            return self.say("there is nothing to copy here");
         }
         let lines = text.lines().count();
         self.hint.set(format!("copied: {lines} {}", if lines == 1 { "line" } else { "lines" }));
         vec![Task::Copy(ClipboardText { what: what.to_owned(), text, hint: String::new() })]
     }
 
-    /// Does what is nearest with what the cursor stands on.
+    /// Opens what is under the cursor: a link, reasoning, an edit or a log.
     fn follow(&mut self) -> Vec<Task> {
         let entry = self.chat.reading.stop_id.entry;
         if let Some(tasks) = self.follow_link() {
@@ -256,10 +253,10 @@ impl App {
             Some(Stop::Block(block)) => match links_of(&block).into_iter().next() {
                 // What a model writes is not opened in a browser unseen.
                 Some(link) => return self.copy("The link", link),
-                None => self.hint.set("there is nothing to open here".into()),
+                None => self.hint.set("there is nothing to open here"),
             },
             Some(Stop::Message(_)) => return self.follow_message(entry),
-            Some(Stop::Code(_)) | None => self.hint.set("there is nothing to open here".into()),
+            Some(Stop::Code(_)) | None => self.hint.set("there is nothing to open here"),
         }
         Vec::new()
     }
@@ -275,14 +272,14 @@ impl App {
                 } else {
                     "the message"
                 };
-                self.overlays.show(Overlay::text(title, text));
+                self.overlays.show(TextView::new(title, text));
             }
-            _ => self.hint.set("there is nothing to open here".into()),
+            _ => self.hint.set("there is nothing to open here"),
         }
         Vec::new()
     }
 
-    /// Opens the log of the command under the cursor, else the newest.
+    /// Opens the log of the command under the cursor, or the newest log.
     pub(crate) fn open_log(&mut self) {
         let logs = &self.session.processes().logs;
         let is_run = |entry: &usize| matches!(self.session.transcript().get(*entry), Some(Entry::Ran(_)));
@@ -292,48 +289,45 @@ impl App {
             || (0..self.session.transcript().len()).rev().find(is_run).filter(|_| logs.is_empty());
         match under_cursor.filter(is_run).or_else(last_of_earlier_start) {
             Some(entry) => self.open_log_of(entry),
-            None => self.overlays.show(Overlay::logs(logs)),
+            None => self.overlays.show(LogView::new(logs)),
         }
     }
 
-    /// Opens the log of a command of the transcript. Of a command of an earlier start, the lines of its card are all that is kept.
+    /// Opens the log of a command of the transcript. After a restart only its last lines are available.
     fn open_log_of(&mut self, entry: usize) {
         let Some(Entry::Ran(ran)) = self.session.transcript().get(entry) else { return };
         let logs = &self.session.processes().logs;
         let is_held = logs.iter().any(|log| log.run == ran.run && log.line == ran.line);
-        self.overlays.show(match is_held {
-            true => Overlay::log_of(logs, ran.run),
-            false => Overlay::text(&ran.line, &ran.excerpt(" that are not kept")),
-        });
+        if is_held {
+            self.overlays.show(LogView::new(logs).at_run(ran.run))
+        } else {
+            self.overlays.show(TextView::new(&ran.line, &ran.excerpt(" that are not kept")))
+        }
     }
 
-    /// Goes to the hunks of an edit in the review.
     fn go_to_card(&mut self, card: &EditCard) {
         let review = self.session.review();
         let Some(edit) = card.edit else {
-            self.hint.set("this edit is not under review".into());
-            return;
+            return self.hint.set("this edit is not under review");
         };
         let is_its_hunk = |id: &HunkId| review.hunk(*id).is_some_and(|hunk| hunk.edits.contains(&edit));
         let hunk = review.ids().find(is_its_hunk);
         let refused = review.refused.iter().position(|outcome| outcome.edits.contains(&edit));
         if hunk.is_none() && refused.is_none() {
-            self.hint.set(match self.edit_record(edit).map(|record| self.session.edit_state(record)) {
+            return self.hint.set(match self.edit_record(edit).map(|record| self.session.edit_state(record)) {
                 Some(state) => format!("this edit is no longer under review: {}", state.label()),
-                None => "this edit is not under review".into(),
+                None => "this edit is not under review".to_owned(),
             });
-            return;
         }
         self.stop_reading();
         self.focus = Pane::Review;
         match (hunk, refused) {
-            (Some(hunk), _) => self.go_to_hunk(hunk),
+            (Some(hunk), _) => self.go_to(hunk),
             (None, Some(refused)) => self.go_to_refused(refused),
             (None, None) => {}
         }
     }
 
-    /// The record of an edit.
     fn edit_record(&self, id: EditId) -> Option<&EditRecord> {
         let answers = self.session.transcript().iter().filter_map(|entry| match entry {
             Entry::Answer(answer) => Some(answer),
@@ -342,7 +336,7 @@ impl App {
         answers.flat_map(|answer| &answer.edits).find(|record| record.id == id)
     }
 
-    /// Opens the first file of the repository that the block names, at the line that stands with it.
+    /// Opens the first repository file that the block names, at its line.
     fn open_place(&mut self) -> Vec<Task> {
         let Some(stop) = self.stop_at_cursor() else { return Vec::new() };
         let place = match &stop {
@@ -354,14 +348,11 @@ impl App {
         };
         match place {
             Some((path, line)) => vec![Task::Edit(Editing::File { path, line })],
-            None => {
-                self.hint.set("this names no file of the repository".into());
-                Vec::new()
-            }
+            None => self.say("this names no file of the repository"),
         }
     }
 
-    /// The line (1-based) of an edit in its file as it is.
+    /// The line (1-based) of an edit in its base file.
     fn line_in_review(&self, stop: &Stop) -> Option<usize> {
         let Stop::Card(EditCard { edit: Some(edit), .. }) = stop else { return None };
         let hunks = self.session.review().files.iter().flat_map(|file| &file.hunks);
@@ -376,14 +367,14 @@ impl App {
         }
     }
 
-    /// A key of the line where a search is typed. It finds while one types: upwards first, for what is looked for was said before.
+    /// Handles a key of the search prompt. The search starts upwards, towards earlier messages.
     fn search_key(&mut self, key: KeyEvent) {
         let Some(typing) = &mut self.chat.reading.typing else { return };
         match key.code {
             KeyCode::Enter => {
                 self.chat.reading.typing = None;
                 if self.chat.reading.search.is_none() {
-                    self.hint.set("no search is active".into());
+                    self.hint.set("no search is active");
                 }
             }
             KeyCode::Esc => (self.chat.reading.typing, self.chat.reading.search) = (None, None),
@@ -397,7 +388,7 @@ impl App {
         }
     }
 
-    /// Takes a text that is pasted where a search is typed; false if none is.
+    /// Inserts pasted text into the search prompt. Returns false if that is not open.
     pub(crate) fn paste_into_search(&mut self, text: &str) -> bool {
         let Some(typing) = &mut self.chat.reading.typing else { return false };
         typing.insert(text);
@@ -419,8 +410,7 @@ impl App {
 
     fn next_match(&mut self, forward: bool) {
         let Some(search) = &mut self.chat.reading.search else {
-            self.hint.set("no search is active".into());
-            return;
+            return self.hint.set("no search is active");
         };
         search.refresh(self.session.transcript());
         match search.next(self.session.transcript(), self.chat.reading.stop_id, forward, false) {
@@ -439,7 +429,7 @@ impl App {
         }
     }
 
-    /// A click on a row of the chat, as its number was noted when it was drawn.
+    /// Handles a click on a row of the chat, numbered as by [`StopId::row`].
     pub(crate) fn click_in_chat(&mut self, row: usize, double: bool) -> Vec<Task> {
         self.focus = Pane::Chat;
         if row == NEW_LINES_ROW {
@@ -447,7 +437,7 @@ impl App {
             self.chat.from_bottom = 0;
             return Vec::new();
         }
-        let stop_id = self.sound(StopId::of_row(row));
+        let stop_id = self.nearest_stop(StopId::of_row(row));
         let entry = self.session.transcript().get(stop_id.entry);
         match entry.and_then(|entry| stops(entry).into_iter().nth(stop_id.stop)) {
             Some(Stop::Card(card)) => self.go_to_card(&card),
@@ -472,7 +462,7 @@ impl App {
             self.stop_reading();
         }
         if self.chat.reading.stop_id.entry >= count {
-            self.chat.reading.stop_id = self.sound(self.chat.reading.stop_id);
+            self.chat.reading.stop_id = self.nearest_stop(self.chat.reading.stop_id);
         }
         if self.composer.is_empty() || self.chat.reading.rerun.as_ref().is_some_and(|rerun| rerun.entry >= count) {
             self.chat.reading.rerun = None;
@@ -481,7 +471,7 @@ impl App {
     }
 }
 
-/// The first file of the repository that a text names, and the line that stands with it: `a.rs:7`, `"a.py", line 7`.
+/// The first repository file that a text names, and its line: `a.rs:7`, `"a.py", line 7`.
 fn named_place(text: &str, paths: &[String]) -> Option<(String, usize)> {
     let is_part = |c: char| c.is_alphanumeric() || "_-./+@~".contains(c);
     let words = text.split(|c: char| !is_part(c)).filter(|word| word.contains(['.', '/']));
@@ -498,7 +488,7 @@ fn named_place(text: &str, paths: &[String]) -> Option<(String, usize)> {
 }
 
 impl App {
-    /// Checks what new answers cite.
+    /// Requests the files that new answers cite.
     pub(crate) fn update_citations(&mut self) -> Vec<Task> {
         run(self.chat.citing.update(self.session.transcript(), self.session.paths()))
     }
@@ -516,7 +506,7 @@ impl App {
         }
     }
 
-    /// Goes to the next link in the transcript, or the one before.
+    /// Moves to the next or previous link in the transcript.
     pub(super) fn next_link(&mut self, forward: bool) {
         let stop_id = self.chat.reading.stop_id;
         let here = self.cited_at(stop_id);
@@ -538,13 +528,14 @@ impl App {
         }
     }
 
-    /// The next stop in that direction that cites something.
+    /// The next stop in a direction that has citations.
     fn stops_with_links(&self, from: StopId, forward: bool) -> Option<(StopId, Vec<Citation>)> {
         let cites = |entry: &usize| !self.chat.citing.of(*entry).is_empty();
         let count = self.session.transcript().len();
-        let entries: Vec<usize> = match forward {
-            true => (from.entry..count).filter(cites).collect(),
-            false => (0..count.min(from.entry + 1)).rev().filter(cites).collect(),
+        let entries: Vec<usize> = if forward {
+            (from.entry..count).filter(cites).collect()
+        } else {
+            (0..count.min(from.entry + 1)).rev().filter(cites).collect()
         };
         entries.into_iter().find_map(|entry| {
             let all = self.session.transcript().get(entry).map_or(0, |entry| stops(entry).len());
@@ -575,7 +566,6 @@ impl App {
         Some(self.open_citation(stop_id.entry, citation))
     }
 
-    /// Opens a citation of an answer that was clicked on.
     pub(crate) fn click_citation(&mut self, entry: usize, at: usize) -> Vec<Task> {
         match self.chat.citing.of(entry).get(at).cloned() {
             Some(citation) => self.open_citation(entry, &citation),
@@ -583,7 +573,7 @@ impl App {
         }
     }
 
-    /// Why a citation leads nowhere, in words.
+    /// The reason why a citation leads nowhere.
     fn broken_link_hint(&self, entry: usize, citation: &Citation) -> Option<String> {
         match self.chat.citing.aim(entry, citation) {
             CitationTarget::NoFile => Some(format!("there is no file {} in the repository", citation.path)),
@@ -595,13 +585,12 @@ impl App {
         }
     }
 
-    /// Shows the place that is cited, and behind it the others that the answer cites.
+    /// Shows the cited location, followed by the others that the answer cites.
     fn open_citation(&mut self, entry: usize, citation: &Citation) -> Vec<Task> {
         let mut places: Vec<Place> = self.places_of(entry, citation);
         let why = self.broken_link_hint(entry, citation);
         if places.is_empty() {
-            self.hint.set(why.unwrap_or_default());
-            return Vec::new();
+            return self.say(why.unwrap_or_default());
         }
         let all = self.chat.citing.of(entry).to_vec();
         let is_it = |other: &Citation| other.is_same(citation);
@@ -622,7 +611,7 @@ impl App {
         tasks
     }
 
-    /// The places that a citation leads to. Beyond the end of a file that is its end.
+    /// The locations of a citation. For a line beyond the end of a file, its end.
     fn places_of(&self, entry: usize, citation: &Citation) -> Vec<Place> {
         let place = |path: &String| Place {
             path: path.clone(),
@@ -638,17 +627,14 @@ impl App {
             CitationTarget::NoFile => Vec::new(),
         }
     }
-}
 
-impl App {
-    /// Puts a message of the developer into the composer. Nothing is left out before it is sent.
+    /// Puts a message of the user into the composer. Later messages are dropped only when it is sent.
     pub(super) fn edit_and_rerun(&mut self, entry: usize) -> Vec<Task> {
         // In an answer the message is meant that it answers.
         let at = (0..=entry.min(self.session.transcript().len().saturating_sub(1))).rev();
         let is_user = |at: &usize| matches!(self.session.transcript().get(*at), Some(Entry::User { .. }));
         let Some(entry) = at.into_iter().find(is_user) else {
-            self.hint.set("this is not a message of yours".into());
-            return Vec::new();
+            return self.say("this is not a message of yours");
         };
         let Some((turn, text)) = self.session.message_again(entry) else { return Vec::new() };
         let kept = !self.composer.text().trim().is_empty();
@@ -664,7 +650,7 @@ impl App {
         tasks
     }
 
-    /// What sending will leave out, while a message is to be asked again.
+    /// The title that says what sending will drop, while a message is edited to be sent again.
     pub(crate) fn rerun_title(&self) -> Option<String> {
         let rerun = self.chat.reading.rerun.as_ref()?;
         let after = self.session.transcript().iter().skip(rerun.entry + 1);
@@ -677,14 +663,14 @@ impl App {
         })
     }
 
-    /// Leaves out the turn that is asked again, and all after it; `None` if that cannot be done now.
+    /// Drops the turn that is sent again and all later ones. `None` if that is not possible now.
     pub(crate) fn start_rerun(&mut self, text: &str) -> Option<Vec<Effect>> {
         // Other commands are not messages. Without a user who can answer, the session reports the error and the text
         // must stay.
         let goes_out = is_message(text) && *self.session.connection() != Connection::None;
         let Some(rerun) = self.chat.reading.rerun.clone().filter(|_| goes_out) else { return Some(Vec::new()) };
         if self.session.turn().is_some() {
-            self.hint.set("the model is still answering".into());
+            self.hint.set("the model is still answering");
             return None;
         }
         let effects = self.session.rewind(Some(rerun.turn));

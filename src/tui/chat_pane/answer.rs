@@ -8,31 +8,27 @@ use rhumb_edit::review::EditRecord;
 use rhumb_edit::{Edit, EditId, EditStream, FormatChoice, LineKind, StreamEvent, may_begin_tag};
 use rhumb_text::{sanitize, width};
 
-use super::stops::{EditCard, Stop};
+use super::reading::{EditCard, Stop};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, code_of, no_highlight, render, sections};
 
-/// An answer, growing.
+/// An answer, rendered while it arrives.
 #[derive(Debug)]
 pub(super) struct AnswerView {
     stream: EditStream,
-    /// Bytes of the answer that were taken in.
     taken: usize,
     parts: Vec<Part>,
-    /// The newest line of prose: it may turn out to be the file name above an edit.
+    /// The newest line of prose, which may turn out to be the file name above an edit.
     held: Option<String>,
     closed: bool,
-    /// The lines of each stop as last rendered, and those of the edits among them.
+    /// The lines of each stop as last rendered; `card_lines` are those of edits.
     places: Vec<Range<usize>>,
     card_lines: Vec<usize>,
 }
 
-/// The line of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CardLine {
-    /// Its number.
     pub(super) line: usize,
-    /// The edit.
     pub(super) edit: EditId,
 }
 
@@ -42,7 +38,7 @@ enum Part {
     Edit(Card),
 }
 
-/// One edit of the answer.
+/// An edit of the answer.
 #[derive(Debug, Default)]
 struct Card {
     path: Option<String>,
@@ -50,9 +46,8 @@ struct Card {
     removed: usize,
     ended: bool,
     complete: bool,
-    /// Its lines so far, with what happens to each.
     lines: Vec<(LineKind, String)>,
-    /// Which edit of the session it is, once the edits of the answer were looked for.
+    /// The edit of the session, once the answer was parsed.
     edit: Option<EditId>,
 }
 
@@ -72,7 +67,7 @@ impl Default for AnswerView {
 }
 
 impl AnswerView {
-    /// Takes in the answer so far; only what is new costs anything. `ended` once no more will come.
+    /// Parses the new part of the answer. `ended` means that no more will arrive.
     pub(super) fn update(&mut self, answer: &str, ended: bool) {
         if let Some(new) = answer.get(self.taken..).filter(|new| !new.is_empty()) {
             self.stream.push(new);
@@ -148,7 +143,7 @@ impl AnswerView {
         }
     }
 
-    /// Drops the line above a card if it gives the name of its file: the card shows that.
+    /// Drops the line above a card if it names the file, which the card shows.
     fn drop_name(&mut self, names: [Option<&str>; 2]) {
         let names_it = |line: &String| names.iter().flatten().any(|name| !name.is_empty() && line.contains(name));
         if let Some(line) = self.held.take().filter(|line| !names_it(line)) {
@@ -156,7 +151,7 @@ impl AnswerView {
         }
     }
 
-    /// Shows lines that are no edit after all as code.
+    /// Shows lines that are not an edit as code.
     fn show_source(&mut self, lines: &[&str]) {
         if let Some(line) = self.held.take() {
             self.prose(&line);
@@ -205,7 +200,7 @@ impl AnswerView {
         }
     }
 
-    /// Renders everything again at the next call of [`Self::lines`]: colours have arrived.
+    /// Renders everything again at the next call of [`Self::lines`], since colours have arrived.
     pub(super) fn forget(&mut self) {
         for part in &mut self.parts {
             if let Part::Prose(markdown) = part {
@@ -214,7 +209,6 @@ impl AnswerView {
         }
     }
 
-    /// The lines for a width, an empty one between two parts.
     pub(super) fn lines(&mut self, columns: u16, theme: &Theme, code: &Highlighter<'_>) -> Vec<Line<'static>> {
         let mut lines: Vec<Line<'static>> = Vec::new();
         let mut after_card = false;
@@ -256,7 +250,7 @@ impl AnswerView {
         lines
     }
 
-    /// Where the cursor of the reader can stand, in order; the lines of each are those of [`Self::places`].
+    /// The stops in order; the lines of each are those of [`Self::places`].
     pub(super) fn stops(&self) -> Vec<Stop> {
         let mut stops = Vec::new();
         for part in &self.parts {
@@ -275,19 +269,18 @@ impl AnswerView {
         stops
     }
 
-    /// The lines of each stop as last rendered.
     pub(super) fn places(&self) -> &[Range<usize>] {
         &self.places
     }
 
-    /// The edits that were looked for: the line of each as last rendered.
+    /// The parsed edits with the line of each as last rendered.
     pub(super) fn cards(&self) -> Vec<CardLine> {
         let cards = self.parts.iter().filter_map(|part| if let Part::Edit(card) = part { Some(card) } else { None });
         let lines = self.card_lines.iter().copied().zip(cards);
         lines.filter_map(|(line, card)| Some(CardLine { line, edit: card.edit? })).collect()
     }
 
-    /// What is still arriving, as far as it is prose: the line that waits to be known for one and what is behind it.
+    /// The prose that is still arriving: the held line and the incomplete line.
     fn open_text(&self) -> String {
         let in_edit = matches!(self.parts.last(), Some(Part::Edit(card)) if !card.ended);
         let partial = self.stream.partial_line();
@@ -310,14 +303,14 @@ fn overlap(one: (usize, usize), other: (usize, usize)) -> bool {
     one.0 <= other.1 && other.0 <= one.1
 }
 
-/// The longest run of backticks that a line begins with.
+/// The longest run of backticks at the start of a line.
 fn longest_run(lines: &[&str]) -> usize {
     let run = |line: &&str| line.trim_start().bytes().take_while(|byte| *byte == b'`').count();
     lines.iter().map(run).max().unwrap_or_default()
 }
 
 impl Card {
-    /// The card of an edit as its proposal has it.
+    /// The card of an edit of the proposal.
     fn of(record: &EditRecord, edit: Option<&Edit>) -> Self {
         let lines = edit.map(Edit::lines).unwrap_or_default();
         Self {
@@ -336,7 +329,7 @@ impl Card {
         EditCard { path: self.path.clone(), lines: self.lines.clone(), edit: self.edit }
     }
 
-    /// `✎ src/a.rs +3 −1`, with columns behind it for the state of the edit.
+    /// `✎ src/a.rs +3 −1`, with room for the state of the edit.
     fn line(&self, columns: u16, theme: &Theme, closed: bool) -> Line<'static> {
         let state = match (self.ended && self.complete, closed) {
             (true, _) => "",

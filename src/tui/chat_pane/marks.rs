@@ -5,33 +5,29 @@ use std::ops::Range;
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
+use rhumb_session::Entry;
 use rhumb_text::width;
 
 use super::transcript::ChatCache;
 use crate::tui::app::App;
 use crate::tui::theme::Role;
 use crate::tui::view::under_cursor;
-use crate::tui::widget::edit_state;
-use rhumb_session::Entry;
+use crate::tui::widget::diff_lines::state_span;
+use crate::tui::widget::styled::marked;
 
 /// What stands behind a citation that leads nowhere.
 const SIGN: &str = "⚠";
 
-/// A link on the screen.
 pub(super) struct Link {
-    /// The row in the view.
     pub(super) row: usize,
-    /// Its columns there.
     pub(super) columns: Range<usize>,
-    /// The answer that it stands in.
     pub(super) entry: usize,
-    /// Which of its citations it is.
     pub(super) citation: usize,
-    /// It leads nowhere, and there was no room for the sign.
+    /// The target does not exist, and there was no room for the sign.
     pub(super) unsigned: bool,
 }
 
-/// A citation to be laid: its text, and how it looks.
+/// A citation to be marked.
 struct Mark<'a> {
     written: &'a str,
     citation: usize,
@@ -39,7 +35,6 @@ struct Mark<'a> {
     is_nowhere: bool,
 }
 
-/// Lays the links over the lines in view, and gives where they stand.
 pub(super) fn lay_citations(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: usize) -> Vec<Link> {
     let mut links = Vec::new();
     for (start, at, message) in cache.in_view() {
@@ -57,7 +52,7 @@ pub(super) fn lay_citations(lines: &mut [Line<'static>], app: &App, cache: &Chat
     links
 }
 
-/// What an answer cites, the longest first: one may be the beginning of another.
+/// The citations of an answer, the longest first, since one may be a prefix of another.
 fn marks(app: &App, entry: usize) -> Vec<Mark<'_>> {
     let Some(Entry::Answer(answer)) = app.session.transcript().get(entry) else { return Vec::new() };
     let link = app.theme().style(Role::MarkdownLink).add_modifier(Modifier::UNDERLINED);
@@ -119,7 +114,7 @@ fn lay_line(
     *line = marked(line, &found.into_iter().map(styled).collect::<Vec<_>>());
 }
 
-/// Whether nothing goes on before or behind a place in a text: `a.rs:1` does not stand in `a.rs:12`.
+/// Whether a range of a text is delimited: `a.rs:1` is not part of `a.rs:12`.
 fn stands_alone(text: &str, range: &Range<usize>) -> bool {
     let before = text.get(..range.start).and_then(|before| before.chars().next_back());
     let behind = text.get(range.end..).and_then(|behind| behind.chars().next());
@@ -127,36 +122,6 @@ fn stands_alone(text: &str, range: &Range<usize>) -> bool {
     !before.is_some_and(|c| is_part(c) || matches!(c, '/' | '-' | '.')) && !behind.is_some_and(is_part)
 }
 
-/// The line with a style over ranges of its text, which are in order, and something behind some of them.
-pub(super) fn marked(line: &Line<'static>, marks: &[(Range<usize>, Style, Option<Span<'static>>)]) -> Line<'static> {
-    let mut spans = Vec::with_capacity(line.spans.len() + marks.len() * 3);
-    let mut start = 0;
-    for span in &line.spans {
-        let end = start + span.content.len();
-        let mut at = start;
-        for (range, style, behind) in marks.iter().filter(|(range, ..)| range.start < end && start < range.end) {
-            let (from, to) = (range.start.max(start), range.end.min(end));
-            let mut push = |from: usize, to: usize, style| {
-                if let Some(text) = span.content.get(from - start..to - start).filter(|text| !text.is_empty()) {
-                    spans.push(Span::styled(text.to_owned(), style));
-                }
-            };
-            push(at, from, span.style);
-            push(from, to, span.style.patch(*style));
-            if range.end <= end {
-                spans.extend(behind.clone());
-            }
-            at = to;
-        }
-        if let Some(rest) = span.content.get(at - start..).filter(|rest| !rest.is_empty()) {
-            spans.push(Span::styled(rest.to_owned(), span.style));
-        }
-        start = end;
-    }
-    Line { spans, ..line.clone() }
-}
-
-/// Lays all of it over the lines in view.
 pub(super) fn lay_reading_marks(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: u16) {
     lay_states(lines, app, cache, usize::from(columns));
     if let Some(search) = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on) {
@@ -179,7 +144,7 @@ pub(super) fn lay_reading_marks(lines: &mut [Line<'static>], app: &App, cache: &
     }
 }
 
-/// Puts the state of each edit behind its card.
+/// Appends the state of each edit to its card.
 fn lay_states(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: usize) {
     for (row, at, message) in cache.in_view() {
         let Some(Entry::Answer(answer)) = at.checked_sub(1).and_then(|at| app.session.transcript().get(at)) else {
@@ -192,7 +157,7 @@ fn lay_states(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns
                 && let Some(record) = record
             {
                 let space = columns.saturating_sub(line.width());
-                line.spans.extend(edit_state::span(app.session.edit_state(record), space, app.theme()));
+                line.spans.extend(state_span(app.session.edit_state(record), space, app.theme()));
             }
         }
     }
@@ -200,21 +165,7 @@ fn lay_states(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns
 
 #[cfg(test)]
 mod tests {
-    use ratatui::style::Color;
-
     use super::*;
-
-    #[test]
-    fn a_mark_may_begin_in_one_span_and_end_in_another() {
-        let (red, mark) = (Style::new().fg(Color::Red), Style::new().bg(Color::Blue));
-        let line = Line::from(vec![Span::raw("héllo "), Span::styled("world", red)]);
-        let text = line.to_string();
-        let range = text.find("lo w").map(|at| at..at + 4).unwrap();
-        let found = marked(&line, &[(range, mark, Some(Span::raw("!")))]);
-        let pieces: Vec<(&str, Style)> = found.spans.iter().map(|span| (&*span.content, span.style)).collect();
-        let plain = Style::new();
-        assert_eq!(pieces, [("hél", plain), ("lo ", mark), ("w", red.patch(mark)), ("!", plain), ("orld", red)]);
-    }
 
     #[test]
     fn a_place_within_a_longer_one_is_none() {

@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use ratatui::text::{Line, Span};
+use rhumb_session::context::Mode;
+use rhumb_session::{Answer, AnswerState, CommandRun, Entry, EntryVersion, Level, RunState, StatusMessage};
 use rhumb_text::{count, sanitize, wrap};
 use rhumb_workspace::process::End;
 
@@ -14,44 +16,36 @@ use crate::tui::coloring::{CodeBlocks, Coloring};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::no_highlight;
 use crate::tui::widget::meter;
-use rhumb_session::context::Mode;
-use rhumb_session::{Answer, AnswerState, CommandRun, Entry, EntryVersion, Level, RunState, StatusMessage};
 
-/// A message, rendered or not yet.
+/// A message and its rendered lines.
 #[derive(Debug, Default)]
 pub(super) struct Message {
-    /// Its lines, the empty one below it included.
     pub(super) lines: Vec<Line<'static>>,
-    /// How many lines it has; an estimate unless `exact`.
+    /// The number of lines; an estimate unless `exact`.
     pub(super) height: usize,
-    /// Whether `lines` are what the entry looks like now.
+    /// Whether `lines` are up to date.
     pub(super) exact: bool,
-    /// The lines of each place where the cursor of a reader can stand; none for the message as a whole.
+    /// The lines of each stop. Empty if the message is a single stop.
     pub(super) stops: Vec<Range<usize>>,
-    /// The first of its lines that the program says below an answer.
+    /// The first line below the answer, which the program adds.
     pub(super) said: usize,
-    /// The edits in it.
     pub(super) cards: Vec<CardLine>,
     key: Key,
-    /// What is said below it.
     remark: String,
     answer: Option<Box<AnswerView>>,
-    /// Keys of the colours that the lines show.
+    /// Keys of the colours that the lines show, and of those that were missing.
     shown: Vec<u64>,
-    /// Keys of those that were not there.
     pub(super) missing: Vec<u64>,
 }
 
-/// What the lines of a message were rendered from.
+/// The input of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Key {
-    /// The version of the entry. `None` for lines that are no entry.
+    /// `None` for lines that are not an entry.
     version: Option<EntryVersion>,
-    /// Bytes of its text.
     bytes: usize,
-    /// Whether it is an answer that is still arriving.
     is_streaming: bool,
-    /// Whether its thoughts are shown in full.
+    /// Whether its reasoning is unfolded.
     open: bool,
 }
 
@@ -74,12 +68,11 @@ impl Key {
 }
 
 impl Message {
-    /// Lines that are no entry.
     pub(super) fn of_lines(lines: Vec<Line<'static>>) -> Self {
         Self { height: lines.len(), lines, exact: true, ..Self::default() }
     }
 
-    /// Notes whether the entry has changed, by its version. An unknown height is estimated from the length of the text.
+    /// Compares the version of the entry. An unknown height is estimated from the length of the text.
     pub(super) fn compare(&mut self, entry: &Entry, version: EntryVersion, width: u16, open: bool, remark: &str) {
         let key = Key::new(entry, version, open);
         if key == self.key && remark == self.remark {
@@ -102,17 +95,16 @@ impl Message {
         self.exact = false;
     }
 
-    /// Bytes of its text: what rendering costs.
     pub(super) fn bytes(&self) -> usize {
         self.key.bytes
     }
 
-    /// Whether colours that its lines lack can be computed and are not being computed.
+    /// Whether missing colours can be requested.
     pub(super) fn lacks_colors(&self, coloring: &Coloring) -> bool {
         self.missing.iter().any(|key| !coloring.awaits(*key))
     }
 
-    /// Keeps the colours that it shows from being dropped.
+    /// Keeps the colours of the lines in the cache.
     pub(super) fn touch(&self, coloring: &mut Coloring) {
         coloring.touch(&self.shown);
     }
@@ -159,7 +151,6 @@ impl Message {
         self.cards.iter_mut().for_each(|card| card.line += thoughts);
     }
 
-    /// The lines of one of its stops.
     pub(super) fn stop_lines(&self, stop: usize) -> Range<usize> {
         let whole = 0..self.height.saturating_sub(1).max(1);
         self.stops.get(stop).cloned().unwrap_or(whole)
@@ -191,7 +182,7 @@ impl Message {
     }
 }
 
-/// What the model thought before its answer: one line, or all of it. It is no part of the answer and is not sent again.
+/// The reasoning of an answer: one line, or all of it.
 fn thought_lines(answer: &Answer, open: bool, columns: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
     if answer.reasoning.is_empty() {
         return Vec::new();
@@ -214,7 +205,7 @@ fn thought_lines(answer: &Answer, open: bool, columns: usize, scene: &Scene<'_>)
     lines
 }
 
-/// The mark before a message of the developer: how it was meant, where that is not as usual.
+/// The mark before a message, by its mode.
 fn mode_mark(mode: Mode) -> &'static str {
     match mode {
         Mode::Code | Mode::Editor => "❯ ",
@@ -228,7 +219,7 @@ fn mode_mark(mode: Mode) -> &'static str {
 /// Lines of a shared text that are shown; the whole is in the context and in its file.
 const SHARED_LINES: usize = 6;
 
-/// What was shared: its title, how it begins, and where the rest is.
+/// A shared text: its title, its first lines, and where the whole text is.
 fn shared_lines(
     title: &str,
     text: &str,
@@ -244,7 +235,7 @@ fn shared_lines(
 /// Lines of a message of the program that are shown: it says much that the model alone has to read.
 const AGAIN_LINES: usize = 8;
 
-/// The first lines of a text, how many more there are and how to read them, and `place`, which says where the whole text is.
+/// The first lines of a text, the number of the others, and `place`, which names the file with the whole text.
 fn beginning(text: &str, most: usize, place: &str, columns: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
     let first: Vec<&str> = text.lines().take(most).collect();
     let mut lines = marked(&first.join("\n"), "  ", Role::Muted, columns, scene.theme);
@@ -258,7 +249,7 @@ fn beginning(text: &str, most: usize, place: &str, columns: usize, scene: &Scene
     lines
 }
 
-/// A text, wrapped, with a mark before its first line.
+/// A wrapped text with a mark before its first line.
 pub(super) fn marked(text: &str, mark: &'static str, role: Role, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let style = theme.style(role);
     let mut lines = Vec::new();
@@ -286,7 +277,6 @@ fn notice_lines(notice: &StatusMessage, columns: usize, theme: &Theme) -> Vec<Li
 /// Lines of a command that are shown; a longer one is in the log.
 const COMMAND_LINES: usize = 6;
 
-/// The lines of the card.
 pub(super) fn command_lines(ran: &CommandRun, columns: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
     let theme = scene.theme;
     let (mark, role) = run_state_mark(&ran.state);

@@ -5,13 +5,14 @@ mod answer;
 mod marks;
 mod message;
 mod reading;
-pub(crate) mod stops;
 mod transcript;
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
+use rhumb_session::context::Mode;
+use rhumb_session::{Connection, Entry, Question};
 use rhumb_text::{count, sanitize, width, wrap};
 
 use self::reading::NEW_LINES_ROW;
@@ -24,11 +25,11 @@ use super::mouse::Hit;
 use super::previews::Preview;
 use super::theme::Role;
 use super::view::{ViewCache, pane_block};
+use super::widget::styled::{cells, clipped, hanging};
 use super::widget::{completion, file_preview, meter};
-use rhumb_session::context::Mode;
-use rhumb_session::{Connection, Entry, Question};
 
 pub(super) use self::message::run_state_mark;
+
 pub use self::reading::ChatPane;
 pub use self::transcript::{ChatCache, VisibleStop};
 
@@ -66,19 +67,22 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     let rows =
         app.composer.height(inner.width.saturating_sub(2), (app.layout.screen().1 / 3).min(inner.height / 2).max(1));
     let mut status: Vec<Line<'_>> = search_line(app, inner.width).into_iter().collect();
-    status.extend(turn_lines(app, inner.width));
+    let cancels = format!(" · {leave} cancels");
+    if let Some(turn) = app.session.turn() {
+        status.push(running_line(app, &turn.status.to_string(), &cancels, inner.width));
+    }
     if app.session.is_compacting() {
-        let line = format!("⋯ summarising the conversation · {leave} cancels");
-        let line = width::clip(&line, usize::from(inner.width)).into_owned();
-        status.push(Line::styled(line, app.theme().style(Role::Muted)));
+        status.push(running_line(app, "summarising the conversation", &cancels, inner.width));
     }
     status.extend(queue_lines(app, inner.width));
     if let Some(page) = &app.session.attachments().page {
-        let line = format!("⋯ {} · {leave} stops", page.status());
-        let line = width::clip(&line, usize::from(inner.width)).into_owned();
-        status.push(Line::styled(line, app.theme().style(Role::Muted)));
+        status.push(running_line(app, &page.status(), &format!(" · {leave} stops"), inner.width));
     }
-    status.extend(command_line(app, inner.width));
+    if let Some(command) = app.session.processes().status() {
+        let stops = if app.session.turn().is_some() { String::new() } else { format!(" · {leave} stops it") };
+        let way_out = format!("{stops} · {} log", app.keys.first(Action::ViewLog));
+        status.push(running_line(app, &sanitize::visible_line(&command), &way_out, inner.width));
+    }
     let spare = usize::from(inner.height.saturating_sub(rows + 1)).saturating_sub(status.len());
     let question =
         app.session.questions().first().map(|question| (question, question_lines(question, app, inner.width)));
@@ -121,7 +125,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     }
 }
 
-/// What is offered, and what the row under the cursor is, where there is room for that.
+/// Draws the completion list and, if there is room, a preview of the selected candidate.
 fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut Frame<'_>, room: Rect) {
     let rows: Vec<(&str, &str)> =
         popup.candidates.iter().map(|candidate| (candidate.label.as_str(), candidate.help.as_str())).collect();
@@ -133,11 +137,8 @@ fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut 
         return completion::draw(frame, room, &rows, popup.selected, app.theme());
     };
     completion::draw(frame, left, &rows, popup.selected, app.theme());
-    let text = |text: &str, columns: u16| -> Vec<Line<'static>> {
-        let text = sanitize::visible_line(text).into_owned();
-        let pieces = wrap::hanging(&text, usize::from(columns));
-        pieces.into_iter().map(|piece| Line::styled(piece, app.theme().style(Role::Text))).collect()
-    };
+    let text =
+        |text: &str, columns: u16| hanging(&sanitize::visible_line(text), "", columns, app.theme().style(Role::Text));
     if let Some((path, line)) = file {
         // A short file covers no more of the transcript than it needs.
         let lines = match app.previews.get(path) {
@@ -166,7 +167,7 @@ fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut 
     }
 }
 
-/// Draws the composer; where its text stands.
+/// Draws the composer. Returns the area of its text.
 fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area: Rect) -> Rect {
     let focused = app.focus == Pane::Chat && app.overlays.is_empty() && !app.chat.reading.on;
     let role = if focused { Role::BorderFocused } else { Role::Border };
@@ -199,7 +200,6 @@ fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area:
     text
 }
 
-/// Draws what is in view; how many lines are below it.
 fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let ViewCache { chat, coloring, .. } = cache;
     let talked = app.session.transcript().iter().any(|entry| !matches!(entry, Entry::Status(_)));
@@ -228,8 +228,7 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
     let links = marks::lay_citations(&mut lines, app, chat, usize::from(area.width));
     frame.render_widget(Paragraph::new(lines), area);
     for seen in chat.seen() {
-        let row = |row: usize| u16::try_from(row).unwrap_or(u16::MAX);
-        let rows = row(seen.rows.start)..row(seen.rows.end);
+        let rows = cells(seen.rows.start)..cells(seen.rows.end);
         let place = Rect { y: area.y + rows.start, height: rows.end - rows.start, ..area };
         cache.hits.add(place, Hit::Row(Pane::Chat, seen.stop_id.row()));
         if app.chat.reading.on && seen.stop_id == app.chat.reading.stop_id {
@@ -243,7 +242,6 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
         }
     }
     for link in links {
-        let cells = |columns: usize| u16::try_from(columns).unwrap_or(u16::MAX);
         let y = area.y.saturating_add(cells(link.row));
         let width = cells(link.columns.end - link.columns.start);
         let place = Rect { x: area.x.saturating_add(cells(link.columns.start)), y, width, height: 1 };
@@ -256,7 +254,7 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
     }
 }
 
-/// Where what is searched for stands, in words.
+/// The number of matches, and which one is under the cursor.
 fn search_standing(app: &App) -> String {
     let Some(search) = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on) else { return String::new() };
     match search.count(app.chat.reading.stop_id.entry) {
@@ -266,7 +264,7 @@ fn search_standing(app: &App) -> String {
     }
 }
 
-/// The column of the cursor in the line where a search is typed; `None` if none is typed here.
+/// The column of the cursor in the search prompt. `None` if the prompt is not open.
 fn search_cursor(app: &App, width: u16) -> Option<u16> {
     let typed = app.chat.reading.typing.as_ref().filter(|_| app.focus == Pane::Chat && app.overlays.is_empty())?;
     let room = usize::from(width).saturating_sub(width::columns(&search_standing(app)) + 2);
@@ -274,7 +272,7 @@ fn search_cursor(app: &App, width: u16) -> Option<u16> {
     u16::try_from(1 + typed.cursor_column().saturating_sub(hidden)).ok()
 }
 
-/// What is searched for in the transcript, and where that stands.
+/// The search prompt, or the active search.
 fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     let typed = app.chat.reading.typing.as_ref();
     let search = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on);
@@ -312,7 +310,7 @@ fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     ]))
 }
 
-/// That passages of an earlier question about the whole repository go along, and the key that drops them.
+/// The passages of an earlier `@codebase` question that are still sent, and the key that drops them.
 fn passages_line(app: &App, width: u16) -> Option<Line<'static>> {
     let (passages, tokens) = app.session.kept_passages()?;
     let (passages, tokens) = (count(passages, "passage"), meter::tokens(tokens as u64));
@@ -331,7 +329,7 @@ fn passages_line(app: &App, width: u16) -> Option<Line<'static>> {
     Some(Line::styled(line, app.theme().style(Role::Warning)))
 }
 
-/// That there is something new below the view. It stands on the edge of the composer, so that no text has to move for it.
+/// The number of new lines below the view. It is part of the composer's border, so that no text moves.
 fn new_lines_title(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
     let news = cache.chat.news;
     if cache.chat.from_bottom == 0 || news == 0 {
@@ -341,22 +339,13 @@ fn new_lines_title(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
     Some(Line::styled(format!(" ↓ {news} new {noun} "), app.theme().style(Role::Badge)))
 }
 
-/// What the running turn is doing: its state, and the edits as they come in.
-fn turn_lines(app: &App, width: u16) -> Vec<Line<'static>> {
-    let Some(turn) = app.session.turn() else {
-        return Vec::new();
-    };
-    let columns = usize::from(width);
-    let muted = app.theme().style(Role::Muted);
-    let status = turn.status.to_string();
-    // The way out shows however long the reason for waiting is.
-    let way_out = format!(" · {} cancels", app.keys.first(Action::Escape));
-    let room = columns.saturating_sub(2 + width::columns(&way_out));
-    let line = format!("⋯ {}{way_out}", width::clip(&status, room));
-    vec![Line::styled(width::clip(&line, columns).into_owned(), muted)]
+/// A line about running work, with room for the keys that stop it.
+fn running_line(app: &App, status: &str, keys: &str, columns: u16) -> Line<'static> {
+    let room = usize::from(columns).saturating_sub(2 + width::columns(keys));
+    clipped(&format!("⋯ {}{keys}", width::clip(status, room)), columns, app.theme().style(Role::Muted))
 }
 
-/// The messages that wait, and for what.
+/// The first queued message and what it waits for.
 fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     let queue = app.session.queue();
     let Some(next) = queue.waiting().first() else { return Vec::new() };
@@ -377,49 +366,25 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
         format!("waits for the review · {sends} sends it now · {takes} takes it back")
     };
     let first = sanitize::visible_line(next.text.lines().next().unwrap_or_default()).into_owned();
-    let columns = usize::from(width);
-    let line = width::clip(&format!("⧗ {first}{more}"), columns).into_owned();
-    let mut lines = vec![Line::styled(line, app.theme().style(Role::Accent))];
-    for piece in wrap::hanging(&keys, columns.saturating_sub(2)) {
-        lines.push(Line::styled(format!("  {piece}"), app.theme().style(Role::Muted)));
-    }
+    let mut lines = vec![clipped(&format!("⧗ {first}{more}"), width, app.theme().style(Role::Accent))];
+    lines.extend(hanging(&keys, "  ", width.saturating_sub(2), app.theme().style(Role::Muted)));
     lines
 }
 
-/// What runs beside the conversation.
-fn command_line(app: &App, width: u16) -> Option<Line<'static>> {
-    let status = app.session.processes().status()?;
-    let columns = usize::from(width);
-    let [stops, log] = [Action::Escape, Action::ViewLog].map(|action| app.keys.first(action));
-    let way_out = if app.session.turn().is_some() {
-        format!(" · {log} log")
-    } else {
-        format!(" · {stops} stops it · {log} log")
-    };
-    let status = sanitize::visible_line(&status);
-    let room = columns.saturating_sub(2 + width::columns(&way_out));
-    let line = format!("⋯ {}{way_out}", width::clip(&status, room));
-    Some(Line::styled(width::clip(&line, columns).into_owned(), app.theme().style(Role::Muted)))
-}
-
-/// What the program wants to know, and how to answer.
+/// The first question and its choices.
 fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'static>> {
-    let columns = usize::from(width);
     let choices: Vec<String> =
         question.choices.iter().map(|choice| format!("Alt-{} {}", choice.key, choice.label)).collect();
-    let mut lines = Vec::new();
-    for piece in wrap::hanging(&format!("? {}", sanitize::visible_line(&question.title)), columns) {
-        lines.push(Line::styled(piece, app.theme().style(Role::Warning)));
-    }
+    let title = format!("? {}", sanitize::visible_line(&question.title));
+    let mut lines = hanging(&title, "", width, app.theme().style(Role::Warning));
     let takes_enter = app.composer.is_empty() && app.question_on_enter().is_some();
     let opens = if takes_enter { " · Enter shows more" } else { "" };
-    for piece in wrap::hanging(&format!("{}{opens}", choices.join(" · ")), columns.saturating_sub(2)) {
-        lines.push(Line::styled(format!("  {piece}"), app.theme().style(Role::Key)));
-    }
+    let choices = format!("{}{opens}", choices.join(" · "));
+    lines.extend(hanging(&choices, "  ", width.saturating_sub(2), app.theme().style(Role::Key)));
     let follow = app.session.questions_that_follow();
     if !follow.is_empty() {
         let line = format!("  {}", sanitize::visible_line(&follow));
-        lines.push(Line::styled(width::clip(&line, columns).into_owned(), app.theme().style(Role::Muted)));
+        lines.push(clipped(&line, width, app.theme().style(Role::Muted)));
     }
     lines
 }
@@ -427,7 +392,6 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'stati
 /// That the program wants to know something, in a line, and how to open it. A key that answers opens it, too, since the question does
 /// not stand whole on the screen.
 fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> {
-    let columns = usize::from(width);
     let takes_enter =
         app.focus == Pane::Chat && !app.chat.reading.on && app.composer.is_empty() && app.question_on_enter().is_some();
     let key = match question.choices.first().filter(|_| !takes_enter) {
@@ -435,19 +399,19 @@ fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> 
         None => app.keys.first(Action::Send).to_owned(),
     };
     let way_in = format!(" · {key} opens it");
-    let room = columns.saturating_sub(width::columns(&way_in));
+    let room = usize::from(width).saturating_sub(width::columns(&way_in));
     let title = format!("? {}", sanitize::visible_line(&question.title));
     let follow = app.session.questions_that_follow();
     let follow = if follow.is_empty() { follow } else { format!(" · {}", sanitize::visible_line(&follow)) };
     let line = format!("{}{way_in}{follow}", width::clip(&title, room));
-    Line::styled(width::clip(&line, columns).into_owned(), app.theme().style(Role::Warning))
+    clipped(&line, width, app.theme().style(Role::Warning))
 }
 
-/// The words for where we are and how to begin, with the keys in force; what has no key is named by its command.
+/// The introduction of an empty chat, with the current keys.
 fn lead(app: &App) -> String {
-    let key = |action: Action| match (app.keys.first(action), action.info()) {
-        ("", Some(info)) => format!("/{}", info.name),
-        (key, _) => key.to_owned(),
+    let key = |action: Action| match app.keys.first(action) {
+        "" => format!("/{}", action.info().name),
+        key => key.to_owned(),
     };
     let rows = |rows: &[(String, String)]| {
         let left = rows.iter().map(|(key, _)| width::columns(key)).max().unwrap_or(0);
@@ -486,24 +450,18 @@ fn lead(app: &App) -> String {
     }
 }
 
-/// What an empty chat says.
 fn welcome(app: &App, width: u16) -> Vec<Line<'static>> {
     let theme = app.theme();
     let lead = lead(app);
     let mut lines = vec![Line::styled("rhumb", theme.style(Role::Title)), Line::default()];
-    let columns = usize::from(width.saturating_sub(2)).max(8);
-    for line in lead.lines() {
-        for piece in wrap::hanging(line, columns) {
-            lines.push(Line::styled(format!("  {piece}"), theme.style(Role::Muted)));
-        }
-    }
+    let columns = width.saturating_sub(2).max(8);
+    lines.extend(lead.lines().flat_map(|line| hanging(line, "  ", columns, theme.style(Role::Muted))));
     lines
 }
 
 /// Columns of the labels at the left.
 const LEFT: usize = 10;
 
-/// The card for that many columns.
 pub fn first_start_card(app: &App, columns: u16) -> Vec<Line<'static>> {
     let columns = usize::from(columns);
     let theme = app.theme();
@@ -543,7 +501,6 @@ pub fn first_start_card(app: &App, columns: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// How a model is connected, or which is.
 fn model_line(app: &App) -> String {
     match app.session.connection() {
         Connection::Remote { model, host } => {

@@ -1,23 +1,23 @@
-//! The reading state of the transcript: cursor, search, and unfolded reasoning.
+//! The reading state of the transcript: the stops of its cursor, search, and unfolded reasoning.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use ratatui::text::Line;
 use regex::{Regex, RegexBuilder};
+use rhumb_edit::{EditId, LineKind};
 use rhumb_index::retrieval::Citation;
+use rhumb_session::{AnswerState, Citations, Entry, Question, Response};
 
-use super::stops::{Stop, stops, text_of};
+use super::answer::AnswerView;
 use crate::tui::view::ViewCache;
 use crate::tui::widget::input::LineInput;
-use rhumb_session::{Citations, Entry, Question, Response};
+use crate::tui::widget::markdown::Code;
 
-/// A place in the transcript where the cursor can stand.
+/// A stop of the reading cursor: an entry, and one of its blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StopId {
-    /// The entry.
     pub entry: usize,
-    /// Which of its stops.
     pub stop: usize,
 }
 
@@ -28,32 +28,31 @@ const STOP_BITS: u32 = 12;
 pub const NEW_LINES_ROW: usize = usize::MAX;
 
 impl StopId {
-    /// Its number among the rows of the chat, for clicks.
+    /// The number of its row, for clicks.
     pub fn row(self) -> usize {
         (self.entry << STOP_BITS) | self.stop.min((1 << STOP_BITS) - 1)
     }
 
-    /// The spot of such a number.
+    /// The inverse of [`Self::row`].
     pub fn of_row(row: usize) -> Self {
         Self { entry: row >> STOP_BITS, stop: row & ((1 << STOP_BITS) - 1) }
     }
 }
 
-/// What the next frame has to show.
+/// The stop that the next frame shows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Focus<'a> {
-    /// Where.
     pub(super) stop_id: StopId,
-    /// Whether the view moves to it; else it stays where it is.
+    /// Whether the view moves to it.
     pub(super) follow: bool,
-    /// Whether it is to stand at the top.
+    /// Whether it is placed at the top.
     pub(super) top: bool,
-    /// What is searched for, and which of the places in the stop is meant (0-based).
+    /// The search pattern and the number (0-based) of the match in the stop.
     pub(super) search: Option<(&'a Regex, usize)>,
 }
 
 impl Focus<'_> {
-    /// The lines that must be seen: those of the stop, or the one in it where what is searched for stands.
+    /// The lines that must be visible: those of the stop, or the line of the match in it.
     pub(super) fn narrowed(&self, all: &[Line<'_>], lines: Range<usize>) -> Range<usize> {
         let Some((needle, wanted)) = self.search else { return lines };
         let mut left = wanted;
@@ -73,21 +72,18 @@ impl Focus<'_> {
     }
 }
 
-/// A search in the transcript.
 #[derive(Debug)]
 pub struct Search {
-    /// What was typed.
     pub query: String,
-    /// It, as it is looked for.
     pub(super) needle: Regex,
-    /// The entries that hold it, in order.
+    /// The entries with a match, in order.
     found: Vec<usize>,
-    /// Which of the places in the stop under the cursor is meant.
+    /// The match in the stop under the cursor.
     pub(super) nth: usize,
 }
 
 impl Search {
-    /// Looks for a text: letter case counts only if a capital was typed.
+    /// Searches for a text. Case counts only if the query contains a capital.
     pub(super) fn new(query: &str, entries: &[Entry]) -> Option<Self> {
         if query.is_empty() {
             return None;
@@ -99,7 +95,7 @@ impl Search {
         Some(search)
     }
 
-    /// Looks again: the transcript has grown or shrunk.
+    /// Searches again after a change of the transcript.
     pub(super) fn refresh(&mut self, entries: &[Entry]) {
         let holds = |entry: &Entry| match entry {
             Entry::Answer(answer) => self.needle.is_match(&answer.text) || self.needle.is_match(&answer.reasoning),
@@ -111,7 +107,7 @@ impl Search {
         self.found = entries.iter().enumerate().filter(|(_, entry)| holds(entry)).map(|(at, _)| at).collect();
     }
 
-    /// How many messages hold it, and which of them (1-based) is that entry.
+    /// The number of matching messages, and the position (1-based) of an entry among them.
     pub(super) fn count(&self, entry: usize) -> (Option<usize>, usize) {
         (self.found.binary_search(&entry).ok().map(|at| at + 1), self.found.len())
     }
@@ -153,7 +149,7 @@ impl Search {
         Some(stop_id)
     }
 
-    /// Where it stands in an entry: the stop, and which of the places there.
+    /// The matches in an entry: the stop, and the number of the match there.
     fn places(&self, entry: &Entry) -> Vec<(usize, usize)> {
         let all = stops(entry);
         let of = |(at, stop): (usize, &Stop)| {
@@ -164,45 +160,37 @@ impl Search {
     }
 }
 
-/// A message of an earlier turn that is in the composer, to be changed and sent again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rerun {
     /// The number of its turn, 1-based.
     pub turn: usize,
-    /// Its entry.
     pub entry: usize,
 }
 
-/// Whether a model that writes `named` may mean the file of that path.
+/// Whether `named`, as written by a model, may refer to the file at `path`.
 pub(super) fn is_path(path: &str, named: &str) -> bool {
     let named = named.trim_start_matches("./");
     path == named || path.strip_suffix(named).is_some_and(|before| before.ends_with('/') && !named.is_empty())
 }
 
-/// The state of the chat pane.
 #[derive(Debug, Default)]
 pub struct ChatPane {
     /// Lines below the last visible one; 0 follows the newest text.
     pub(super) from_bottom: usize,
-    /// Whether the reasoning of the model is shown in full.
     pub(super) thoughts: bool,
-    /// Whether the welcome card of the first start is shown.
     pub(super) welcome: bool,
     /// The question that was shown in full in the last frame. A key answers no other question.
     pub(super) seen_question: Option<Question>,
     /// Reading in the transcript.
     pub(super) reading: Reading,
-    /// What the answers cite.
     pub(super) citing: Citations,
 }
 
 impl ChatPane {
-    /// Lines below the last visible one; 0 at the end of the transcript.
     pub fn from_bottom(&self) -> usize {
         self.from_bottom
     }
 
-    /// Follows the end of the transcript.
     pub fn scroll_to_end(&mut self) {
         self.from_bottom = 0;
     }
@@ -212,43 +200,36 @@ impl ChatPane {
         self.from_bottom = self.from_bottom.saturating_add_signed(lines);
     }
 
-    /// Whether keys move the cursor in the transcript.
     pub fn is_reading(&self) -> bool {
         self.reading.on
     }
 
-    /// Whether the reasoning of an answer is shown or hidden against the setting for all.
+    /// Whether the reasoning of some answer is shown or hidden contrary to the default.
     #[cfg(test)]
     pub fn has_toggled_thoughts(&self) -> bool {
         !self.reading.toggled.is_empty()
     }
 
-    /// Whether the transcript is being searched.
     pub fn is_searching(&self) -> bool {
         self.reading.search.is_some()
     }
 
-    /// Whether an answer cites a place in the code.
     pub fn has_citations(&self) -> bool {
         self.citing.any()
     }
 
-    /// Shows or hides the welcome card.
     pub fn set_welcome(&mut self, welcome: bool) {
         self.welcome = welcome;
     }
 
-    /// Whether the last frame showed this question in full.
     pub fn has_shown(&self, question: &Question) -> bool {
         self.seen_question.as_ref() == Some(question)
     }
 
-    /// Takes in a report that may answer a lookup of citations.
     pub fn note(&mut self, report: &Response) {
         self.citing.note(report);
     }
 
-    /// Takes in what a frame showed.
     pub fn drawn(&mut self, cache: &ViewCache) {
         self.seen_question.clone_from(&cache.question);
         self.from_bottom = cache.chat.from_bottom;
@@ -256,23 +237,17 @@ impl ChatPane {
     }
 }
 
-/// The state of reading.
 #[derive(Debug, Default)]
 pub struct Reading {
-    /// Whether keys are for the transcript, and not for the composer.
     pub(super) on: bool,
-    /// Where the cursor stands.
     pub(super) stop_id: StopId,
-    /// Whether the next frame must bring it into view, and at its top.
+    /// Whether the next frame must show the cursor, and at the top.
     pub(super) follow: bool,
     pub(super) top: bool,
-    /// Entries whose thoughts are shown where those of others are not, or the other way round.
+    /// Entries whose reasoning is shown or hidden contrary to the default.
     pub(super) toggled: BTreeSet<usize>,
-    /// What is searched for.
     pub(super) search: Option<Search>,
-    /// What is being typed to search for.
     pub(super) typing: Option<LineInput>,
-    /// The message that is asked again when the composer is sent.
     pub(super) rerun: Option<Rerun>,
     /// The link under the cursor: its stop, its number among the links of the stop, and its citation.
     link: Option<(StopId, usize, Citation)>,
@@ -281,14 +256,14 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// What the next frame has to show; `None` if it is free to stand anywhere.
+    /// The stop that the next frame must take into account.
     pub(super) fn focus(&self) -> Option<Focus<'_>> {
         let search = self.search.as_ref().filter(|_| self.on).map(|search| (&search.needle, search.nth));
         let focus = Focus { stop_id: self.stop_id, follow: self.follow, top: self.top, search };
         (self.on || self.follow).then_some(focus)
     }
 
-    /// Takes in what a frame showed: a cursor that was scrolled out of view comes along.
+    /// Takes in the visible stops. A cursor outside of the view moves to the nearest of them.
     pub(super) fn drawn(&mut self, seen: Vec<crate::tui::chat_pane::VisibleStop>) {
         (self.follow, self.top) = (false, false);
         let is_in_view = seen.iter().any(|seen| seen.stop_id == self.stop_id);
@@ -300,31 +275,121 @@ impl Reading {
         self.seen = seen;
     }
 
-    /// Puts the cursor on a link of a stop.
     pub(super) fn set_link(&mut self, stop_id: StopId, at: usize, citation: Citation) {
         self.link = Some((stop_id, at, citation));
     }
 
-    /// Which of the links of a stop the cursor is on.
+    /// The link of a stop under the cursor.
     pub(super) fn link_at(&self, stop_id: StopId) -> Option<usize> {
         self.link.as_ref().filter(|(of, ..)| self.on && *of == stop_id && self.stop_id == stop_id).map(|(_, at, _)| *at)
     }
 
-    /// The link that the cursor is on, if it is in that entry.
+    /// The citation under the cursor, if it is in that entry.
     pub(super) fn link_in(&self, entry: usize) -> Option<&Citation> {
         let here = |(of, ..): &&(StopId, usize, Citation)| self.on && *of == self.stop_id && of.entry == entry;
         self.link.as_ref().filter(here).map(|(.., citation)| citation)
     }
 
-    /// How many lines of the stop under the cursor were out of view: above, and below.
+    /// The hidden lines of the stop under the cursor: above and below the view.
     pub(super) fn hidden(&self) -> (usize, usize) {
         self.seen.iter().find(|seen| seen.stop_id == self.stop_id).map_or((0, 0), |seen| seen.hidden)
+    }
+}
+
+/// A place where the reading cursor can stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// A message without blocks.
+    Message(String),
+    /// The reasoning before an answer.
+    Thoughts(String),
+    Block(String),
+    Code(Code),
+    Card(EditCard),
+}
+
+/// An edit as shown by its card.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct EditCard {
+    pub(crate) path: Option<String>,
+    pub(crate) lines: Vec<(LineKind, String)>,
+    /// The edit of the session, once the answer was parsed.
+    pub(crate) edit: Option<EditId>,
+}
+
+impl EditCard {
+    /// The edit as a diff without line numbers.
+    fn as_diff(&self) -> String {
+        let mark = |kind| match kind {
+            LineKind::Insert => '+',
+            LineKind::Delete => '-',
+            LineKind::Keep | LineKind::Gap => ' ',
+        };
+        let lines = self.lines.iter().map(|(kind, text)| format!("{}{text}\n", mark(*kind)));
+        lines.collect()
+    }
+}
+
+impl Stop {
+    pub(crate) fn copied(&self) -> String {
+        match self {
+            Self::Message(text) | Self::Thoughts(text) | Self::Block(text) => text.clone(),
+            Self::Code(code) => code.text.clone(),
+            Self::Card(card) => card.as_diff(),
+        }
+    }
+
+    /// The visible text, for a search.
+    pub(crate) fn searched(&self) -> &str {
+        match self {
+            Self::Message(text) | Self::Thoughts(text) | Self::Block(text) => text,
+            Self::Code(code) => &code.text,
+            Self::Card(card) => card.path.as_deref().unwrap_or_default(),
+        }
+    }
+
+    /// The subject of a sentence about the stop.
+    pub(crate) fn noun(&self) -> &'static str {
+        match self {
+            Self::Message(_) => "The message",
+            Self::Thoughts(_) => "What the model thought",
+            Self::Block(_) => "The block",
+            Self::Code(_) => "The code",
+            Self::Card(_) => "The edit",
+        }
+    }
+}
+
+/// The stops of an entry in order; at least one.
+pub(crate) fn stops(entry: &Entry) -> Vec<Stop> {
+    let Entry::Answer(answer) = entry else { return vec![Stop::Message(text_of(entry))] };
+    let mut view = AnswerView::default();
+    view.update(&answer.text, answer.state != AnswerState::Streaming);
+    view.settle(&answer.text, &answer.edits);
+    let thoughts = (!answer.reasoning.is_empty()).then(|| Stop::Thoughts(answer.reasoning.clone()));
+    let mut stops: Vec<Stop> = thoughts.into_iter().chain(view.stops()).collect();
+    if stops.is_empty() {
+        stops.push(Stop::Message(answer.text.clone()));
+    }
+    stops
+}
+
+/// The whole text of an entry.
+pub(crate) fn text_of(entry: &Entry) -> String {
+    let with = |first: &str, rest: &str| if rest.is_empty() { first.to_owned() } else { format!("{first}\n{rest}") };
+    match entry {
+        Entry::User { text, .. } | Entry::Again { text, .. } | Entry::Shared { text, .. } => text.clone(),
+        Entry::Answer(answer) => answer.text.clone(),
+        Entry::Status(notice) => with(&notice.text, &notice.hint),
+        Entry::Ran(ran) => with(&format!("$ {}", ran.line), &ran.excerpt("")),
+        Entry::Cleared => "not sent from here up".to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rhumb_session::Answer;
     use rhumb_session::context::Mode;
 
     fn user(text: &str) -> Entry {
@@ -358,5 +423,27 @@ mod tests {
         assert_eq!(Search::new("Tide", &entries).unwrap().count(1), (Some(1), 1));
         assert_eq!(Search::new("ti.de", &entries).unwrap().count(0), (None, 0));
         assert!(Search::new("", &entries).is_none());
+    }
+
+    const ANSWER: &str = "First **this**.\n\n- one\n- two\n\n```sh\ncargo test\n```\n\na.py\n```python\n<<<<<<< SEARCH\nkept\nold = 1\n=======\nkept\nnew = 2\n>>>>>>> REPLACE\n```\n";
+
+    fn answer(text: &str, reasoning: &str) -> Entry {
+        let state = AnswerState::Complete;
+        Entry::Answer(Answer { text: text.into(), reasoning: reasoning.into(), state, edits: Vec::new() })
+    }
+
+    #[test]
+    fn an_answer_has_a_stop_for_each_of_its_parts() {
+        let found = stops(&answer(ANSWER, "hm"));
+        let names: Vec<&str> = found.iter().map(Stop::noun).collect();
+        assert_eq!(names, ["What the model thought", "The block", "The block", "The code", "The edit"]);
+        assert_eq!(found[3].copied(), "cargo test");
+        assert_eq!(found[4].searched(), "a.py");
+    }
+
+    #[test]
+    fn there_is_always_a_place_to_stand_on() {
+        assert_eq!(stops(&answer("", "")).len(), 1);
+        assert_eq!(stops(&Entry::Cleared).len(), 1);
     }
 }

@@ -8,76 +8,67 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ratatui::text::Line;
+use rhumb_session::Transcript;
 
 use super::message::Message;
 use super::reading::{Focus, StopId};
 use crate::tui::coloring::Coloring;
 use crate::tui::theme::Theme;
-use rhumb_session::Transcript;
 
 /// Bytes of messages out of view that a frame renders to learn their heights. The last message may exceed it.
 const MAX_MEASURED_BYTES: usize = 32 * 1024;
 
-/// What the transcript is drawn from.
+/// The input of a frame of the transcript.
 pub(super) struct Scene<'a> {
     pub(super) entries: &'a Transcript,
     pub(super) theme: &'a Theme,
-    /// Columns.
     pub(super) width: u16,
-    /// Rows.
     pub(super) height: u16,
-    /// Whether what the model thought is shown in full, except in `turned` entries, where it is the other way round.
+    /// Whether reasoning is shown in full, except in the `toggled` entries.
     pub(super) thoughts: bool,
     pub(super) toggled: &'a BTreeSet<usize>,
-    /// The key that shows or hides it.
+    /// The keys that show reasoning, open logs, and start reading.
     pub(super) thoughts_key: &'a str,
-    /// The key that opens the logs of commands.
     pub(super) log_key: &'a str,
-    /// The key that starts reading in the transcript.
     pub(super) read_key: &'a str,
-    /// What is to be said below answers, by entry.
     pub(super) remarks: &'a BTreeMap<usize, String>,
-    /// What has to be in view.
+    /// The stop that must be visible.
     pub(super) focus: Option<Focus<'a>>,
 }
 
-/// Rendered messages, and where the view on them stands.
+/// Rendered messages and the position of the view.
 #[derive(Debug, Default)]
 pub struct ChatCache {
-    /// What stands above the transcript, which may be nothing, and then its entries.
+    /// The head above the transcript, and then its entries.
     messages: Vec<Message>,
     width: u16,
     theme: String,
     thoughts: bool,
-    /// The first visible line as last drawn.
     pub(super) first: Place,
-    /// The end at the time of the last frame.
+    /// The end of the transcript when it was last visible.
     known_end: Place,
-    /// Lines that have come below the view since.
+    /// Lines that were added below the view since.
     pub news: usize,
-    /// Lines below the last visible one as last drawn; 0 at the end of the transcript.
+    /// Lines below the view; 0 at the end of the transcript.
     pub from_bottom: usize,
-    /// Rows of the transcript as last drawn.
+    /// Rows of the transcript.
     pub height: usize,
-    /// Lines of the whole transcript at this width; an estimate while parts of it have not been in view.
     pub total: usize,
 }
 
-/// A line: of which message, and its 0-based number there.
+/// A line of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) message: usize,
     pub(super) line: usize,
 }
 
-/// A stop that is in view, and the rows of the view that it takes.
+/// A visible stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisibleStop {
-    /// The stop.
     pub stop_id: StopId,
-    /// Its rows in the view.
     pub rows: std::ops::Range<usize>,
-    /// Lines of it above the view, and below it.
+    /// Its lines above and below the view.
     pub hidden: (usize, usize),
 }
 
@@ -93,34 +84,34 @@ impl ChatCache {
     ) -> Vec<Line<'static>> {
         let old_height = self.messages.get(self.first.message).map_or(0, |message| message.height);
         let rewrapped = self.compare(head, scene);
-        let mut desk = LayoutState { cache: self, scene, coloring };
-        let end = desk.end();
+        let mut layout = TranscriptLayout { cache: self, scene, coloring };
+        let end = layout.end();
         let mut first = end;
         if wanted > 0 {
-            let mut held = desk.cache.first;
-            let height = desk.height(held.message);
+            let mut held = layout.cache.first;
+            let height = layout.height(held.message);
             if rewrapped {
                 // The same share of the message as before.
                 held.line = held.line * height / old_height.max(1);
             }
             held.line = held.line.min(height.saturating_sub(1));
-            let last = desk.cache.from_bottom;
-            let moved = if wanted >= last { desk.up(held, wanted - last) } else { desk.down(held, last - wanted) };
+            let last = layout.cache.from_bottom;
+            let moved = if wanted >= last { layout.up(held, wanted - last) } else { layout.down(held, last - wanted) };
             first = moved.min(end);
         }
         if let Some(focus) = scene.focus.as_ref().filter(|focus| focus.follow) {
-            first = desk.bring(first, focus).min(end);
-        } else if let Some(focus) = scene.focus.as_ref().filter(|_| wanted == 0 && desk.cache.from_bottom == 0) {
+            first = layout.bring(first, focus).min(end);
+        } else if let Some(focus) = scene.focus.as_ref().filter(|_| wanted == 0 && layout.cache.from_bottom == 0) {
             // Streamed text moves the view up, but keeps the block under the reading cursor visible.
-            first = first.min(desk.holding(focus, rewrapped));
+            first = first.min(layout.holding(focus, rewrapped));
         }
         if rewrapped {
-            let height = desk.height(desk.cache.known_end.message);
-            let old = std::mem::take(&mut desk.cache.known_end.line);
-            desk.cache.known_end.line = old.min(height);
+            let height = layout.height(layout.cache.known_end.message);
+            let old = std::mem::take(&mut layout.cache.known_end.line);
+            layout.cache.known_end.line = old.min(height);
         }
-        desk.render_around(first);
-        desk.render_share(first);
+        layout.render_around(first);
+        layout.render_share(first);
         self.settle(first, end, usize::from(scene.height))
     }
 
@@ -147,7 +138,7 @@ impl ChatCache {
         rewrapped
     }
 
-    /// Notes where the view stands, and gives its lines.
+    /// Stores the position of the view, and returns its lines.
     fn settle(&mut self, first: Place, end: Place, height: usize) -> Vec<Line<'static>> {
         let sum = |messages: &[Message]| messages.iter().map(|message| message.height).sum::<usize>();
         let below = self.messages.get(first.message..).map_or(0, sum).saturating_sub(first.line);
@@ -162,10 +153,7 @@ impl ChatCache {
         let lines = self.messages.iter().skip(first.message).flat_map(|message| &message.lines);
         lines.skip(first.line).take(height).cloned().collect()
     }
-}
 
-impl ChatCache {
-    /// The stops in view, from above.
     pub fn seen(&self) -> Vec<VisibleStop> {
         let mut seen = Vec::new();
         let mut row = 0;
@@ -189,7 +177,7 @@ impl ChatCache {
         seen
     }
 
-    /// The rendered messages from the first in view on, each with the row at which its first line would stand.
+    /// The visible messages, each with the row of its first line.
     pub(super) fn in_view(&self) -> impl Iterator<Item = (isize, usize, &Message)> {
         let mut row = -isize::try_from(self.first.line).unwrap_or(0);
         let height = isize::try_from(self.height).unwrap_or(0);
@@ -202,21 +190,19 @@ impl ChatCache {
     }
 }
 
-/// A frame in the making.
-struct LayoutState<'a> {
+struct TranscriptLayout<'a> {
     cache: &'a mut ChatCache,
     scene: &'a Scene<'a>,
     coloring: &'a mut Coloring,
 }
 
-impl LayoutState<'_> {
-    /// The true height of a message.
+impl TranscriptLayout<'_> {
     fn height(&mut self, at: usize) -> usize {
         self.render(at, false);
         self.cache.messages.get(at).map_or(0, |message| message.height)
     }
 
-    /// Renders a message if it has to be. `seen` ones also get their colours.
+    /// Renders a message if necessary. Visible (`seen`) messages get their colours.
     fn render(&mut self, at: usize, seen: bool) {
         let Some(message) = self.cache.messages.get_mut(at) else { return };
         let entry = at.checked_sub(1).and_then(|at| self.scene.entries.get(at));
@@ -229,7 +215,7 @@ impl LayoutState<'_> {
         }
     }
 
-    /// The view that shows what has to be seen, moved no further than it must be: `first` if it is in view there.
+    /// Moves the view as little as possible so that `focus` is visible.
     fn bring(&mut self, first: Place, focus: &Focus<'_>) -> Place {
         let at = focus.stop_id.entry + 1;
         self.render(at, true);
@@ -262,13 +248,12 @@ impl LayoutState<'_> {
         if rewrapped { topmost } else { topmost.max(drawn) }
     }
 
-    /// Where the view starts that shows the end.
+    /// The position of the view that shows the end.
     fn end(&mut self) -> Place {
         let beyond = Place { message: self.cache.messages.len(), line: 0 };
         self.up(beyond, usize::from(self.scene.height))
     }
 
-    /// The place that many lines further up, or the very first.
     fn up(&mut self, mut place: Place, mut lines: usize) -> Place {
         while lines > place.line && place.message > 0 {
             lines -= place.line;
@@ -279,7 +264,6 @@ impl LayoutState<'_> {
         place
     }
 
-    /// The place that many lines further down, or beyond the very last.
     fn down(&mut self, mut place: Place, lines: usize) -> Place {
         place.line = place.line.saturating_add(lines);
         while place.message < self.cache.messages.len() {
@@ -293,7 +277,7 @@ impl LayoutState<'_> {
         place
     }
 
-    /// Renders, with colours, what is in view and a screen on both sides of it.
+    /// Renders, with colours, the visible messages and those a screen above and below.
     fn render_around(&mut self, first: Place) {
         let screen = usize::from(self.scene.height);
         let from = self.up(first, screen);

@@ -2,20 +2,20 @@
 //! editor.
 
 use crossterm::event::{KeyCode, KeyEvent};
+use rhumb_session::context::Mode;
+use rhumb_session::{Effect, FetchEffect, Level, is_command};
 
 use super::dropped_paths::{Dropped, dropped, named};
 use super::vi;
 use super::vi::Outcome;
 use crate::config::ComposerKeys;
-use crate::tui::action::Action;
+use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::handlers::is_long_command;
-use crate::tui::overlay::Overlay;
-use rhumb_session::context::Mode;
-use rhumb_session::{Effect, FetchEffect, Level, is_command};
+use crate::tui::overlay::Menu;
 
 impl App {
-    /// Takes a key that means something to vi; `None` where the composer has other keys, or the key means nothing to it.
+    /// Handles a vi key. `None` if vi keys are off or the key has no vi meaning.
     pub(crate) fn vi_key(&mut self, name: &str, key: KeyEvent) -> Option<Vec<Task>> {
         self.composer.set_vi(self.display.composer_keys == ComposerKeys::Vi);
         let (mode, typed) = self.composer.vi_mode()?;
@@ -43,7 +43,7 @@ impl App {
         }
     }
 
-    /// Takes files that were dropped on the terminal; `None` if the pasted text says something else, or only of files elsewhere.
+    /// Handles dropped files. `None` if the pasted text is not a list of paths, or only of paths elsewhere.
     pub(crate) fn paste_dropped_paths(&mut self, text: &str) -> Option<Vec<Task>> {
         if self.environment.folder.as_os_str().is_empty() {
             return None;
@@ -75,15 +75,15 @@ impl App {
         Some(tasks)
     }
 
-    /// Puts the text of a pasted chip in its place.
+    /// Replaces a chip with its text.
     pub(crate) fn open_paste(&mut self) -> Vec<Task> {
         if !self.composer.open_chip() {
-            self.hint.set("the cursor is not on a folded paste".into());
+            self.hint.set("the cursor is not on a folded paste");
         }
         self.typed(|_| {})
     }
 
-    /// The mode of the composer's keys, for its edge; `None` where they have none.
+    /// The vi mode, for the border of the composer. `None` if vi keys are off.
     pub(crate) fn composer_mode(&self) -> Option<String> {
         if self.display.composer_keys != ComposerKeys::Vi {
             return None;
@@ -116,7 +116,7 @@ impl App {
         }
     }
 
-    /// Tells the session of a command that is being written: it is kept as a message is.
+    /// Tells the session about a command that is being typed, which is saved like a message.
     pub(crate) fn note_command(&mut self) {
         let text = if self.composer.may_be_command() { self.composer.text() } else { String::new() };
         self.session.command_drafted(if is_long_command(&text) { &text } else { "" });
@@ -133,14 +133,14 @@ impl App {
         is_new
     }
 
-    /// Handles the text that the user's editor saved.
+    /// Takes in the text that the user's editor saved.
     pub(crate) fn edited(&mut self, what: &Editing, text: &str) -> Vec<Task> {
         match what {
             // The file watcher reports a changed file of the repository.
             Editing::File { path, .. } => self.recheck_file(path),
             Editing::Review(draft) => self.review_edited(draft, text),
             Editing::Message(_) => {
-                self.focus = crate::tui::action::Pane::Chat;
+                self.focus = Pane::Chat;
                 // The user has just edited the whole text, so it is not folded, unless it is too long to be wrapped at
                 // each key. Line ends at the end of a message have no meaning.
                 let text = text.trim_end_matches(['\n', '\r']);
@@ -150,7 +150,6 @@ impl App {
         }
     }
 
-    /// Shows why the user's editor did not run or its text cannot be used. Nothing is changed.
     pub(crate) fn edit_failed(&mut self, message: String) -> Vec<Task> {
         let hint = "The setting editor names another one; so do VISUAL and EDITOR.";
         self.session.tell(Level::Error, message, hint);
@@ -158,21 +157,19 @@ impl App {
     }
 }
 
-/// The input of earlier times that is in the composer.
+/// The position in the earlier inputs.
 #[derive(Debug, Default)]
 pub struct InputHistory {
-    /// Its place among the inputs, and the text as it was put there.
+    /// The index of the recalled input, and its text.
     at: Option<(usize, String)>,
-    /// What was in the composer before, which comes back behind the newest input.
+    /// The draft from before, which follows the newest input.
     before: String,
-    /// Names of actions and commands that were run from the palette, the newest last.
     recent: Vec<String>,
-    /// The text that the app last put on the clipboard.
+    /// The text that the app last copied.
     copied: Option<String>,
 }
 
 impl InputHistory {
-    /// Notes that an action or a command was run from the palette.
     pub fn note_run(&mut self, name: &str) {
         self.recent.retain(|known| known != name);
         self.recent.push(name.to_owned());
@@ -183,30 +180,35 @@ impl InputHistory {
         &self.recent
     }
 
-    /// Notes the text that the app put on the clipboard.
     pub fn note_copied(&mut self, text: &str) {
         self.copied = Some(text.to_owned());
     }
 
-    /// Whether the app itself put this text on the clipboard.
+    /// Whether the app itself copied this text.
     pub fn has_copied(&self, text: &str) -> bool {
         self.copied.as_deref() == Some(text)
     }
 }
 
 impl App {
-    /// Whether Up and Down go through earlier inputs: the composer holds nothing, or an input as it was.
+    /// Whether Up and Down recall earlier inputs: the composer is empty, or holds an unchanged earlier input.
     pub(crate) fn recalls(&self, key: &str) -> bool {
-        let is_unchanged = || self.history.at.as_ref().is_some_and(|(_, text)| *text == self.composer.text());
+        let is_unchanged = || self.composer.history.at.as_ref().is_some_and(|(_, text)| *text == self.composer.text());
         let is_history = !self.session.persistence().inputs.is_empty();
         matches!(key, "Up" | "Down") && is_history && (self.composer.is_empty() || is_unchanged())
     }
 
-    /// Brings the input before into the composer, or the next one.
+    /// Recalls the previous or the next input.
     pub(crate) fn recall(&mut self, back: bool) -> Vec<Task> {
         let text = self.composer.text();
         let inputs = &self.session.persistence().inputs;
-        let at = self.history.at.take().filter(|(at, shown)| *shown == text && *at < inputs.len()).map(|(at, _)| at);
+        let at = self
+            .composer
+            .history
+            .at
+            .take()
+            .filter(|(at, shown)| *shown == text && *at < inputs.len())
+            .map(|(at, _)| at);
         let to = match (at, back) {
             (None, true) => inputs.len().checked_sub(1),
             (Some(at), true) => Some(at.saturating_sub(1)),
@@ -214,25 +216,24 @@ impl App {
             (None, false) => None,
         };
         if at.is_none() {
-            self.history.before = text;
+            self.composer.history.before = text;
         }
         let Some(to) = to else { return Vec::new() };
         let recalled = inputs.get(to).cloned();
-        let shown = recalled.clone().unwrap_or_else(|| std::mem::take(&mut self.history.before));
+        let shown = recalled.clone().unwrap_or_else(|| std::mem::take(&mut self.composer.history.before));
         self.completion.suppress();
         let tasks = self.typed(|app| app.composer.set(&shown));
         // As it is in the composer, which may have made a control character visible.
-        self.history.at = recalled.map(|_| (to, self.composer.text()));
+        self.composer.history.at = recalled.map(|_| (to, self.composer.text()));
         tasks
     }
 
-    /// Opens the search in what was typed.
+    /// Opens the search in earlier inputs.
     pub(crate) fn search_inputs(&mut self) {
         if self.session.persistence().inputs.is_empty() {
-            self.hint.set("there are no earlier inputs yet".into());
-            return;
+            return self.hint.set("there are no earlier inputs yet");
         }
-        self.overlays.show(Overlay::inputs(self.session.persistence()));
+        self.overlays.show(Menu::inputs(&self.session.persistence().inputs));
     }
 }
 

@@ -3,53 +3,50 @@
 //! The list opens while the user types and takes no key that may have another meaning: Enter runs a complete command,
 //! and Tab goes to the next pane when there is no list.
 
-use super::vi::Mode;
-use crate::tui::action::ACTIONS;
-use crate::tui::app::{App, Task, run};
-use crate::tui::widget::completion;
 use rhumb_session::{
     Argument, COMMANDS, Candidate, Candidates, Effect, LookupEffect, PersistenceEffect, PersistenceResponse, Place,
     Response, Slot, Word, folder_of, place,
 };
 
+use super::vi::Mode;
+use crate::tui::action::{ACTIONS, Pane};
+use crate::tui::app::{App, Task, run};
+use crate::tui::widget::completion;
+
 /// The fewest letters after `@` with which Enter takes what is offered: fewer may well be meant as they are.
 const MIN_MENTION_LETTERS: usize = 2;
 
-/// What is offered at the cursor.
+/// The candidates for the word at the cursor.
 #[derive(Debug)]
 pub struct Popup {
-    /// Where.
     pub place: Place,
-    /// What; never empty.
+    /// Never empty.
     pub candidates: Vec<Candidate>,
-    /// The one under the cursor.
     pub selected: usize,
-    /// Whether the user moved that cursor.
     navigated: bool,
 }
 
-/// The state of completion.
 #[derive(Debug, Default)]
 pub struct Completion {
     finder: Candidates,
     popup: Option<Popup>,
-    /// The place as last seen, whether or not there is anything to offer.
+    /// The word as last seen, with or without candidates.
     seen: Option<Place>,
-    /// The user closed it here: it stays closed until something else is typed.
+    /// The user closed the list for the current word.
     closed: bool,
-    /// Whether something came in that there may be more to offer of.
+    /// Whether new candidates may be available.
     is_stale: bool,
-    /// The next text was not typed here but brought back: nothing is offered for it.
+    /// The next text is recalled, so the list does not open.
     is_suppressed: bool,
 }
 
 impl Completion {
-    /// Offers nothing for the text that comes into the composer next: keys that go on bringing texts back must not be taken.
+    /// Does not open the list for the next text, which is recalled: the keys that recall inputs must stay usable.
     pub fn suppress(&mut self) {
         self.is_suppressed = true;
     }
 
-    /// Takes note of a report: only some have something to do with what is offered, and many come in while an answer streams.
+    /// Notes whether a report may bring new candidates.
     pub fn note(&mut self, report: &Response) {
         self.is_stale |= matches!(
             report,
@@ -61,19 +58,18 @@ impl Completion {
         );
     }
 
-    /// Whether there is nothing to offer, be it closed or not.
+    /// Whether there are no candidates.
     pub fn is_empty(&self) -> bool {
         self.popup.is_none()
     }
 
-    /// What is offered, if anything is.
     pub fn popup(&self) -> Option<&Popup> {
         self.popup.as_ref().filter(|_| !self.closed)
     }
 }
 
 impl Popup {
-    /// The file that contains the candidate under the cursor or is the candidate, and its line (1-based).
+    /// The file of the selected candidate, and its line (1-based).
     pub(crate) fn file<'p>(&'p self, paths: &[String]) -> Option<(&'p str, Option<usize>)> {
         let candidate = self.candidates.get(self.selected)?;
         let takes_files = match self.place.wanted {
@@ -94,14 +90,14 @@ impl Popup {
         Some((path, Some(line)))
     }
 
-    /// What the candidate under the cursor means, in full.
+    /// The name and the description of the selected candidate.
     pub(crate) fn words(&self) -> Option<(&str, &str)> {
         let candidate = self.candidates.get(self.selected)?;
         let says = self.place.wanted == Slot::Command && !candidate.help.is_empty();
         says.then_some((candidate.label.as_str(), candidate.help.as_str()))
     }
 
-    /// What Enter takes; `None` if it has its usual meaning.
+    /// The candidate that Enter accepts. `None` if Enter has its usual meaning.
     fn for_enter(&self) -> Option<&Candidate> {
         let candidate = self.candidates.get(self.selected)?;
         if self.navigated {
@@ -131,7 +127,7 @@ impl Popup {
 }
 
 impl App {
-    /// Looks what can be completed now; what has to be looked up for that comes back as tasks.
+    /// Updates the candidates. Lookups are returned as tasks.
     pub(crate) fn update_completion(&mut self) -> Vec<Task> {
         let mut tasks = self.find_candidates();
         // On a narrow screen there is no place to show it.
@@ -145,8 +141,7 @@ impl App {
     }
 
     fn find_candidates(&mut self) -> Vec<Task> {
-        let is_here =
-            self.focus == crate::tui::action::Pane::Chat && self.overlays.is_empty() && !self.chat.is_reading();
+        let is_here = self.focus == Pane::Chat && self.overlays.is_empty() && !self.chat.is_reading();
         let before = if is_here { self.composer.before_cursor() } else { None };
         let now = before.as_deref().and_then(place);
         let is_new = self.completion.seen != now;
@@ -177,7 +172,7 @@ impl App {
         run(wanted)
     }
 
-    /// What has to be looked up for a place that was not there before.
+    /// The lookups for a new word.
     fn lookups(&self, now: Option<&Place>) -> Vec<Effect> {
         let Some(now) = now else { return Vec::new() };
         let before = self.completion.seen.as_ref().map(|place| place.wanted);
@@ -240,7 +235,6 @@ impl App {
         Some(Vec::new())
     }
 
-    /// Replaces the typed word with a candidate.
     fn take_candidate(&mut self, candidate: &Candidate) -> Vec<Task> {
         let Some(popup) = self.completion.popup.take() else { return Vec::new() };
         let takes_nothing = popup.place.wanted == Slot::Command && candidate.ends_line;
@@ -249,7 +243,7 @@ impl App {
         self.typed(|app| app.composer.complete(popup.place.length, &text))
     }
 
-    /// The command that is being typed, for the status line: how it is used, and what it does.
+    /// The usage of the command that is being typed, for the status line.
     pub(crate) fn typed_command(&self) -> Option<String> {
         let text = self.composer.before_cursor()?;
         let line = text.strip_prefix('/').filter(|_| !text.contains('\n'))?;

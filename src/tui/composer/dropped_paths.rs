@@ -8,14 +8,14 @@ use rhumb_session::is_picture_path;
 const MAX_BYTES: usize = 65_536;
 const MAX_PATHS: usize = 64;
 
-/// What one dropped path is.
+/// A dropped path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Dropped {
-    /// A file or folder of the repository, by its path under the root; that of a folder ends with a slash.
+    /// A file or folder of the repository, relative to the root. A folder ends with a slash.
     Known(String),
-    /// A picture, by its whole path.
+    /// A picture, by its absolute path.
     Picture(String),
-    /// Anything else, by its whole path.
+    /// Any other file, by its absolute path.
     Elsewhere(String),
 }
 
@@ -53,7 +53,7 @@ fn one(word: &str, root: &Path, known: &[String]) -> Option<Dropped> {
     Some(if is_picture_path(&path) { Dropped::Picture(path) } else { Dropped::Elsewhere(path) })
 }
 
-/// A path as it is named in a message, or as an argument of a command.
+/// A path as written in a message or as an argument of a command.
 pub(crate) fn named(path: &str, in_command: bool) -> String {
     let has_blank = path.contains(char::is_whitespace);
     match (in_command, has_blank) {

@@ -13,7 +13,6 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui_textarea::{CursorMove, DataCursor, ScreenCursor, TextArea, WrapMode};
 use rhumb_text::{lines, sanitize, width};
-use unicode_segmentation::UnicodeSegmentation;
 
 use self::vi::{Buffer, Mode, Outcome, Vi};
 use super::theme::{Role, Theme};
@@ -34,7 +33,6 @@ const CHIP_OPENING: &str = "[paste\u{205F}";
 /// One edit of the text area is at most this many of its undo steps: it removes the selection and inserts.
 const MAX_UNDO_STEPS_PER_EDIT: usize = 3;
 
-/// The message being written.
 #[derive(Debug)]
 pub struct Composer {
     area: TextArea<'static>,
@@ -43,20 +41,20 @@ pub struct Composer {
     /// Long pastes, shown as `[paste 1: 200 lines]` and put back when the message is read: name and text. A chip is one
     /// thing: the cursor does not stop inside, and whatever deletes a part of it deletes it.
     chips: Vec<(String, String)>,
-    /// The keys of vi, if they are wanted.
+    /// The vi keys, if they are on.
     vi: Option<Vi>,
-    /// What it says while it is empty.
+    /// The placeholder.
     invitation: String,
+    pub(in crate::tui) history: InputHistory,
 }
 
-/// What an empty composer says of itself; `help` is the key that shows the keys, if there is one.
+/// The placeholder of an empty composer; `help` is the key of the help.
 fn invitation(help: &str) -> String {
     let help = if help.is_empty() { String::new() } else { format!(" · {help} help") };
     format!("Ask or say what to change · / commands{help}")
 }
 
 impl Composer {
-    /// An empty composer.
     pub fn new(theme: &Theme) -> Self {
         let mut composer = Self {
             area: TextArea::default(),
@@ -64,6 +62,7 @@ impl Composer {
             selected: selected(theme),
             chips: Vec::new(),
             vi: None,
+            history: InputHistory::default(),
             invitation: invitation("F1"),
         };
         composer.reset(Vec::new());
@@ -75,7 +74,7 @@ impl Composer {
         let placeholder = self.area.placeholder_style();
         self.area = TextArea::new(lines);
         if let Some(vi) = &mut self.vi {
-            vi.start_anew();
+            vi.restart();
         }
         self.area.set_wrap_mode(WrapMode::WordOrGlyph);
         self.area.set_style(self.style);
@@ -91,7 +90,7 @@ impl Composer {
         self.area.move_cursor(CursorMove::End);
     }
 
-    /// The message, with long pastes in full. What a paste quotes stays as it is.
+    /// The message, with folded pastes in full.
     pub fn text(&self) -> String {
         let typed = self.area.lines().join("\n");
         let mut text = String::with_capacity(typed.len());
@@ -108,41 +107,37 @@ impl Composer {
         text + rest
     }
 
-    /// Whether there is no message.
     pub fn is_empty(&self) -> bool {
         self.area.is_empty()
     }
 
-    /// Whether it may hold a command, by its first letter.
+    /// Whether the first character begins a command.
     pub fn may_be_command(&self) -> bool {
         self.area.lines().first().is_some_and(|line| line.starts_with(['/', '!']))
     }
 
-    /// Whether a paste is folded in it.
     pub fn has_chips(&self) -> bool {
         self.area.lines().iter().any(|line| line.contains(CHIP_OPENING))
     }
 
-    /// Replaces the message.
     pub fn set(&mut self, text: &str) {
         self.chips.clear();
         self.reset(Vec::new());
         self.paste(text);
     }
 
-    /// Puts a text in it that is to be changed: all of it shows, however long it is.
+    /// Replaces the message with a text to be edited, which is not folded.
     pub fn open(&mut self, text: &str) {
         self.clear();
         self.area.insert_str(sanitize::visible(text).replace(CHIP_SPACE, " "));
     }
 
-    /// Empties it.
     pub fn clear(&mut self) {
         self.chips.clear();
         self.reset(Vec::new());
     }
 
-    /// Takes a pasted text. Control characters in it are made visible: a paste must not drive the terminal.
+    /// Pastes a text. Control characters are made visible, so that they do not drive the terminal.
     pub fn paste(&mut self, text: &str) {
         let text = sanitize::visible(&text.replace("\r\n", "\n").replace('\r', "\n")).into_owned();
         let count = lines::split(&text).len();
@@ -155,14 +150,22 @@ impl Composer {
         self.chips.push((chip, text));
     }
 
-    /// Puts words at the cursor, with a space before them where a word ends there.
+    /// Pastes a text, on a new line if there is a message.
+    pub fn append(&mut self, text: &str) {
+        if !self.is_empty() {
+            self.newline();
+        }
+        self.paste(text);
+    }
+
+    /// Inserts words at the cursor, after a space if a word ends there.
     pub fn insert_words(&mut self, words: &str) {
         let before = self.area.lines().join("\n").chars().take(self.position()).last();
         let space = if before.is_some_and(|c| !c.is_whitespace()) { " " } else { "" };
         self.paste(&format!("{space}{words}"));
     }
 
-    /// The text before the cursor, long pastes by their names; `None` where the cursor stands within a word.
+    /// The text before the cursor, with chips by name. `None` if the cursor is inside a word.
     pub fn before_cursor(&self) -> Option<String> {
         let DataCursor(row, column) = self.area.cursor();
         let line = self.area.lines().get(row)?;
@@ -173,7 +176,6 @@ impl Composer {
         is_end.then(|| above.chain([before]).collect())
     }
 
-    /// Replaces `length` characters before the cursor with `text`.
     pub fn complete(&mut self, length: usize, text: &str) {
         let at = self.position();
         self.jump(at.saturating_sub(length));
@@ -181,18 +183,17 @@ impl Composer {
         self.area.insert_str(text.replace(CHIP_SPACE, " "));
     }
 
-    /// Says something else while it is empty.
+    /// Sets the placeholder.
     pub fn ask_for(&mut self, what: &str) {
         what.clone_into(&mut self.invitation);
         self.area.set_placeholder_text(what);
     }
 
-    /// Says while it is empty what may be written, and the key that shows the others.
+    /// Sets the default placeholder, which names the key of the help.
     pub fn invite(&mut self, help: &str) {
         self.ask_for(&invitation(help));
     }
 
-    /// Takes the styles of another theme.
     pub fn apply_theme(&mut self, theme: &Theme) {
         (self.style, self.selected) = (theme.style(Role::Text), selected(theme));
         self.area.set_style(self.style);
@@ -200,12 +201,10 @@ impl Composer {
         self.area.set_placeholder_style(theme.style(Role::Muted));
     }
 
-    /// Starts a new line.
     pub fn newline(&mut self) {
         self.area.insert_newline();
     }
 
-    /// Takes an editing key.
     pub fn input(&mut self, mut key: KeyEvent) {
         if self.vi.as_ref().is_some_and(|vi| vi.mode() == Mode::Insert && !vi.is_typing()) {
             // What it was before one types is a step to go back to.
@@ -226,61 +225,41 @@ impl Composer {
         self.leave_chip(cursor);
     }
 
-    /// Whether it has the keys of vi.
+    /// Turns the vi keys on or off.
     pub fn set_vi(&mut self, on: bool) {
         if on != self.vi.is_some() {
             self.vi = on.then(Vi::default);
         }
     }
 
-    /// The mode of vi's keys, and what was typed of a command.
+    /// The vi mode, and the letters of the incomplete command.
     pub fn vi_mode(&self) -> Option<(Mode, String)> {
         self.vi.as_ref().map(|vi| (vi.mode(), vi.pending()))
     }
 
-    /// Puts vi's keys into normal mode, for a text that was brought back by one of them.
     pub fn be_normal(&mut self) {
         if let Some(vi) = &mut self.vi {
-            vi.be_normal();
+            vi.enter_normal_mode();
         }
     }
 
-    /// Gives a key to vi; what became of it.
     pub fn with_vi(&mut self, key: KeyEvent) -> Outcome {
         let Some(mut vi) = self.vi.take() else { return Outcome::Other };
         let mut buffer = self.buffer();
-        let before = buffer.cells.clone();
         let outcome = vi.key(&mut buffer, key);
-        if before != buffer.cells {
-            let text = buffer.text();
-            self.reset(text.split('\n').map(str::to_owned).collect());
+        if outcome == Outcome::Taken {
+            if buffer.text().split('\n').ne(self.area.lines().iter().map(String::as_str)) {
+                self.reset(buffer.text().split('\n').map(str::to_owned).collect());
+            }
+            self.jump(buffer.position(buffer.cursor));
         }
         self.vi = Some(vi);
-        if outcome == Outcome::Taken {
-            self.jump(buffer.cells.iter().take(buffer.cursor).map(|cell| cell.chars().count()).sum());
-        }
         outcome
     }
 
-    /// The text as vi sees it: a chip is one letter.
+    /// The text as a vi buffer, with the cursor.
     fn buffer(&self) -> Buffer {
-        let text = self.area.lines().join("\n");
-        let (mut cells, mut rest) = (Vec::new(), text.as_str());
-        while !rest.is_empty() {
-            let chip = self.chips.iter().find(|(name, _)| rest.starts_with(name.as_str())).map(|(name, _)| name.len());
-            let length = chip.or_else(|| rest.graphemes(true).next().map(str::len)).unwrap_or(rest.len());
-            let (cell, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
-            cells.push(cell.to_owned());
-            rest = after;
-        }
-        let position = self.position();
-        let mut passed = 0;
-        let before = |cell: &&String| {
-            passed += cell.chars().count();
-            passed <= position
-        };
-        let cursor = cells.iter().take_while(before).count();
-        Buffer { cells, cursor }
+        Buffer::new(self.area.lines().join("\n"), self.position())
     }
 
     /// Replaces the chip at the cursor, or the only chip, with its text. Returns false if there is none.
@@ -314,7 +293,7 @@ impl Composer {
         }
     }
 
-    /// The chips of a text: where each starts and ends, in characters.
+    /// The ranges of the chips in a text, in characters.
     fn places(&self, text: &str) -> Vec<Range<usize>> {
         let mut places = Vec::new();
         for (name, _) in &self.chips {
@@ -356,7 +335,7 @@ impl Composer {
         self.area.insert_str(inserted);
     }
 
-    /// Moves the cursor out of a chip, on in the direction in which it went from `last`.
+    /// Moves the cursor out of a chip, in the direction in which it moved from `last`.
     fn leave_chip(&mut self, last: usize) {
         let at = self.position();
         let places = self.places(&self.area.lines().join("\n"));
@@ -365,7 +344,7 @@ impl Composer {
         }
     }
 
-    /// The place of the cursor, in characters from the start of the text.
+    /// The position of the cursor in characters.
     fn position(&self) -> usize {
         let DataCursor(row, column) = self.area.cursor();
         self.area.lines().iter().take(row).map(|line| line.chars().count() + 1).sum::<usize>() + column
@@ -386,7 +365,7 @@ impl Composer {
         self.leave_chip(before);
     }
 
-    /// Rows that it wants at a width, between 1 and `most`.
+    /// The rows of the text at a width, between 1 and `most`.
     pub fn height(&self, width: u16, most: u16) -> u16 {
         let columns = usize::from(width.max(1));
         let rows: usize = self.area.lines().iter().map(|line| rhumb_text::width::columns(line) / columns + 1).sum();
@@ -408,11 +387,14 @@ impl Composer {
         top
     }
 
-    /// Draws the text; where the cursor is in it, and the row and the column that it is drawn from.
+    /// Draws the text. Returns the cursor, and the row and column at the top left.
     fn draw_text(&self, frame: &mut Frame<'_>, area: Rect, focused: bool) -> (ScreenCursor, (u16, u16)) {
-        let selection =
-            self.vi.as_ref().and_then(|vi| vi.selection(&self.buffer()).map(|range| (range, self.buffer())));
-        let selection = selection.filter(|_| focused);
+        let selecting = self.vi.as_ref().filter(|vi| focused && vi.mode() != Mode::Insert);
+        let selection = selecting.and_then(|vi| {
+            let buffer = self.buffer();
+            let range = vi.selection(&buffer)?;
+            Some([buffer.position(range.start), buffer.position(range.end)])
+        });
         let (invitation, room) = (self.area.placeholder_text(), usize::from(area.width).saturating_sub(1));
         let is_cut = self.is_empty() && width::columns(invitation) > room;
         if selection.is_none() && !is_cut {
@@ -423,12 +405,10 @@ impl Composer {
         if is_cut {
             shown.set_placeholder_text(width::clip(invitation, room));
         }
-        if let Some((range, buffer)) = selection {
-            let characters =
-                |cells: usize| buffer.cells.iter().take(cells).map(|cell| cell.chars().count()).sum::<usize>();
-            jump(&mut shown, characters(range.start));
+        if let Some([start, end]) = selection {
+            jump(&mut shown, start);
             shown.start_selection();
-            jump(&mut shown, characters(range.end));
+            jump(&mut shown, end);
         }
         frame.render_widget(&shown, area);
         let offset = shown.scroll_offset();
@@ -437,13 +417,13 @@ impl Composer {
     }
 }
 
-/// The style of selected letters: without colours there must be something else to see.
+/// The style of selected text, which is visible without colours.
 fn selected(theme: &Theme) -> Style {
     let style = theme.style(Role::Selection);
     if style == Style::default() { style.add_modifier(Modifier::REVERSED) } else { style }
 }
 
-/// Moves a cursor to a place, in characters from the start of the text.
+/// Moves the cursor to a position in characters.
 fn jump(area: &mut TextArea<'_>, position: usize) {
     let mut column = position;
     let mut row = 0;

@@ -1,10 +1,11 @@
 //! Slash commands of the app. Commands for the conversation, its files, the network or processes are passed to the
 //! session.
 
+use rhumb_session::{Command, Effect, Level, LookupEffect, ParsedLine, is_command};
+
 use crate::tui::action::{ACTIONS, Action};
 use crate::tui::app::{App, Editing, Task, run};
-use crate::tui::overlay::Overlay;
-use rhumb_session::{Command, Effect, Level, LookupEffect, ParsedLine, is_command};
+use crate::tui::overlay::{PasteBox, VoiceMeter};
 
 /// Whether a text is a command with arguments, which the user may not want to lose.
 pub(crate) fn is_long_command(text: &str) -> bool {
@@ -12,7 +13,6 @@ pub(crate) fn is_long_command(text: &str) -> bool {
 }
 
 impl App {
-    /// Runs a command.
     pub(crate) fn command(&mut self, command: Command) -> Vec<Task> {
         match command {
             Command::Help => self.open_help(true),
@@ -21,7 +21,7 @@ impl App {
             Command::Search(words) => self.open_code_search(&words),
             Command::Theme(name) => return self.ask_for_theme(name.as_deref()),
             Command::Doctor => {
-                self.hint.set("looking …".into());
+                self.hint.set("looking …");
                 return run(vec![Effect::Lookup(LookupEffect::Doctor { terminal: self.terminal_facts() })]);
             }
             Command::Response(title) => return run(self.session.report_fault(title, self.terminal_facts())),
@@ -44,16 +44,13 @@ impl App {
         Vec::new()
     }
 
-    /// Copies the last answer to the clipboard.
     fn copy_answer(&mut self) {
         match self.session.last_answer() {
             Some(clip) => self.session.copy(clip),
             None => self.session.tell(Level::Warning, "There is no answer to copy yet.", ""),
         }
     }
-}
 
-impl App {
     /// Runs a command line. It stays in the composer if it cannot be parsed.
     pub(crate) fn run_line(&mut self, line: &str) -> Vec<Task> {
         // A command from a file takes precedence over an action with its name.
@@ -93,27 +90,25 @@ impl App {
             }
         }
     }
-}
 
-impl App {
     /// `/paste` and its key: opens an input for a reply, which is filled with the clipboard as soon as that is read.
     /// With a name, pastes an image from the clipboard.
     pub(super) fn paste_command(&mut self, name: Option<String>) -> Vec<Task> {
         if name.is_none() {
             if self.session.turn().is_some() {
-                self.hint.set("the model is still answering; Esc cancels the turn".into());
-                return Vec::new();
+                return self.say("the model is still answering; Esc cancels the turn");
             }
-            self.overlays.show(Overlay::reply());
+            self.overlays.show(PasteBox::default());
         }
         run(self.session.command(Command::Paste(name)))
     }
 
     /// Opens, updates or closes the meter of a recording.
     pub(crate) fn show_voice(&mut self) {
-        match (&self.session.attachments().recording, self.overlays.top()) {
-            (Some(recording), None | Some(Overlay::Voice(_))) => self.overlays.show(Overlay::voice(recording)),
-            (None, Some(Overlay::Voice(_))) => self.overlays.close(),
+        let is_open = self.overlays.is_top::<VoiceMeter>();
+        match &self.session.attachments().recording {
+            Some(recording) if is_open || self.overlays.is_empty() => self.overlays.show(VoiceMeter::new(recording)),
+            None if is_open => self.overlays.close(),
             _ => {}
         }
     }
@@ -197,11 +192,11 @@ mod tests {
         let tasks = app.command(Command::Voice);
         assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::Record { number: 1 }))]));
         app.report(Response::Fetched(FetchResponse::RecordingProgress { number: 1, level: Some(0.5), seconds: 0.1 }));
-        assert!(matches!(app.overlays.top(), Some(Overlay::Voice(_))));
+        assert!(app.overlays.is_top::<VoiceMeter>());
         app.composer.set("say");
         let tasks = press(&mut app, "x Enter");
         assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::EndRecording { keep: true }))]));
-        assert!(matches!(app.overlays.top(), Some(Overlay::Voice(_))), "until it is written down");
+        assert!(app.overlays.is_top::<VoiceMeter>(), "until it is written down");
         app.report(Response::Fetched(FetchResponse::Spoken { number: 1, result: Ok("it loud".into()) }));
         assert!(app.overlays.is_empty());
         assert_eq!(app.composer.text(), "say it loud");

@@ -1,17 +1,17 @@
 //! Confirmations of commands that lose or change much, and of leaving while work is running. Each question says what
 //! will happen, what is kept, and how to undo it.
 
+use rhumb_session::context::Mode;
+use rhumb_session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, few};
 use rhumb_text::count;
 use rhumb_workspace::Direction;
 
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
-use crate::tui::overlay::{Confirm, ConfirmedAction, Overlay};
-use rhumb_session::context::Mode;
-use rhumb_session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, few};
+use crate::tui::overlay::{Confirm, ConfirmedAction, ConnectBox};
 
 impl App {
-    /// Carries a command out, after a question if it loses much.
+    /// Runs a command, after a confirmation if it loses data.
     pub(crate) fn run_user_command(&mut self, command: Command) -> Vec<Task> {
         // The question names its subject, which is read from the disk.
         match command {
@@ -21,7 +21,7 @@ impl App {
         }
         match self.confirmation_for(&command) {
             Some(question) => {
-                self.overlays.push(Overlay::Confirm(question));
+                self.overlays.push(question);
                 Vec::new()
             }
             None => self.command(command),
@@ -38,8 +38,7 @@ impl App {
         };
         let Some(preview) = preview else { return self.command(command) };
         if !self.overlays.is_empty() {
-            self.hint.set(format!("nothing was changed: close what is open, then run /{verb} again"));
-            return Vec::new();
+            return self.say(format!("nothing was changed: close what is open, then run /{verb} again"));
         }
         let (files, names) = (count(preview.paths.len(), "file"), few(&preview.paths));
         let text = [
@@ -56,22 +55,18 @@ impl App {
             &format!("{verb} it in {files}"),
             ConfirmedAction::Run(Box::new(command)),
         );
-        self.overlays.show(Overlay::Confirm(question));
+        self.overlays.show(question);
         Vec::new()
     }
 
-    /// Whether a key that answers nothing belongs to the composer: a question opened while the user was typing.
+    /// Whether a key that is not an answer belongs to the composer: a question opened while the user was typing.
     pub(crate) fn typing_continues(&self) -> bool {
         let is_over_composer = self.focus == Pane::Chat && !self.chat.is_reading() && self.overlays.len() <= 1;
-        let leaves_typing = match self.overlays.top() {
-            Some(Overlay::Confirm(_)) => true,
-            Some(Overlay::Connect(connect)) => connect.leaves_typing(),
-            _ => false,
-        };
-        is_over_composer && leaves_typing
+        is_over_composer
+            && (self.overlays.is_top::<Confirm>() || self.overlays.top_as().is_some_and(ConnectBox::leaves_typing))
     }
 
-    /// Does what was said yes to.
+    /// Runs a confirmed action.
     pub(crate) fn confirmed(&mut self, confirmed_action: ConfirmedAction) -> Vec<Task> {
         match confirmed_action {
             ConfirmedAction::Abandon => {
@@ -85,7 +80,6 @@ impl App {
         }
     }
 
-    /// Asks before the review is abandoned.
     pub(crate) fn confirm_abandoning(&mut self) {
         let review = self.session.review();
         let counts = review.counts();
@@ -108,10 +102,10 @@ impl App {
         let question = Confirm::new("abandon the review?", text)
             .way('y', &format!("abandon {what}"), ConfirmedAction::Abandon)
             .stay("keeps it");
-        self.overlays.push(Overlay::Confirm(question));
+        self.overlays.push(question);
     }
 
-    /// Leaves, after a question if something would be lost or is under way.
+    /// Quits, after a confirmation if something would be lost or is running.
     pub(crate) fn leave(&mut self) -> Vec<Task> {
         let lines = self.losses_of_leaving();
         if lines.is_empty() {
@@ -121,11 +115,11 @@ impl App {
             .way('y', "leave", ConfirmedAction::Quit)
             .stay("stays")
             .again(self.keys.of(Action::Quit));
-        self.overlays.push(Overlay::Confirm(question));
+        self.overlays.push(question);
         Vec::new()
     }
 
-    /// What is under way or undecided: a sentence each, with what becomes of it.
+    /// One sentence for each thing that would be lost or stopped.
     fn losses_of_leaving(&self) -> Vec<String> {
         let session = &self.session;
         let is_kept = session.is_kept();
@@ -159,7 +153,7 @@ impl App {
         lines
     }
 
-    /// The question before a command, if there is something to lose.
+    /// The confirmation of a command. `None` if nothing would be lost.
     fn confirmation_for(&self, command: &Command) -> Option<Confirm> {
         let asked = |title: &str, text: Vec<String>, label: &str| {
             Some(Confirm::new(title, text).way('y', label, ConfirmedAction::Run(Box::new(command.clone()))))
@@ -210,7 +204,6 @@ impl App {
         }
     }
 
-    /// Where the messages of the user stand.
     fn messages(&self) -> Vec<usize> {
         let entries = self.session.transcript().iter().enumerate();
         entries.filter_map(|(at, entry)| matches!(entry, Entry::User { .. }).then_some(at)).collect()
@@ -222,7 +215,6 @@ impl App {
     }
 }
 
-/// The first line of a message.
 fn excerpt(entry: &Entry) -> String {
     let Entry::User { text, mode, .. } = entry else { return String::new() };
     let line = text.lines().next().unwrap_or_default();
@@ -269,7 +261,7 @@ mod tests {
         let restore = CommitPlan::Restore("0123456789".into());
         let write = last_write().map(|write| UndoPreview { direction: Direction::Redo, commit: restore, ..write });
         let (mut app, _) = asked_by("/redo", Direction::Redo, write);
-        let Some(Overlay::Confirm(question)) = app.overlays.top() else { panic!("nothing is asked") };
+        let question = app.overlays.top_as::<Confirm>().expect("a question");
         let asked = format!("{question:?}");
         assert!(asked.contains("redo the last write?") && asked.contains("Commit 0123456 "), "{asked}");
         let tasks = app.event(Event::Key(key::parse("y").unwrap()));
@@ -279,7 +271,7 @@ mod tests {
     #[test]
     fn undo_names_the_files_and_the_commit_before_it_is_done() {
         let (mut app, _) = asked(last_write());
-        let Some(Overlay::Confirm(question)) = app.overlays.top() else { panic!("nothing is asked") };
+        let question = app.overlays.top_as::<Confirm>().expect("a question");
         let asked = format!("{question:?}");
         assert!(asked.contains("5 files: a.rs, b.rs, c.rs and 2 more") && asked.contains("Say hello"), "{asked}");
         assert!(asked.contains("Commit 0123456") && asked.contains("is dropped from the branch"), "{asked}");

@@ -1,14 +1,15 @@
 //! The help: the actions that are available now, all key bindings, all commands.
 
 use rhumb_edit::review::EditState;
+use rhumb_session::{COMMANDS, Connection, Group, origin};
 
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::App;
-use crate::tui::overlay::{HelpRow, HelpSection, Overlay};
-use rhumb_session::{COMMANDS, Connection, Group, origin};
+use crate::tui::overlay::{HelpRow, HelpSection, HelpView};
 
 impl App {
-    /// Opens the help: what can be done here, the keys that work now, commands unless only keys are wanted, and then all other keys.
+    /// Opens the help: the current situation, the available keys, the commands (if `with_commands`), and all other
+    /// keys.
     pub(crate) fn open_help(&mut self, with_commands: bool) {
         let of_chat = self.chat.is_reading().then_some(Scope::Reading);
         let beside = if self.focus == Pane::Chat { of_chat } else { Some(Scope::Lists) };
@@ -26,10 +27,10 @@ impl App {
         let closes =
             [Action::Help, Action::HelpHere].into_iter().flat_map(|action| self.keys.of(action).iter().cloned());
         let title = if with_commands { "keys and commands" } else { "keys" };
-        self.overlays.show(Overlay::help(title, sections, closes.collect()));
+        self.overlays.show(HelpView::new(title, sections, closes.collect()));
     }
 
-    /// The first page: what the pane is for, and what is likely wanted.
+    /// The first section: the purpose of the pane and the likely actions.
     fn what_now(&self) -> HelpSection {
         if let Some(outcome) = self.refused_here().and_then(|index| self.session.review().refused.get(index))
             && self.focus == Pane::Review
@@ -53,7 +54,7 @@ impl App {
                 &[Action::Accept, Action::Reject, Action::NextHunk, Action::Undo, Action::Write, Action::Leave]
             }
         };
-        let infos = wanted.iter().filter_map(|action| action.info());
+        let infos = wanted.iter().map(|action| action.info());
         let rows = infos.filter(|info| self.why_not(info).is_none() || info.action == Action::Send);
         HelpSection {
             title: format!("now, in the {}", self.focus.title()),
@@ -63,7 +64,7 @@ impl App {
         }
     }
 
-    /// The same while the cursor is on an edit without a place.
+    /// The first section while the cursor is on an unplaced edit.
     fn what_now_without_a_place(&self, state: EditState, path: &str) -> HelpSection {
         let path = if path.is_empty() { "the file" } else { path };
         let (intro, open) = match state {
@@ -95,14 +96,14 @@ impl App {
             (Action::Leave, None),
         ];
         let rows = wanted.into_iter().filter_map(|(action, text)| {
-            let row = self.key_row(action.info().filter(|info| self.why_not(info).is_none())?);
+            let row = self.key_row(Some(action.info()).filter(|info| self.why_not(info).is_none())?);
             Some(HelpRow { text: text.map_or(row.text, str::to_owned), ..row })
         });
         let title = format!("now, on an edit: {}", state.label());
         HelpSection { title, intro, rows: rows.collect(), why: None }
     }
 
-    /// How things stand, in a sentence or two.
+    /// The current situation in one or two sentences.
     fn situation(&self) -> String {
         let key = |action: Action, command: &str| match self.keys.first(action) {
             "" => command.to_owned(),
@@ -144,7 +145,7 @@ impl App {
         }
     }
 
-    /// The keys of a scope that do something now; `None` if none does.
+    /// The available keys of a scope. `None` if there are none.
     fn keys_that_work(&self, scope: Scope) -> Option<HelpSection> {
         let infos = ACTIONS.iter().filter(|info| info.scope == scope && self.why_not(info).is_none());
         let rows: Vec<HelpRow> = infos.map(|info| self.key_row(info)).collect();
@@ -152,7 +153,7 @@ impl App {
         (!rows.is_empty()).then_some(HelpSection { title, intro, rows, why: None })
     }
 
-    /// The keys of a scope that do nothing now, a section for each reason.
+    /// The unavailable keys of a scope, a section for each reason.
     fn keys_that_wait(&self, scope: Scope) -> Vec<HelpSection> {
         let mut sections: Vec<HelpSection> = Vec::new();
         for info in ACTIONS.iter().filter(|info| info.scope == scope) {
@@ -208,7 +209,6 @@ impl App {
     }
 }
 
-/// Where the keys of a scope count.
 fn title_of(scope: Scope) -> String {
     match scope {
         Scope::Global => "everywhere".to_owned(),

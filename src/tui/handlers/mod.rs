@@ -3,7 +3,6 @@
 mod command;
 mod confirm;
 mod help;
-mod notices;
 mod overlays;
 mod palette;
 mod settings;

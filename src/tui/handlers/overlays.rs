@@ -1,26 +1,29 @@
-//! Handlers of overlays: previews, inputs, rankings, and choices in lists.
+//! Handlers of overlays: previews, inputs, rankings, choices in lists, and the notices of the session.
 
-use crate::tui::action::{Action, Pane};
-use crate::tui::app::{App, Editing, Task, run};
-use crate::tui::overlay::{CodeSearch, ConnectBox, LineBox, LineFor, Overlay, PreviewTarget, Reply};
-use crate::tui::widget::picker::{RankJob, Ranked};
 use rhumb_session::{
     Command, ConnectRequest, Connection, Effect, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse,
-    NewKey, PersistenceResponse, Response,
+    NewKey, Notice, PersistenceResponse, Response,
 };
 
+use crate::tui::action::{Action, Pane};
+use crate::tui::app::{App, Task, run};
+use crate::tui::overlay::{
+    AskBox, CodeSearch, ConnectBox, LineBox, LineFor, Menu, PasteBox, PreviewTarget, SectionView, SessionList,
+    SymbolList, TextView,
+};
+use crate::tui::widget::picker::{RankJob, Ranked};
+
 impl App {
-    /// Opens the list of the repository's definitions.
     pub(crate) fn open_symbols(&mut self) {
         match self.session.symbols() {
-            Some(graph) => self.overlays.show(Overlay::symbols(graph, self.ranked_map().map(AsRef::as_ref))),
-            None => self.hint.set("the repository is still being read".into()),
+            Some(graph) => self.overlays.show(SymbolList::new(graph, self.ranked_map().map(AsRef::as_ref))),
+            None => self.hint.set("the repository is still being read"),
         }
     }
 
-    /// Requests the preview of the item under the cursor of a list.
+    /// Requests the preview of the row under the cursor.
     pub(crate) fn request_previews(&mut self) -> Vec<Task> {
-        match self.overlays.top().and_then(Overlay::preview) {
+        match self.overlays.top().and_then(|overlay| overlay.preview()) {
             Some(PreviewTarget::File(path, _)) => self.previews.want(&path).into_iter().collect(),
             Some(PreviewTarget::Session(number)) if self.overlays.note_session(Some(number)) => {
                 run(self.session.peek_session(number))
@@ -34,14 +37,12 @@ impl App {
         let Response::Persisted(report) = report else { return };
         if let PersistenceResponse::Peeked(number, said) = report {
             self.overlays.note_session(None);
-            for overlay in self.overlays.iter_mut() {
-                if let Overlay::Sessions(sessions) = overlay {
-                    sessions.note(*number, said.clone());
-                }
+            if let Some(sessions) = self.overlays.find_mut::<SessionList>() {
+                sessions.note(*number, said.clone());
             }
         } else if let PersistenceResponse::Listed(_, lines) = report
             && lines.is_empty()
-            && matches!(self.overlays.top(), Some(Overlay::Sessions(_)))
+            && self.overlays.is_top::<SessionList>()
         {
             self.overlays.close();
         }
@@ -49,15 +50,13 @@ impl App {
 
     /// A ranking of the open list that must run on another thread.
     pub fn take_rank_job(&mut self) -> Option<RankJob> {
-        self.overlays.top_mut()?.component().picker()?.take_job()
+        self.overlays.top_mut()?.picker()?.take_job()
     }
 
     /// Passes the result of such a ranking to the list.
     pub fn ranked(&mut self, ranked: Ranked) -> Vec<Task> {
-        if let Some(overlay) = self.overlays.top_mut() {
-            if let Some(picker) = overlay.component().picker() {
-                picker.put(ranked);
-            }
+        if let Some(picker) = self.overlays.top_mut().and_then(|overlay| overlay.picker()) {
+            picker.put(ranked);
         }
         self.request_previews()
     }
@@ -65,7 +64,7 @@ impl App {
     /// Handles a click on a row of the top overlay.
     pub fn click_in_overlay(&mut self, row: usize, double: bool) -> Vec<Task> {
         let Some(overlay) = self.overlays.top_mut() else { return Vec::new() };
-        let reply = overlay.component().click(row, double);
+        let reply = overlay.click(row, double);
         let mut tasks = self.overlay_reply(reply);
         tasks.extend(self.request_previews());
         tasks
@@ -74,58 +73,22 @@ impl App {
     /// Scrolls the top overlay by `by` lines.
     pub fn wheel_in_overlay(&mut self, by: isize) -> Vec<Task> {
         if let Some(overlay) = self.overlays.top_mut() {
-            overlay.component().wheel(by);
+            overlay.wheel(by);
         }
         self.request_previews()
     }
 
-    /// Handles the choice in a list.
-    pub(crate) fn chosen_in_list(&mut self, reply: Reply) -> Vec<Task> {
-        match reply {
-            Reply::Mention(name) => {
-                self.focus = crate::tui::action::Pane::Chat;
-                self.typed(|app| app.composer.insert_words(&format!("@{name}")))
-            }
-            Reply::Copy(clip) => vec![Task::Copy(clip)],
-            Reply::Fork(number) => run(self.session.fork_session(number)),
-            Reply::AskFirst(question) => {
-                self.overlays.push(Overlay::Confirm(*question));
-                Vec::new()
-            }
-            Reply::AskLine(what, start) => {
-                let line = self.line_for(what, &start);
-                self.overlays.push(Overlay::Line(line));
-                Vec::new()
-            }
-            Reply::ChangeSetting(row) => self.change_setting(&row),
-            Reply::KeepSetting(row) => {
-                self.confirm_keeping_current(&row);
-                Vec::new()
-            }
-            Reply::ForgetSetting(row) => {
-                self.confirm_forgetting(&row);
-                Vec::new()
-            }
-            Reply::Line(what, text) => self.line_typed(what, text),
-            Reply::Show(places) => self.show_locations(places),
-            Reply::AddFound(path, read_only) => self.add_found(path, read_only),
-            Reply::Visit(path, line) => vec![Task::Edit(Editing::File { path, line })],
-            Reply::AskCodebase(text) => self.ask_codebase(&text),
-            _ => Vec::new(),
-        }
+    pub(crate) fn ask_line(&mut self, what: LineFor, start: &str) {
+        let is_name = matches!(what, LineFor::RenameSession(_));
+        let title = match &what {
+            LineFor::RenameSession(number) => format!("a name for session {number}"),
+            LineFor::Setting(name) | LineFor::Arguments(name) => name.clone(),
+        };
+        let line = LineBox::new(&title, [], start, what);
+        self.overlays.push(if is_name { line.may_be_blank() } else { line });
     }
 
-    fn line_for(&self, what: LineFor, start: &str) -> LineBox {
-        match &what {
-            LineFor::RenameSession(number) => {
-                LineBox::new(&format!("a name for session {number}"), [], start, what).may_be_blank()
-            }
-            LineFor::Setting(name) => LineBox::new(&name.clone(), [], start, what),
-            LineFor::Arguments(name) => LineBox::new(&name.clone(), [], start, what),
-        }
-    }
-
-    fn line_typed(&mut self, what: LineFor, text: String) -> Vec<Task> {
+    pub(crate) fn line_typed(&mut self, what: LineFor, text: String) -> Vec<Task> {
         match what {
             LineFor::RenameSession(number) => run(self.session.rename_session(number, text)),
             LineFor::Setting(name) => self.setting_typed(&name, &text),
@@ -135,17 +98,15 @@ impl App {
             }
         }
     }
-}
 
-impl App {
     /// Closes the open question if it is settled.
     pub(crate) fn close_settled_question(&mut self) {
         // A letter must answer the visible question: the next question may be whether to run a command.
-        if let Some(Overlay::Ask(open)) = self.overlays.top()
+        if let Some(open) = self.overlays.top_as::<AskBox>()
             && !self.session.put_first(open.asked())
         {
             self.overlays.close();
-            self.hint.set("the open question is answered".into());
+            self.hint.set("the open question is answered");
         }
     }
 
@@ -153,32 +114,27 @@ impl App {
     /// who has begun to type must not answer it with a letter, so elsewhere it stays above the composer.
     pub(crate) fn open_question(&mut self) {
         if self.overlays.is_empty() && self.focus == Pane::Review && self.sequence.is_empty() {
-            let question = self.session.questions().first().map(Overlay::question);
+            let question = self.session.questions().first().map(AskBox::new);
             question.into_iter().for_each(|question| self.overlays.show(question));
         }
     }
-}
 
-impl App {
-    /// Opens the connection overlay.
     pub(crate) fn open_connection(&mut self, request: &ConnectRequest) -> Vec<Task> {
         let connected = match self.session.connection() {
             Connection::Remote { model, .. } => Some(model.as_str()).filter(|model| !model.is_empty()),
             Connection::Demo | Connection::None => None,
         };
         self.sequence.clear();
-        self.overlays.show(Overlay::Connect(Box::new(ConnectBox::new(request, connected))));
+        self.overlays.show(ConnectBox::new(request, connected));
         run(self.session.search_connections())
     }
 
-    /// Requests the check and the storage of a key.
     pub(crate) fn enter_key(&mut self, key: NewKey) -> Vec<Task> {
         let tasks = run(self.session.enter_key(key));
         self.refresh_connecting();
         tasks
     }
 
-    /// Searches for keys and servers again.
     pub(crate) fn search_connections(&mut self) -> Vec<Task> {
         let tasks = run(self.session.search_connections());
         self.refresh_connecting();
@@ -188,7 +144,7 @@ impl App {
     /// Shows the connections that were found. The overlay closes when a model was just connected.
     pub(crate) fn note_connecting(&mut self, is_connected: bool) {
         self.refresh_connecting();
-        if is_connected && matches!(self.overlays.top(), Some(Overlay::Connect(_))) {
+        if is_connected && self.overlays.is_top::<ConnectBox>() {
             self.overlays.close();
             self.hint.set(match (self.session.connection(), self.composer.is_empty()) {
                 (Connection::Remote { model, .. }, true) => format!("{model} is connected"),
@@ -199,27 +155,21 @@ impl App {
     }
 
     fn refresh_connecting(&mut self) {
-        if let Some(Overlay::Connect(connect)) = self.overlays.top_mut() {
-            connect.refresh(self.session.connecting());
+        if let Some(connect) = self.overlays.top_as_mut::<ConnectBox>() {
+            connect.update(self.session.connecting());
         }
     }
-}
 
-impl App {
-    /// Opens the search with a query, which may be empty.
     pub(crate) fn open_code_search(&mut self, words: &str) {
-        self.overlays.show(Overlay::Search(Box::new(CodeSearch::new(words))));
+        self.overlays.show(CodeSearch::new(words));
     }
 
-    /// The search, if it is open, even below another overlay.
+    /// The search, even if it is below another overlay.
     fn code_search(&mut self) -> Option<&mut CodeSearch> {
-        self.overlays.iter_mut().find_map(|overlay| match overlay {
-            Overlay::Search(search) => Some(&mut **search),
-            _ => None,
-        })
+        self.overlays.find_mut()
     }
 
-    /// Requests the passages if the query has changed or the index has grown.
+    /// Requests passages if the query has changed or the index has grown.
     pub(crate) fn update_code_search(&mut self) -> Option<Task> {
         let survey = self.session.survey();
         let search = self.code_search()?;
@@ -251,8 +201,7 @@ impl App {
         self.command(Command::Index(wanted))
     }
 
-    /// Adds the file of a passage to the chat.
-    pub(super) fn add_found(&mut self, path: String, read_only: bool) -> Vec<Task> {
+    pub(crate) fn add_found(&mut self, path: String, read_only: bool) -> Vec<Task> {
         let is_there = self.session.files().iter().any(|file| file.path == path && file.read_only == read_only);
         let said = match (is_there, read_only) {
             (true, _) => format!("{path} is in the chat already"),
@@ -267,10 +216,90 @@ impl App {
     }
 
     /// Puts a question about the whole repository into the composer.
-    pub(super) fn ask_codebase(&mut self, text: &str) -> Vec<Task> {
+    pub(crate) fn ask_codebase(&mut self, text: &str) -> Vec<Task> {
         self.focus = Pane::Chat;
         self.overlays.clear();
         self.typed(|app| app.composer.insert_words(&format!("@codebase {text}")))
+    }
+
+    /// Takes the notices of the session and shows those that can be shown now. The others wait: an open overlay may hold
+    /// unsaved input, such as a pasted reply.
+    pub(crate) fn show_notices(&mut self) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        loop {
+            for notice in self.session.take_notices() {
+                self.overlays.waiting.retain(|other| !notice.replaces(other));
+                self.overlays.waiting.push_back(notice);
+            }
+            for notice in std::mem::take(&mut self.overlays.waiting) {
+                match self.show_notice(notice) {
+                    Ok(more) => tasks.extend(more),
+                    Err(notice) => self.overlays.waiting.push_back(notice),
+                }
+            }
+            // A command that was run may have given notices of its own.
+            if self.session.notices().next().is_none() {
+                return tasks;
+            }
+        }
+    }
+
+    /// Shows a notice. Returns it if it must wait.
+    fn show_notice(&mut self, notice: Notice) -> Result<Vec<Task>, Notice> {
+        match notice {
+            Notice::Copy(text) => return Ok(vec![Task::Copy(text)]),
+            Notice::AskNow => self.open_question(),
+            Notice::Connected => {}
+            Notice::ReturnDraft(draft) => self.restore_draft(draft),
+            Notice::Insert(text) => return Ok(self.typed(|app| app.composer.paste(&text))),
+            Notice::InsertDictated(words) => return Ok(self.typed(|app| app.composer.insert_words(&words))),
+            Notice::PastedText(text) => {
+                // A text that was copied in the app is not a reply.
+                if let Some(place) = self.overlays.top_as_mut::<PasteBox>()
+                    && !self.composer.history.has_copied(&text)
+                {
+                    place.fill(&text);
+                }
+            }
+            Notice::PastedImage => {
+                if self.overlays.top_as().is_some_and(PasteBox::is_untouched) {
+                    self.overlays.close();
+                }
+            }
+            Notice::Run(command) => return Ok(self.command(command)),
+            Notice::ChooseSession(query, lines) => {
+                if let Some(open) = self.overlays.top_as_mut::<SessionList>() {
+                    open.set_lines(&lines);
+                } else if self.overlays.is_empty() {
+                    self.overlays.show(SessionList::new(&query, &lines));
+                } else {
+                    return Err(Notice::ChooseSession(query, lines));
+                }
+            }
+            Notice::Connect(request) if self.overlays.is_empty() || self.overlays.is_top::<ConnectBox>() => {
+                return Ok(self.open_connection(&request));
+            }
+            Notice::ChooseServer(_) if !self.overlays.is_empty() => {
+                self.hint.set("Model servers were found; the list opens when this closes.");
+                return Err(notice);
+            }
+            notice if !self.overlays.is_empty() => return Err(notice),
+            notice => self.open_notice(notice),
+        }
+        Ok(Vec::new())
+    }
+
+    fn open_notice(&mut self, notice: Notice) {
+        match notice {
+            Notice::Diff(page) => return self.overlays.show(SectionView::diff(&page.title, &page.text)),
+            Notice::Page(page) => self.overlays.show(TextView::new(&page.title, &page.text).table()),
+            Notice::Settings(rows, query) => self.show_settings(rows, &query),
+            Notice::ChooseModel(part, query) => self.open_models(part, &query),
+            Notice::ChooseServer(servers) => self.overlays.show(Menu::servers(&servers)),
+            _ => return,
+        }
+        self.hint.clear();
+        self.sequence.clear();
     }
 }
 
@@ -322,7 +351,7 @@ mod tests {
         assert_eq!(low.matches("opens it").count(), 1, "{low}");
         assert!(!low.contains("Alt-y"), "{low}");
         press(&mut app, "Alt-y");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Ask(_))) && app.session.questions().len() == 1);
+        assert!(app.overlays.is_top::<AskBox>() && app.session.questions().len() == 1);
         app.overlays.close();
         let high = shown(&mut app, 40, 30);
         assert!(high.contains("Alt-y yes") && !high.contains("opens it"), "{high}");
@@ -354,7 +383,7 @@ mod tests {
         let title = "Your message mentions a.py (7 tokens).".to_owned();
         app.session.questions_mut().push_back(Question { subject, title, text: String::new(), choices });
         press(&mut app, "Enter");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Ask(_))));
+        assert!(app.overlays.is_top::<AskBox>());
         press(&mut app, "Esc");
         let file = FileProposal {
             path: "a.py".into(),

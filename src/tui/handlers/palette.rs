@@ -1,10 +1,11 @@
 //! The palette: every action and command in one list, with description, keys, and the reason when it is unavailable. A
 //! slash and the name of an action runs it, too.
 
+use rhumb_session::{Argument, COMMANDS, Candidate, Candidates, CommandInfo, Connection, SurveyState, origin, place};
+
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::{App, Task};
-use crate::tui::overlay::{LineBox, LineFor, Overlay};
-use rhumb_session::{Argument, COMMANDS, Candidate, Candidates, CommandInfo, Connection, SurveyState, origin, place};
+use crate::tui::overlay::{LineBox, LineFor, Menu, MenuRow};
 
 /// Columns of the names; the description of each row follows.
 const NAME_COLUMNS: usize = 24;
@@ -16,7 +17,6 @@ const MIN_NAME_COLUMN_WIDTH: u16 = 50;
 const MAX_RECENT: usize = 8;
 
 impl App {
-    /// Opens the palette.
     pub(crate) fn open_palette(&mut self) {
         let mut rows = Vec::new();
         let is_narrow = (1..MIN_NAME_COLUMN_WIDTH).contains(&self.layout.screen().0);
@@ -24,8 +24,18 @@ impl App {
             let shown = format!("{name} {usage}");
             let (shown, help) = (shown.trim(), help.trim());
             match is_narrow {
-                true => (name.to_owned(), format!("{name} · {help}"), String::new(), enabled),
-                false => (name.to_owned(), format!("{shown:<NAME_COLUMNS$} {help}"), detail, enabled),
+                true => MenuRow {
+                    command: name.to_owned(),
+                    label: format!("{name} · {help}"),
+                    detail: String::new(),
+                    enabled,
+                },
+                false => MenuRow {
+                    command: name.to_owned(),
+                    label: format!("{shown:<NAME_COLUMNS$} {help}"),
+                    detail,
+                    enabled,
+                },
             }
         };
         for info in COMMANDS {
@@ -45,16 +55,16 @@ impl App {
         let recent = self.recently_run();
         let place = |name: &str| recent.iter().position(|known| known == name).unwrap_or(usize::MAX);
         // What cannot be done now is of no use at the top.
-        rows.sort_by_key(|(name, _, _, enabled)| if *enabled { place(name) } else { usize::MAX });
-        self.overlays.show(Overlay::palette(rows));
+        rows.sort_by_key(|row| if row.enabled { place(&row.command) } else { usize::MAX });
+        self.overlays.show(Menu::commands("what to do", rows));
     }
 
-    /// What was run lately, the newest first: from the palette, and commands as they were typed, in earlier sessions too.
+    /// The most recent commands and actions, the newest first.
     fn recently_run(&self) -> Vec<String> {
         let typed = self.session.persistence().inputs.iter().rev().filter(|text| text.starts_with('/'));
         let typed = typed.filter_map(|text| text.split_whitespace().next()).map(str::to_owned);
         let mut names: Vec<String> = Vec::new();
-        for name in self.history.recent().iter().rev().cloned().chain(typed) {
+        for name in self.composer.history.recent().iter().rev().cloned().chain(typed) {
             if names.len() == MAX_RECENT {
                 break;
             }
@@ -75,35 +85,37 @@ impl App {
             Argument::Effort | Argument::EditFormat | Argument::Refresh | Argument::Turn => {
                 let words =
                     place(&format!("{name} ")).map(|place| Candidates::default().at(&place, &self.session, &[]));
-                let row = |word: Candidate| {
-                    let shown = format!("{:<NAME_COLUMNS$} {}", word.label, word.help);
-                    (format!("{name} {}", word.insert.trim()), shown, String::new(), true)
+                let row = |word: Candidate| MenuRow {
+                    command: format!("{name} {}", word.insert.trim()),
+                    label: format!("{:<NAME_COLUMNS$} {}", word.label, word.help),
+                    detail: String::new(),
+                    enabled: true,
                 };
                 let rows: Vec<_> = words.into_iter().flatten().map(row).collect();
                 if rows.is_empty() {
                     return false;
                 }
-                self.overlays.push(Overlay::choices(name, rows));
+                self.overlays.push(Menu::commands(name, rows));
             }
             Argument::Tokens | Argument::Text | Argument::Url if is_asked_for(info) => {
                 let usage = format!("{name} {}", info.arguments);
                 let text = [format!("{}.", info.help), format!("For example: {}", info.example)];
                 let line = LineBox::new(&usage, text, "", LineFor::Arguments(name.to_owned()));
                 let line = if info.arguments.starts_with('[') { line.may_be_blank() } else { line };
-                self.overlays.push(Overlay::Line(line));
+                self.overlays.push(line);
             }
             _ => return false,
         }
         true
     }
 
-    /// The actions, with why each cannot be done now.
+    /// The actions, with the reason why each is unavailable.
     fn palette_actions(&self) -> Vec<(&'static ActionInfo, Option<&'static str>)> {
         let others = ACTIONS.iter().filter(|info| info.action != Action::Palette);
         others.map(|info| (info, self.why_not(info))).collect()
     }
 
-    /// Why an action would do nothing now; `None` if it would do something.
+    /// The reason why an action is unavailable. `None` if it is available.
     pub(crate) fn why_not(&self, info: &ActionInfo) -> Option<&'static str> {
         let session = &self.session;
         if let Some(why) = self.review_why_not(info.action) {
@@ -180,11 +192,10 @@ impl App {
         tasks
     }
 
-    /// Does an action wherever it counts: in its pane, if it has one.
+    /// Runs an action in its pane.
     pub(crate) fn run_action(&mut self, info: &ActionInfo) -> Vec<Task> {
         if let Some(why) = self.why_not(info) {
-            self.hint.set(format!("{}: {why}", info.name));
-            return Vec::new();
+            return self.say(format!("{}: {why}", info.name));
         }
         if let Scope::Pane(pane) = info.scope {
             self.focus = pane;
@@ -196,13 +207,12 @@ impl App {
     }
 }
 
-/// Whether a command without its argument opens a list to choose it from.
 fn opens_a_list(info: &CommandInfo) -> bool {
     let is_list = matches!(info.takes, Argument::Model | Argument::Theme);
     is_list || ["sessions", "models", "settings"].contains(&info.name)
 }
 
-/// Whether the argument of a command is worth asking for: it is needed, or mostly given.
+/// Whether the palette asks for the argument of a command.
 fn is_asked_for(info: &CommandInfo) -> bool {
     !opens_a_list(info) && !["watch", "paste", "editor"].contains(&info.name)
 }
@@ -229,8 +239,8 @@ mod tests {
     fn every_action_and_command_is_in_the_palette() {
         let mut app = app();
         typed(&mut app, "Alt-x");
-        let Some(Overlay::Menu(menu)) = app.overlays.top() else { panic!("no palette") };
-        assert_eq!(menu.picker.match_count(), ACTIONS.len() - 1 + COMMANDS.len());
+        let menu = app.overlays.top_as::<Menu>().expect("the palette");
+        assert_eq!(menu.picker().match_count(), ACTIONS.len() - 1 + COMMANDS.len());
     }
 
     #[test]
@@ -246,12 +256,12 @@ mod tests {
     #[test]
     fn what_was_run_lately_stands_first_and_what_cannot_be_done_never_does() {
         let mut app = app();
-        ["accept", "focus-map"].iter().for_each(|name| app.history.note_run(name));
+        ["accept", "focus-map"].iter().for_each(|name| app.composer.history.note_run(name));
         app.session.remember_input("/cost");
         app.session.remember_input("/tokens now");
         typed(&mut app, "Alt-x");
-        let Some(Overlay::Menu(menu)) = app.overlays.top() else { panic!("no palette") };
-        let first: Vec<String> = menu.picker.listed().take(3).collect();
+        let menu = app.overlays.top_as::<Menu>().expect("the palette");
+        let first: Vec<String> = menu.picker().listed().take(3).collect();
         let names: Vec<&str> = first.iter().filter_map(|item| item.split(' ').next()).collect();
         assert_eq!(names, ["focus-map", "/tokens", "/cost"]);
     }
@@ -260,9 +270,9 @@ mod tests {
     fn what_a_command_takes_is_asked_for_over_the_palette_which_comes_back() {
         let mut app = app();
         typed(&mut app, "Alt-x m a p - t o k e n s Enter");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Line(_))));
+        assert!(app.overlays.is_top::<LineBox>());
         typed(&mut app, "Esc");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Menu(_))));
+        assert!(app.overlays.is_top::<Menu>());
         typed(&mut app, "Enter 2 0 4 8 Enter");
         assert_eq!((app.session.map().tokens, app.overlays.is_empty()), (Some(2_048), true));
         typed(&mut app, "Alt-x e d i t - f o r m a t Enter w h o l e Enter");
@@ -273,8 +283,8 @@ mod tests {
     fn of_two_of_one_name_the_one_that_can_be_done_comes_first() {
         let mut app = app();
         typed(&mut app, "Alt-x u n d o");
-        let Some(Overlay::Menu(menu)) = app.overlays.top() else { panic!("no palette") };
-        let first = menu.picker.listed().next().unwrap();
+        let menu = app.overlays.top_as::<Menu>().expect("the palette");
+        let first = menu.picker().listed().next().unwrap();
         assert!(first.starts_with("/undo "), "{first}, while nothing is under review");
     }
 

@@ -1,31 +1,30 @@
 //! Changes of settings while the app runs: for this session, or in the user's file for later sessions.
 
-use rhumb_session::SettingKind;
+use rhumb_session::{Level, ModelUse, SettingKind, SettingRow, parse_command};
 use toml::Value;
 
 use crate::config::{ComposerKeys, DiffView, LayoutChoice, typed_value};
 use crate::host::KEYS;
 use crate::tui::action::KeyMap;
 use crate::tui::app::{App, Task, run};
-use crate::tui::overlay::{Confirm, ConfirmedAction, LineBox, LineFor, Overlay};
-use rhumb_session::{Level, ModelUse, SettingRow, parse_command};
+use crate::tui::overlay::{Confirm, ConfirmedAction, LineBox, LineFor, Menu, SettingsList, TextView};
 
 /// Origin that is shown for settings that were changed in the app.
 const THIS_SESSION: &str = "this session";
 
 impl App {
-    /// Opens the settings that were looked up. What was changed in this session stands above what they say.
+    /// Opens the settings. Changes of this session replace their values.
     pub(crate) fn show_settings(&mut self, mut rows: Vec<SettingRow>, query: &str) {
         for row in &mut rows {
-            if let Some(value) = self.changed_settings.get(&row.name) {
+            if let Some(value) = self.environment.changed_settings.get(&row.name) {
                 (row.value, row.origin) = (value.clone(), THIS_SESSION.to_owned());
             }
         }
         // Names of commands have hyphens where those of settings have underscores.
-        self.overlays.show(Overlay::settings(rows, &query.trim().replace('-', "_")));
+        self.overlays.show(SettingsList::new(rows, &query.trim().replace('-', "_")));
     }
 
-    /// Handles Enter on a setting: a switch is toggled, a choice takes its next value, other settings open an input.
+    /// Handles Enter on a setting: toggles a switch, selects the next choice, or opens an input.
     pub(crate) fn change_setting(&mut self, row: &SettingRow) -> Vec<Task> {
         let next = match row.kind {
             SettingKind::Switch => Some((row.value != "true").to_string()),
@@ -35,22 +34,21 @@ impl App {
         match next {
             Some(value) => self.set(row, &value),
             None if row.kind == SettingKind::Tables => {
-                self.hint.set(format!("{} is a table: it is written in the file", row.name));
-                Vec::new()
+                self.say(format!("{} is a table: it is written in the file", row.name))
             }
             None => {
                 let text = [row.help.clone(), format!("It takes {}.", row.kind.expected())];
                 let start = row.value.trim_matches('"').to_owned();
                 let what = LineFor::Setting(row.name.clone());
-                self.overlays.push(Overlay::Line(LineBox::new(&row.name, text, &start, what)));
+                self.overlays.push(LineBox::new(&row.name, text, &start, what));
                 Vec::new()
             }
         }
     }
 
-    /// Handles a value that was typed for a setting. An invalid value is reported in the input.
+    /// Handles a typed value. An invalid value is reported in the input.
     pub(crate) fn setting_typed(&mut self, name: &str, text: &str) -> Vec<Task> {
-        let Some(Overlay::Settings(list)) = self.overlays.top() else { return Vec::new() };
+        let Some(list) = self.overlays.top_as::<SettingsList>() else { return Vec::new() };
         let Some(row) = list.row(name).cloned() else { return Vec::new() };
         match typed_value(name, text) {
             Ok(value) => self.set(&row, &value),
@@ -58,31 +56,30 @@ impl App {
                 let told = [row.help.clone(), format!("It takes {}.", row.kind.expected())];
                 let mut line = LineBox::new(name, told, text, LineFor::Setting(name.to_owned()));
                 line.refuse(&format!("That is not taken: {why}."));
-                self.overlays.push(Overlay::Line(line));
+                self.overlays.push(line);
                 Vec::new()
             }
         }
     }
 
-    /// Sets a setting for this session; one that only counts from the start on is offered to be kept instead.
+    /// Sets a setting for this session. One that takes effect at the next start is saved instead, after a confirmation.
     fn set(&mut self, row: &SettingRow, value: &str) -> Vec<Task> {
         let Some(tasks) = self.apply_setting(&row.name, value) else {
             self.confirm_keeping(row, value, "It counts from the next start on.");
             return Vec::new();
         };
-        self.changed_settings.insert(row.name.clone(), value.to_owned());
-        if let Some(Overlay::Settings(list)) = self.overlays.top_mut() {
+        self.environment.changed_settings.insert(row.name.clone(), value.to_owned());
+        if let Some(list) = self.overlays.top_as_mut::<SettingsList>() {
             list.change(&row.name, value, THIS_SESSION);
         }
         self.hint.set(format!("{} = {value}, until you leave", row.name));
         tasks
     }
 
-    /// Asks whether the value that a setting has now shall be kept in the user's file.
+    /// Asks whether to save the current value of a setting.
     pub(crate) fn confirm_keeping_current(&mut self, row: &SettingRow) {
         if row.kind == SettingKind::Tables || row.value.is_empty() || row.kind == SettingKind::List {
-            self.hint.set(format!("{}: nothing to keep here; it is written in the file", row.name));
-            return;
+            return self.hint.set(format!("{}: nothing to keep here; it is written in the file", row.name));
         }
         // What the model or a server came with is no TOML.
         match typed_value(&row.name, &row.value) {
@@ -93,8 +90,9 @@ impl App {
 
     fn confirm_keeping(&mut self, row: &SettingRow, value: &str, when: &str) {
         if row.place.is_empty() {
-            self.hint.set(format!("{} cannot be changed here: no settings are written in this session", row.name));
-            return;
+            return self
+                .hint
+                .set(format!("{} cannot be changed here: no settings are written in this session", row.name));
         }
         let how = if row.is_kept { "in place of the value there" } else { "as a new line" };
         let text = [
@@ -105,14 +103,13 @@ impl App {
         let confirmed_action = ConfirmedAction::Keep(row.name.clone(), Some(value.to_owned()));
         let question =
             Confirm::new("keep the setting?", text).way('y', "write it", confirmed_action).stay("writes nothing");
-        self.overlays.push(Overlay::Confirm(question));
+        self.overlays.push(question);
     }
 
-    /// Asks whether a setting shall be taken out of the user's file.
+    /// Asks whether to remove a setting from the user's file.
     pub(crate) fn confirm_forgetting(&mut self, row: &SettingRow) {
         if !row.is_kept || row.place.is_empty() || row.kind == SettingKind::Tables {
-            self.hint.set(format!("{} is not in a file of yours that can be changed here", row.name));
-            return;
+            return self.hint.set(format!("{} is not in a file of yours that can be changed here", row.name));
         }
         let default =
             if row.default.is_empty() { "nothing is set".to_owned() } else { format!("it is {}", row.default) };
@@ -123,14 +120,14 @@ impl App {
         let question = Confirm::new("back to the default?", text)
             .way('y', "take it out", ConfirmedAction::Keep(row.name.clone(), None))
             .stay("leaves it there");
-        self.overlays.push(Overlay::Confirm(question));
+        self.overlays.push(question);
     }
 
-    /// Writes a setting, or takes it out; what can count now does.
+    /// Saves or removes a setting, and applies it if possible.
     pub(crate) fn keep_setting(&mut self, name: String, value: Option<String>) -> Vec<Task> {
         let mut tasks = value.as_ref().and_then(|value| self.apply_setting(&name, value)).unwrap_or_default();
-        self.changed_settings.remove(&name);
-        if let Some(Overlay::Settings(list)) = self.overlays.top_mut()
+        self.environment.changed_settings.remove(&name);
+        if let Some(list) = self.overlays.top_as_mut::<SettingsList>()
             && let Some(row) = list.row(&name).cloned()
         {
             let origin = if value.is_some() { row.place.as_str() } else { "default" };
@@ -140,7 +137,7 @@ impl App {
         tasks
     }
 
-    /// Lets a value count from now on; `None` where that takes a new start.
+    /// Applies a value. `None` if it takes effect at the next start.
     fn apply_setting(&mut self, name: &str, value: &str) -> Option<Vec<Task>> {
         let value = format!("v = {value}").parse::<toml::Table>().ok()?.remove("v")?;
         if let Some(command) = command_for(name, &value) {
@@ -169,7 +166,7 @@ impl App {
     }
 }
 
-/// The command that does what a setting says, where there is one.
+/// The command that applies a setting, if there is one.
 fn command_for(name: &str, value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -190,7 +187,7 @@ fn command_for(name: &str, value: &Value) -> Option<String> {
     })
 }
 
-/// The word after the one that counts now.
+/// The choice after the current one.
 fn next_word(words: &[&'static str], value: &str) -> Option<&'static str> {
     let at = words.iter().position(|word| format!("\"{word}\"") == value);
     let next = at.map_or(0, |at| (at + 1) % words.len().max(1));
@@ -198,7 +195,6 @@ fn next_word(words: &[&'static str], value: &str) -> Option<&'static str> {
 }
 
 impl App {
-    /// Shows the map as it will be sent.
     pub(crate) fn view_map(&mut self) {
         let Some(map) = self.session.view().and_then(|view| view.map.as_ref()) else {
             self.session.tell(Level::Info, "There is no map yet: the repository is still being read.", "");
@@ -214,21 +210,20 @@ impl App {
             return;
         }
         let title = format!("repo map · {} of {} tokens", map.tokens, map.budget);
-        self.overlays.show(Overlay::text(&title, &map.text));
+        self.overlays.show(TextView::new(&title, &map.text));
     }
 
-    /// Opens the list of models to choose one from.
     pub(crate) fn open_models(&mut self, part: ModelUse, query: &str) {
         let models = &self.session.lookups().models;
         if models.is_empty() {
             let hint = "rhumb models lists those that are known; /model NAME asks one by its name.";
             self.session.tell(Level::Info, "The server has no list of its models.", hint);
         } else {
-            self.overlays.show(Overlay::models(models, part, query));
+            self.overlays.show(Menu::models(models, part, query));
         }
     }
 
-    /// What is known of the terminal, for doctor and reports.
+    /// Properties of the terminal, for doctor and reports.
     pub(crate) fn terminal_facts(&self) -> Vec<(String, String)> {
         let (width, height) = self.layout.screen();
         let own = [("screen", format!("{width}×{height}")), ("theme", self.theme().name().to_owned())];
@@ -280,7 +275,7 @@ mod tests {
         let mut app = app(vec![row("diff_words", "true"), row("layout", "\"auto\"")]);
         press(&mut app, "Enter Down Enter");
         assert!(!app.display.diff_words && app.display.layout == LayoutChoice::Columns);
-        let Some(Overlay::Settings(list)) = app.overlays.top() else { panic!("the list") };
+        let list = app.overlays.top_as::<SettingsList>().expect("the list");
         assert_eq!(list.row("layout").unwrap().origin, "this session");
     }
 
@@ -288,18 +283,18 @@ mod tests {
     fn what_counts_only_from_the_start_is_asked_for_and_written() {
         let mut app = app(vec![row("test", "false")]);
         press(&mut app, "Enter");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Confirm(_))));
+        assert!(app.overlays.is_top::<Confirm>());
         let tasks = press(&mut app, "y");
         let order = LookupEffect::KeepSetting("test".into(), Some("true".into()));
         assert_eq!(tasks, [Task::Run(Effect::Lookup(order))]);
-        assert!(matches!(app.overlays.top(), Some(Overlay::Settings(_))), "back where one was");
+        assert!(app.overlays.is_top::<SettingsList>(), "back where one was");
     }
 
     #[test]
     fn a_wrong_value_is_told_where_it_was_typed() {
         let mut app = app(vec![row("verify_rounds", "3")]);
         press(&mut app, "Enter Backspace x Enter");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Line(_))));
+        assert!(app.overlays.is_top::<LineBox>());
         press(&mut app, "Backspace 5 Enter");
         assert_eq!(app.session.processes().rounds, 5);
     }
@@ -308,7 +303,7 @@ mod tests {
     fn nothing_is_written_without_a_yes_or_where_no_file_is_meant() {
         let mut app = app(vec![SettingRow { place: String::new(), ..row("test", "false") }]);
         assert_eq!(press(&mut app, "Enter y"), []);
-        assert!(matches!(app.overlays.top(), Some(Overlay::Settings(_))));
+        assert!(app.overlays.is_top::<SettingsList>());
     }
 }
 
@@ -318,6 +313,7 @@ mod showing_tests {
 
     use super::*;
     use crate::tui::key;
+    use crate::tui::overlay::PasteBox;
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_session::{Connection, LookupResponse, ModelRow, ModelUse, Page, Response, Session};
 
@@ -352,9 +348,9 @@ mod showing_tests {
         let mut app = app();
         press(&mut app, "F4");
         app.report(Response::LookedUp(LookupResponse::Page(Page { title: "doctor".into(), text: "✓ all".into() })));
-        assert!(matches!(app.overlays.top(), Some(Overlay::Paste(_))));
+        assert!(app.overlays.is_top::<PasteBox>());
         press(&mut app, "Esc");
-        assert!(matches!(app.overlays.top(), Some(Overlay::Read(_))));
+        assert!(app.overlays.is_top::<TextView>());
     }
 
     #[test]

@@ -4,42 +4,41 @@ use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent};
 use rhumb_index::repo_map::{RankedFile, RepoMap, symbol_choice};
-
-use super::{MapRow, MapText};
-use crate::tui::action::{Action, Binding, Scope};
-use crate::tui::app::{App, Editing, Task, run};
-use crate::tui::key;
-use crate::tui::overlay::{LocationView, Overlay, Place};
 use rhumb_session::context::map_budget;
 use rhumb_session::{Effect, LookupEffect, LookupResponse, MAP_BUDGET_STEP, MapIdentity, Response};
+
+use super::{MapRow, MapText};
+use crate::tui::action::{Action, Binding, Pane, Scope};
+use crate::tui::app::{App, Editing, Task, run};
+use crate::tui::key;
+use crate::tui::overlay::{ExplanationView, LocationView, Place};
 
 /// Largest budget of the map while the context window of the model is unknown, in tokens.
 const MAX_BUDGET_TOKENS: usize = 1 << 20;
 
-/// What the cursor of the map pane is on.
+/// The item under the cursor of the map pane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MapTarget {
-    /// The file at a place, and the symbol of it at an index.
+    /// A file by its index, and optionally one of its symbols.
     There(usize, Option<usize>),
-    /// A file or symbol that the user keeps out.
+    /// A banned file or symbol.
     Out(String),
 }
 
 impl App {
-    /// The map, if there is one.
     pub(crate) fn ranked_map(&self) -> Option<&Arc<RepoMap>> {
         self.session.view()?.map.as_ref()
     }
 
-    /// Brings the lines of the pane up to date with the map.
+    /// Updates the rows to the map.
     pub(crate) fn settle_map(&mut self) {
         let map = self.session.view().and_then(|view| view.map.as_ref());
         // While a message is typed, the top of the map is what is wanted; in the pane, what the cursor is on.
-        let follow = self.focus == crate::tui::action::Pane::Map;
+        let follow = self.focus == Pane::Map;
         self.map.settle(map, self.session.map().banned.len(), follow);
     }
 
-    /// What the cursor is on; nothing on a line that only divides.
+    /// The item under the cursor. `None` on a rule.
     pub(crate) fn map_target(&self) -> Option<MapTarget> {
         if let Some(text) = &self.map.text {
             return text.target().map(|(place, symbol)| MapTarget::There(place, symbol));
@@ -52,13 +51,12 @@ impl App {
         }
     }
 
-    /// The file that the cursor is on.
     fn file_under_cursor(&self) -> Option<(usize, &RankedFile)> {
         let Some(MapTarget::There(place, _)) = self.map_target() else { return None };
         Some((place, self.ranked_map()?.files.get(place)?))
     }
 
-    /// How the user would name what the cursor is on.
+    /// The item under the cursor, as named in pins and bans.
     fn choice_under_cursor(&self) -> Option<String> {
         match self.map_target()? {
             MapTarget::Out(choice) => Some(choice),
@@ -71,7 +69,7 @@ impl App {
         }
     }
 
-    /// Why an action of the map pane would do nothing now.
+    /// The reason why an action of the map pane is unavailable.
     pub(crate) fn why_not_map(&self, action: Action) -> Option<&'static str> {
         let target = self.map_target();
         match action {
@@ -92,16 +90,13 @@ impl App {
     }
 
     pub(crate) fn act_on_map(&mut self, action: Action) -> Option<Vec<Task>> {
-        let info =
-            action.info().filter(|info| info.scope == crate::tui::action::Scope::Pane(crate::tui::action::Pane::Map));
-        if let Some(why) = info.and_then(|info| self.why_not_map(info.action)) {
-            self.hint.set(why.into());
+        if action.info().scope == Scope::Pane(Pane::Map)
+            && let Some(why) = self.why_not_map(action)
+        {
+            self.hint.set(why);
             return Some(Vec::new());
         }
         match action {
-            Action::Down => self.step_in_map(1),
-            Action::Up => self.step_in_map(-1),
-            Action::PageDown | Action::PageUp | Action::Top | Action::Bottom => self.page_in_map(action),
             Action::Expand => return Some(self.expand()),
             Action::Collapse => self.close_file(),
             Action::MapFilter => self.map.open_filter(),
@@ -118,60 +113,29 @@ impl App {
             Action::MapMore => return Some(self.change_budget(|budget| budget.saturating_add(MAP_BUDGET_STEP))),
             Action::MapLess => return Some(self.change_budget(|budget| budget.saturating_sub(MAP_BUDGET_STEP))),
             Action::Escape if self.map.filter.is_some() => self.map.close_filter(),
-            _ => return None,
+            _ if !self.map.move_cursor(action) => return None,
+            _ => {}
         }
         Some(Vec::new())
     }
 
-    fn step_in_map(&mut self, by: isize) {
-        match &mut self.map.text {
-            Some(text) => text.window.step(by),
-            None => self.map.step(by),
-        }
-    }
-
-    fn page_in_map(&mut self, action: Action) {
-        let window = match &mut self.map.text {
-            Some(text) => &mut text.window,
-            None => &mut self.map.window,
-        };
-        match action {
-            Action::PageDown => window.page_down(),
-            Action::PageUp => window.page_up(),
-            Action::Top => window.first(),
-            _ => window.last(),
-        }
-        if self.map.text.is_none() {
-            // Not onto a line that only divides.
-            self.map.step(0);
-        }
-    }
-
-    /// Lets what is read of the repository so far be enough.
+    /// Stops reading the repository.
     pub(crate) fn stop_survey(&mut self) -> Vec<Task> {
-        let Some(effects) = self.session.stop_reading() else { return Vec::new() };
-        run(effects)
+        run(self.session.stop_reading().unwrap_or_default())
     }
 
-    /// A click on a row of the pane; the second one opens what is there.
+    /// Handles a click on a row. A double click opens it.
     pub fn click_in_map(&mut self, row: usize, double: bool) -> Vec<Task> {
-        self.focus = crate::tui::action::Pane::Map;
-        match &mut self.map.text {
-            Some(text) => text.window.select(row),
-            None => self.map.window.select(row),
-        }
+        self.focus = Pane::Map;
+        self.map.shown_window().select(row);
         if double { self.act_on_map(Action::Expand).unwrap_or_default() } else { Vec::new() }
     }
 
-    /// Turns the wheel over the pane.
-    pub fn wheel_in_map(&mut self, by: isize) {
-        match &mut self.map.text {
-            Some(text) => text.window.scroll(by),
-            None => self.map.window.scroll(by),
-        }
+    pub(in crate::tui) fn wheel_in_map(&mut self, by: isize) {
+        self.map.shown_window().scroll(by);
     }
 
-    /// Opens or closes a file; shows where a symbol is defined.
+    /// Opens or closes a file; shows the definition of a symbol.
     fn expand(&mut self) -> Vec<Task> {
         let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
         let Some(map) = self.ranked_map().cloned() else { return Vec::new() };
@@ -191,7 +155,7 @@ impl App {
         }
     }
 
-    /// Shows the text that the model gets, or the files again; the cursor stays on its file.
+    /// Switches between the text that the model gets and the list of files. The cursor stays on its file.
     fn switch_style(&mut self) {
         let Some(map) = self.ranked_map().cloned() else { return };
         let place = self.file_under_cursor().map(|(place, _)| place);
@@ -241,7 +205,7 @@ impl App {
         run(effects)
     }
 
-    /// Takes the last choice about the map back, or makes it again.
+    /// Undoes or redoes the last change to the map.
     fn take_choice_back(&mut self, again: bool) -> Vec<Task> {
         let effects = self.session.undo_map_change(again).unwrap_or_default();
         let budget =
@@ -270,54 +234,51 @@ impl App {
 const MAX_LOCATIONS: usize = 40;
 
 impl App {
-    /// A key while the letters of a search are typed. What moves the cursor of the list does so there, too.
+    /// Handles a key while the filter is typed. Keys that move the cursor keep their meaning.
     pub(crate) fn map_filter_key(&mut self, key: KeyEvent) -> Vec<Task> {
         let Some(filter) = &mut self.map.filter else { return Vec::new() };
         match (key::name(key).as_str(), key.code) {
             ("Esc", _) => self.map.close_filter(),
             ("Enter", _) if filter.input.text().trim().is_empty() => self.map.close_filter(),
             ("Enter" | "Tab", _) => filter.typing = false,
-            ("Up" | "Ctrl-p", _) => self.map.step(-1),
-            ("Down" | "Ctrl-n", _) => self.map.step(1),
-            ("PageUp", _) => self.map.window.page_up(),
-            ("PageDown", _) => self.map.window.page_down(),
+            ("Up" | "Ctrl-p", _) => drop(self.map.move_cursor(Action::Up)),
+            ("Down" | "Ctrl-n", _) => drop(self.map.move_cursor(Action::Down)),
+            ("PageUp", _) => drop(self.map.move_cursor(Action::PageUp)),
+            ("PageDown", _) => drop(self.map.move_cursor(Action::PageDown)),
             (_, KeyCode::Backspace) if filter.input.text().is_empty() => self.map.close_filter(),
             _ => drop(filter.input.key(key)),
         }
         Vec::new()
     }
 
-    /// Whether a key is for the program as a whole even while letters of a search are typed.
+    /// Whether a key has a global meaning even while the filter is typed.
     pub(crate) fn is_global_key(&self, name: &str) -> bool {
         let is_typed = name.chars().count() == 1 || matches!(name, "Space" | "Esc" | "Tab" | "Ctrl-p");
-        let action = match self.keys.lookup(crate::tui::action::Pane::Map, name) {
-            Binding::Action(action) => action.info(),
-            Binding::Prefix | Binding::None => None,
-        };
-        !is_typed && action.is_some_and(|info| info.scope == Scope::Global)
+        let binding = self.keys.lookup(Pane::Map, name);
+        !is_typed && matches!(binding, Binding::Action(action) if action.info().scope == Scope::Global)
     }
 
-    /// Text pasted while the letters of a search are typed; whether it went there.
+    /// Inserts pasted text into the filter. Returns false if no filter is being typed.
     pub(crate) fn map_filter_paste(&mut self, text: &str) -> bool {
         let Some(filter) = self.map.filter.as_mut().filter(|filter| filter.typing) else { return false };
         filter.input.insert(text);
         true
     }
 
-    /// Asks for what passes the letters of the search, if they or the map are others than before.
+    /// Requests the matches if the filter or the map has changed.
     pub(crate) fn update_map_filter(&mut self) -> Option<Task> {
         let (map, query) = self.map.next_filter_request()?;
         Some(Task::Run(Effect::Lookup(LookupEffect::Sift { map: MapIdentity(map), query })))
     }
 
-    /// Passes search results of the map to the pane.
+    /// Passes filter results and explanations to the pane.
     pub(crate) fn note_for_map(&mut self, report: &Response) {
         match report {
             Response::LookedUp(LookupResponse::Sifted { map, query, found }) => {
                 self.map.filtered(&map.0, query, found.clone());
             }
             Response::LookedUp(LookupResponse::Whence { map, place, symbol, whence }) => {
-                if let Some(Overlay::Why(why)) = self.overlays.top_mut() {
+                if let Some(why) = self.overlays.top_as_mut::<ExplanationView>() {
                     why.answer(map, (*place, *symbol), whence);
                 }
             }
@@ -325,24 +286,23 @@ impl App {
         }
     }
 
-    /// Asks why what the cursor is on stands where it does.
+    /// Opens the explanation of the rank of the item under the cursor.
     pub(super) fn ask_why(&mut self) -> Vec<Task> {
         let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
         let Some(map) = self.ranked_map().cloned() else { return Vec::new() };
         let map = MapIdentity(map);
-        self.overlays.show(Overlay::why(&map, place, symbol));
+        self.overlays.show(ExplanationView::new(&map, place, symbol));
         vec![Task::Run(Effect::Lookup(LookupEffect::Whence { map, place, symbol }))]
     }
 
-    /// Asks so again, if the map is a newer one.
+    /// Requests the explanation again for a newer map.
     pub(crate) fn update_explanation(&mut self) -> Option<Task> {
         let map = MapIdentity(self.ranked_map()?.clone());
-        let Some(Overlay::Why(why)) = self.overlays.top_mut() else { return None };
-        let (place, symbol) = why.follow(&map)?;
+        let (place, symbol) = self.overlays.top_as_mut::<ExplanationView>()?.follow(&map)?;
         Some(Task::Run(Effect::Lookup(LookupEffect::Whence { map, place, symbol })))
     }
 
-    /// Shows the file or the definition that the cursor is on.
+    /// Shows the file or the definition under the cursor.
     pub(super) fn show_location(&mut self) -> Vec<Task> {
         let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
         let Some(map) = self.ranked_map() else { return Vec::new() };
@@ -354,15 +314,15 @@ impl App {
         self.show_locations(places)
     }
 
-    /// Opens places to be looked at, the first of them first, over what is open.
+    /// Opens locations above the open overlays.
     pub(crate) fn show_locations(&mut self, places: Vec<Place>) -> Vec<Task> {
         let wanted: Vec<Task> = places.iter().filter_map(|place| self.previews.want(&place.path)).collect();
         let keys = [Action::MapAdd, Action::MapEdit].map(|action| self.keys.first(action).to_owned());
-        self.overlays.push(Overlay::Locations(LocationView::new(places, keys)));
+        self.overlays.push(LocationView::new(places, keys));
         wanted
     }
 
-    /// A definition, and after it all others of its name.
+    /// A definition, followed by all others with its name.
     fn definitions(&self, first: &Place) -> Vec<Place> {
         let mut places = vec![first.clone()];
         let Some(graph) = self.session.symbols() else { return places };

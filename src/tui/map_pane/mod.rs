@@ -8,32 +8,30 @@ mod state;
 use std::collections::HashMap;
 
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{RankedFile, RankedSymbol, RepoMap, symbol_choice};
+use rhumb_session::SurveyState;
 use rhumb_text::fuzzy::FuzzyFilter;
 use rhumb_text::{sanitize, width};
-use unicode_segmentation::UnicodeSegmentation;
 
 use self::outline::cut;
 use super::action::{Action, Pane};
 use super::app::App;
-use super::coloring::{Coloring, Colors, Language, pieces};
+use super::coloring::{Coloring, Colors, Language, colored};
 use super::mouse::Hit;
 use super::theme::Role;
 use super::view::{ViewCache, pane_block, under_cursor};
 use super::widget::list_window::ListWindow;
 use super::widget::meter;
-use super::widget::styled::StyledText;
-use rhumb_session::SurveyState;
+use super::widget::styled::{mark_characters, place_cursor, spread};
 
 pub use self::outline::MapText;
 pub use self::rows::{MapRow, Rule};
 pub use self::state::MapPane;
 
-/// Draws the pane.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let map = app.map.rows.map().cloned();
     let inner = pane_block(app, frame, area, Pane::Map, &note(app, map.as_deref()));
@@ -65,7 +63,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     }
 }
 
-/// Draws what a window shows, with the cursor, and notes where each row stands.
+/// Draws the visible rows, and notes them for clicks.
 fn draw_rows(
     app: &App,
     cache: &mut ViewCache,
@@ -85,7 +83,7 @@ fn draw_rows(
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// What the title says: how far the reading is, or what the map weighs.
+/// The title: progress of reading, or the tokens of the map.
 fn note(app: &App, map: Option<&RepoMap>) -> String {
     let provisional = app.session.view().is_some_and(|view| view.provisional);
     let note = match (app.session.survey(), map) {
@@ -117,7 +115,7 @@ fn why_empty(app: &App) -> &'static str {
     }
 }
 
-/// The letters that are searched, with what they found.
+/// Draws the filter with its results.
 fn draw_filter(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let Some(filter) = app.map.filter.as_ref().filter(|_| area.height > 0) else { return };
     let theme = app.theme();
@@ -131,21 +129,14 @@ fn draw_filter(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let typed = sanitize::visible_line(filter.input.text());
     let typed = width::clip_start(&typed, room).into_owned();
     let x = width::columns(prompt) + filter.input.cursor_column().min(width::columns(&typed));
-    let gap = columns.saturating_sub(width::columns(prompt) + width::columns(&typed) + width::columns(&found));
-    let line = Line::from(vec![
-        Span::styled(prompt, theme.style(Role::Accent)),
-        Span::styled(typed, theme.style(Role::Text)),
-        Span::raw(" ".repeat(gap)),
-        Span::styled(found, theme.style(Role::Muted)),
-    ]);
-    frame.render_widget(line, area);
+    let left = vec![Span::styled(prompt, theme.style(Role::Accent)), Span::styled(typed, theme.style(Role::Text))];
+    frame.render_widget(spread(left, vec![Span::styled(found, theme.style(Role::Muted))], columns), area);
     if filter.typing && app.focus == Pane::Map && app.overlays.is_empty() {
-        let x = area.x.saturating_add(u16::try_from(x).unwrap_or(u16::MAX)).min(area.right().saturating_sub(1));
-        frame.set_cursor_position(Position { x, y: area.y });
+        place_cursor(frame, area, x);
     }
 }
 
-/// The words of a line between files.
+/// The text of a rule.
 fn rule_text(app: &App, map: &RepoMap, rule: Rule) -> String {
     let key = |action: Action| app.keys.first(action).to_owned();
     match rule {
@@ -185,21 +176,19 @@ const MIN_SHARE_COLUMNS: usize = 52;
 /// Symbols of a file that are coloured together at most.
 const MAX_COLORED_SYMBOLS: usize = 2_000;
 
-/// What drawing the rows of one frame needs.
+/// The context for drawing rows.
 pub struct Drawing<'a> {
     app: &'a App,
     map: &'a RepoMap,
     columns: usize,
     /// The highest rank.
     best: f64,
-    /// Colours of the signatures of a file, by its place.
+    /// Colours of the signatures of a file, by its index.
     colors: HashMap<usize, Option<Colors>>,
-    /// What the letters of a search are held against.
     pub filter: Option<FuzzyFilter>,
 }
 
 impl<'a> Drawing<'a> {
-    /// Starts drawing the rows of a frame.
     pub fn new(app: &'a App, map: &'a RepoMap, columns: u16) -> Self {
         // A pinned file stands first whatever its rank.
         let best = map
@@ -211,7 +200,6 @@ impl<'a> Drawing<'a> {
         Self { app, map, columns: usize::from(columns), best, colors: HashMap::new(), filter: None }
     }
 
-    /// A row as it is drawn.
     pub fn line(&mut self, row: MapRow, coloring: &mut Coloring) -> Line<'static> {
         match row {
             MapRow::File(place) => self.map.files.get(place).map(|file| self.file(place, file)),
@@ -240,25 +228,19 @@ impl<'a> Drawing<'a> {
         let fixed = GAUGE + 3 + width::columns(&count) + width::columns(pinned) + width::columns(&right);
         let role = if file.shown { Role::Text } else { Role::Muted };
         let path = self.name(&file.path, self.columns.saturating_sub(fixed), true, theme.style(role));
-        let used: usize = path.iter().map(|span| width::columns(&span.content)).sum();
-        let gap = self.columns.saturating_sub(fixed + used);
-        let mut line = Line::from(vec![
+        let mut left = vec![
             Span::styled(format!("{arrow} "), theme.style(Role::Accent)),
             Span::styled("▮".repeat(filled), theme.style(if file.shown { Role::MeterLow } else { Role::Muted })),
             Span::styled("▯".repeat(GAUGE - filled), theme.style(Role::MeterEmpty)),
             Span::raw(" "),
-        ]);
-        line.spans.extend(path);
-        line.spans.extend([
-            Span::styled(count, theme.style(Role::Muted)),
-            Span::styled(pinned, theme.style(Role::Badge)),
-            Span::raw(" ".repeat(gap)),
-            Span::styled(right, theme.style(Role::Muted)),
-        ]);
-        line
+        ];
+        left.extend(path);
+        left.push(Span::styled(count, theme.style(Role::Muted)));
+        left.push(Span::styled(pinned, theme.style(Role::Badge)));
+        spread(left, vec![Span::styled(right, theme.style(Role::Muted))], self.columns)
     }
 
-    /// What a file weighs in the map, or a mark that it is not in it.
+    /// The tokens of a file, or a mark that it is not in the map.
     fn weight(&self, file: &RankedFile) -> String {
         let comes_next = self.map.growth().is_some_and(|growth| growth.files.contains(&file.file));
         match (file.shown, comes_next) {
@@ -303,7 +285,7 @@ impl<'a> Drawing<'a> {
         line
     }
 
-    /// The signature of a symbol in the colours of its language. Those of a file are coloured as one text.
+    /// The signature of a symbol in colours. The signatures of a file are coloured together.
     fn signature(
         &mut self,
         place: usize,
@@ -321,14 +303,7 @@ impl<'a> Drawing<'a> {
             coloring.get(Language::Path(path), &text)
         });
         let spans = colors.as_ref().and_then(|colors| colors.get(at)).map_or(&[][..], Vec::as_slice);
-        let mut text = StyledText::new();
-        let mut column = 0;
-        for (piece, style) in pieces(&symbol.signature, spans, theme.style(Role::Text), theme) {
-            let shown = sanitize::visible_from(piece, column).replace('\n', " ");
-            column += width::columns(&shown);
-            text.push(&shown, style);
-        }
-        cut(&text, room.max(1), theme.style(Role::Muted))
+        cut(&colored(&symbol.signature.replace(['\n', '\r'], " "), spans, theme), room.max(1), theme.style(Role::Muted))
     }
 
     fn rule(&self, rule: Rule) -> Line<'static> {
@@ -347,16 +322,11 @@ impl<'a> Drawing<'a> {
     fn banned(&self, choice: &str) -> Line<'static> {
         let theme = self.app.theme();
         let shown = sanitize::visible_line(choice);
-        Line::from(vec![
-            Span::styled("✗ ", theme.style(Role::Warning)),
-            Span::styled(
-                width::clip_start(&shown, self.columns.saturating_sub(2)).into_owned(),
-                theme.style(Role::Muted),
-            ),
-        ])
+        let shown = width::clip_start(&shown, self.columns.saturating_sub(2)).into_owned();
+        Line::from(vec![Span::styled("✗ ", theme.style(Role::Warning)), Span::styled(shown, theme.style(Role::Muted))])
     }
 
-    /// A name in at most `columns` columns, with the search matches in another style.
+    /// A name in at most `columns` columns, with highlighted matches.
     fn name(&mut self, name: &str, columns: usize, keep_end: bool, style: Style) -> Vec<Span<'static>> {
         let name = sanitize::visible_line(name);
         let shown = if keep_end { width::clip_start(&name, columns) } else { width::clip(&name, columns) };
@@ -364,20 +334,9 @@ impl<'a> Drawing<'a> {
         if hits.is_empty() {
             return vec![Span::styled(shown.into_owned(), style)];
         }
-        // Characters that were cut off before what is shown; the mark of a cut stands for the last of them.
+        // Characters that were cut off before the shown part; the mark of the cut counts as the last of them.
         let cut = if keep_end { name.chars().count().saturating_sub(shown.chars().count()) } else { 0 };
         let hit = style.patch(self.app.theme().style(Role::Match));
-        let mut spans: Vec<Span<'static>> = Vec::new();
-        let mut at = cut;
-        for cluster in shown.graphemes(true) {
-            let next = at + cluster.chars().count();
-            let style = if (at..next).any(|at| hits.binary_search(&at).is_ok()) { hit } else { style };
-            match spans.last_mut() {
-                Some(last) if last.style == style => last.content.to_mut().push_str(cluster),
-                _ => spans.push(Span::styled(cluster.to_owned(), style)),
-            }
-            at = next;
-        }
-        spans
+        mark_characters(&shown, cut, &hits, style, hit)
     }
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use ratatui::text::{Line, Span};
 use rhumb_index::repo_map::RepoMap;
-use rhumb_text::{sanitize, width};
+use rhumb_text::width;
 
 use crate::tui::app::App;
-use crate::tui::coloring::{Coloring, Language, pieces};
+use crate::tui::coloring::{Coloring, Language, colored};
 use crate::tui::theme::Role;
 use crate::tui::widget::list_window::ListWindow;
 use crate::tui::widget::styled::StyledText;
@@ -22,38 +22,35 @@ const MAX_LINE_BYTES: usize = 4_000;
 pub struct MapText {
     map: Option<Arc<RepoMap>>,
     lines: Vec<TextLine>,
-    /// The line under the cursor.
     pub window: ListWindow,
 }
 
-/// A line of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TextLine {
     bytes: Range<usize>,
-    /// The place of the file that it is about; none for the name of a folder.
+    /// The index of the file. `None` for the name of a folder.
     place: Option<usize>,
-    /// Bytes at its beginning that name the file or the folder; 0 for a line of a symbol.
+    /// The length of the path at its beginning in bytes; 0 for the line of a symbol.
     named: usize,
-    /// The lines of symbols that it stands among, by bytes: they are coloured together.
+    /// The bytes of the adjacent symbol lines, which are coloured together.
     block: Range<usize>,
 }
 
 impl MapText {
-    /// The text of a map.
     pub fn new(map: Option<&Arc<RepoMap>>) -> Self {
         let mut text = Self::default();
         text.set_map(map);
         text
     }
 
-    /// Takes in another map; the cursor stays on its line.
+    /// Replaces the map. The cursor stays on its line.
     pub fn set_map(&mut self, map: Option<&Arc<RepoMap>>) {
         self.map = map.map(Arc::clone);
         self.lines = map.map(|map| lines(map)).unwrap_or_default();
         self.window.set_len(self.lines.len());
     }
 
-    /// The file of the line under the cursor, and the symbol that it shows.
+    /// The file and the symbol of the line under the cursor.
     pub fn target(&self) -> Option<(usize, Option<usize>)> {
         let line = self.lines.get(self.window.selected()?)?;
         let (map, place) = (self.map.as_ref()?, line.place?);
@@ -75,14 +72,12 @@ impl MapText {
         Some((place, found.get(nth).or(found.last()).copied()))
     }
 
-    /// Puts the cursor on the first line about a file.
     pub fn select(&mut self, place: usize) {
         if let Some(at) = self.lines.iter().position(|line| line.place == Some(place)) {
             self.window.select(at);
         }
     }
 
-    /// A line as it is drawn.
     pub fn line(&self, at: usize, columns: usize, app: &App, coloring: &mut Coloring) -> Option<Line<'static>> {
         let (line, map) = (self.lines.get(at)?, self.map.as_ref()?);
         let text = map.text.get(line.bytes.clone())?;
@@ -100,18 +95,13 @@ impl MapText {
             let number = block.get(..line.bytes.start.saturating_sub(line.block.start))?.matches('\n').count();
             let colors = coloring.get(Language::Path(&path), block);
             let spans = colors.as_ref().and_then(|colors| colors.get(number)).map_or(&[][..], Vec::as_slice);
-            let mut column = 0;
-            for (piece, style) in pieces(text, spans, theme.style(Role::Text), theme) {
-                let shown = sanitize::visible_from(piece, column);
-                column += width::columns(&shown);
-                styled.push(&shown, style);
-            }
+            styled = colored(text, spans, theme);
         }
         Some(cut(&styled, columns, theme.style(Role::Muted)))
     }
 }
 
-/// The first line of a styled text, with a mark where it is cut.
+/// The first line of a styled text, with a mark if it is cut.
 pub fn cut(text: &StyledText, columns: usize, mark: ratatui::style::Style) -> Line<'static> {
     if text.columns() <= columns {
         return Line::from(text.spans(0..text.text().len()));
@@ -132,7 +122,7 @@ fn has_word(text: &str, name: &str) -> bool {
         })
 }
 
-/// The lines of a map's text, each with the file or symbol that it describes.
+/// The lines of a map's text, each with its file.
 fn lines(map: &RepoMap) -> Vec<TextLine> {
     let shown = map.files.iter().enumerate().filter(|(_, file)| file.shown);
     let places: HashMap<&str, usize> = shown.map(|(place, file)| (&*file.path, place)).collect();
@@ -166,13 +156,13 @@ fn lines(map: &RepoMap) -> Vec<TextLine> {
     lines
 }
 
-/// The file that a line begins with the path of, and how long that is.
+/// The file whose path begins a line, and the length of the path.
 fn named(line: &str, places: &HashMap<&str, usize>) -> Option<(usize, usize)> {
     let ends = line.match_indices(':').map(|(at, _)| at).chain([line.len()]);
     ends.filter_map(|end| Some((*places.get(line.get(..end)?)?, end))).next()
 }
 
-/// Gives all lines of symbols that follow on each other the bytes of all of them.
+/// Sets `block` of adjacent symbol lines to the bytes of all of them.
 fn join_blocks(lines: &mut [TextLine]) {
     for block in lines.chunk_by_mut(|a, b| a.named == 0 && b.named == 0) {
         let Some((first, last)) = block.first().zip(block.last()).filter(|(first, _)| first.named == 0) else {

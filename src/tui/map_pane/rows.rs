@@ -6,92 +6,76 @@ use std::sync::Arc;
 
 use rhumb_index::repo_map::{MapMatches, RepoMap};
 
-/// One row of the map pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapRow {
-    /// A file, by its place in the map.
+    /// A file, by its index in the map.
     File(usize),
     /// A symbol of a file, by both indices.
     Symbol(usize, usize),
-    /// A line between files.
     Rule(Rule),
-    /// An excluded path, by its index in the list of exclusions.
+    /// A banned item, by its index.
     Banned(usize),
 }
 
-/// A line between files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// What the budget holds ends about here.
+    /// The approximate end of the budget.
     Fits,
-    /// What the next step of the budget would hold ends about here.
+    /// The approximate end of the budget after one more step.
     Next,
-    /// What the user keeps out begins.
+    /// The beginning of the banned items.
     Out,
 }
 
-/// Rows that follow on each other.
+/// Consecutive rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stretch {
-    /// The first row.
     start: usize,
     what: What,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum What {
-    /// Closed files from a place on.
     Files(usize),
-    /// The file at a place.
     File(usize),
-    /// These symbols of the file at a place.
     Symbols(usize, Vec<usize>),
     Rule(Rule),
-    /// All that is kept out.
     Banned,
 }
 
-/// Which rows there are.
 #[derive(Debug, Default)]
 pub struct MapRows {
-    /// The map that they are of.
     map: Option<Arc<RepoMap>>,
-    /// Places of the files that are open.
     open: BTreeSet<usize>,
-    /// The place after which the budget ends, and that after which the next step of it would.
+    /// The last file within the budget, and within the next step of it.
     ends: [Option<usize>; 2],
     stretches: Vec<Stretch>,
     len: usize,
-    /// How often all files were gone through.
+    /// How often all files were visited.
     passes: usize,
 }
 
-/// What rows are made of, apart from the map.
+/// The parameters of the rows besides the map.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape<'s> {
-    /// What passed the filter, if there is one.
     pub filtered: Option<&'s MapMatches>,
-    /// How much is kept out by the user.
+    /// The number of banned items.
     pub banned: usize,
 }
 
 impl MapRows {
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// How often all files were gone through so far.
     pub fn passes(&self) -> usize {
         self.passes
     }
 
-    /// The map that they are of.
     pub fn map(&self) -> Option<&Arc<RepoMap>> {
         self.map.as_ref()
     }
 
-    /// Whether they are those of this map.
     pub fn is_of(&self, map: Option<&Arc<RepoMap>>) -> bool {
         match (&self.map, map) {
             (Some(own), Some(map)) => Arc::ptr_eq(own, map),
@@ -100,7 +84,7 @@ impl MapRows {
         }
     }
 
-    /// Takes in another map; the files with these paths are open.
+    /// Replaces the map. The files with these paths are open.
     pub fn set_map(&mut self, map: Option<&Arc<RepoMap>>, open: &BTreeSet<String>) {
         self.map = map.map(Arc::clone);
         self.open.clear();
@@ -119,12 +103,10 @@ impl MapRows {
         self.ends = [fits, next.filter(|next| fits.is_some_and(|fits| *next > fits))];
     }
 
-    /// Whether the file at a place is open.
     pub fn is_open(&self, place: usize) -> bool {
         self.open.contains(&place)
     }
 
-    /// Opens or closes the file at a place.
     pub fn set_open(&mut self, place: usize, open: bool) {
         if open {
             self.open.insert(place);
@@ -133,7 +115,7 @@ impl MapRows {
         }
     }
 
-    /// Computes the rows. Costs time for open files and exclusions, not for each file.
+    /// Computes the rows. The cost depends on open files and bans, not on the number of files.
     pub fn shape(&mut self, shape: Shape<'_>) {
         self.stretches.clear();
         self.len = 0;
@@ -184,7 +166,7 @@ impl MapRows {
         }
     }
 
-    /// All symbols of a file, in the order of the file, as a reader expects below its name.
+    /// Adds the symbols of a file in the order of the file.
     fn push_symbols(&mut self, map: &RepoMap, place: usize) {
         let symbols = map.symbols(place);
         let mut order: Vec<usize> = (0..symbols.len()).collect();
@@ -200,7 +182,6 @@ impl MapRows {
         }
     }
 
-    /// The row at a position.
     pub fn get(&self, at: usize) -> Option<MapRow> {
         if at >= self.len {
             return None;
@@ -217,7 +198,6 @@ impl MapRows {
         })
     }
 
-    /// Where a row is.
     pub fn position(&self, row: MapRow) -> Option<usize> {
         self.stretches.iter().enumerate().find_map(|(number, stretch)| {
             let end = self.stretches.get(number + 1).map_or(self.len, |next| next.start);

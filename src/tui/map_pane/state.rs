@@ -7,74 +7,64 @@ use rhumb_index::repo_map::{MapMatches, MatchedFile, RepoMap};
 
 use super::outline::MapText;
 use super::rows::{MapRow, MapRows, Shape};
+use crate::tui::action::Action;
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::list_window::ListWindow;
 
-/// State of the map pane.
 #[derive(Debug, Default)]
 pub struct MapPane {
-    /// Files that show their symbols.
+    /// Paths of the files that show their symbols.
     pub(super) open: BTreeSet<String>,
-    /// The line under the cursor.
     pub(super) window: ListWindow,
-    /// The lines.
     pub(super) rows: MapRows,
-    /// What is searched.
     pub(super) filter: Option<MapFilter>,
-    /// The text that the model gets, while that is shown instead.
+    /// The text that the model gets, while it is shown instead of the list.
     pub(super) text: Option<MapText>,
-    /// What is under the cursor, to be found again in another map.
+    /// The item under the cursor, to be found again in another map.
     anchor: Option<Anchor>,
-    /// How much was kept out when the lines were last cut.
+    /// The number of banned items when the rows were last computed.
     banned: usize,
 }
 
-/// A few letters that the files and symbols are held against.
+/// A fuzzy filter of files and symbols.
 #[derive(Debug, Default)]
 pub struct MapFilter {
-    /// The letters.
     pub input: LineInput,
-    /// Whether keys go there.
     pub typing: bool,
-    /// What passed; `None` until the first answer is there.
+    /// `None` until the first result arrives.
     pub found: Option<MapMatches>,
-    /// The letters whose answer is shown.
+    /// The query of `found`.
     shown: String,
-    /// The last search query, and its map.
+    /// The last requested query and its map.
     asked: Option<(String, Arc<RepoMap>)>,
 }
 
-/// What the cursor is on.
+/// The item under the cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Anchor {
     place: usize,
     path: Arc<str>,
-    /// Name and line of the symbol.
     symbol: Option<(String, u32)>,
 }
 
 impl MapPane {
-    /// The lines, and the one under the cursor.
     pub fn window(&self) -> ListWindow {
         self.window
     }
 
-    /// Puts the cursor on a line.
     pub fn select(&mut self, row: usize) {
         self.window.select(row);
     }
 
-    /// Whether the map is filtered.
     pub fn is_filtered(&self) -> bool {
         self.filter.is_some()
     }
 
-    /// How often all files of a map were read to build its rows.
+    /// How often all files of a map were visited to compute its rows.
     pub fn passes(&self) -> usize {
         self.rows.passes()
     }
 
-    /// Sets the number of visible lines.
     pub fn set_height(&mut self, height: usize) {
         self.window.set_height(height);
         if let Some(text) = &mut self.text {
@@ -82,17 +72,16 @@ impl MapPane {
         }
     }
 
-    /// The row under the cursor of the list.
+    /// The row under the cursor.
     pub fn row(&self) -> Option<MapRow> {
         self.rows.get(self.window.selected()?)
     }
 
-    /// The file under the cursor, if it is on one or on a symbol of it.
     pub fn path(&self) -> Option<&str> {
         self.anchor.as_ref().map(|anchor| &*anchor.path)
     }
 
-    /// Whether keys go into the filter.
+    /// Whether the filter is being typed.
     pub fn is_typing(&self) -> bool {
         self.filter.as_ref().is_some_and(|filter| filter.typing)
     }
@@ -122,7 +111,6 @@ impl MapPane {
         self.note_anchor(map);
     }
 
-    /// Computes the rows again.
     fn reshape(&mut self, banned: usize) {
         self.banned = banned;
         let filtered = self.filter.as_ref().and_then(|filter| filter.found.as_ref());
@@ -142,7 +130,7 @@ impl MapPane {
         self.anchor = map.files.get(place).map(|file| Anchor { place, path: Arc::clone(&file.path), symbol });
     }
 
-    /// Puts the cursor on what it was on.
+    /// Moves the cursor back to the stored item.
     fn restore_cursor(&mut self, map: Option<&Arc<RepoMap>>) {
         let Some((map, anchor)) = map.zip(self.anchor.as_ref()) else { return };
         let is_there = map.files.get(anchor.place).is_some_and(|file| file.path == anchor.path);
@@ -176,13 +164,13 @@ impl MapPane {
         self.restore_cursor(Some(map));
     }
 
-    /// Begins to search, or goes on with it.
+    /// Opens the filter, or continues typing it.
     pub fn open_filter(&mut self) {
         self.text = None;
         self.filter.get_or_insert_default().typing = true;
     }
 
-    /// Ends the search. The cursor stays on its item.
+    /// Removes the filter. The cursor stays on its item.
     pub fn close_filter(&mut self) {
         let map = self.rows.map().cloned();
         self.note_anchor(map.as_ref());
@@ -191,7 +179,7 @@ impl MapPane {
         self.restore_cursor(map.as_ref());
     }
 
-    /// What has to be asked so that the search is up to date: the letters.
+    /// The query to be requested, if it or the map has changed.
     pub fn next_filter_request(&mut self) -> Option<(Arc<RepoMap>, String)> {
         let map = self.rows.map()?;
         let filter = self.filter.as_mut()?;
@@ -231,19 +219,24 @@ impl MapPane {
         self.note_anchor(Some(map));
     }
 
-    /// Moves the cursor of the list; lines that only divide are passed over.
-    pub fn step(&mut self, by: isize) {
-        self.window.step(by);
-        if matches!(self.row(), Some(MapRow::Rule(_))) {
-            self.window.step(by.signum());
+    /// The window of the visible list or text.
+    pub(super) fn shown_window(&mut self) -> &mut ListWindow {
+        self.text.as_mut().map_or(&mut self.window, |text| &mut text.window)
+    }
+
+    /// Moves the cursor; skips rules. Returns false for any other action.
+    pub fn move_cursor(&mut self, action: Action) -> bool {
+        let moves = self.shown_window().act(action);
+        let by = if matches!(action, Action::Up | Action::PageUp | Action::Bottom) { -1 } else { 1 };
+        for by in [by, -by] {
+            if moves && self.text.is_none() && matches!(self.row(), Some(MapRow::Rule(_))) {
+                self.window.step(by);
+            }
         }
-        if matches!(self.row(), Some(MapRow::Rule(_))) {
-            self.window.step(-by.signum());
-        }
+        moves
     }
 }
 
-/// What passed in one map, by its places in another. Symbols are known by name and line.
 fn carried(found: &MapMatches, before: &RepoMap, now: &RepoMap) -> MapMatches {
     let path = |file: &MatchedFile| before.files.get(file.position).map(|ranked| &*ranked.path);
     let wanted: HashMap<&str, usize> =
@@ -361,7 +354,7 @@ mod tests {
     fn an_empty_map_holds_no_cursor() {
         let mut pane = MapPane::default();
         pane.settle(None, 0, true);
-        pane.step(1);
+        pane.move_cursor(Action::Down);
         assert!(pane.row().is_none() && pane.path().is_none() && pane.next_filter_request().is_none());
     }
 }

@@ -1,41 +1,35 @@
 //! Connecting a model: where keys and servers were looked for, the list of possible connections, and an input for a
 //! key. Text typed over the list goes to the composer, so that the overlay does not block the start.
 
-use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
-use crate::tui::previews::Previews;
-
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
-use ratatui::style::Style;
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
+use rhumb_session::{ConnectRequest, Connecting, Failure, KeySearch, KeyedProvider, ModelUse, NewKey};
 use rhumb_text::{sanitize, width, wrap};
 
-use super::{Reply, centred, window};
+use super::{Overlay, OverlayContext, Reply, centred, inner_area, window};
 use crate::tui::mouse::{Hit, Hits};
+use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::SecretInput;
 use crate::tui::widget::list_window::ListWindow;
-use crate::tui::widget::styled::fill;
-use rhumb_session::{ConnectRequest, Connecting, Failure, ModelUse, NewKey};
-use rhumb_session::{KeySearch, KeyedProvider};
+use crate::tui::widget::styled::{cells, clipped, hanging, list_row, spread};
 
 /// The widest that it gets, borders included.
 const MAX_WIDTH: u16 = 84;
 /// Rows of the list that stay visible on a small screen, before the text above it is cut.
 const MIN_ROWS: usize = 4;
 
-/// The field for a key.
 #[derive(Debug)]
 struct KeyField {
     provider: KeyedProvider,
     input: SecretInput,
 }
 
-/// The screen.
 #[derive(Debug)]
 pub struct ConnectBox {
     reason: String,
@@ -53,7 +47,7 @@ pub struct ConnectBox {
 }
 
 impl ConnectBox {
-    /// The screen for a request; `connected` names the model that is connected already.
+    /// `connected` names the current model.
     pub fn new(request: &ConnectRequest, connected: Option<&str>) -> Self {
         let reason = match (request.reason.as_str(), connected) {
             ("", Some(model)) => format!("{model} is connected."),
@@ -76,8 +70,8 @@ impl ConnectBox {
         opened
     }
 
-    /// Takes in what was found meanwhile.
-    pub fn refresh(&mut self, now: &Connecting) {
+    /// Takes in new search results.
+    pub fn update(&mut self, now: &Connecting) {
         if std::mem::replace(&mut self.checking, now.checking) && !now.checking {
             self.refused = now.refused.as_ref().map_or_else(String::new, told);
         }
@@ -100,12 +94,12 @@ impl ConnectBox {
         }
     }
 
-    /// Whether what is typed is meant for the composer.
+    /// Whether typed text goes to the composer.
     pub fn leaves_typing(&self) -> bool {
         self.field.is_none()
     }
 
-    /// Lists what there is. The cursor stays on the row that it is on.
+    /// Updates the rows. The cursor stays on its row.
     fn list(&mut self) {
         let before = self.window.selected().and_then(|at| self.rows.get(at)).cloned();
         self.rows = rows(self.keys.as_ref(), self.servers.as_deref());
@@ -150,7 +144,6 @@ impl ConnectBox {
         Reply::Stay
     }
 
-    /// Where keys and servers were looked for.
     fn list_text(&self) -> Vec<(String, Role)> {
         let mut text = vec![(self.reason.clone(), Role::Warning)];
         text.push(("rhumb looked for the variables below, and here:".to_owned(), Role::Text));
@@ -172,18 +165,16 @@ impl ConnectBox {
         text
     }
 
-    /// How many lines the text above the list takes.
+    /// The number of lines above the list.
     fn text_lines(&self, screen: Rect) -> usize {
         let columns = usize::from(screen.width.min(MAX_WIDTH).saturating_sub(4)).max(8);
         let lines = |(text, _): &(String, Role)| wrap::hanging(&sanitize::visible_line(text), columns).len();
         self.list_text().iter().map(lines).sum()
     }
 
-    /// The area of the box with its list, and how many of the `lines` of text above the list it shows.
     fn list_area(&self, screen: Rect, lines: usize) -> (Rect, u16) {
         let lines = lines.min(usize::from(screen.height.saturating_sub(4)).saturating_sub(MIN_ROWS));
-        let height = u16::try_from(lines + self.rows.len() + 4).unwrap_or(u16::MAX).min(screen.height);
-        (centred(screen, screen.width.min(MAX_WIDTH), height), u16::try_from(lines).unwrap_or(u16::MAX))
+        (centred(screen, screen.width.min(MAX_WIDTH), cells(lines + self.rows.len() + 4)), cells(lines))
     }
 
     /// The areas of text, gap, list and hint, in the space inside the frame.
@@ -214,10 +205,10 @@ impl ConnectBox {
             hits.add(Rect { y, height: 1, ..list }, Hit::Item(at));
         }
         let keys = " ↑↓ move · Enter choose · Esc close · letters go to the message";
-        frame.render_widget(Line::styled(width::clip(keys, columns).into_owned(), theme.style(Role::Muted)), hint);
+        frame.render_widget(clipped(keys, columns, theme.style(Role::Muted)), hint);
     }
 
-    /// What is to be known before a key is entered.
+    /// The text above the input of a key.
     fn field_text(&self, field: &KeyField) -> Vec<(String, Role)> {
         let KeyedProvider { name, host, found, variables, .. } = &field.provider;
         let storage = self.keys.as_ref().map_or("", |keys| keys.storage.as_str());
@@ -239,7 +230,7 @@ impl ConnectBox {
 
     fn draw_field(&self, frame: &mut Frame<'_>, screen: Rect, wide: u16, text: Vec<Line<'static>>, theme: &Theme) {
         let Some(field) = &self.field else { return };
-        let height = u16::try_from(text.len() + 5).unwrap_or(u16::MAX).min(screen.height);
+        let height = cells(text.len() + 5).min(screen.height);
         let title = format!(" a key for {} ", sanitize::visible_line(&field.provider.name));
         let inner = window(frame, centred(screen, wide, height), &title, theme);
         let parts = [Constraint::Fill(1), Constraint::Length(1), Constraint::Length(1), Constraint::Length(1)];
@@ -247,25 +238,13 @@ impl ConnectBox {
         // The last lines say what is wrong.
         let first = text.len().saturating_sub(usize::from(body.height));
         frame.render_widget(Paragraph::new(text.into_iter().skip(first).collect::<Vec<_>>()), body);
-        let prompt = " › ";
-        let room = usize::from(line.width).saturating_sub(width::columns(prompt) + 1);
-        let masked = field.input.masked(room);
-        let at = width::columns(prompt) + width::columns(&masked);
-        let entered = Line::from(vec![
-            Span::styled(prompt, theme.style(Role::Accent)),
-            Span::styled(masked, theme.style(Role::Overlay)),
-        ]);
-        frame.render_widget(entered, line);
-        let x = line.x.saturating_add(u16::try_from(at).unwrap_or(u16::MAX)).min(line.right().saturating_sub(1));
-        frame.set_cursor_position(Position { x, y: line.y });
+        field.input.draw(frame, Rect { x: line.x + 1, width: line.width.saturating_sub(1), ..line }, theme);
         let keys = " Type or paste the key · Enter take it · Ctrl-u empty · Esc back";
-        let keys = width::clip(keys, usize::from(hint.width)).into_owned();
-        frame.render_widget(Line::styled(keys, theme.style(Role::Muted)), hint);
+        frame.render_widget(clipped(keys, hint.width, theme.style(Role::Muted)), hint);
     }
 }
 
-impl OverlayComponent for ConnectBox {
-    /// Takes a key.
+impl Overlay for ConnectBox {
     fn key(&mut self, key: KeyEvent) -> Reply {
         if self.field.is_some() {
             return self.field_key(key);
@@ -319,8 +298,7 @@ impl OverlayComponent for ConnectBox {
         };
         let mut text: Vec<Line<'static>> = Vec::new();
         for (paragraph, role) in paragraphs {
-            let lines = wrap::hanging(&sanitize::visible_line(&paragraph), columns);
-            text.extend(lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme.style(role))));
+            text.extend(hanging(&sanitize::visible_line(&paragraph), " ", columns, theme.style(role)));
         }
         match &self.field {
             Some(_) => self.draw_field(frame, screen, wide, text, theme),
@@ -329,54 +307,41 @@ impl OverlayComponent for ConnectBox {
     }
 }
 
-/// Why a key was rejected.
+/// The reason why a key was rejected.
 fn told(failure: &Failure) -> String {
     format!("{} {}", failure.message, failure.hint).trim_end().to_owned()
 }
 
 fn line(row: &Row, selected: bool, columns: usize, theme: &Theme) -> Line<'static> {
-    let background = if selected { theme.style(Role::Selection) } else { Style::default() };
-    let pointer = if selected { " ▸ " } else { "   " };
     let (label, detail) = row.words();
-    let room = columns.saturating_sub(width::columns(pointer) + 1);
+    // The pointer is before the row, and a column stays free at either edge.
+    let room = columns.saturating_sub(4);
     let label = width::clip(&sanitize::visible_line(&label), room).into_owned();
     let left = room.saturating_sub(width::columns(&label) + 2);
     let detail = width::clip(&sanitize::visible_line(&detail), left).into_owned();
-    let gap = room.saturating_sub(width::columns(&label) + width::columns(&detail));
-    let mut line = Line::from(vec![
-        Span::styled(pointer, theme.style(Role::Accent).patch(background)),
-        Span::styled(label, theme.style(Role::Overlay).patch(background)),
-        Span::styled(" ".repeat(gap), background),
-        Span::styled(detail, theme.style(Role::Muted).patch(background)),
-    ]);
-    fill(&mut line, columns, background);
+    let label = vec![Span::styled(label, theme.style(Role::Overlay))];
+    let row = spread(label, vec![Span::styled(detail, theme.style(Role::Muted))], room);
+    let mut line = list_row(selected, row, columns.saturating_sub(1), theme);
+    line.spans.insert(0, Span::styled(" ", line.spans[0].style));
     line
 }
 
-/// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Row {
-    /// A model of a server on this machine; an empty name where none is loaded.
+    /// A model of a local server; an empty name if none is loaded.
     Server {
-        /// The kind of server.
         kind: String,
-        /// What it speaks.
         api: Api,
-        /// The root of its API.
         base_url: String,
-        /// The model.
         model: String,
     },
-    /// A provider.
     Provider(KeyedProvider),
-    /// Look for keys and servers again.
     SearchAgain,
-    /// Close the screen.
     WithoutModel,
 }
 
 impl Row {
-    /// What it does, and what was found.
+    /// The label, and the detail at the right.
     pub(super) fn words(&self) -> (String, String) {
         match self {
             Self::Server { kind, base_url, model, .. } if model.is_empty() => {
@@ -401,7 +366,7 @@ impl Row {
         }
     }
 
-    /// What choosing it comes to; `None` where a key is to be entered first.
+    /// The reply to a choice. `None` if a key must be entered first.
     pub(super) fn reply(&self, model: &str) -> Option<Reply> {
         Some(match self {
             Self::Server { api, base_url, model, .. } => {
@@ -418,7 +383,6 @@ impl Row {
     }
 }
 
-/// All rows: first what needs nothing more.
 pub(super) fn rows(keys: Option<&KeySearch>, servers: Option<&[LocalServer]>) -> Vec<Row> {
     let of_server = |server: &LocalServer| {
         let models = if server.models.is_empty() { vec![String::new()] } else { server.models.clone() };

@@ -1,43 +1,41 @@
 //! Explains the rank of a file or a symbol in the map: the contributions to its score, and the references with the
 //! largest weights.
 
-use crate::tui::overlay::{OverlayComponent, OverlayContext};
-use crate::tui::previews::Previews;
-
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{Contribution, Explanation, LocatedReference};
+use rhumb_session::MapIdentity;
 use rhumb_text::{sanitize, width};
 
-use super::{Place, Reply, centred, window};
+use super::{Overlay, OverlayContext, Place, Reply, centred, window};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::view::under_cursor;
 use crate::tui::widget::list_window::ListWindow;
-use rhumb_session::MapIdentity;
+use crate::tui::widget::styled::cells;
 
 /// Cells of a gauge.
 const GAUGE: usize = 8;
 
-/// Why one thing stands where it does.
+/// The explanation of the rank of a file or symbol.
 #[derive(Debug)]
 pub struct ExplanationView {
     map: MapIdentity,
     of: (usize, Option<usize>),
-    whence: Option<Explanation>,
+    explanation: Option<Explanation>,
     window: ListWindow,
-    /// The newest map that was looked through for it.
+    /// The newest map that was searched for the item.
     newest: MapIdentity,
 }
 
 impl ExplanationView {
-    /// The question; the answer follows.
+    /// An explanation that is being computed.
     pub fn new(map: &MapIdentity, place: usize, symbol: Option<usize>) -> Self {
         let of = (place, symbol);
-        Self { map: map.clone(), of, whence: None, window: ListWindow::default(), newest: map.clone() }
+        Self { map: map.clone(), of, explanation: None, window: ListWindow::default(), newest: map.clone() }
     }
 
     /// Goes on to a newer map: its place there, to be asked about. What is known stays until the answer comes, and for good where the
@@ -67,24 +65,23 @@ impl ExplanationView {
         Some(self.of)
     }
 
-    /// Takes the answer, if it is to this question.
-    pub fn answer(&mut self, map: &MapIdentity, of: (usize, Option<usize>), whence: &Explanation) {
+    /// Takes in the explanation, if it belongs to this item.
+    pub fn answer(&mut self, map: &MapIdentity, of: (usize, Option<usize>), explanation: &Explanation) {
         if (&self.map, self.of) == (map, of) {
             let at = self.window.selected();
-            self.window = ListWindow::new(whence.references.len());
+            self.window = ListWindow::new(explanation.references.len());
             at.into_iter().for_each(|at| self.window.select(at));
-            self.whence = Some(whence.clone());
+            self.explanation = Some(explanation.clone());
         }
     }
 
-    /// The references as places to look at, the one under the cursor first.
     fn places(&self) -> Vec<Place> {
-        let Some(whence) = &self.whence else { return Vec::new() };
+        let Some(explanation) = &self.explanation else { return Vec::new() };
         let place = |reference: &LocatedReference| {
             let line = Some(reference.line).filter(|line| *line > 0);
             Place::at(&reference.from, line, &reference.ident)
         };
-        let mut places: Vec<Place> = whence.references.iter().map(place).collect();
+        let mut places: Vec<Place> = explanation.references.iter().map(place).collect();
         let first = self.window.selected().unwrap_or(0).min(places.len());
         places.rotate_left(first);
         places
@@ -98,7 +95,7 @@ impl ExplanationView {
         format!(" why {} ", width::clip_start(&sanitize::visible_line(&name), columns.saturating_sub(6)))
     }
 
-    /// Where it stands.
+    /// The rank of the item.
     fn head(&self, theme: &Theme) -> Vec<Line<'static>> {
         let (place, symbol) = self.of;
         let map = &self.map.0;
@@ -115,13 +112,13 @@ impl ExplanationView {
         vec![Line::styled(format!("{what} · {state}{when}"), theme.style(Role::Text)), Line::default()]
     }
 
-    fn references(&self, whence: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
-        if whence.references.is_empty() {
+    fn references(&self, explanation: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+        if explanation.references.is_empty() {
             return vec![Line::styled("No file references it.", theme.style(Role::Muted))];
         }
         let mut lines = vec![Line::styled("the references that weigh most", theme.style(Role::Title))];
-        let best = whence.references.iter().map(|reference| reference.weight).fold(f64::MIN_POSITIVE, f64::max);
-        for (at, reference) in whence.references.iter().enumerate() {
+        let best = explanation.references.iter().map(|reference| reference.weight).fold(f64::MIN_POSITIVE, f64::max);
+        for (at, reference) in explanation.references.iter().enumerate() {
             let line = if reference.line > 0 { format!(":{}", reference.line) } else { String::new() };
             let name = format!("  uses {}", sanitize::visible_line(&reference.ident));
             let name = width::clip(&name, columns / 2).into_owned();
@@ -132,15 +129,13 @@ impl ExplanationView {
             row.spans.extend(gauge(reference.weight / best, Role::MeterLow, theme));
             row.spans.push(Span::styled(format!(" {}", width::clip_start(&path, room)), theme.style(Role::Text)));
             row.spans.push(Span::styled(name, theme.style(Role::Muted)));
-            let columns = u16::try_from(columns).unwrap_or(u16::MAX);
-            lines.push(if self.window.selected() == Some(at) { under_cursor(row, columns, theme) } else { row });
+            lines.push(if self.window.selected() == Some(at) { under_cursor(row, cells(columns), theme) } else { row });
         }
         lines
     }
 }
 
-impl OverlayComponent for ExplanationView {
-    /// Takes a key.
+impl Overlay for ExplanationView {
     fn key(&mut self, key: KeyEvent) -> Reply {
         match key::name(key).as_str() {
             "j" | "Down" => self.window.step(1),
@@ -158,22 +153,20 @@ impl OverlayComponent for ExplanationView {
         self.window.scroll(by);
     }
 
-    fn fit(&mut self, _: Rect, _: &Theme, _: &Previews) {}
-
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
         let columns = screen.width.saturating_sub(4).min(90);
         let mut lines = self.head(theme);
         let inside = usize::from(columns.saturating_sub(2));
-        match &self.whence {
+        match &self.explanation {
             None => lines.push(Line::styled("looking at every reference …", theme.style(Role::Muted))),
-            Some(whence) => {
-                lines.extend(grounds(whence, inside, theme));
-                lines.extend(self.references(whence, inside, theme));
+            Some(explanation) => {
+                lines.extend(contributions(explanation, inside, theme));
+                lines.extend(self.references(explanation, inside, theme));
             }
         }
         let hint =
             if self.window.is_empty() { "Esc closes" } else { "j k choose · Enter shows the reference · Esc closes" };
-        let rows = u16::try_from(lines.len() + 3).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
+        let rows = cells(lines.len() + 3).min(screen.height.saturating_sub(2));
         let area = centred(screen, columns, rows);
         let inner = window(frame, area, &self.title(inside.saturating_sub(2)), theme);
         let last = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
@@ -186,16 +179,19 @@ impl OverlayComponent for ExplanationView {
     }
 }
 
-/// What speaks for it and against it.
-fn grounds(whence: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
-    let title = if whence.requested { "what the message says for it" } else { "what its rank comes from" };
+/// The contributions to the score.
+fn contributions(explanation: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let title = if explanation.requested { "what the message says for it" } else { "what its rank comes from" };
     let mut lines = vec![Line::styled(title, theme.style(Role::Title))];
-    let most =
-        whence.contributions.iter().map(|contribution| contribution.weight.abs()).fold(f64::MIN_POSITIVE, f64::max);
-    if whence.contributions.is_empty() {
+    let most = explanation
+        .contributions
+        .iter()
+        .map(|contribution| contribution.weight.abs())
+        .fold(f64::MIN_POSITIVE, f64::max);
+    if explanation.contributions.is_empty() {
         lines.push(Line::styled("  nothing", theme.style(Role::Muted)));
     }
-    for Contribution { label, weight } in &whence.contributions {
+    for Contribution { label, weight } in &explanation.contributions {
         let (sign, role) = if *weight < 0.0 { ("−", Role::MeterHigh) } else { ("+", Role::MeterLow) };
         let mut row = Line::from(Span::raw("  "));
         row.spans.extend(gauge(weight.abs() / most, role, theme));

@@ -1,38 +1,34 @@
 //! A view of locations in files, such as definitions or uses, in colours and with the lines around them.
 
-use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
-use crate::tui::previews::Previews;
-
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
-use rhumb_text::{lines, sanitize, width, wrap};
+use rhumb_session::Speaker;
+use rhumb_text::{lines, sanitize, width};
 
-use super::{Reply, centred, window};
+use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
 use crate::tui::key;
-use crate::tui::previews::Preview;
+use crate::tui::previews::{Preview, Previews};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::file_preview;
 use crate::tui::widget::file_preview::Marked;
-use rhumb_session::Speaker;
+use crate::tui::widget::styled::{clipped, wrapped};
 
-/// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The file.
     pub path: String,
     /// The line, 1-based; none for the file as a whole.
     pub line: Option<u32>,
     /// The last line, 1-based and inclusive, where there are several.
     pub end: Option<u32>,
-    /// What is there; empty for the file itself.
+    /// The name of the symbol; empty for a file.
     pub name: String,
 }
 
 impl Place {
-    /// A line of a file, or the file as a whole.
+    /// A line of a file, or the whole file.
     pub fn at(path: &str, line: Option<u32>, name: &str) -> Self {
         Self { path: path.to_owned(), line, end: None, name: name.to_owned() }
     }
@@ -43,20 +39,19 @@ impl Place {
     }
 }
 
-/// The places, one at a time.
+/// Locations in files, one at a time.
 #[derive(Debug)]
 pub struct LocationView {
     places: Vec<Place>,
     at: usize,
-    /// Lines that the view was moved by.
+    /// Lines by which the view was scrolled.
     moved: isize,
-    /// The keys that add the file and open it in the editor, as in the map pane.
+    /// The keys that add the file and open it in the editor.
     keys: [String; 2],
     rows: usize,
 }
 
 impl LocationView {
-    /// A look at the first of some places.
     pub fn new(places: Vec<Place>, keys: [String; 2]) -> Self {
         Self { places, at: 0, moved: 0, keys, rows: 10 }
     }
@@ -107,29 +102,20 @@ impl LocationView {
     }
 }
 
-impl OverlayComponent for LocationView {
-    /// Takes a key.
+impl Overlay for LocationView {
     fn key(&mut self, key: KeyEvent) -> Reply {
-        let page = isize::try_from(self.rows.saturating_sub(1).max(1)).unwrap_or(1);
         match key::name(key).as_str() {
             "n" | "]" | "Right" => self.turn(true),
             "p" | "N" | "[" | "Left" => self.turn(false),
-            "j" | "Down" => self.moved += 1,
-            "k" | "Up" => self.moved -= 1,
-            "PageDown" | "Space" | "Ctrl-d" => self.moved += page,
-            "PageUp" | "Ctrl-u" => self.moved -= page,
-            "Home" | "g" => self.moved = isize::MIN / 2,
-            "End" | "G" => self.moved = isize::MAX / 2,
             "Esc" | "q" | "Enter" => return Reply::Close,
-            name => {
-                let place = self.place().cloned();
-                let [add, edit] = &self.keys;
-                return match place {
-                    Some(place) if name == add => Reply::Add(vec![place.path]),
-                    Some(place) if name == edit => Reply::Edit(place.path, place.line.map_or(1, |line| line as usize)),
-                    _ => Reply::Stay,
-                };
-            }
+            name => match (scroll_by(name, self.rows.saturating_sub(1)), self.place().cloned()) {
+                (Some(by), _) => self.moved = self.moved.saturating_add(by),
+                (None, Some(place)) if name == self.keys[0] => return Reply::Add(vec![place.path]),
+                (None, Some(place)) if name == self.keys[1] => {
+                    return Reply::Edit(place.path, place.line.map_or(1, |line| line as usize));
+                }
+                _ => {}
+            },
         }
         Reply::Stay
     }
@@ -153,51 +139,46 @@ impl OverlayComponent for LocationView {
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
         let OverlayContext { coloring, previews, .. } = context;
         let area = Self::area(screen);
-        let Some(place) = self.place().cloned() else { return };
-        let inner = window(frame, area, &self.title(&place, usize::from(area.width.saturating_sub(4))), theme);
+        let Some(place) = self.place() else { return };
+        let inner = window(frame, area, &self.title(place, usize::from(area.width.saturating_sub(4))), theme);
         let [body, hints] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(inner);
-        let hint = |text: String| {
-            Line::styled(width::clip(&text, usize::from(hints.width)).into_owned(), theme.style(Role::Muted))
-        };
-        frame.render_widget(hint(self.hint()), hints);
+        let hint = |text: &str| clipped(text, hints.width, theme.style(Role::Muted));
+        frame.render_widget(hint(&self.hint()), hints);
         match previews.get(&place.path) {
             Some(Preview::Text(text)) => {
-                let text = std::sync::Arc::clone(text);
                 let marked = place.marked();
-                let (_, first) = self.first(lines::split(&text).len(), marked);
-                file_preview::draw_from(frame, body, (&place.path, &text), (first, marked), coloring, theme);
+                let (_, first) = self.first(lines::split(text).len(), marked);
+                file_preview::draw_from(frame, body, (&place.path, text), (first, marked), coloring, theme);
             }
             Some(Preview::None(reason)) => {
                 let text = Line::styled(sanitize::visible_line(reason).into_owned(), theme.style(Role::Warning));
                 frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), body);
             }
-            Some(Preview::Reading) | None => frame.render_widget(hint("reading …".into()), body),
+            Some(Preview::Reading) | None => frame.render_widget(hint("reading …"), body),
         }
     }
 }
 
-/// What a list shows beside itself.
+/// The preview beside a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PreviewTarget {
-    /// A file of the repository, around some lines.
     File(String, Option<Marked>),
-    /// The end of an earlier session.
     Session(i64),
 }
 
-/// Draws a part of a file, as far as it is known.
+/// Draws a preview of a file.
 pub(super) fn draw_file_peek(
     frame: &mut Frame<'_>,
     area: Rect,
     at: (&str, Option<Marked>),
-    overlay_context: &mut OverlayContext<'_>,
+    context: OverlayContext<'_>,
     theme: &Theme,
 ) {
     let (path, marked) = at;
-    let word = match overlay_context.previews.get(path) {
+    let word = match context.previews.get(path) {
         Some(Preview::Text(text)) if text.is_empty() => "the file is empty",
         Some(Preview::Text(text)) => {
-            return file_preview::draw(frame, area, (path, text), marked, overlay_context.coloring, theme);
+            return file_preview::draw(frame, area, (path, text), marked, context.coloring, theme);
         }
         Some(Preview::None(why)) => why.as_str(),
         Some(Preview::Reading) | None => "reading …",
@@ -205,14 +186,14 @@ pub(super) fn draw_file_peek(
     remark(frame, area, word, theme);
 }
 
-/// Draws what was said last in a session; `None` while it is being looked up.
+/// Draws the last messages of a session. `None` while they are being read.
 pub(super) fn draw_session_peek(frame: &mut Frame<'_>, area: Rect, said: Option<&[(Speaker, String)]>, theme: &Theme) {
     let said = match said {
         None => return remark(frame, area, "reading …", theme),
         Some([]) => return remark(frame, area, "nothing was said in it", theme),
         Some(said) => said,
     };
-    let columns = usize::from(area.width.saturating_sub(2)).max(1);
+    let columns = area.width.saturating_sub(2);
     let mut lines: Vec<Line<'_>> = Vec::new();
     let mut last = 0;
     for (who, text) in said {
@@ -223,8 +204,7 @@ pub(super) fn draw_session_peek(frame: &mut Frame<'_>, area: Rect, said: Option<
         };
         lines.push(Line::styled(format!(" {name}"), theme.style(role)));
         for line in text.lines().map(sanitize::visible_line) {
-            let pieces = wrap::wrap(&line, columns).into_iter();
-            lines.extend(pieces.map(|range| Line::styled(format!(" {}", &line[range]), theme.style(Role::Text))));
+            lines.extend(wrapped(&line, " ", columns, theme.style(Role::Text)));
         }
         lines.push(Line::default());
     }
@@ -235,12 +215,9 @@ pub(super) fn draw_session_peek(frame: &mut Frame<'_>, area: Rect, said: Option<
 }
 
 fn remark(frame: &mut Frame<'_>, area: Rect, text: &str, theme: &Theme) {
-    let text = sanitize::visible_line(text);
-    let text = width::clip(&text, usize::from(area.width.saturating_sub(2))).into_owned();
-    frame.render_widget(
-        Line::styled(format!(" {text}"), theme.style(Role::Muted)),
-        Rect { height: area.height.min(1), ..area },
-    );
+    let line =
+        clipped(&format!(" {}", sanitize::visible_line(text)), area.width.saturating_sub(1), theme.style(Role::Muted));
+    frame.render_widget(line, Rect { height: area.height.min(1), ..area });
 }
 
 #[cfg(test)]

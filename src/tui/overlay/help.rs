@@ -1,8 +1,5 @@
 //! The help overlay: available actions, key bindings and commands, filtered while the user types.
 
-use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
-use crate::tui::previews::Previews;
-
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -10,60 +7,56 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_text::{sanitize, width, wrap};
 
-use super::{Reply, centred, line_prompt, window};
+use super::{Overlay, OverlayContext, Reply, centred, inner_area, window};
 use crate::tui::key;
+use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::list_window::ListWindow;
+use crate::tui::widget::styled::clipped;
 
 /// With at least this many columns the names of actions have a column.
 const MIN_NAMED_COLUMNS: usize = 96;
 /// Columns of the names, where they have a column.
 const NAME_COLUMNS: usize = 20;
 
-/// One action or command.
+/// An action or a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HelpRow {
-    /// Its keys, or how the command is typed.
+    /// Its keys, or the usage of the command.
     pub keys: String,
-    /// The name that the settings know it by; empty for commands.
+    /// The name in the settings; empty for commands.
     pub name: String,
-    /// What it does.
     pub text: String,
 }
 
-/// A part of the help.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HelpSection {
-    /// Its heading.
     pub title: String,
-    /// What to know first; may be empty.
+    /// May be empty.
     pub intro: String,
     /// What can be done.
     pub rows: Vec<HelpRow>,
-    /// Why none of it would do anything now.
+    /// The reason why all rows are unavailable.
     pub why: Option<&'static str>,
 }
 
-/// A piece of a line, and what it means.
 type Piece = (String, Role);
 
-/// The help while it is open.
 #[derive(Debug)]
 pub struct HelpView {
     title: String,
     sections: Vec<HelpSection>,
-    /// Keys that close it as they have opened it, while nothing is typed.
+    /// Keys that close the help while no query is typed.
     closes: Vec<String>,
     query: LineInput,
-    /// The lines for the width and query that they were made for.
+    /// The lines for the width and query of `made_for`.
     lines: Vec<Vec<Piece>>,
     made_for: Option<(usize, String)>,
     window: ListWindow,
 }
 
 impl HelpView {
-    /// The help from its beginning.
     pub fn new(title: &str, sections: Vec<HelpSection>, closes: Vec<String>) -> Self {
         Self {
             title: format!(" {title} "),
@@ -81,13 +74,8 @@ impl HelpView {
         centred(screen, screen.width.saturating_sub(margin).min(124), screen.height.saturating_sub(margin / 2))
     }
 
-    /// The query, the list and the hint, in the space inside the frame.
     fn parts(inner: Rect) -> [Rect; 3] {
         Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(inner)
-    }
-
-    fn search(&mut self, text: &str) {
-        self.query = LineInput::new(text);
     }
 
     /// Renders the lines again if the width or the query has changed.
@@ -116,9 +104,8 @@ impl HelpView {
             }
             self.lines.push(vec![(section.title.to_uppercase(), Role::Title)]);
             if words.is_empty() && !section.intro.is_empty() {
-                let intro = wrap::wrap(&section.intro, columns.saturating_sub(2).max(1));
-                let line = |range: std::ops::Range<usize>| vec![(format!("  {}", &section.intro[range]), Role::Text)];
-                self.lines.extend(intro.into_iter().map(line));
+                let intro = wrap::wrap(&section.intro, columns.saturating_sub(2).max(1)).into_iter();
+                self.lines.extend(intro.map(|range| vec![(format!("  {}", &section.intro[range]), Role::Text)]));
             }
             if let Some(why) = section.why {
                 let why = format!("  not now: {why}");
@@ -137,8 +124,8 @@ impl HelpView {
     }
 }
 
-impl OverlayComponent for HelpView {
-    /// Takes a key: arrows and pages scroll, all else is searched for.
+impl Overlay for HelpView {
+    /// Arrows and pages scroll; other keys edit the query.
     fn key(&mut self, key: KeyEvent) -> Reply {
         let page = self.window.visible().len().saturating_sub(1).max(1) as isize;
         let name = key::name(key);
@@ -151,7 +138,7 @@ impl OverlayComponent for HelpView {
             "Home" if is_blank => self.window.scroll(isize::MIN / 2),
             "End" if is_blank => self.window.scroll(isize::MAX / 2),
             "Esc" | "Enter" if is_blank => return Reply::Close,
-            "Esc" => self.search(""),
+            "Esc" => self.query = LineInput::default(),
             "/" if is_blank => {}
             name if self.closes.iter().any(|own| own == name) && (is_blank || name.chars().count() > 1) => {
                 return Reply::Close;
@@ -179,7 +166,7 @@ impl OverlayComponent for HelpView {
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
         let [query, list, hint] = Self::parts(window(frame, Self::area(screen), &self.title, theme));
-        line_prompt::draw_input(frame, query, &self.query, "type to search", theme);
+        self.query.draw(frame, query, "type to search", theme);
         let shown = self.lines.get(self.window.visible()).unwrap_or_default();
         let span = |(text, role): &Piece| Span::styled(text.clone(), theme.style(*role));
         let lines: Vec<Line<'_>> = shown.iter().map(|line| Line::from_iter(line.iter().map(span))).collect();
@@ -187,13 +174,12 @@ impl OverlayComponent for HelpView {
         let leave = if self.query.text().is_empty() { "Esc closes" } else { "Esc shows all" };
         let end = self.window.visible().end;
         let text = format!("↑↓ scroll · {leave} · {end} of {} lines", self.lines.len());
-        let text = width::clip(&text, usize::from(hint.width)).into_owned();
-        frame.render_widget(Line::styled(text, theme.style(Role::Muted)), hint);
+        frame.render_widget(clipped(&text, hint.width, theme.style(Role::Muted)), hint);
     }
 }
 
 impl HelpRow {
-    /// The row as lines: its keys at the left, what it does beside them or below; dimmed unless it `works` now.
+    /// The row as lines: its keys at the left, its text beside or below them. Dimmed unless it `works` now.
     fn lines(&self, columns: usize, words: &[String], works: bool) -> Vec<Vec<Piece>> {
         let safe = |text: &str| sanitize::visible_line(text).into_owned();
         let (key_role, text_role) = if works { (Role::Key, Role::Text) } else { (Role::Muted, Role::Muted) };
@@ -231,12 +217,12 @@ impl HelpRow {
     }
 }
 
-/// Whether every word stands in one of the texts.
+/// Whether each word occurs in one of the texts.
 fn matches(words: &[String], texts: &[&str]) -> bool {
     words.iter().all(|word| texts.iter().any(|text| text.to_lowercase().contains(word.as_str())))
 }
 
-/// A text with the words that were searched for in another role.
+/// A text with the searched words in another role.
 fn marked(text: &str, words: &[String], role: Role) -> Vec<Piece> {
     let lower = text.to_ascii_lowercase();
     let mut hits = vec![false; text.len()];

@@ -1,30 +1,116 @@
-//! Overlays for input: a reply that was copied elsewhere (copy mode), and the level meter of dictation.
-
-use crate::tui::overlay::{OverlayComponent, OverlayContext};
-use crate::tui::previews::Previews;
+//! Overlays for input: one line, a reply that was copied elsewhere (copy mode), and the level meter of dictation.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
-use rhumb_text::{sanitize, width, wrap};
+use rhumb_session::{Recording, Stage};
+use rhumb_text::{sanitize, width};
 
-use super::{Reply, centred, window};
+use super::{Overlay, OverlayContext, Reply, centred, window};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
-use rhumb_session::{Recording, Stage};
+use crate::tui::widget::input::LineInput;
+use crate::tui::widget::styled::{cells, clipped, place_cursor, wrapped};
 
-/// The reply as pasted so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineFor {
+    RenameSession(i64),
+    Setting(String),
+    Arguments(String),
+}
+
+/// An input of one line.
+#[derive(Debug)]
+pub struct LineBox {
+    title: String,
+    /// The paragraphs above the input.
+    text: Vec<String>,
+    wrong: String,
+    input: LineInput,
+    what: LineFor,
+    /// Whether an empty line is accepted.
+    may_be_blank: bool,
+}
+
+impl LineBox {
+    /// An input with the initial text `start`.
+    pub fn new(title: &str, text: impl IntoIterator<Item = String>, start: &str, what: LineFor) -> Self {
+        let safe = |text: &str| sanitize::visible_line(text).into_owned();
+        Self {
+            title: format!(" {} ", safe(title)),
+            text: text.into_iter().filter(|line| !line.is_empty()).map(|line| safe(&line)).collect(),
+            wrong: String::new(),
+            input: LineInput::new(start),
+            what,
+            may_be_blank: false,
+        }
+    }
+
+    /// Accepts an empty line.
+    pub fn may_be_blank(mut self) -> Self {
+        self.may_be_blank = true;
+        self
+    }
+
+    /// Shows why the typed line is invalid.
+    pub fn refuse(&mut self, why: &str) {
+        self.wrong = sanitize::visible_line(why).into_owned();
+    }
+}
+
+impl Overlay for LineBox {
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        match key.code {
+            KeyCode::Esc => return Reply::Close,
+            KeyCode::Enter if self.may_be_blank || !self.input.text().trim().is_empty() => {
+                return Reply::Line(self.what.clone(), self.input.text().trim().to_owned());
+            }
+            _ => {
+                if self.input.key(key) {
+                    self.wrong.clear();
+                }
+            }
+        }
+        Reply::Stay
+    }
+
+    fn paste(&mut self, text: &str) {
+        self.input.insert(text);
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        let wide = screen.width.min(84);
+        let columns = usize::from(wide.saturating_sub(4)).max(8);
+        let mut text: Vec<Line<'_>> = Vec::new();
+        let paragraphs = self.text.iter().map(|text| (text, Role::Text)).chain([(&self.wrong, Role::Error)]);
+        for (paragraph, role) in paragraphs.filter(|(paragraph, _)| !paragraph.is_empty()) {
+            text.extend(wrapped(paragraph, " ", columns, theme.style(role)));
+        }
+        let height = cells(text.len() + 5).min(screen.height);
+        let inner = window(frame, centred(screen, wide, height), &self.title, theme);
+        let [body, line, hint] =
+            Layout::vertical([Constraint::Fill(1), Constraint::Length(1), Constraint::Length(1)]).areas(inner);
+        // What is wrong stands last and must be seen.
+        let first = if self.wrong.is_empty() { 0 } else { text.len().saturating_sub(usize::from(body.height)) };
+        frame.render_widget(Paragraph::new(text.split_off(first)), body);
+        self.input.draw(frame, line, "", theme);
+        let empty = if self.may_be_blank { ", empty too" } else { "" };
+        let keys = format!(" Enter takes it{empty} · Esc goes back");
+        frame.render_widget(clipped(&keys, hint.width, theme.style(Role::Muted)), hint);
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct PasteBox {
     text: String,
-    /// The text comes from the clipboard and was not edited.
+    /// Whether the text comes from the clipboard and was not edited.
     filled: bool,
 }
 
 impl PasteBox {
-    /// Takes the text of the clipboard, if nothing is there yet. A paste takes its place.
+    /// Sets the text of the clipboard, if there is none yet. A paste replaces it.
     pub fn fill(&mut self, text: &str) {
         if self.text.is_empty() {
             self.paste(text);
@@ -32,12 +118,11 @@ impl PasteBox {
         }
     }
 
-    /// Whether nothing was typed or pasted.
     pub fn is_untouched(&self) -> bool {
         self.text.is_empty() || self.filled
     }
 
-    /// The cursor is after the end of the text, of which `shown` lines are visible.
+    /// Puts the cursor after the end of the text, of which `shown` lines are visible.
     fn put_cursor(&self, frame: &mut Frame<'_>, inner: Rect, shown: usize) {
         if inner.is_empty() {
             return;
@@ -45,13 +130,11 @@ impl PasteBox {
         let last = self.text.rsplit('\n').next().unwrap_or_default();
         let row = if self.text.is_empty() || self.text.ends_with('\n') { shown } else { shown.saturating_sub(1) };
         let column = width::columns(&sanitize::visible_line(last));
-        let [x, y] = [(inner.x, column, inner.width), (inner.y, row, inner.height)]
-            .map(|(start, at, length)| start + u16::try_from(at).unwrap_or(u16::MAX).min(length - 1));
-        frame.set_cursor_position((x, y));
+        place_cursor(frame, Rect { y: inner.y + cells(row).min(inner.height - 1), ..inner }, column);
     }
 }
 
-impl OverlayComponent for PasteBox {
+impl Overlay for PasteBox {
     /// Takes a key. Terminals without bracketed paste send the text as keys, so that they are text here; Ctrl-D is never
     /// part of one.
     fn key(&mut self, key: KeyEvent) -> Reply {
@@ -83,8 +166,6 @@ impl OverlayComponent for PasteBox {
         self.text.push_str(&text.replace("\r\n", "\n").replace('\r', "\n"));
     }
 
-    fn fit(&mut self, _: Rect, _: &Theme, _: &Previews) {}
-
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
         let area = centred(screen, screen.width.saturating_sub(6).min(100), screen.height.saturating_sub(4).min(24));
         let inner = window(frame, area, " paste the model's reply ", theme);
@@ -94,8 +175,7 @@ impl OverlayComponent for PasteBox {
         let mut lines: Vec<Line<'_>> = shown.map(|line| Line::raw(sanitize::visible_line(line).into_owned())).collect();
         if self.text.is_empty() {
             let hint = "Copy the whole reply in the other chat, then paste it here.";
-            let pieces = wrap::wrap(hint, usize::from(inner.width)).into_iter();
-            lines.extend(pieces.map(|piece| Line::styled(&hint[piece], theme.style(Role::Muted))));
+            lines.extend(wrapped(hint, "", inner.width, theme.style(Role::Muted)));
         }
         lines.resize_with(rows + 1, Line::default);
         let from = if self.filled { " of the clipboard; or paste" } else { "" };
@@ -115,19 +195,17 @@ const CLIPPING_LEVEL: f32 = 0.97;
 /// Number of quiet levels before the silence is reported: about two seconds.
 const MIN_QUIET_LEVELS: usize = 16;
 
-/// The recording as it was last heard.
 #[derive(Debug)]
 pub struct VoiceMeter {
     recording: Recording,
 }
 
 impl VoiceMeter {
-    /// The meter of a recording.
     pub fn new(recording: &Recording) -> Self {
         Self { recording: recording.clone() }
     }
 
-    /// What happens, and which keys there are.
+    /// The state and the available keys.
     fn words(&self) -> (String, &'static str) {
         let seconds = self.recording.seconds;
         match self.recording.stage {
@@ -137,7 +215,6 @@ impl VoiceMeter {
         }
     }
 
-    /// The newest levels, one column each.
     fn meter(&self, columns: usize, theme: &Theme) -> Line<'static> {
         let levels = &self.recording.levels;
         let newest = levels.iter().skip(levels.len().saturating_sub(columns));
@@ -148,7 +225,7 @@ impl VoiceMeter {
         Line::from_iter(std::iter::once(Span::raw(" ")).chain(newest.map(bar)))
     }
 
-    /// What the level says of the recording.
+    /// A warning about the level.
     fn remark(&self) -> &'static str {
         let levels = &self.recording.levels;
         let newest = || levels.iter().rev().take(MIN_QUIET_LEVELS);
@@ -163,8 +240,7 @@ impl VoiceMeter {
     }
 }
 
-impl OverlayComponent for VoiceMeter {
-    /// Takes a key: Enter has it written down, Esc throws it away.
+impl Overlay for VoiceMeter {
     fn key(&mut self, key: KeyEvent) -> Reply {
         match key.code {
             KeyCode::Enter => Reply::Spoken(true),
@@ -172,8 +248,6 @@ impl OverlayComponent for VoiceMeter {
             _ => Reply::Stay,
         }
     }
-
-    fn fit(&mut self, _: Rect, _: &Theme, _: &Previews) {}
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
         let inner = window(frame, centred(screen, 64, 7), " speak the message ", theme);

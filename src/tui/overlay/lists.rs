@@ -1,140 +1,90 @@
-//! Lists that the user chooses from: models and themes, sessions, settings, symbols, files, servers, earlier input.
+//! Lists that the user chooses from: models and themes, sessions, settings, symbols, files, servers, earlier inputs.
 
-use crate::tui::overlay::{OverlayComponent, OverlayContext};
-use crate::tui::previews::Previews;
-use rhumb_session::SettingKind;
-
-use crate::tui::overlay::file_peek::{draw_file_peek, draw_session_peek};
-use rhumb_llm::LocalServer;
-use rhumb_llm::models::Api;
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::sync::Arc;
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{RepoMap, TagGraph};
-use rhumb_text::{sanitize, width, wrap};
+use rhumb_llm::LocalServer;
+use rhumb_session::{ModelRow, ModelUse, Session, SessionLine, SettingRow, Speaker};
+use rhumb_text::{sanitize, width};
 
-use super::file_peek::PreviewTarget;
-use super::line_prompt::LineFor;
-use super::{Confirm, ConfirmedAction, Overlay, Reply};
+use super::file_peek::{draw_file_peek, draw_session_peek};
+use super::{Confirm, ConfirmedAction, LineFor, Overlay, OverlayContext, PreviewTarget, Reply};
 use crate::tui::key;
+use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::file_preview::Marked;
 use crate::tui::widget::picker::{Items, Outcome, Picker, Symbols};
-use rhumb_session::SessionLine;
-use rhumb_session::{ModelRow, ModelUse, Persistence, SettingRow, Speaker};
+use crate::tui::widget::styled::wrapped;
 
-/// What is chosen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Purpose {
-    /// A model for a part of the work.
-    Model(ModelUse),
-    /// A theme; the one before comes back when nothing is chosen.
-    Theme(String),
-    /// An action or command to run, by its name with a slash.
-    Run,
-}
-
-/// A list to choose one thing from.
+/// A list that is filtered while the user types. `rows` knows what its keys do.
 #[derive(Debug)]
-pub struct Menu {
-    /// The list on the screen.
-    pub picker: Picker,
-    values: Vec<String>,
-    purpose: Purpose,
-    /// Whether the row of a value can be chosen.
-    enabled: Vec<bool>,
+pub struct List<T> {
+    picker: Picker,
+    rows: T,
 }
 
-impl Menu {
-    /// The models, with `query` typed already.
-    pub fn models(rows: &[ModelRow], part: ModelUse, query: &str) -> Self {
-        let title = match part {
-            ModelUse::Main => "models: which one answers",
-            ModelUse::Weak => "models: which one writes summaries and commit messages",
-            ModelUse::Editor => "models: which one writes the edits in architect mode",
-        };
-        let values: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
-        let details = columns(rows);
-        let mut picker =
-            Picker::new(title, values.clone()).details(details).dimmed(rows.iter().map(|row| !row.at_hand).collect());
-        picker.set_query(query);
-        Self { picker, enabled: vec![true; values.len()], values, purpose: Purpose::Model(part) }
+/// The rows of a [`List`], numbered in the order in which the picker got them.
+pub trait Rows: Any + Debug + Sized {
+    fn chosen(&self, rows: &[usize]) -> Reply;
+
+    fn cancelled(&self) -> Reply {
+        Reply::Close
     }
 
-    /// The themes, the one in use first under the cursor.
-    pub fn themes(names: &[&str], current: &str) -> Self {
-        let mut values: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        values.sort_by_key(|name| name != current);
-        let picker = Picker::new("colours", values.clone());
-        let enabled = vec![true; values.len()];
-        Self { picker, values, enabled, purpose: Purpose::Theme(current.to_owned()) }
+    /// The reply to another key on a row. `None` if the key goes to the picker.
+    fn row_key(&self, _row: usize, _key: &str) -> Option<Reply> {
+        None
     }
 
-    /// Everything that can be done: what to run, what is shown of it, what stands at the right, and whether it can be done now.
-    pub fn palette(rows: Vec<(String, String, String, bool)>) -> Self {
-        Self::choices("what to do", rows)
+    fn preview(&self, _row: usize) -> Option<PreviewTarget> {
+        None
     }
 
-    /// The same with another title.
-    pub fn choices(title: &str, rows: Vec<(String, String, String, bool)>) -> Self {
-        let enabled: Vec<bool> = rows.iter().map(|row| row.3).collect();
-        let (mut values, mut items, mut details) = (Vec::new(), Vec::new(), Vec::new());
-        for (value, item, detail, _) in rows {
-            values.push(value);
-            items.push(item);
-            details.push(detail);
+    fn draw_preview(&self, row: usize, frame: &mut Frame<'_>, area: Rect, theme: &Theme, context: OverlayContext<'_>) {
+        if let Some(PreviewTarget::File(path, marked)) = self.preview(row) {
+            draw_file_peek(frame, area, (&path, marked), context, theme);
         }
-        let dimmed = enabled.iter().map(|enabled| !enabled).collect();
-        let picker = Picker::new(title, items).details(details).dimmed(dimmed);
-        Self { picker, values, enabled, purpose: Purpose::Run }
     }
 
-    /// The theme that the screen shall show while this is open, if it is about themes.
-    pub fn theme_under_cursor(&self) -> Option<&str> {
-        let at = self.picker.selected().filter(|_| matches!(self.purpose, Purpose::Theme(_)))?;
-        self.values.get(at).map(String::as_str)
-    }
-
-    /// The theme from before this was opened, if it is about themes.
-    pub fn theme_before(&self) -> Option<&str> {
-        match &self.purpose {
-            Purpose::Theme(before) => Some(before),
-            _ => None,
-        }
+    /// The list after a change of the session. `None` if it is the same.
+    fn refreshed(&self, _session: &Session) -> Option<List<Self>> {
+        None
     }
 }
 
-impl OverlayComponent for Menu {
-    /// Takes a key.
+impl<T> List<T> {
+    /// Replaces the rows. The query and the row of the cursor stay.
+    fn replace(&mut self, new: Self) {
+        let (at, query) = (self.picker.row(), self.picker.query().to_owned());
+        *self = new;
+        self.picker.set_query(&query);
+        self.picker.point(at.min(self.picker.match_count().saturating_sub(1)));
+    }
+
+    #[cfg(test)]
+    pub(in crate::tui) fn picker(&self) -> &Picker {
+        &self.picker
+    }
+}
+
+impl<T: Rows> Overlay for List<T> {
     fn key(&mut self, key: KeyEvent) -> Reply {
+        let row = self.picker.selected();
+        if let Some(reply) = row.and_then(|row| self.rows.row_key(row, &key::name(key))) {
+            return reply;
+        }
         match self.picker.key(key) {
             Outcome::Open => Reply::Stay,
-            Outcome::Cancelled => match &self.purpose {
-                Purpose::Theme(before) => Reply::Theme(before.clone()),
-                _ => Reply::Close,
-            },
-            Outcome::Picked(rows) => {
-                let row = rows.first().copied().unwrap_or_default();
-                if self.enabled.get(row) != Some(&true) {
-                    return Reply::Stay;
-                }
-                let value = self.values.get(row).cloned().unwrap_or_default();
-                match &self.purpose {
-                    Purpose::Model(part) => Reply::Model(*part, value),
-                    Purpose::Theme(_) => Reply::Theme(value),
-                    Purpose::Run => Reply::Run(value),
-                }
-            }
+            Outcome::Cancelled => self.rows.cancelled(),
+            Outcome::Picked(rows) => self.rows.chosen(&rows),
         }
-    }
-
-    fn picker(&mut self) -> Option<&mut Picker> {
-        Some(&mut self.picker)
     }
 
     fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
@@ -142,8 +92,149 @@ impl OverlayComponent for Menu {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
-        self.picker.draw(frame, screen, context.hits, theme);
+        if let Some(area) = self.picker.draw(frame, screen, context.hits, theme)
+            && let Some(row) = self.picker.selected()
+        {
+            self.rows.draw_preview(row, frame, area, theme, context);
+        }
     }
+
+    fn picker(&mut self) -> Option<&mut Picker> {
+        Some(&mut self.picker)
+    }
+
+    fn paste(&mut self, text: &str) {
+        self.picker.paste(text);
+    }
+
+    fn wheel(&mut self, by: isize) {
+        self.picker.wheel(by);
+    }
+
+    /// A click moves the cursor to the row. A double click, or a click on the row under the cursor, chooses it.
+    fn click(&mut self, row: usize, double: bool) -> Reply {
+        let was_there = self.picker.row() == row;
+        if self.picker.point(row) && (double || was_there) {
+            return self.key(KeyCode::Enter.into());
+        }
+        Reply::Stay
+    }
+
+    fn preview(&self) -> Option<PreviewTarget> {
+        self.rows.preview(self.picker.selected()?)
+    }
+
+    fn refresh(&mut self, session: &Session, _: &Previews) {
+        if let Some(new) = self.rows.refreshed(session) {
+            self.replace(new);
+        }
+    }
+}
+
+/// A list to choose one row from.
+pub type Menu = List<Choices>;
+
+/// What each row of a menu stands for, and the reply to Esc.
+#[derive(Debug)]
+pub struct Choices {
+    /// [`Reply::Stay`] for a row that cannot be chosen.
+    replies: Vec<Reply>,
+    cancelled: Reply,
+}
+
+/// A row of the palette.
+pub struct MenuRow {
+    /// The action, or the command with its slash.
+    pub command: String,
+    pub label: String,
+    /// Shown at the right.
+    pub detail: String,
+    pub enabled: bool,
+}
+
+impl Rows for Choices {
+    fn chosen(&self, rows: &[usize]) -> Reply {
+        rows.first().and_then(|row| self.replies.get(*row)).cloned().unwrap_or(Reply::Close)
+    }
+
+    fn cancelled(&self) -> Reply {
+        self.cancelled.clone()
+    }
+}
+
+impl Menu {
+    fn new(picker: Picker, replies: impl IntoIterator<Item = Reply>) -> Self {
+        Self { picker, rows: Choices { replies: replies.into_iter().collect(), cancelled: Reply::Close } }
+    }
+
+    /// The models, filtered by `query`.
+    pub fn models(rows: &[ModelRow], part: ModelUse, query: &str) -> Self {
+        let title = match part {
+            ModelUse::Main => "models: which one answers",
+            ModelUse::Weak => "models: which one writes summaries and commit messages",
+            ModelUse::Editor => "models: which one writes the edits in architect mode",
+        };
+        let names = rows.iter().map(|row| row.name.clone());
+        let dimmed = rows.iter().map(|row| !row.at_hand).collect();
+        let mut picker = Picker::new(title, names.clone().collect()).details(columns(rows)).dimmed(dimmed);
+        picker.set_query(query);
+        Self::new(picker, names.map(|name| Reply::Model(part, name)))
+    }
+
+    /// The themes, the current one first. It comes back when no theme is chosen.
+    pub fn themes(names: &[&str], current: &str) -> Self {
+        let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        names.sort_by_key(|name| name != current);
+        let mut menu = Self::new(Picker::new("colours", names.clone()), names.into_iter().map(Reply::Theme));
+        menu.rows.cancelled = Reply::Theme(current.to_owned());
+        menu
+    }
+
+    /// Actions and commands to run.
+    pub fn commands(title: &str, rows: Vec<MenuRow>) -> Self {
+        let (mut replies, mut labels, mut details, mut dimmed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for row in rows {
+            replies.push(if row.enabled { Reply::Run(row.command) } else { Reply::Stay });
+            labels.push(row.label);
+            details.push(row.detail);
+            dimmed.push(!row.enabled);
+        }
+        Self::new(Picker::new(title, labels).details(details).dimmed(dimmed), replies)
+    }
+
+    /// The model servers on this machine: one row for each model of each server.
+    pub fn servers(servers: &[LocalServer]) -> Self {
+        let (mut rows, mut replies) = (Vec::new(), Vec::new());
+        for LocalServer { name, api, base_url, models } in servers {
+            let no_model = models.is_empty().then(String::new);
+            for model in models.iter().chain(&no_model) {
+                let label = if model.is_empty() { "(no model loaded)" } else { model };
+                rows.push(format!("{label}  —  {name} at {base_url}"));
+                replies.push(Reply::Connect { api: *api, base_url: base_url.clone(), model: model.clone() });
+            }
+        }
+        Self::new(Picker::new("model servers on this machine", rows), replies)
+    }
+
+    /// Earlier inputs, the newest first.
+    pub fn inputs(inputs: &[String]) -> Self {
+        let items = inputs.iter().rev().map(|text| text.replace('\n', " ⏎ ")).collect();
+        Self::new(Picker::new("what was typed before", items), inputs.iter().rev().cloned().map(Reply::Recall))
+    }
+
+    /// The theme under the cursor, in the list of themes.
+    pub fn theme_under_cursor(&self) -> Option<&str> {
+        theme_of(self.rows.replies.get(self.picker.selected()?)?)
+    }
+
+    /// The theme from before the list of themes was opened.
+    pub fn theme_before(&self) -> Option<&str> {
+        theme_of(&self.rows.cancelled)
+    }
+}
+
+fn theme_of(reply: &Reply) -> Option<&str> {
+    if let Reply::Theme(name) = reply { Some(name) } else { None }
 }
 
 /// Window, prices and the availability of a key, each in a column.
@@ -165,94 +256,71 @@ fn columns(rows: &[ModelRow]) -> Vec<String> {
     rows.iter().zip(&parts).map(row).collect()
 }
 
-/// The columns of a detail such as `200k · $3 in, $15 out`; `None` for another.
+/// The columns of a detail such as `200k · $3 in, $15 out`. `None` for any other detail.
 fn parts(detail: &str) -> Option<[&str; 3]> {
     let (window, prices) = detail.split_once(" · ")?;
     let (input, output) = prices.split_once(", ")?;
     Some([window, input, output])
 }
 
-/// Earlier sessions to go on with, to look at, to name and to throw away.
+/// Earlier sessions to resume, rename, delete or fork.
+pub type SessionList = List<Sessions>;
+
 #[derive(Debug)]
-pub struct SessionList {
-    /// The list on the screen.
-    pub picker: Picker,
+pub struct Sessions {
     lines: Vec<SessionLine>,
-    /// What was said last in those that were looked at.
+    /// The last messages of the sessions that were previewed, by number.
     said: BTreeMap<i64, Vec<(Speaker, String)>>,
 }
 
 impl SessionList {
-    fn new(query: &str, lines: &[SessionLine]) -> Self {
-        // Dates are searched too, so they stand in the item and not beside it.
+    pub fn new(query: &str, lines: &[SessionLine]) -> Self {
+        // Dates are searched too, so they are part of the item.
         let items = lines.iter().map(|line| format!("{}  {}", line.changed, title(line))).collect();
         let details = lines.iter().map(detail).collect();
         let keys = [("Alt-r", "rename"), ("Alt-d", "delete"), ("Alt-f", "fork")];
         let mut picker = Picker::new("earlier sessions", items).details(details).with_preview().extra_keys(&keys);
         picker.set_query(query);
-        Self { picker, lines: lines.to_vec(), said: BTreeMap::new() }
+        Self { picker, rows: Sessions { lines: lines.to_vec(), said: BTreeMap::new() } }
     }
 
-    fn here(&self) -> Option<&SessionLine> {
-        self.lines.get(self.picker.selected()?)
-    }
-
-    /// What was said last in the session under the cursor, as far as it is known.
-    pub(super) fn said(&self) -> Option<&[(Speaker, String)]> {
-        self.said.get(&self.here()?.number).map(Vec::as_slice)
-    }
-
-    /// Takes in what was said last in a session.
+    /// Takes in the last messages of a session.
     pub fn note(&mut self, number: i64, said: Vec<(Speaker, String)>) {
-        self.said.insert(number, said);
+        self.rows.said.insert(number, said);
     }
 
-    /// Takes in the sessions that there are now; what was typed stays, and the cursor where it was.
-    pub fn refresh(&mut self, lines: &[SessionLine]) {
-        let at = self.picker.row();
-        let said = std::mem::take(&mut self.said);
-        *self = Self { said, ..Self::new(self.picker.query(), lines) };
-        self.picker.point(at.min(self.picker.match_count().saturating_sub(1)));
+    /// Takes in the current sessions. The query stays, and the cursor stays on its row.
+    pub fn set_lines(&mut self, lines: &[SessionLine]) {
+        let said = std::mem::take(&mut self.rows.said);
+        self.replace(Self::new("", lines));
+        self.rows.said = said;
     }
 }
 
-impl OverlayComponent for SessionList {
-    /// Takes a key: Enter goes on with a session, others name it, delete it, or begin a new one with it.
-    fn key(&mut self, key: KeyEvent) -> Reply {
-        if let Some(line) = self.here() {
-            match key::name(key).as_str() {
-                "Alt-r" => return Reply::AskLine(LineFor::RenameSession(line.number), line.name.clone()),
-                "Alt-d" => return Reply::AskFirst(Box::new(deleting(line))),
-                "Alt-f" => return Reply::Fork(line.number),
-                _ => {}
-            }
-        }
-        match self.picker.key(key) {
-            Outcome::Open => Reply::Stay,
-            Outcome::Cancelled => Reply::Close,
-            Outcome::Picked(rows) => {
-                let line = rows.first().and_then(|row| self.lines.get(*row));
-                line.map_or(Reply::Close, |line| Reply::Resume(line.number))
-            }
-        }
+impl Rows for Sessions {
+    fn chosen(&self, rows: &[usize]) -> Reply {
+        let line = rows.first().and_then(|row| self.lines.get(*row));
+        line.map_or(Reply::Close, |line| Reply::Resume(line.number))
     }
 
-    fn picker(&mut self) -> Option<&mut Picker> {
-        Some(&mut self.picker)
+    fn row_key(&self, row: usize, key: &str) -> Option<Reply> {
+        let line = self.lines.get(row)?;
+        Some(match key {
+            "Alt-r" => Reply::AskLine(LineFor::RenameSession(line.number), line.name.clone()),
+            "Alt-d" => Reply::AskFirst(Box::new(deleting(line))),
+            "Alt-f" => Reply::Fork(line.number),
+            _ => return None,
+        })
     }
 
-    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
-        self.picker.fit(screen);
+    fn preview(&self, row: usize) -> Option<PreviewTarget> {
+        let line = self.lines.get(row).filter(|line| !self.said.contains_key(&line.number))?;
+        Some(PreviewTarget::Session(line.number))
     }
 
-    fn preview(&self) -> Option<PreviewTarget> {
-        self.here().filter(|line| !self.said.contains_key(&line.number)).map(|line| PreviewTarget::Session(line.number))
-    }
-
-    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
-        if let Some(area) = self.picker.draw(frame, screen, context.hits, theme) {
-            draw_session_peek(frame, area, self.said(), theme);
-        }
+    fn draw_preview(&self, row: usize, frame: &mut Frame<'_>, area: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        let said = self.lines.get(row).and_then(|line| self.said.get(&line.number));
+        draw_session_peek(frame, area, said.map(Vec::as_slice), theme);
     }
 }
 
@@ -270,20 +338,6 @@ fn deleting(line: &SessionLine) -> Confirm {
         .stay("keeps it")
 }
 
-impl Overlay {
-    /// Earlier sessions to go on with; a query narrows them down.
-    pub fn sessions(query: &str, lines: &[SessionLine]) -> Self {
-        Self::Sessions(SessionList::new(query, lines))
-    }
-
-    /// What was typed before, the newest first.
-    pub fn inputs(keeping: &Persistence) -> Self {
-        let inputs: Vec<String> = keeping.inputs.iter().rev().cloned().collect();
-        let items = inputs.iter().map(|text| text.replace('\n', " ⏎ ")).collect();
-        Self::Inputs(InputList { picker: Picker::new("what was typed before", items), inputs })
-    }
-}
-
 fn title(line: &SessionLine) -> String {
     if line.name.is_empty() || line.opening.is_empty() {
         return line.title().to_owned();
@@ -297,207 +351,119 @@ fn detail(line: &SessionLine) -> String {
     format!("#{}{live}", line.number)
 }
 
-/// What a choice among `targets` leads to.
-pub(super) fn chosen<T>(outcome: Outcome, targets: &[T], reply: impl Fn(&T) -> Reply) -> Reply {
-    match outcome {
-        Outcome::Open => Reply::Stay,
-        Outcome::Cancelled => Reply::Close,
-        Outcome::Picked(rows) => rows.first().and_then(|row| targets.get(*row)).map_or(Reply::Close, reply),
-    }
-}
-
 /// Columns of the names.
 const NAME_COLUMNS: usize = 20;
 
-/// The list while it is open.
-#[derive(Debug)]
-pub struct SettingsList {
-    /// The list on the screen.
-    pub picker: Picker,
-    rows: Vec<SettingRow>,
-}
+/// The settings, to be changed for this session or in the user's file.
+pub type SettingsList = List<Settings>;
 
-impl Overlay {
-    /// The settings; a query narrows them down.
-    pub fn settings(rows: Vec<SettingRow>, query: &str) -> Self {
-        Self::Settings(SettingsList::new(rows, query))
-    }
-}
+#[derive(Debug)]
+pub struct Settings(Vec<SettingRow>);
 
 impl SettingsList {
-    fn new(rows: Vec<SettingRow>, query: &str) -> Self {
+    pub fn new(rows: Vec<SettingRow>, query: &str) -> Self {
         let shown = |row: &SettingRow| {
             let value = if row.value.is_empty() { "(unset)" } else { &row.value };
             format!("{:<NAME_COLUMNS$} {}", row.name, width::clip(value, 60))
         };
         // Default values are dimmed.
         let dimmed = rows.iter().map(|row| row.origin == "default").collect();
-        let origins = rows.iter().map(|row| short(&row.origin)).collect();
+        // Of a path only the file name and the line are shown.
+        let origins = rows.iter().map(|row| row.origin.rsplit('/').next().unwrap_or_default().to_owned()).collect();
         let keys = [("Ctrl-s", "keep in the file"), ("Alt-d", "default")];
-        let mut picker = Picker::new("settings", rows.iter().map(shown).collect()).details(origins).dimmed(dimmed);
-        picker = picker.with_preview().extra_keys(&keys);
+        let picker = Picker::new("settings", rows.iter().map(shown).collect()).details(origins).dimmed(dimmed);
+        let mut picker = picker.with_preview().extra_keys(&keys);
         picker.set_query(query);
-        Self { picker, rows }
+        Self { picker, rows: Settings(rows) }
     }
 
-    fn here(&self) -> Option<&SettingRow> {
-        self.rows.get(self.picker.selected()?)
-    }
-
-    /// The setting of a name has another value, from there.
+    /// Changes the value and the origin of a setting.
     pub fn change(&mut self, name: &str, value: &str, origin: &str) {
-        let Some(row) = self.rows.iter_mut().find(|row| row.name == name) else { return };
+        let Some(row) = self.rows.0.iter_mut().find(|row| row.name == name) else { return };
         (row.value, row.origin) = (value.to_owned(), origin.to_owned());
-        let (at, query) = (self.picker.row(), self.picker.query().to_owned());
-        *self = Self::new(std::mem::take(&mut self.rows), &query);
-        self.picker.point(at);
+        let rows = std::mem::take(&mut self.rows.0);
+        self.replace(Self::new(rows, ""));
     }
 
-    /// The setting of that name as the list has it.
     pub fn row(&self, name: &str) -> Option<&SettingRow> {
-        self.rows.iter().find(|row| row.name == name)
+        self.rows.0.iter().find(|row| row.name == name)
+    }
+}
+
+impl Rows for Settings {
+    fn chosen(&self, rows: &[usize]) -> Reply {
+        let row = rows.first().and_then(|row| self.0.get(*row));
+        row.map_or(Reply::Stay, |row| Reply::ChangeSetting(Box::new(row.clone())))
     }
 
-    /// Draws what there is to know about the setting under the cursor.
-    pub(super) fn draw_look(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
-        let Some(row) = self.here() else { return };
-        let columns = usize::from(area.width.saturating_sub(2)).max(1);
-        let mut lines: Vec<Line<'_>> = Vec::new();
-        let mut tell = |text: &str, role: Role| {
-            let text = sanitize::visible_line(text);
-            let pieces = wrap::wrap(&text, columns).into_iter();
-            lines.extend(pieces.map(|range| Line::styled(format!(" {}", &text[range]), theme.style(role))));
-        };
-        tell(&row.name, Role::Title);
-        tell(&row.help, Role::Text);
-        let value = if row.value.is_empty() { "unset" } else { &row.value };
-        tell(&format!("now      {value}"), Role::Text);
-        tell(&format!("from     {}", row.origin), Role::Text);
-        tell(&format!("default  {}", if row.default.is_empty() { "none" } else { &row.default }), Role::Muted);
-        tell(&format!("takes    {}", takes(row.kind)), Role::Muted);
+    fn row_key(&self, row: usize, key: &str) -> Option<Reply> {
+        let row = self.0.get(row)?;
+        match key {
+            "Ctrl-s" => Some(Reply::KeepSetting(Box::new(row.clone()))),
+            "Alt-d" => Some(Reply::ForgetSetting(Box::new(row.clone()))),
+            _ => None,
+        }
+    }
+
+    fn draw_preview(&self, row: usize, frame: &mut Frame<'_>, area: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        let Some(row) = self.0.get(row) else { return };
+        let or = |text: &str, otherwise: &str| if text.is_empty() { otherwise.to_owned() } else { text.to_owned() };
+        let mut told = vec![
+            (Role::Title, row.name.clone()),
+            (Role::Text, row.help.clone()),
+            (Role::Text, format!("now      {}", or(&row.value, "unset"))),
+            (Role::Text, format!("from     {}", row.origin)),
+            (Role::Muted, format!("default  {}", or(&row.default, "none"))),
+            (Role::Muted, format!("takes    {}", row.kind.expected())),
+        ];
         if !row.place.is_empty() {
-            tell(&format!("kept in  {}", row.place), Role::Muted);
+            told.push((Role::Muted, format!("kept in  {}", row.place)));
         }
-        lines.truncate(usize::from(area.height));
-        frame.render_widget(Paragraph::new(lines), area);
+        let lines = told.iter().flat_map(|(role, text)| {
+            wrapped(&sanitize::visible_line(text), " ", area.width.saturating_sub(2), theme.style(*role))
+        });
+        frame.render_widget(Paragraph::new(lines.take(usize::from(area.height)).collect::<Vec<_>>()), area);
     }
 }
 
-impl OverlayComponent for SettingsList {
-    /// Handles a key. Enter changes a setting for this session; other keys save it to the user's file or remove it from
-    /// there.
-    fn key(&mut self, key: KeyEvent) -> Reply {
-        if let Some(row) = self.here() {
-            match key::name(key).as_str() {
-                "Ctrl-s" => return Reply::KeepSetting(Box::new(row.clone())),
-                "Alt-d" => return Reply::ForgetSetting(Box::new(row.clone())),
-                _ => {}
-            }
-        }
-        match self.picker.key(key) {
-            Outcome::Open => Reply::Stay,
-            Outcome::Cancelled => Reply::Close,
-            Outcome::Picked(rows) => {
-                let row = rows.first().and_then(|row| self.rows.get(*row));
-                row.map_or(Reply::Stay, |row| Reply::ChangeSetting(Box::new(row.clone())))
-            }
-        }
-    }
-
-    fn picker(&mut self) -> Option<&mut Picker> {
-        Some(&mut self.picker)
-    }
-
-    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
-        self.picker.fit(screen);
-    }
-
-    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
-        if let Some(area) = self.picker.draw(frame, screen, context.hits, theme) {
-            self.draw_look(frame, area, theme);
-        }
-    }
-}
-
-/// What a setting takes, in words.
-pub fn takes(kind: SettingKind) -> String {
-    kind.expected()
-}
-
-/// The end of a path with its line: the list has little room.
-fn short(origin: &str) -> String {
-    origin.rsplit('/').next().unwrap_or(origin).to_owned()
-}
-
-/// The list while it is open.
-#[derive(Debug)]
-pub struct SymbolList {
-    /// The list on the screen.
-    pub picker: Picker,
-    symbols: Arc<Symbols>,
-}
-
-impl Overlay {
-    /// The definitions of the repository, in the order of the map where there is one.
-    pub fn symbols(graph: &Arc<TagGraph>, map: Option<&RepoMap>) -> Self {
-        Self::Symbols(SymbolList::new(graph, map))
-    }
-}
+pub type SymbolList = List<Arc<Symbols>>;
 
 impl SymbolList {
-    fn new(graph: &Arc<TagGraph>, map: Option<&RepoMap>) -> Self {
-        let symbols = Arc::new(Symbols::new(Arc::clone(graph), map));
+    /// The definitions in the order of the map, if there is one.
+    pub fn new(graph: &Arc<TagGraph>, map: Option<&RepoMap>) -> Self {
+        let rows = Arc::new(Symbols::new(Arc::clone(graph), map));
         let keys = [("Alt-a", "add the file"), ("Alt-e", "editor")];
-        let picker = Picker::of("symbols: @ it in the message", Items::Symbols(Arc::clone(&symbols)));
-        Self { picker: picker.with_preview().extra_keys(&keys), symbols }
+        let picker = Picker::of("symbols: @ it in the message", Items::Symbols(Arc::clone(&rows)));
+        Self { picker: picker.with_preview().extra_keys(&keys), rows }
     }
 }
 
-impl OverlayComponent for SymbolList {
-    /// Takes a key: Enter names the symbol in the message; others add its file or open it in the editor.
-    fn key(&mut self, key: KeyEvent) -> Reply {
-        let here = self.picker.selected().and_then(|at| self.symbols.get(at));
-        match (key::name(key).as_str(), here) {
-            ("Alt-a", Some(symbol)) => return Reply::Add(vec![symbol.path.to_owned()]),
-            ("Alt-e", Some(symbol)) => return Reply::Edit(symbol.path.to_owned(), symbol.line),
-            _ => {}
-        }
-        match self.picker.key(key) {
-            Outcome::Open => Reply::Stay,
-            Outcome::Cancelled => Reply::Close,
-            Outcome::Picked(rows) => {
-                let chosen = rows.first().and_then(|row| self.symbols.get(*row));
-                chosen.map_or(Reply::Close, |symbol| Reply::Mention(symbol.name.to_owned()))
-            }
+impl Rows for Arc<Symbols> {
+    fn chosen(&self, rows: &[usize]) -> Reply {
+        let symbol = rows.first().and_then(|row| self.get(*row));
+        symbol.map_or(Reply::Close, |symbol| Reply::Mention(symbol.name.to_owned()))
+    }
+
+    fn row_key(&self, row: usize, key: &str) -> Option<Reply> {
+        let symbol = self.get(row)?;
+        match key {
+            "Alt-a" => Some(Reply::Add(vec![symbol.path.to_owned()])),
+            "Alt-e" => Some(Reply::Edit(symbol.path.to_owned(), symbol.line)),
+            _ => None,
         }
     }
 
-    fn picker(&mut self) -> Option<&mut Picker> {
-        Some(&mut self.picker)
-    }
-
-    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
-        self.picker.fit(screen);
-    }
-
-    fn preview(&self) -> Option<PreviewTarget> {
-        let symbol = self.symbols.get(self.picker.selected()?)?;
+    fn preview(&self, row: usize) -> Option<PreviewTarget> {
+        let symbol = self.get(row)?;
         Some(PreviewTarget::File(symbol.path.to_owned(), Some(Marked::line(symbol.line))))
-    }
-
-    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, mut context: OverlayContext<'_>) {
-        if let Some(area) = self.picker.draw(frame, screen, context.hits, theme)
-            && let Some(PreviewTarget::File(path, marked)) = self.preview()
-        {
-            draw_file_peek(frame, area, (&path, marked), &mut context, theme);
-        }
     }
 }
 
 /// The files of the repository, to add some to the chat.
+pub type FileList = List<Files>;
+
 #[derive(Debug)]
-pub struct FileList {
-    picker: Picker,
+pub struct Files {
     /// The files in the order of the picker.
     listed: Arc<Vec<String>>,
     /// The files that the list was made from, by path.
@@ -505,8 +471,8 @@ pub struct FileList {
 }
 
 impl FileList {
-    /// The files, in the order of the map if there is one.
-    pub(super) fn new(paths: &Arc<Vec<String>>, map: Option<&RepoMap>) -> Self {
+    /// The files in the order of the map, if there is one.
+    pub fn new(paths: &Arc<Vec<String>>, map: Option<&RepoMap>) -> Self {
         let listed = match map {
             Some(map) => {
                 let ranks = map.ranks(paths, |path| path);
@@ -517,121 +483,22 @@ impl FileList {
             None => Arc::clone(paths),
         };
         let picker = Picker::of("add files to the chat", Items::Texts(Arc::clone(&listed)));
-        Self { picker: picker.paths().multiple().with_preview(), listed, known: Arc::clone(paths) }
-    }
-
-    /// Takes in a new list of files. The query stays.
-    pub(super) fn refresh(&mut self, paths: &Arc<Vec<String>>, map: Option<&RepoMap>) {
-        if !Arc::ptr_eq(&self.known, paths) {
-            let query = self.picker.query().to_owned();
-            *self = Self::new(paths, map);
-            self.picker.paste(&query);
-        }
+        Self { picker: picker.paths().multiple().with_preview(), rows: Files { listed, known: Arc::clone(paths) } }
     }
 }
 
-impl OverlayComponent for FileList {
-    fn key(&mut self, key: KeyEvent) -> Reply {
-        match self.picker.key(key) {
-            Outcome::Open => Reply::Stay,
-            Outcome::Cancelled => Reply::Close,
-            Outcome::Picked(rows) => Reply::Add(rows.iter().filter_map(|row| self.listed.get(*row).cloned()).collect()),
-        }
+impl Rows for Files {
+    fn chosen(&self, rows: &[usize]) -> Reply {
+        Reply::Add(rows.iter().filter_map(|row| self.listed.get(*row).cloned()).collect())
     }
 
-    fn picker(&mut self) -> Option<&mut Picker> {
-        Some(&mut self.picker)
+    fn preview(&self, row: usize) -> Option<PreviewTarget> {
+        Some(PreviewTarget::File(self.listed.get(row)?.clone(), None))
     }
 
-    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
-        self.picker.fit(screen);
-    }
-
-    fn preview(&self) -> Option<PreviewTarget> {
-        Some(PreviewTarget::File(self.listed.get(self.picker.selected()?)?.clone(), None))
-    }
-
-    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, mut context: OverlayContext<'_>) {
-        if let Some(area) = self.picker.draw(frame, screen, context.hits, theme)
-            && let Some(PreviewTarget::File(path, marked)) = self.preview()
-        {
-            draw_file_peek(frame, area, (&path, marked), &mut context, theme);
-        }
-    }
-}
-
-/// The model servers on this machine, to connect to one.
-#[derive(Debug)]
-pub struct ServerList {
-    picker: Picker,
-    /// API, base URL and model of each row.
-    targets: Vec<(Api, String, String)>,
-}
-
-impl ServerList {
-    /// One row for each model of each server.
-    pub(super) fn new(servers: Vec<LocalServer>) -> Self {
-        let mut rows = Vec::new();
-        let mut targets = Vec::new();
-        for server in servers {
-            for model in &server.models {
-                rows.push(format!("{model}  —  {} at {}", server.name, server.base_url));
-                targets.push((server.api, server.base_url.clone(), model.clone()));
-            }
-            if server.models.is_empty() {
-                rows.push(format!("(no model loaded)  —  {} at {}", server.name, server.base_url));
-                targets.push((server.api, server.base_url, String::new()));
-            }
-        }
-        Self { picker: Picker::new("model servers on this machine", rows), targets }
-    }
-}
-
-impl OverlayComponent for ServerList {
-    fn key(&mut self, key: KeyEvent) -> Reply {
-        chosen(self.picker.key(key), &self.targets, |(api, base_url, model)| Reply::Connect {
-            api: *api,
-            base_url: base_url.clone(),
-            model: model.clone(),
-        })
-    }
-
-    fn picker(&mut self) -> Option<&mut Picker> {
-        Some(&mut self.picker)
-    }
-
-    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
-        self.picker.fit(screen);
-    }
-
-    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
-        self.picker.draw(frame, screen, context.hits, theme);
-    }
-}
-
-/// Earlier inputs, to recall one.
-#[derive(Debug)]
-pub struct InputList {
-    picker: Picker,
-    /// The newest first.
-    inputs: Vec<String>,
-}
-
-impl OverlayComponent for InputList {
-    fn key(&mut self, key: KeyEvent) -> Reply {
-        chosen(self.picker.key(key), &self.inputs, |text| Reply::Recall(text.clone()))
-    }
-
-    fn picker(&mut self) -> Option<&mut Picker> {
-        Some(&mut self.picker)
-    }
-
-    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
-        self.picker.fit(screen);
-    }
-
-    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
-        self.picker.draw(frame, screen, context.hits, theme);
+    fn refreshed(&self, session: &Session) -> Option<List<Self>> {
+        let map = session.view().and_then(|view| view.map.as_deref());
+        (!Arc::ptr_eq(&self.known, session.paths())).then(|| FileList::new(session.paths(), map))
     }
 }
 

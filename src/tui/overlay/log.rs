@@ -1,8 +1,5 @@
 //! The output of commands: a running command, which the view follows, and earlier ones; with search, filter and copy.
 
-use crate::tui::action::Action;
-use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
-use crate::tui::previews::Previews;
 use std::collections::VecDeque;
 
 use crossterm::event::KeyEvent;
@@ -10,25 +7,25 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use rhumb_session::{ClipboardText, RunLog, RunState, Session};
 use rhumb_text::{sanitize, width, wrap};
 
-use super::{Reply, centred, line_prompt, window};
+use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
+use crate::tui::action::Action;
 use crate::tui::chat_pane::run_state_mark;
 use crate::tui::key;
+use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
-use rhumb_session::{ClipboardText, RunLog, RunState};
+use crate::tui::widget::styled::{clipped, marked, matches, wrapped};
 
-/// Which lines are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Filter {
     #[default]
     All,
-    /// Those that sound like a warning or worse.
     Warnings,
-    /// Those that sound like a failure.
     Errors,
-    /// Those with what is searched for.
+    /// Lines that match the query.
     Found,
 }
 
@@ -63,7 +60,6 @@ impl Filter {
     }
 }
 
-/// One log as it is shown.
 #[derive(Debug)]
 struct Shown {
     run: u64,
@@ -74,26 +70,24 @@ struct Shown {
     lines: Vec<String>,
 }
 
-/// The logs, one at a time.
+/// Logs of commands, one at a time.
 #[derive(Debug)]
 pub struct LogView {
     logs: VecDeque<RunLog>,
-    /// The run that is shown.
     run: u64,
     shown: Option<Shown>,
-    /// Lines below the last one in view; 0 follows the end.
+    /// Lines below the view; 0 follows the end.
     from_bottom: usize,
     page: usize,
     query: LineInput,
-    /// Whether the query is being typed.
     is_typing: bool,
     filter: Filter,
-    /// Where to go at the next frame, which knows the lines: to the next hit, down or up.
+    /// The direction of a search that is pending until the lines are laid out: true for down.
     seek: Option<bool>,
 }
 
 impl LogView {
-    /// The logs, the newest first to be seen.
+    /// The logs, starting with the newest.
     pub fn new(logs: &[RunLog]) -> Self {
         let run = logs.last().map_or(0, |log| log.run);
         Self {
@@ -109,14 +103,14 @@ impl LogView {
         }
     }
 
-    /// Turns to a run.
+    /// Selects a run.
     pub fn at_run(mut self, run: u64) -> Self {
         self.run = run;
         self
     }
 
-    /// Takes in what has changed. A command that begins while the end of the newest log is looked at is turned to.
-    pub fn refresh(&mut self, logs: &[RunLog]) {
+    /// Takes in changed logs. While the end of the newest log is visible, a new command is selected.
+    fn take_logs(&mut self, logs: &[RunLog]) {
         let newest = self.logs.back().map(|log| log.run);
         let follows = newest == Some(self.run) && self.from_bottom == 0;
         self.logs.retain(|own| logs.iter().any(|log| log.run == own.run));
@@ -167,7 +161,7 @@ impl LogView {
         }
     }
 
-    /// What is shown of the log, for the clipboard.
+    /// Copies the filtered log.
     fn copy(&self) -> Reply {
         let Some(log) = self.log() else { return Reply::Stay };
         let query = self.query.text().to_lowercase();
@@ -179,22 +173,14 @@ impl LogView {
         Reply::Copy(ClipboardText { what, text, hint: hint.to_owned() })
     }
 
-    /// Whether a query is being typed.
-    pub fn is_typing(&self) -> bool {
-        self.is_typing
-    }
-
-    fn hint(&self, end: usize, all: usize, columns: usize) -> String {
+    fn hint(&self, end: usize, all: usize) -> String {
         let follows = if self.from_bottom == 0 { "follows" } else { "G follows" };
         let search = if self.query.text().is_empty() { "/ search" } else { "n N next · f filter · Esc all" };
-        let hint =
-            format!("{end} of {all} · Esc closes · {search} · {follows} · e errors · [ ] other logs · y copy · x stop");
-        width::clip(&hint, columns).into_owned()
+        format!("{end} of {all} · Esc closes · {search} · {follows} · e errors · [ ] other logs · y copy · x stop")
     }
 }
 
-impl OverlayComponent for LogView {
-    /// Takes a key.
+impl Overlay for LogView {
     fn key(&mut self, key: KeyEvent) -> Reply {
         let name = key::name(key);
         if self.is_typing {
@@ -202,12 +188,6 @@ impl OverlayComponent for LogView {
             return Reply::Stay;
         }
         match name.as_str() {
-            "j" | "Down" => self.from_bottom = self.from_bottom.saturating_sub(1),
-            "k" | "Up" => self.from_bottom += 1,
-            "PageDown" | "Space" | "Ctrl-d" => self.from_bottom = self.from_bottom.saturating_sub(self.page),
-            "PageUp" | "Ctrl-u" => self.from_bottom += self.page,
-            "Home" | "g" => self.from_bottom = usize::MAX / 2,
-            "End" | "G" => self.from_bottom = 0,
             "[" | "h" | "Left" => self.turn(false),
             "]" | "l" | "Right" => self.turn(true),
             "/" => self.is_typing = true,
@@ -223,7 +203,7 @@ impl OverlayComponent for LogView {
                 (self.query, self.filter) = (LineInput::default(), Filter::All);
             }
             "Esc" | "q" | "Enter" => return Reply::Close,
-            _ => {}
+            name => scroll_by(name, self.page).into_iter().for_each(|by| self.wheel(by)),
         }
         Reply::Stay
     }
@@ -236,6 +216,10 @@ impl OverlayComponent for LogView {
 
     fn wheel(&mut self, by: isize) {
         self.from_bottom = self.from_bottom.saturating_add_signed(by.saturating_neg());
+    }
+
+    fn refresh(&mut self, session: &Session, _: &Previews) {
+        self.take_logs(&session.processes().logs);
     }
 
     fn closes_by(&self, action: Action) -> bool {
@@ -252,7 +236,7 @@ impl OverlayComponent for LogView {
             same && shown.filter == self.filter && (shown.query == query || self.filter != Filter::Found)
         };
         if !self.shown.as_ref().is_some_and(is_current) {
-            let lines = wrapped(log, columns, self.filter, &query);
+            let lines = log_lines(log, columns, self.filter, &query);
             let (run, revision, filter, query) = (log.run, log.revision, self.filter, query.clone());
             self.shown = Some(Shown { run, revision, columns, filter, query, lines });
         }
@@ -272,12 +256,7 @@ impl OverlayComponent for LogView {
         else {
             let inner = window(frame, area, " log ", theme);
             let text = "No command has run yet: /run, /test and /lint run some. Esc closes";
-            let pieces = wrap::wrap(text, usize::from(inner.width.max(1))).into_iter();
-            let lines: Vec<Line<'_>> = pieces
-                .filter_map(|range| text.get(range))
-                .map(|line| Line::styled(line, theme.style(Role::Muted)))
-                .collect();
-            frame.render_widget(Paragraph::new(lines), inner);
+            frame.render_widget(Paragraph::new(wrapped(text, "", inner.width, theme.style(Role::Muted))), inner);
             return;
         };
         let title = format!(" log {} of {}{} ", at + 1, self.logs.len(), self.filter.words());
@@ -287,21 +266,23 @@ impl OverlayComponent for LogView {
         let rows = usize::from(inner.height.saturating_sub(2));
         let end = shown.lines.len() - self.from_bottom;
         let visible = shown.lines.get(end.saturating_sub(rows)..end).unwrap_or_default();
+        let (plain, found) = (theme.style(Role::Text), theme.style(Role::Search));
         let mut lines = vec![head(log, columns, theme)];
-        lines.extend(visible.iter().map(|line| marked(line, &query, theme)));
+        lines.extend(visible.iter().map(|line| {
+            let marks: Vec<_> = matches(line, &query).into_iter().map(|range| (range, found, None)).collect();
+            marked(&Line::styled(line.clone(), plain), &marks)
+        }));
         lines.resize_with(rows + 1, Line::default);
-        let hint = self.hint(end, shown.lines.len(), columns);
-        lines.push(Line::styled(hint, theme.style(Role::Muted)));
+        lines.push(clipped(&self.hint(end, shown.lines.len()), columns, theme.style(Role::Muted)));
         frame.render_widget(Paragraph::new(lines), inner);
         if self.is_typing {
             let line = Rect { y: inner.bottom().saturating_sub(1), height: 1.min(inner.height), ..inner };
             frame.render_widget(ratatui::widgets::Clear, line);
-            line_prompt::draw_input(frame, line, &self.query, "search", theme);
+            self.query.draw(frame, line, "search", theme);
         }
     }
 }
 
-/// The command and how it stands.
 fn head(log: &RunLog, columns: usize, theme: &Theme) -> Line<'static> {
     let (mark, role) = run_state_mark(&log.state);
     let state = sanitize::visible_line(&format!("  {mark}{}", log.state.words(log.seconds))).into_owned();
@@ -313,7 +294,7 @@ fn head(log: &RunLog, columns: usize, theme: &Theme) -> Line<'static> {
     ])
 }
 
-fn wrapped(log: &RunLog, columns: usize, filter: Filter, query: &str) -> Vec<String> {
+fn log_lines(log: &RunLog, columns: usize, filter: Filter, query: &str) -> Vec<String> {
     let cut = log.cut.then_some("[… earlier output is no longer kept …]");
     let open = (!log.open_line.is_empty()).then_some(log.open_line.as_str());
     let lines = log.lines.iter().map(String::as_str).chain(open).filter(|line| filter.passes(line, query));
@@ -324,7 +305,7 @@ fn wrapped(log: &RunLog, columns: usize, filter: Filter, query: &str) -> Vec<Str
     cut.into_iter().chain(lines).flat_map(pieces).collect()
 }
 
-/// How far from the end the window stands after a search from where it is: the hit comes into its last line.
+/// The distance from the end after a search: the match becomes the last visible line.
 fn sought(lines: &[String], query: &str, from_bottom: usize, rows: usize, down: bool) -> usize {
     let last_seen = lines.len().saturating_sub(from_bottom + 1);
     let is_hit =
@@ -338,25 +319,6 @@ fn sought(lines: &[String], query: &str, from_bottom: usize, rows: usize, down: 
         in_view.or_else(|| (0..last_seen).rev().find(is_hit)).or_else(|| (last_seen..lines.len()).rev().find(is_hit))
     };
     found.map_or(from_bottom, |at| lines.len() - at - 1)
-}
-
-/// A line with what is searched for marked.
-fn marked(line: &str, query: &str, theme: &Theme) -> Line<'static> {
-    let plain = theme.style(Role::Text);
-    let lower = line.to_lowercase();
-    if query.is_empty() || lower.len() != line.len() {
-        return Line::styled(line.to_owned(), plain);
-    }
-    let mut spans = Vec::new();
-    let mut from = 0;
-    for (at, found) in lower.match_indices(query) {
-        let (Some(before), Some(hit)) = (line.get(from..at), line.get(at..at + found.len())) else { continue };
-        spans.push(Span::styled(before.to_owned(), plain));
-        spans.push(Span::styled(hit.to_owned(), theme.style(Role::Search)));
-        from = at + found.len();
-    }
-    spans.push(Span::styled(line.get(from..).unwrap_or_default().to_owned(), plain));
-    Line::from(spans)
 }
 
 #[cfg(test)]

@@ -1,19 +1,18 @@
 //! A question of the session with its full text, answered by a letter.
 
-use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
-use crate::tui::previews::Previews;
-
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use rhumb_session::{Choice, Command, Question};
 use rhumb_text::{sanitize, width, wrap};
 
-use super::{Reply, centred, window};
+use super::{Overlay, OverlayContext, Reply, centred, inner_area, window};
 use crate::tui::key;
+use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
-use rhumb_session::{Choice, Command, Question};
+use crate::tui::widget::styled::cells;
 
 /// A question with its choices.
 #[derive(Debug)]
@@ -21,16 +20,13 @@ pub struct AskBox {
     title: String,
     text: String,
     choices: Vec<Choice>,
-    /// First line of the text in view.
     offset: usize,
-    /// Whether every choice but the harmless one waits until the end of the text has been in view.
+    /// Whether choices other than the harmless one are disabled until the end of the text was visible.
     unread: bool,
-    /// The question as it was asked.
     asked: Question,
 }
 
 impl AskBox {
-    /// The box for a question.
     pub fn new(question: &Question) -> Self {
         let visible = |text: &str| sanitize::visible(text).into_owned();
         Self {
@@ -43,36 +39,31 @@ impl AskBox {
         }
     }
 
-    /// The wrapped title, the wrapped text, and the area of the box.
-    fn parts(&self, screen: Rect) -> (Vec<String>, Vec<String>, Rect) {
+    fn sheet(&self, screen: Rect, theme: &Theme) -> Sheet<'_> {
         let width = screen.width.min(90);
         let columns = usize::from(width.saturating_sub(4)).max(8);
         let wrapped =
             |text: &str| -> Vec<String> { text.lines().flat_map(|line| wrap::hanging(line, columns)).collect() };
-        let (title, text) = (wrapped(&self.title), wrapped(&self.text));
-        let height = u16::try_from(title.len() + text.len() + self.choices.len() + 5).unwrap_or(u16::MAX);
-        (title, text, centred(screen, width, height.min(screen.height)))
+        let (head, text) = (wrapped(&self.title), wrapped(&self.text));
+        let room = usize::from(width.saturating_sub(2));
+        let mut foot: Vec<Line<'_>> =
+            self.choices.iter().map(|choice| row(&choice.key.to_string(), &choice.label, room, theme)).collect();
+        let hint = if self.unread {
+            " PageDown shows the rest; then it can be answered"
+        } else {
+            " Esc leaves the question open"
+        };
+        foot.push(Line::styled(hint, theme.style(Role::Muted)));
+        let area = centred(screen, width, cells(head.len() + text.len() + foot.len() + 4));
+        Sheet { area, title: " a question ", head_rows: head.len() + 1, head, text, foot, spaced: false }
     }
 
-    /// The areas of title, text and choices, in the space inside the frame.
-    fn areas(&self, inner: Rect, screen: Rect) -> [Rect; 3] {
-        let (title, _, _) = self.parts(screen);
-        Layout::vertical([
-            Constraint::Length(u16::try_from(title.len() + 1).unwrap_or(1)),
-            Constraint::Fill(1),
-            Constraint::Length(u16::try_from(self.choices.len() + 1).unwrap_or(1)),
-        ])
-        .areas(inner)
-    }
-
-    /// The question as it was asked.
     pub fn asked(&self) -> &Question {
         &self.asked
     }
 }
 
-impl OverlayComponent for AskBox {
-    /// Takes a key: a letter of a choice, arrows to read on, Esc to leave the question open.
+impl Overlay for AskBox {
     fn key(&mut self, key: KeyEvent) -> Reply {
         // Esc and a letter that come together are a letter with Alt, and meant to leave.
         let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
@@ -91,59 +82,73 @@ impl OverlayComponent for AskBox {
         Reply::Stay
     }
 
-    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
-        let (_, text, area) = self.parts(screen);
-        let [_, body, _] = self.areas(inner_area(area), screen);
-        let height = usize::from(body.height);
-        self.offset = self.offset.min(text.len().saturating_sub(height));
-        self.unread &= self.offset + height < text.len();
+    fn fit(&mut self, screen: Rect, theme: &Theme, _: &Previews) {
+        let (offset, height, lines) = self.sheet(screen, theme).fit(self.offset);
+        self.offset = offset;
+        self.unread &= offset + height < lines;
     }
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
-        let (title, text, area) = self.parts(screen);
-        let [head, body, choices] = self.areas(window(frame, area, " a question ", theme), screen);
-        let styled = |line: String, role: Role| Line::styled(format!(" {line}"), theme.style(role));
-        let head_lines: Vec<Line<'_>> = title.into_iter().map(|line| styled(line, Role::Warning)).collect();
-        frame.render_widget(Paragraph::new(head_lines), head);
-        let shown = text.into_iter().skip(self.offset).take(usize::from(body.height));
-        frame.render_widget(Paragraph::new(shown.map(|line| styled(line, Role::Text)).collect::<Vec<_>>()), body);
-        let mut lines: Vec<Line<'_>> = self.choices.iter().map(|choice| choice_line(choice, theme)).collect();
-        let hint = if self.unread {
-            "PageDown shows the rest; then it can be answered"
-        } else {
-            "Esc leaves the question open"
-        };
-        lines.push(styled(hint.into(), Role::Muted));
-        frame.render_widget(Paragraph::new(lines), choices);
+        self.sheet(screen, theme).draw(self.offset, frame, theme);
     }
 }
 
-fn choice_line(choice: &Choice, theme: &Theme) -> Line<'static> {
-    Line::from(vec![
-        Span::styled(format!(" {} ", choice.key), theme.style(Role::Key)),
-        Span::styled(choice.label.clone(), theme.style(Role::Text)),
-    ])
+/// The contents of a box for an answer: a text that scrolls between a heading and the choices.
+struct Sheet<'a> {
+    area: Rect,
+    title: &'a str,
+    head: Vec<String>,
+    head_rows: usize,
+    text: Vec<String>,
+    foot: Vec<Line<'static>>,
+    /// Whether a row stays free above the choices if there is room.
+    spaced: bool,
+}
+
+impl Sheet<'_> {
+    /// The areas of heading, text and choices, in the space inside the frame.
+    fn areas(&self, inner: Rect) -> [Rect; 3] {
+        let gap = u16::from(self.spaced && usize::from(inner.height) > self.text.len() + self.foot.len());
+        let foot = cells(self.foot.len());
+        let parts = [Constraint::Length(cells(self.head_rows)), Constraint::Fill(1), Constraint::Length(gap + foot)];
+        let [head, body, choices] = Layout::vertical(parts).areas(inner);
+        let gap = gap.min(choices.height);
+        [head, body, Rect { y: choices.y + gap, height: choices.height - gap, ..choices }]
+    }
+
+    /// The scroll position within its limits, and the rows and lines of the text.
+    fn fit(&self, offset: usize) -> (usize, usize, usize) {
+        let height = usize::from(self.areas(inner_area(self.area))[1].height);
+        (offset.min(self.text.len().saturating_sub(height)), height, self.text.len())
+    }
+
+    fn draw(self, offset: usize, frame: &mut Frame<'_>, theme: &Theme) {
+        let [head, body, choices] = self.areas(window(frame, self.area, self.title, theme));
+        let styled = |lines: Vec<String>, role: Role| {
+            let lines = lines.into_iter().map(|line| Line::styled(format!(" {line}"), theme.style(role)));
+            Paragraph::new(lines.collect::<Vec<_>>())
+        };
+        frame.render_widget(styled(self.head, Role::Warning), head);
+        let shown = self.text.into_iter().skip(offset).take(usize::from(body.height)).collect();
+        frame.render_widget(styled(shown, Role::Text), body);
+        frame.render_widget(Paragraph::new(self.foot), choices);
+    }
 }
 
 /// Largest width, borders included, in columns.
 const MAX_WIDTH: u16 = 76;
 
-/// What is done after a yes.
+/// What a confirmation runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfirmedAction {
-    /// Abandon the review.
     Abandon,
-    /// Carry a command out.
     Run(Box<Command>),
-    /// Leave.
     Quit,
-    /// Delete the session of this number.
     DeleteSession(i64),
-    /// Write a setting to the user's file: its name, and the value as TOML; without one, take it out.
+    /// Save a setting: its name, and its value as TOML; without a value, remove it.
     Keep(String, Option<String>),
 }
 
-/// One way on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Way {
     key: char,
@@ -151,23 +156,22 @@ struct Way {
     confirmed_action: ConfirmedAction,
 }
 
-/// The question while it is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirm {
     title: String,
     text: Vec<String>,
     ways: Vec<Way>,
-    /// What Esc comes to.
+    /// What Esc does.
     stay: String,
-    /// A key that means the first way too: the one that led here, pressed again.
+    /// Keys that mean the first way too: those that opened the question.
     again: Vec<String>,
     offset: usize,
-    /// Whether the text has more lines than there is room for, as it was last drawn.
+    /// Whether the text is longer than its area.
     is_long: bool,
 }
 
 impl Confirm {
-    /// A question with that title; `text` says what will happen, a paragraph each.
+    /// `text` is a list of paragraphs.
     pub fn new(title: &str, text: impl IntoIterator<Item = String>) -> Self {
         let safe = |text: &str| sanitize::visible_line(text).into_owned();
         Self {
@@ -181,48 +185,41 @@ impl Confirm {
         }
     }
 
-    /// A way on, by a letter.
+    /// Adds an answer with its letter.
     pub fn way(mut self, key: char, label: &str, confirmed_action: ConfirmedAction) -> Self {
         let label = sanitize::visible_line(label).into_owned();
         self.ways.push(Way { key, label, confirmed_action });
         self
     }
 
-    /// What Esc comes to, as the rest of a sentence that begins with it.
+    /// Sets what Esc does, as the rest of a sentence that begins with Esc.
     pub fn stay(mut self, words: &str) -> Self {
         self.stay = words.to_owned();
         self
     }
 
-    /// Keys that mean the first way as well.
+    /// Adds keys that mean the first answer.
     pub fn again(mut self, keys: &[String]) -> Self {
         self.again = keys.to_vec();
         self
     }
 
-    /// The wrapped text, and the area of the box.
-    fn parts(&self, screen: Rect) -> (Vec<&str>, Rect) {
+    fn sheet(&self, screen: Rect, theme: &Theme) -> Sheet<'_> {
         let width = screen.width.min(MAX_WIDTH);
         let columns = usize::from(width.saturating_sub(4)).max(8);
-        let mut text: Vec<&str> = Vec::new();
-        for paragraph in &self.text {
-            let pieces = wrap::wrap(paragraph, columns).into_iter();
-            text.extend(pieces.filter_map(|range| paragraph.get(range)));
-        }
-        let height = u16::try_from(text.len() + self.ways.len() + 4).unwrap_or(u16::MAX).min(screen.height);
-        (text, centred(screen, width, height))
-    }
-
-    /// The areas of text, gap and choices, in the space inside the frame.
-    fn areas(&self, inner: Rect, lines: usize) -> [Rect; 3] {
-        let choices = self.ways.len() + 1;
-        let gap = u16::from(usize::from(inner.height) > lines + choices);
-        let below = u16::try_from(choices).unwrap_or(u16::MAX);
-        Layout::vertical([Constraint::Fill(1), Constraint::Length(gap), Constraint::Length(below)]).areas(inner)
+        let pieces = |text: &'_ String| {
+            wrap::wrap(text, columns).into_iter().map(|range| text[range].to_owned()).collect::<Vec<_>>()
+        };
+        let text: Vec<String> = self.text.iter().flat_map(pieces).collect();
+        let mut foot: Vec<Line<'_>> =
+            self.ways.iter().map(|way| row(&way.key.to_string(), &way.label, columns, theme)).collect();
+        foot.push(row("Esc", &self.stay, columns, theme));
+        let area = centred(screen, width, cells(text.len() + foot.len() + 3));
+        Sheet { area, title: &self.title, head: Vec::new(), head_rows: 0, text, foot, spaced: true }
     }
 }
 
-impl OverlayComponent for Confirm {
+impl Overlay for Confirm {
     /// Handles a key: the letter of an answer, or an arrow to scroll; Esc, Enter, n and q cancel. Any other character
     /// was meant for another pane and is reported as such; other keys do nothing.
     fn key(&mut self, key: KeyEvent) -> Reply {
@@ -249,27 +246,13 @@ impl OverlayComponent for Confirm {
         Reply::Stay
     }
 
-    fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
-        let (text, area) = self.parts(screen);
-        let [body, _, _] = self.areas(inner_area(area), text.len());
-        let (lines, height) = (text.len(), usize::from(body.height));
-        self.is_long = lines > height;
-        self.offset = self.offset.min(lines.saturating_sub(height));
+    fn fit(&mut self, screen: Rect, theme: &Theme, _: &Previews) {
+        let (offset, height, lines) = self.sheet(screen, theme).fit(self.offset);
+        (self.offset, self.is_long) = (offset, lines > height);
     }
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
-        let wide = screen.width.min(MAX_WIDTH);
-        let columns = usize::from(wide.saturating_sub(4)).max(8);
-        let (text, area) = self.parts(screen);
-        let mut ways: Vec<Line<'_>> =
-            self.ways.iter().map(|way| row(&way.key.to_string(), &way.label, columns, theme)).collect();
-        ways.push(row("Esc", &self.stay, columns, theme));
-        let [body, _, choices] = self.areas(window(frame, area, &self.title, theme), text.len());
-        let shown = text.into_iter().skip(self.offset).take(usize::from(body.height));
-        let shown: Vec<Line<'_>> =
-            shown.map(|line| Line::styled(format!(" {line}"), theme.style(Role::Text))).collect();
-        frame.render_widget(Paragraph::new(shown), body);
-        frame.render_widget(Paragraph::new(ways), choices);
+        self.sheet(screen, theme).draw(self.offset, frame, theme);
     }
 }
 

@@ -1,54 +1,47 @@
 //! The search of the repository: passages for a question or a name, listed while the user types, with a preview.
 
-use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
-use crate::tui::previews::Previews;
-
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
+use ratatui::widgets::{Clear, Paragraph};
 use rhumb_index::retrieval::{Hit, Hit as Passage, Question};
-use rhumb_text::{sanitize, width, wrap};
+use rhumb_session::{ClipboardText, SurveyState};
+use rhumb_text::{sanitize, width};
 
-use super::{Place, PreviewTarget, Reply, file_peek, line_prompt};
+use super::file_peek::draw_file_peek;
+use super::{Overlay, OverlayContext, Place, PreviewTarget, Reply, border, inner_area};
 use crate::tui::key;
+use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::file_preview::Marked;
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::list_window::ListWindow;
 use crate::tui::widget::meter::grouped;
-use crate::tui::widget::picker::{list_and_look, rule, wide_area};
-use crate::tui::widget::styled::fill;
-use rhumb_session::{ClipboardText, SurveyState};
+use crate::tui::widget::picker::{key_hints, list_and_look, rule, wide_area};
+use crate::tui::widget::styled::{hanging, list_row, spread};
 
 /// Number of passages that are requested: more than a user reads.
 const MAX_HITS: usize = 40;
 
-/// What is known of the passages for what was typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
-    /// Nothing was asked, or nothing has come yet.
     None,
-    /// Nothing is known of the repository yet.
+    /// The repository is not indexed yet.
     Unread,
-    /// The search broke off.
     Failed,
-    /// These are they.
     Found,
 }
 
-/// The search while it is open.
 #[derive(Debug)]
 pub struct CodeSearch {
     input: LineInput,
-    /// The question that was asked last.
+    /// The last requested question.
     asked: Option<Question>,
     /// A search is running. Text typed meanwhile is searched when the answer has arrived, so that only the latest query
     /// is computed.
     waiting: bool,
-    /// The repository is known better than when it was asked.
+    /// Request the passages again, since the index has grown.
     repeat: bool,
     answer: Answer,
     /// The query of the listed passages.
@@ -56,16 +49,16 @@ pub struct CodeSearch {
     hits: Vec<Hit>,
     rows: Vec<Row>,
     window: ListWindow,
-    /// Whether passages are listed below the files that they are in; else one by one, the best first.
+    /// Whether passages are grouped by file.
     in_files: bool,
-    /// How far the repository is read; empty when it is.
+    /// The progress of reading the repository; empty when it is complete.
     reading: String,
-    /// What the last key did.
+    /// The result of the last key.
     note: String,
 }
 
 impl CodeSearch {
-    /// A search that begins with some words, which may be none.
+    /// `words` is the initial query.
     pub fn new(words: &str) -> Self {
         Self {
             input: LineInput::new(words),
@@ -83,7 +76,7 @@ impl CodeSearch {
         }
     }
 
-    /// Takes in how far the repository is read.
+    /// Takes in the progress of reading the repository.
     pub fn note_survey(&mut self, survey: SurveyState) {
         self.reading = match survey {
             SurveyState::Reading(found, 0) => format!("the repository is being read: {} files so far", grouped(found)),
@@ -95,7 +88,7 @@ impl CodeSearch {
         };
     }
 
-    /// The question to ask now, if what was typed is another one than before.
+    /// The next question to request, if the query has changed.
     pub fn next(&mut self) -> Option<Question> {
         let text = self.input.text().trim();
         if self.waiting || self.asked.as_ref().is_some_and(|asked| asked.text == text) {
@@ -114,7 +107,7 @@ impl CodeSearch {
         Some(question)
     }
 
-    /// Takes in the passages, if they are for the question that was asked last; `None` while nothing is known of the repository.
+    /// Takes in the passages for the last question. `None` if the repository is not indexed yet.
     pub fn found(&mut self, question: &Question, hits: Option<&[Hit]>) {
         if self.asked.as_ref() != Some(question) {
             return;
@@ -138,22 +131,19 @@ impl CodeSearch {
         }
     }
 
-    /// More is known of the repository: what was asked is asked again.
+    /// Requests the passages again after the index has grown.
     pub fn again(&mut self) {
-        match self.waiting {
-            true => self.repeat = true,
-            false => self.asked = None,
-        }
+        if self.waiting { self.repeat = true } else { self.asked = None }
     }
 
-    /// Something failed while an answer was on its way.
+    /// Notes that a running search has failed.
     pub fn failed(&mut self) {
         if std::mem::take(&mut self.waiting) {
             self.answer = Answer::Failed;
         }
     }
 
-    /// Says what a key did, until the next one.
+    /// Shows the result of a key until the next one.
     pub fn tell(&mut self, note: String) {
         self.note = note;
     }
@@ -166,12 +156,11 @@ impl CodeSearch {
         self.leave_heading(true);
     }
 
-    /// The passage under the cursor.
     fn hit(&self) -> Option<&Hit> {
         self.hits.get(self.rows.get(self.window.selected()?)?.hit())
     }
 
-    /// Headings are passed over, in the direction that the cursor goes.
+    /// Moves the cursor off a heading.
     fn leave_heading(&mut self, down: bool) {
         if matches!(self.window.selected().and_then(|at| self.rows.get(at)), Some(Row::File { .. })) {
             let at = self.window.selected().unwrap_or(0);
@@ -186,7 +175,7 @@ impl CodeSearch {
         if !down && is_first { self.window.last() } else { self.leave_heading(down) }
     }
 
-    /// To the next passage in another file, or the one before.
+    /// Moves to the next passage in another file.
     fn step_file(&mut self, down: bool) {
         let from = self.hit().map(|hit| hit.path.clone());
         for _ in 0..self.rows.len() {
@@ -208,7 +197,7 @@ impl CodeSearch {
         }
     }
 
-    /// Does what a key does with the passage under the cursor.
+    /// Handles a key that applies to the passage under the cursor.
     fn use_hit(&mut self, name: &str) -> Reply {
         let Some(hit) = self.hit().cloned() else {
             self.note = "there is nothing under the cursor yet".into();
@@ -229,7 +218,7 @@ impl CodeSearch {
         }
     }
 
-    /// All passages as places to look at, the one under the cursor first.
+    /// The passages as locations, the one under the cursor first.
     fn places(&self) -> Vec<Place> {
         let order = self.rows.iter().filter(|row| matches!(row, Row::Hit(_))).map(|row| row.hit());
         let place = |hit: &Hit| Place {
@@ -246,22 +235,14 @@ impl CodeSearch {
     }
 }
 
-/// A row of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Row {
-    /// The name of a file.
-    File {
-        /// Its best passage.
-        first: usize,
-        /// How many follow.
-        count: usize,
-    },
-    /// A passage.
+    File { first: usize, count: usize },
     Hit(usize),
 }
 
 impl Row {
-    /// The passage that it stands for: its own, or the best of its file.
+    /// The passage of the row, or the best one of its file.
     pub(super) fn hit(self) -> usize {
         match self {
             Self::File { first, .. } => first,
@@ -270,12 +251,11 @@ impl Row {
     }
 }
 
-/// The passages as they come.
 pub(super) fn flat(hits: &[Hit]) -> Vec<Row> {
     (0..hits.len()).map(Row::Hit).collect()
 }
 
-/// The passages below their files: the file of the best one first, and in a file the lines from above.
+/// The passages grouped by file: the file of the best one first, its passages by line.
 pub(super) fn in_files(hits: &[Hit]) -> Vec<Row> {
     let mut files: Vec<Vec<usize>> = Vec::new();
     for (at, hit) in hits.iter().enumerate() {
@@ -316,12 +296,11 @@ const MIN_COLUMNS_BESIDE: u16 = 94;
 const MIN_KIND_COLUMNS: usize = 36;
 
 impl CodeSearch {
-    /// The query, the list with its preview, and the hints, in the space inside the frame.
     fn parts(inner: Rect) -> [Rect; 3] {
         Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(inner)
     }
 
-    /// How much was found, as much of it as there is room for beside the title.
+    /// The number of passages and the progress, as far as they fit beside the title.
     fn count(&self, columns: usize) -> String {
         let waits = if self.waiting { "… " } else { "" };
         let found = match (self.answer, self.hits.len()) {
@@ -338,27 +317,18 @@ impl CodeSearch {
         }
     }
 
-    /// The keys of the current state, as many as fit, or the result of the last one.
+    /// The result of the last key, or the available keys.
     fn hints(&self, columns: usize, theme: &Theme) -> Line<'static> {
         if !self.note.is_empty() {
             let note = sanitize::visible_line(&self.note);
             let note = width::clip_start(&note, columns.saturating_sub(3));
             return Line::styled(format!("  {note}"), theme.style(Role::Success));
         }
-        let mut line = Line::default();
-        for (key, meaning) in KEYS {
-            let meaning = if key == "Alt-g" && self.in_files { "by rank" } else { meaning };
-            let key = Span::styled(format!("  {key}"), theme.style(Role::Key));
-            let meaning = Span::styled(format!(" {meaning}"), theme.style(Role::Muted));
-            if line.width() + key.width() + meaning.width() > columns {
-                break;
-            }
-            line.spans.extend([key, meaning]);
-        }
-        line
+        let named = |(key, meaning)| (key, if key == "Alt-g" && self.in_files { "by rank" } else { meaning });
+        key_hints(KEYS.map(named), columns, theme)
     }
 
-    /// Why nothing is listed.
+    /// Draws the reason why no passage is listed.
     fn draw_remark(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
         let typed = !self.input.text().trim().is_empty();
         let mut says: Vec<(String, Role)> = match (self.answer, typed) {
@@ -387,18 +357,11 @@ impl CodeSearch {
             says.push((self.reading.clone(), Role::Warning));
         }
         let columns = usize::from(area.width.saturating_sub(4)).max(8);
-        let lines = says.into_iter().flat_map(|(text, role)| {
-            let pieces = wrap::hanging(&text, columns).into_iter();
-            pieces.map(move |piece| Line::styled(format!("  {piece}"), theme.style(role)))
-        });
+        let lines = says.iter().flat_map(|(text, role)| hanging(text, "  ", columns, theme.style(*role)));
         frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
     }
 
     fn row(&self, at: usize, columns: usize, theme: &Theme) -> Line<'static> {
-        let is_here = self.window.selected() == Some(at);
-        let background = if is_here { theme.style(Role::Selection) } else { Style::default() };
-        let pointer = Span::styled(if is_here { "▸ " } else { "  " }, theme.style(Role::Accent).patch(background));
-        let mut line = Line::from(pointer);
         // One column stays free before what stands beside.
         let room = columns.saturating_sub(3);
         let spans = match self.rows.get(at).map(|row| (row, self.hits.get(row.hit()))) {
@@ -410,14 +373,11 @@ impl CodeSearch {
             }
             _ => Vec::new(),
         };
-        line.spans.extend(spans.into_iter().map(|span| span.patch_style(background)));
-        fill(&mut line, columns, background);
-        line
+        list_row(self.window.selected() == Some(at), Line::from(spans), columns, theme)
     }
 }
 
-impl OverlayComponent for CodeSearch {
-    /// Takes a key. Letters are typed; Enter shows the passage, others add its file, ask about it, open or copy where it is.
+impl Overlay for CodeSearch {
     fn key(&mut self, key: KeyEvent) -> Reply {
         self.note.clear();
         match (key::name(key).as_str(), key.code) {
@@ -473,19 +433,16 @@ impl OverlayComponent for CodeSearch {
         self.window.set_height(usize::from(list.height));
     }
 
-    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, mut context: OverlayContext<'_>) {
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
         let area = wide_area(screen);
-        let block = Block::bordered()
-            .border_type(BorderType::Rounded)
-            .border_style(theme.style(Role::BorderFocused))
-            .style(theme.style(Role::Overlay))
+        let block = border(theme)
             .title_top(Line::styled(" search code ", theme.style(Role::Title)))
             .title_top(Line::styled(self.count(usize::from(area.width)), theme.style(Role::Muted)).right_aligned());
         let inside = block.inner(area);
         frame.render_widget(Clear, area);
         frame.render_widget(block, area);
         let [query, middle, hints] = Self::parts(inside);
-        line_prompt::draw_input(frame, query, &self.input, EMPTY, theme);
+        self.input.draw(frame, query, EMPTY, theme);
         frame.render_widget(self.hints(usize::from(hints.width), theme), hints);
         if self.rows.is_empty() {
             return self.draw_remark(frame, middle, theme);
@@ -498,12 +455,12 @@ impl OverlayComponent for CodeSearch {
         }
         if let (Some(area), Some(PreviewTarget::File(path, marked))) = (beside, self.preview()) {
             rule(frame, list, area, theme);
-            file_peek::draw_file_peek(frame, area, (&path, marked), &mut context, theme);
+            draw_file_peek(frame, area, (&path, marked), context, theme);
         }
     }
 }
 
-/// The name of a file, and how many passages of it follow.
+/// The path of a file, and its number of passages.
 fn heading(hit: &Passage, count: usize, room: usize, theme: &Theme) -> Vec<Span<'static>> {
     let count = format!(" · {count}");
     let path = sanitize::visible_line(&hit.path);
@@ -517,7 +474,7 @@ fn lines_of(hit: &Passage) -> String {
     format!("  {lines:<11}")
 }
 
-/// Where it is, the symbol, and at the right what that is.
+/// The location and the symbol of a passage, with the kind of symbol at the right.
 fn passage(hit: &Passage, place: &str, room: usize, theme: &Theme) -> Vec<Span<'static>> {
     let kind = hit.kind.map_or("", |kind| kind.as_str());
     let kind = if room < MIN_KIND_COLUMNS || kind.is_empty() { String::new() } else { format!("  {kind}") };
@@ -526,21 +483,19 @@ fn passage(hit: &Passage, place: &str, room: usize, theme: &Theme) -> Vec<Span<'
     let symbol = width::clip(&symbol, left / 2).into_owned();
     let gap = if symbol.is_empty() { 0 } else { 2 };
     let place = width::clip_start(place, left.saturating_sub(width::columns(&symbol) + gap)).into_owned();
-    let mut free = left.saturating_sub(width::columns(&place) + width::columns(&symbol) + gap);
+    let free = left.saturating_sub(width::columns(&place) + width::columns(&symbol) + gap);
     let container = hit.container.as_deref().map(sanitize::visible_line).unwrap_or_default();
     let container = format!(" in {container}");
     let inside = (container.len() > " in ".len() && !symbol.is_empty() && width::columns(&container) <= free)
         .then_some(container);
-    free -= inside.as_deref().map_or(0, width::columns);
     let muted = theme.style(Role::Muted);
-    vec![
+    let shown = vec![
         Span::styled(place, theme.style(Role::Overlay)),
         Span::raw(" ".repeat(gap)),
         Span::styled(symbol, theme.style(Role::Accent)),
         Span::styled(inside.unwrap_or_default(), muted),
-        Span::raw(" ".repeat(free)),
-        Span::styled(kind, muted),
-    ]
+    ];
+    spread(shown, vec![Span::styled(kind, muted)], room).spans
 }
 
 #[cfg(test)]

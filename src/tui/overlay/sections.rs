@@ -1,8 +1,5 @@
 //! A long text in colours with sections and a search. Only the visible lines are wrapped and coloured.
 
-use crate::tui::action::Action;
-use crate::tui::overlay::{OverlayComponent, OverlayContext};
-use crate::tui::previews::Previews;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -11,65 +8,57 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
+use rhumb_llm::Image;
+use rhumb_session::context::{Chunk, ChunkKind, Prompt};
+use rhumb_text::{lines, sanitize, width, wrap};
 
-use super::{Reply, centred, window};
+use super::{Overlay, OverlayContext, Reply, centred, scroll_by, window};
+use crate::tui::action::Action;
 use crate::tui::coloring::{Coloring, Colors, Language, pieces};
 use crate::tui::key;
+use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
-use crate::tui::widget::styled::StyledText;
-use rhumb_text::{lines, sanitize, width, wrap};
+use crate::tui::widget::styled::{StyledText, clipped, matches, place_cursor};
 
 /// Longest line that is coloured and searched for marks, in bytes.
 const MAX_MARKED_LINE_BYTES: usize = 8_000;
 
-/// The text, and what of it is in view.
+/// A long text in sections, and its visible part.
 #[derive(Debug)]
 pub struct SectionView {
-    /// What the whole is called.
     title: String,
     sections: Vec<Section>,
-    /// The first row of each section, and after them how many rows there are; for a width.
     starts: Vec<usize>,
     width: usize,
     top: usize,
     rows: usize,
-    /// The section to begin with, until it was drawn once.
+    /// The initial section, until the first layout.
     begin: Option<usize>,
     search: Search,
 }
 
-/// A part of the text.
 #[derive(Debug, Default)]
-pub(super) struct Section {
-    /// Lines above its text: the role and the kind.
-    pub(super) head: Vec<String>,
-    pub(super) text: String,
-    /// What to call it.
-    pub(super) title: String,
-    /// Its language, and the bytes of its text that are in it.
-    pub(super) language: Option<(LanguageName, Range<usize>)>,
-    /// The first row of each of its lines, counted from its beginning; for a width.
+struct Section {
+    /// The lines above its text.
+    head: Vec<String>,
+    text: String,
+    title: String,
+    /// Its language, and the bytes in that language.
+    language: Option<(LanguageName, Range<usize>)>,
+    /// The first row of each line at the measured width.
     rows: Vec<usize>,
 }
 
-/// How the language of a section is known.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum LanguageName {
-    /// By the path of a file.
+enum LanguageName {
     Path(String),
-    /// By its name, as at a fence.
+    /// By the name after a Markdown fence.
     Named(&'static str),
 }
 
 impl Section {
-    /// A section that is not measured yet.
-    pub(super) fn new(
-        title: String,
-        head: Vec<String>,
-        text: String,
-        language: Option<(LanguageName, Range<usize>)>,
-    ) -> Self {
+    fn new(title: String, head: Vec<String>, text: String, language: Option<(LanguageName, Range<usize>)>) -> Self {
         Self { head, text, title, language, rows: Vec::new() }
     }
 }
@@ -78,21 +67,27 @@ impl Section {
 struct Search {
     input: LineInput,
     typing: bool,
-    /// Section and line of each line that matches.
+    /// Section and line of each match.
     hits: Vec<(usize, usize)>,
     at: Option<usize>,
 }
 
 impl SectionView {
-    /// A view of sections, from the one at a place on.
-    pub(super) fn new(title: &str, sections: Vec<Section>, begin: Option<usize>) -> Self {
-        let title = title.to_owned();
-        Self { title, sections, starts: Vec::new(), width: 0, top: 0, rows: 10, begin, search: Search::default() }
+    /// A unified diff, a section for each file.
+    pub fn diff(title: &str, diff: &str) -> Self {
+        Self::new(title, diff_sections(diff), None)
     }
 
-    /// Whether a search is being typed.
-    pub fn is_typing(&self) -> bool {
-        self.search.typing
+    /// The next request as it will be sent, starting at a chunk.
+    pub fn request(prompt: &Prompt, chunk: Option<usize>) -> Self {
+        let (sections, begin) = request_sections(prompt, chunk);
+        Self::new("the next request", sections, begin)
+    }
+
+    /// A view of sections that starts at the section `begin`.
+    fn new(title: &str, sections: Vec<Section>, begin: Option<usize>) -> Self {
+        let title = title.to_owned();
+        Self { title, sections, starts: Vec::new(), width: 0, top: 0, rows: 10, begin, search: Search::default() }
     }
 
     fn search_key(&mut self, key: KeyEvent) {
@@ -107,17 +102,20 @@ impl SectionView {
         }
     }
 
-    /// Looks for what is typed, and goes to the first place from the top of the view on.
+    /// Searches for the query, and shows the first match from the top of the view on.
     fn find(&mut self) {
         let wanted = self.search.input.text();
-        let matches = |line: &str| !ranges(line, wanted).is_empty();
         let in_section = |(number, section): (usize, &Section)| {
-            let found = lines::split(&section.text).into_iter().enumerate().filter(|(_, line)| matches(line));
+            let found = lines::split(&section.text)
+                .into_iter()
+                .enumerate()
+                .filter(|(_, line)| !matches(line, wanted).is_empty());
             found.map(|(line, _)| (number, line)).collect::<Vec<_>>()
         };
-        let hits: Vec<(usize, usize)> = match wanted.is_empty() {
-            true => Vec::new(),
-            false => self.sections.iter().enumerate().flat_map(in_section).collect(),
+        let hits: Vec<(usize, usize)> = if wanted.is_empty() {
+            Vec::new()
+        } else {
+            self.sections.iter().enumerate().flat_map(in_section).collect()
         };
         self.search.at = hits.iter().position(|hit| self.row_of(*hit) >= self.top).or((!hits.is_empty()).then_some(0));
         self.search.hits = hits;
@@ -132,7 +130,7 @@ impl SectionView {
         }
     }
 
-    /// Brings the place that was found into view, a third from the top unless it is there already.
+    /// Shows the current match, a third from the top unless it is visible.
     fn show_hit(&mut self) {
         let Some(hit) = self.search.at.and_then(|at| self.search.hits.get(at)) else { return };
         let row = self.row_of(*hit);
@@ -175,12 +173,11 @@ impl SectionView {
         centred(screen, screen.width.saturating_sub(4).min(130), screen.height.saturating_sub(2))
     }
 
-    /// The number of rows at the measured width.
     fn row_count(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Counts rows for a width. Lines that surely fit are not wrapped for it.
+    /// Computes the rows for a width. Lines that certainly fit are not wrapped.
     fn measure(&mut self, columns: usize) {
         if self.width == columns {
             return;
@@ -229,10 +226,9 @@ impl SectionView {
             let end = (self.top + self.rows).min(all);
             format!("Esc closes · / search · [ ] parts · j k scroll · {end} of {all} lines")
         };
-        Line::styled(width::clip(&text, columns).into_owned(), theme.style(Role::Muted))
+        clipped(&text, columns, theme.style(Role::Muted))
     }
 
-    /// The rows in view.
     fn visible(&self, theme: &Theme, coloring: &mut Coloring) -> Vec<Line<'static>> {
         let mut colors: HashMap<usize, Option<Colors>> = HashMap::new();
         let mut shown = Vec::new();
@@ -255,10 +251,10 @@ impl SectionView {
 
     fn head(&self, head: &str, theme: &Theme) -> Line<'static> {
         let role = if head.starts_with('━') { Role::Title } else { Role::Accent };
-        Line::styled(width::clip(&sanitize::visible_line(head), self.width).into_owned(), theme.style(role))
+        clipped(&sanitize::visible_line(head), self.width, theme.style(role))
     }
 
-    /// The rows of a section's text in a range, counted from its first.
+    /// A range of the rows of a section's text.
     fn rows_of(
         &self,
         number: usize,
@@ -289,14 +285,14 @@ impl SectionView {
         shown
     }
 
-    /// A line in its colours, with what is searched marked.
+    /// A line in its colours, with highlighted matches.
     fn styled(&self, line: &str, spans: &[rhumb_syntax::Span], is_current: bool, theme: &Theme) -> StyledText {
         let mut text = StyledText::new();
         if line.len() > MAX_MARKED_LINE_BYTES {
             text.push(&sanitize::visible_line(line), theme.style(Role::Text));
             return text;
         }
-        let hits = ranges(line, self.search.input.text());
+        let hits = matches(line, self.search.input.text());
         let (mut column, mut at) = (0, 0);
         for (piece, style) in pieces(line, spans, theme.style(Role::Text), theme) {
             for (part, is_hit) in split(piece, at, &hits) {
@@ -314,21 +310,14 @@ impl SectionView {
     }
 }
 
-impl OverlayComponent for SectionView {
-    /// Takes a key.
+impl Overlay for SectionView {
     fn key(&mut self, key: KeyEvent) -> Reply {
         if self.search.typing {
             self.search_key(key);
             return Reply::Stay;
         }
-        let page = self.rows.saturating_sub(1).max(1);
+        let page = self.rows.saturating_sub(1);
         match key::name(key).as_str() {
-            "j" | "Down" => self.top += 1,
-            "k" | "Up" => self.top = self.top.saturating_sub(1),
-            "PageDown" | "Space" | "Ctrl-d" => self.top += page,
-            "PageUp" | "Ctrl-u" => self.top = self.top.saturating_sub(page),
-            "Home" | "g" => self.top = 0,
-            "End" | "G" => self.top = usize::MAX / 2,
             "]" | "Tab" | "Right" => self.jump(true),
             "[" | "Shift-Tab" | "Left" => self.jump(false),
             "/" => self.search = Search { typing: true, ..Search::default() },
@@ -336,7 +325,7 @@ impl OverlayComponent for SectionView {
             "N" => self.next_hit(false),
             "Esc" if !self.search.input.text().is_empty() => self.search = Search::default(),
             "Esc" | "q" | "Enter" => return Reply::Close,
-            _ => {}
+            name => scroll_by(name, page).into_iter().for_each(|by| self.top = self.top.saturating_add_signed(by)),
         }
         Reply::Stay
     }
@@ -364,17 +353,14 @@ impl OverlayComponent for SectionView {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
-        let OverlayContext { coloring, .. } = context;
         let (area, all) = (Self::area(screen), self.row_count());
         let inner = window(frame, area, &self.title(usize::from(area.width.saturating_sub(4))), theme);
         let [body, last] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(inner);
-        let lines = self.visible(theme, coloring);
+        let lines = self.visible(theme, context.coloring);
         frame.render_widget(Paragraph::new(lines), body);
         frame.render_widget(self.foot(all, usize::from(last.width), theme), last);
         if self.search.typing {
-            let column = u16::try_from(self.search.input.cursor_column() + 1).unwrap_or(u16::MAX);
-            let x = last.x.saturating_add(column).min(last.right().saturating_sub(1));
-            frame.set_cursor_position(ratatui::layout::Position { x, y: last.y });
+            place_cursor(frame, last, self.search.input.cursor_column() + 1);
         }
     }
 }
@@ -396,20 +382,6 @@ fn height(line: &str, columns: usize) -> usize {
     if is_plain { 1 } else { wrap::wrap(&sanitize::visible_line(line), columns).len().max(1) }
 }
 
-/// Where a text stands in a line. Lower case matches any case.
-fn ranges(line: &str, wanted: &str) -> Vec<Range<usize>> {
-    if wanted.is_empty() {
-        return Vec::new();
-    }
-    let found = |line: &str, wanted: &str| line.match_indices(wanted).map(|(at, text)| at..at + text.len()).collect();
-    if wanted.chars().any(char::is_uppercase) {
-        return found(line, wanted);
-    }
-    let lower = line.to_lowercase();
-    // Where lower case is of another length, places are not to be had; such lines are matched as they are.
-    if lower.len() == line.len() { found(&lower, wanted) } else { found(line, wanted) }
-}
-
 /// A part of a line, which begins at byte `start`, split at the ends of the matches.
 fn split<'p>(piece: &'p str, start: usize, hits: &[Range<usize>]) -> Vec<(&'p str, bool)> {
     let (mut parts, mut at) = (Vec::new(), 0);
@@ -429,8 +401,106 @@ fn split<'p>(piece: &'p str, start: usize, hits: &[Range<usize>]) -> Vec<(&'p st
     parts
 }
 
+/// How the part of a file begins in a unified diff of several. No line of a file does: those have a mark before them.
+const FILE: &str = "diff --git ";
+
+fn diff_sections(diff: &str) -> Vec<Section> {
+    let mut parts: Vec<String> = Vec::new();
+    for line in diff.split_inclusive('\n') {
+        match parts.last_mut().filter(|_| !line.starts_with(FILE)) {
+            Some(part) => part.push_str(line),
+            None => parts.push(line.to_owned()),
+        }
+    }
+    parts.iter().map(|part| diff_section(part)).collect()
+}
+
+fn diff_section(diff: &str) -> Section {
+    let path = diff_path(diff).unwrap_or("changes").to_owned();
+    // What the head says already.
+    let is_header = |line: &&str| [FILE, "--- ", "+++ "].iter().any(|header| line.starts_with(header));
+    let (header, body) = diff.split_at(diff.find("\n@@").map_or(diff.len(), |at| at + 1));
+    let rest: String = header.split_inclusive('\n').filter(|line| !is_header(line)).collect();
+    let count = |mark: char| body.lines().filter(|line| line.starts_with(mark)).count();
+    let head = vec![String::new(), format!("━━ {path}  +{} −{}", count('+'), count('-'))];
+    let text = rest + body;
+    let all = 0..text.len();
+    Section::new(path, head, text, Some((LanguageName::Named("diff"), all)))
+}
+
+/// The path that the first line names twice, as `a/PATH b/PATH`.
+fn diff_path(text: &str) -> Option<&str> {
+    let names = text.lines().next()?.strip_prefix(FILE)?;
+    names.get(..names.len() / 2)?.strip_prefix("a/")
+}
+
+/// The sections of a request, and the index of the section of a chunk.
+fn request_sections(prompt: &Prompt, place: Option<usize>) -> (Vec<Section>, Option<usize>) {
+    let (mut sections, mut begin) = (vec![summary(prompt)], None);
+    for (at, message) in prompt.messages.iter().enumerate() {
+        let mut head = vec![String::new(), format!("── {}", message.role.as_str())];
+        let chunks: Vec<(usize, &Chunk)> =
+            prompt.chunks.iter().enumerate().filter(|(_, chunk)| chunk.message == at).collect();
+        for (number, chunk) in &chunks {
+            head.push(format!("━━ {}", chunk.heading()));
+            if Some(*number) == place {
+                begin = Some(sections.len());
+            }
+            // A conversation is one chunk of several messages, which follow separately.
+            let text = if chunks.len() == 1 { message.content.clone() } else { chunk.text.clone() };
+            let language = language(&chunk.kind, &text);
+            let title = chunk.title.clone();
+            sections.push(Section::new(title, std::mem::take(&mut head), text, language));
+        }
+        if chunks.is_empty() {
+            let (text, title) = (message.content.clone(), message.role.as_str().to_owned());
+            sections.push(Section::new(title, head, text, None));
+        }
+        if let Some(last) = sections.last_mut().filter(|_| !message.images.is_empty()) {
+            let image =
+                |image: &Image| format!("[{}: {}, {} bytes]\n", image.name, image.media_type, image.bytes.len());
+            last.text.extend(message.images.iter().map(image));
+        }
+    }
+    (sections, begin)
+}
+
+fn summary(prompt: &Prompt) -> Section {
+    let about = if prompt.exact && prompt.error == 0 { "" } else { "about " };
+    let (tokens, window) = (prompt.tokens, prompt.window.max_input());
+    let mut text = format!("{} messages, {about}{tokens} of {window} tokens\n", prompt.messages.len());
+    for trimmed in &prompt.trimmed {
+        text.push_str(&format!("left out: {trimmed}\n"));
+    }
+    Section::new("all of it".into(), Vec::new(), text, None)
+}
+
+/// The language of a chunk, and the bytes in that language: the content of a file between its fences.
+fn language(kind: &ChunkKind, text: &str) -> Option<(LanguageName, Range<usize>)> {
+    match kind {
+        ChunkKind::ChatFile(path) | ChunkKind::ReadOnlyFile(path) => {
+            let start = text.find(&format!("{path}\n"))? + path.len() + 1;
+            let fence = text.get(start..)?.lines().next()?;
+            let code = start + fence.len() + 1;
+            let length = text.get(code..)?.rfind(&format!("{fence}\n")).filter(|_| !fence.is_empty())?;
+            Some((LanguageName::Path(path.clone()), code..code + length))
+        }
+        ChunkKind::System
+        | ChunkKind::Examples
+        | ChunkKind::History
+        | ChunkKind::Current
+        | ChunkKind::Reminder
+        | ChunkKind::Passages => Some((LanguageName::Named("markdown"), 0..text.len())),
+        ChunkKind::RepoMap | ChunkKind::Image(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use rhumb_llm::{Message, Role as Speaker};
+    use rhumb_session::context::Chunk;
+    use rhumb_text::diff;
+
     use super::*;
 
     fn parts() -> Vec<Section> {
@@ -498,9 +568,57 @@ mod tests {
 
     #[test]
     fn what_is_found_is_marked_across_pieces() {
-        let hits = ranges("the Harbour, the harbour", "harbour");
+        let hits = matches("the Harbour, the harbour", "harbour");
         assert_eq!(hits, [4..11, 17..24]);
         assert_eq!(split("the Har", 0, &hits), [("the ", false), ("Har", true)]);
         assert_eq!(split("bour, the", 7, &hits), [("bour", true), (", the", false)]);
+    }
+
+    #[test]
+    fn each_file_is_a_section_with_its_counts() {
+        let first = diff::unified("a b/c d.py", Some("one\ntwo\n"), Some("one\n2\n-- 3\n"));
+        let second = diff::unified("new", None, Some("diff --git a/x b/x\n"));
+        let found = diff_sections(&format!("{first}\n{second}"));
+        let heads: Vec<&str> = found.iter().map(|section| section.head[1].as_str()).collect();
+        assert_eq!(heads, ["━━ a b/c d.py  +2 −1", "━━ new  +1 −0"]);
+        assert!(found[0].text.starts_with("@@ -1,2 +1,3 @@\n one\n-two\n+2\n+-- 3\n"), "{}", found[0].text);
+        assert_eq!(found[1].text, "new file mode 100644\n@@ -0,0 +1,1 @@\n+diff --git a/x b/x\n");
+        assert!(diff_sections("").is_empty());
+    }
+
+    fn prompt() -> Prompt {
+        let file = "harbour/berth.py\n```\ndef moor():\n    return ship\n```\n\n";
+        let chunk = |kind: ChunkKind, title: &str, message: usize, text: &str| Chunk {
+            kind,
+            title: title.into(),
+            role: Speaker::User,
+            message,
+            tokens: 7,
+            text: text.into(),
+            cached: false,
+        };
+        Prompt {
+            chunks: vec![
+                chunk(ChunkKind::System, "system", 0, "You are pairing.\n"),
+                chunk(ChunkKind::ChatFile("harbour/berth.py".into()), "harbour/berth.py", 1, file),
+                chunk(ChunkKind::Current, "draft", 2, "Moor the SHIP, and moor it well"),
+            ],
+            messages: vec![
+                Message::new(Speaker::System, "You are pairing.\n"),
+                Message::new(Speaker::User, file),
+                Message::new(Speaker::User, "Moor the SHIP, and moor it well"),
+            ],
+            ..Prompt::default()
+        }
+    }
+
+    #[test]
+    fn only_the_code_of_a_file_is_in_its_language() {
+        let (sections, begin) = request_sections(&prompt(), Some(1));
+        let file = &sections[2];
+        assert_eq!((begin, file.title.as_str()), (Some(2), "harbour/berth.py"));
+        let (language, bytes) = file.language.as_ref().unwrap();
+        assert_eq!(*language, LanguageName::Path("harbour/berth.py".into()));
+        assert_eq!(&file.text[bytes.clone()], "def moor():\n    return ship\n");
     }
 }

@@ -1,8 +1,5 @@
 //! A text viewer, for example for a part of the request.
 
-use crate::tui::action::Action;
-use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
-use crate::tui::previews::Previews;
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -10,12 +7,13 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use rhumb_text::{sanitize, wrap};
 
-use super::{Reply, centred, window};
+use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
+use crate::tui::action::Action;
 use crate::tui::key;
+use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::list_window::ListWindow;
 
-/// A text, wrapped for the width it was last drawn at.
 #[derive(Debug)]
 pub struct TextView {
     title: String,
@@ -27,7 +25,6 @@ pub struct TextView {
 }
 
 impl TextView {
-    /// A viewer at the top of `text`.
     pub fn new(title: &str, text: &str) -> Self {
         let lines = text.lines().map(|line| sanitize::visible_line(line).into_owned()).collect();
         Self {
@@ -40,7 +37,7 @@ impl TextView {
         }
     }
 
-    /// Each line is a row of a table: its last column continues below itself.
+    /// Each line is a row of a table, whose last column is wrapped below itself.
     pub fn table(mut self) -> Self {
         self.table = true;
         self
@@ -56,10 +53,7 @@ impl TextView {
         }
         self.width = width;
         let columns = usize::from(width.max(1));
-        let plain = |line: &str| -> Vec<String> {
-            let pieces = wrap::wrap(line, columns).into_iter();
-            pieces.map(|range| line[range].to_owned()).collect()
-        };
+        let plain = |line: &str| wrap::wrap(line, columns).into_iter().map(|range| line[range].to_owned()).collect();
         let pieces = |line: &String| {
             if self.table { wrap::hanging(line, columns) } else { plain(line) }
         };
@@ -68,23 +62,15 @@ impl TextView {
     }
 }
 
-impl OverlayComponent for TextView {
+impl Overlay for TextView {
     fn closes_by(&self, action: Action) -> bool {
         matches!(action, Action::ViewPrompt | Action::Help | Action::HelpHere | Action::ContextView)
     }
 
-    /// Takes a key.
     fn key(&mut self, key: KeyEvent) -> Reply {
-        let page = self.window.visible().len().max(1) as isize;
         match key::name(key).as_str() {
-            "j" | "Down" => self.window.scroll(1),
-            "k" | "Up" => self.window.scroll(-1),
-            "PageDown" | "Space" | "Ctrl-d" => self.window.scroll(page),
-            "PageUp" | "Ctrl-u" => self.window.scroll(-page),
-            "Home" | "g" => self.window.first(),
-            "End" | "G" => self.window.last(),
             "Esc" | "q" | "Enter" => return Reply::Close,
-            _ => {}
+            name => scroll_by(name, self.window.visible().len()).into_iter().for_each(|by| self.window.scroll(by)),
         }
         Reply::Stay
     }

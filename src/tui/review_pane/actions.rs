@@ -1,21 +1,24 @@
-//! The actions of the review pane.
+//! The actions of the review pane, the reasons why they are unavailable, and the guard against a key press that was
+//! meant for another hunk.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use rhumb_edit::FileChange;
-use rhumb_edit::review::{Decision, HunkId, ReviewHunk};
+use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, ReviewHunk};
+use rhumb_session::{SHOW_FAULT, WritePlan};
 use rhumb_text::sanitize;
 
+use crate::clock::Clock;
 use crate::tui::action::{Action, Pane, Scope};
 use crate::tui::app::{App, ReviewItem, Task, run};
-use crate::tui::overlay::{Overlay, ReviewBox, ReviewReply, SendBox, WriteBox};
-use rhumb_session::{Level, SHOW_FAULT, WritePlan};
+use crate::tui::overlay::{ReviewReply, SendBox, WriteBox};
 
 impl App {
     pub(crate) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {
-        let of_review = action.info().is_some_and(|info| info.scope == Scope::Pane(Pane::Review));
+        let of_review = action.info().scope == Scope::Pane(Pane::Review);
         if self.session.is_writing() && of_review {
-            self.hint.set("writing …".into());
+            self.hint.set("writing …");
             return Some(Vec::new());
         }
         if let Some(tasks) = self.open_from_review(action) {
@@ -33,7 +36,7 @@ impl App {
             }
             Action::Undo | Action::Redo => self.take_back(action),
             _ if of_review && !self.reviewing() => {
-                self.hint.set("nothing is under review".into());
+                self.hint.set("nothing is under review");
             }
             Action::SelectLines => self.select_lines(),
             Action::Split => self.split_here(),
@@ -46,7 +49,7 @@ impl App {
         Some(Vec::new())
     }
 
-    /// Edits that stream in are scrolled from their end.
+    /// Scrolls streaming edits from their end.
     fn scroll_arriving(&mut self, action: Action) {
         let by = isize::try_from(self.layout.page_rows()).unwrap_or(1);
         match action {
@@ -59,17 +62,12 @@ impl App {
         }
     }
 
-    /// Moves the cursor of the review to a hunk, from another pane.
-    pub(crate) fn go_to_hunk(&mut self, id: HunkId) {
-        self.go_to(id);
-    }
-
     fn decide(&mut self, action: Action) -> Option<()> {
         if !action.is_decision() {
             return None;
         }
         if self.session.review().files.is_empty() {
-            self.hint.set("there is no hunk to accept or reject".into());
+            self.hint.set("there is no hunk to accept or reject");
             return Some(());
         }
         if is_single(action) {
@@ -85,7 +83,7 @@ impl App {
             (Action::AcceptAll, _) => review.accept_all(),
             (Action::RejectAll, _) => review.decide_all(Decision::Rejected),
             _ => {
-                self.hint.set("the cursor is not in a file".into());
+                self.hint.set("the cursor is not in a file");
                 return Some(());
             }
         };
@@ -96,7 +94,7 @@ impl App {
         Some(())
     }
 
-    /// Says which files a yes to everything has left alone.
+    /// Names the files that `accept all` has left pending.
     fn hint_files_left_pending(&mut self, changed: usize) {
         if let [first, more @ ..] = self.session.review().files_awaiting_confirmation().as_slice() {
             let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
@@ -108,7 +106,7 @@ impl App {
         }
     }
 
-    /// Decides the hunk under the cursor, or the lines of it that are selected.
+    /// Decides the hunk under the cursor, or its selected lines.
     fn decide_one(&mut self, action: Action) {
         let here = self.hunk_here();
         let Some(at) = here.filter(|id| self.review.shows(*id)) else {
@@ -117,8 +115,7 @@ impl App {
             let pending = || after().find(|id| self.session.review().decision(*id) == Decision::Pending);
             let next = here.or_else(pending).or_else(|| after().next()).unwrap_or(self.review.cursor);
             self.go_to(next);
-            self.hint.set("this is the hunk: press the key again".into());
-            return;
+            return self.hint.set("this is the hunk: press the key again");
         };
         let selected = self.selected_runs();
         let review = self.session.review_mut();
@@ -149,19 +146,17 @@ impl App {
         let review = self.session.review_mut();
         let changed = review.decide_runs(at, runs, decision);
         if changed == 0 && review.files.get(at.file).is_some_and(|file| file.change != FileChange::Modify) {
-            self.hint.set("a new, deleted or renamed file is accepted or rejected as a whole".into());
-            return;
+            return self.hint.set("a new, deleted or renamed file is accepted or rejected as a whole");
         }
         self.review.anchor = None;
         if review.decision(at) == Decision::Pending || decision == Decision::Pending {
             let lines = if changed == 1 { "line" } else { "lines" };
-            self.hint.set(format!("{changed} {lines} changed; the other lines of the hunk are pending"));
-            return;
+            return self.hint.set(format!("{changed} {lines} changed; the other lines of the hunk are pending"));
         }
         self.go_on(at, 1, true);
     }
 
-    /// Says what was done, and goes to the next pending hunk.
+    /// Shows the result, and moves to the next pending hunk.
     fn go_on(&mut self, at: HunkId, changed: usize, moves_on: bool) {
         let review = self.session.review();
         let next = if moves_on { review.next_pending(at) } else { Some(at) };
@@ -182,14 +177,13 @@ impl App {
         }
     }
 
-    /// Takes the hunk apart around the lines that are selected, at the line under the cursor, or into its smallest parts.
+    /// Splits the hunk: at the selected lines, at the line under the cursor, or into its smallest parts.
     fn split_here(&mut self) {
         if let Some((id, runs)) = self.selected_runs() {
             return self.split_selected(id, &runs);
         }
         let Some(id) = self.hunk_here() else {
-            self.hint.set("there is no hunk here to split".into());
-            return;
+            return self.hint.set("there is no hunk here to split");
         };
         let line = match self.review_item() {
             Some(ReviewItem::Line(_, line)) => Some(line),
@@ -210,10 +204,10 @@ impl App {
         let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
         let lines = review.hunk(id).map_or(0, ReviewHunk::line_count);
         self.hint.set(match (whole, lines) {
-            (true, _) => "a new, deleted or renamed file is a single hunk".into(),
-            (false, 0..=1) => "a single line cannot be split".into(),
+            (true, _) => "a new, deleted or renamed file is a single hunk".to_owned(),
+            (false, 0..=1) => "a single line cannot be split".to_owned(),
             (false, _) => {
-                "the hunk has no smaller parts; move the cursor to the line where the second part begins".into()
+                "the hunk has no smaller parts; move the cursor to the line where the second part begins".to_owned()
             }
         });
     }
@@ -236,20 +230,18 @@ impl App {
 
     fn join_here(&mut self) {
         let Some(id) = self.hunk_here() else {
-            self.hint.set("there is no hunk here to join".into());
-            return;
+            return self.hint.set("there is no hunk here to join");
         };
         let review = self.session.review_mut();
         if review.join(id) {
             self.go_to(id);
-            self.hint.set(format!("joined into one hunk; {} undoes it", self.keys.first(Action::Undo)));
-            return;
+            return self.hint.set(format!("joined into one hunk; {} undoes it", self.keys.first(Action::Undo)));
         }
         let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
         self.hint.set(if whole {
-            "a new, deleted or renamed file is a single hunk".into()
+            "a new, deleted or renamed file is a single hunk".to_owned()
         } else {
-            "no hunk follows in this file".into()
+            "no hunk follows in this file".to_owned()
         });
     }
 
@@ -258,8 +250,7 @@ impl App {
         let refused = review.refused.clone();
         let undo = action == Action::Undo;
         let Some(id) = (if undo { review.undo() } else { review.redo() }) else {
-            self.hint.set(if undo { "there is nothing to undo" } else { "there is nothing to redo" }.into());
-            return;
+            return self.hint.set(if undo { "there is nothing to undo" } else { "there is nothing to redo" });
         };
         let back = review.refused.iter().zip(refused.iter().map(Some).chain(std::iter::repeat(None)));
         let back = back.enumerate().find(|(_, (now, before))| Some(*now) != *before).map(|(index, _)| index);
@@ -286,14 +277,14 @@ impl App {
         let commit = preview.commits.map(|commits| commits != other);
         if preview.pending > 0 && preview.accepted > 0 {
             let write = WriteBox::new(preview, commit.unwrap_or(false));
-            self.overlays.show(Overlay::Review(ReviewBox::Write(write)));
+            self.overlays.show(write);
             return Vec::new();
         }
         let plan = WritePlan { reject_rest: false, commit: commit.filter(|_| other) };
         run(self.session.write_planned(plan))
     }
 
-    /// Takes the answer to the first question. One of them goes to a hunk of the review.
+    /// Answers the first question. One answer shows a hunk of the review.
     pub(crate) fn answer(&mut self, key: char) -> Vec<Task> {
         let hunk = self.session.hunk_at_fault().filter(|_| key == SHOW_FAULT);
         let tasks = run(self.session.answer(key));
@@ -301,28 +292,28 @@ impl App {
             self.focus = Pane::Review;
             // A decided hunk is folded, and its lines are what the question is about.
             self.review.fold(self.session.review(), &[id], false);
-            self.show_hunk(id);
+            self.go_to(id);
         }
         tasks
     }
 
-    /// Shows what would go to the model about the review.
+    /// Shows the message to the model about the review.
     pub(super) fn show_feedback(&mut self) -> Vec<Task> {
         match self.session.feedback() {
             Some(text) => {
                 let send = SendBox::new(text, self.session.cannot_send());
-                self.overlays.show(Overlay::Review(ReviewBox::Send(send)));
+                self.overlays.show(send);
                 Vec::new()
             }
             None => {
                 let (reject, comment) = (self.keys.first(Action::Reject), self.keys.first(Action::Comment));
                 let told = format!("nothing to send: {reject} rejects a hunk, {comment} comments on it");
-                self.say(&told)
+                self.say(told)
             }
         }
     }
 
-    /// Does what was said in a box of the review.
+    /// Handles the reply of an overlay of the review.
     pub(crate) fn review_reply(&mut self, reply: ReviewReply) -> Vec<Task> {
         match reply {
             ReviewReply::Comment(place, text) => self.take_comment(&place, &text),
@@ -342,20 +333,13 @@ impl App {
         }
     }
 
-    /// Puts a text into the composer to be changed, after what is there.
+    /// Puts a text into the composer after the message.
     fn compose(&mut self, text: &str) -> Vec<Task> {
         self.focus = Pane::Chat;
-        self.typed(|app| {
-            if app.composer.is_empty() {
-                app.composer.open(text);
-            } else {
-                app.composer.newline();
-                app.composer.paste(text);
-            }
-        })
+        self.typed(|app| if app.composer.is_empty() { app.composer.open(text) } else { app.composer.append(text) })
     }
 
-    /// Puts the review away, after a question where that loses a decision.
+    /// Abandons the review, after a confirmation if a decision would be lost.
     pub(crate) fn abandon_review(&mut self) -> Vec<Task> {
         let refused = self.session.review().refused.len();
         match self.session.review().counts().total() {
@@ -366,18 +350,134 @@ impl App {
         }
         Vec::new()
     }
+}
 
-    /// Says that something settled in the review, and goes there.
-    pub(crate) fn settled(&mut self, id: Option<HunkId>, words: &str) -> Vec<Task> {
-        id.into_iter().for_each(|id| self.show_hunk(id));
-        self.say(words)
+const DECISION_GUARD_TIME: Duration = Duration::from_millis(300);
+
+/// The time at which a report replaced the hunk under the cursor.
+#[derive(Debug, Default)]
+pub struct DecisionGuard {
+    pub clock: Clock,
+    changed: Option<Duration>,
+}
+
+impl DecisionGuard {
+    fn holds(&self) -> bool {
+        self.changed.is_some_and(|changed| self.clock.passed().saturating_sub(changed) < DECISION_GUARD_TIME)
+    }
+}
+
+/// Identifies a hunk: its path, and its removed and added lines.
+type HunkTexts = (String, (String, String));
+
+impl App {
+    /// The hunk under the cursor, if a key would decide it.
+    pub(crate) fn guarded(&self) -> Option<HunkTexts> {
+        if self.focus != Pane::Review || !self.overlays.is_empty() {
+            return None;
+        }
+        let id = self.review.cursor;
+        let file = self.session.review().files.get(id.file)?;
+        Some((file.path.clone(), file.texts_of(id.hunk)?))
     }
 
-    /// Says in the transcript what could not be done.
-    pub(crate) fn refuse(&mut self, text: String, hint: &str) -> Vec<Task> {
-        self.session.tell(Level::Warning, text, hint);
-        Vec::new()
+    /// Starts the guard if a report replaced the hunk under the cursor, which was `before`.
+    pub(crate) fn guard(&mut self, before: Option<&HunkTexts>) {
+        let now = self.guarded();
+        if now.is_some() && now.as_ref() != before {
+            self.review.guard.changed = Some(self.review.guard.clock.passed());
+        }
     }
+
+    /// Whether a decision comes too soon after the hunk has appeared.
+    pub(super) fn is_guarded(&self, action: Action) -> bool {
+        action.is_decision() && self.review.guard.holds()
+    }
+
+    /// Why an action of the review is unavailable. `None` if it is available or not an action of the review.
+    pub(crate) fn review_why_not(&self, action: Action) -> Option<&'static str> {
+        let review = self.session.review();
+        let is_of_review = action.is_decision() || opens_from_review(action);
+        if !is_of_review {
+            return None;
+        }
+        if review.is_empty() && (action != Action::SendReview || !self.session.has_feedback()) {
+            // What arrives can be seen already, and looks as if it could be decided.
+            let arrives = self.session.turn().is_some_and(|turn| !turn.edits.is_empty());
+            return Some(if arrives { "the answer is still arriving" } else { "nothing is under review" });
+        }
+        if self.session.is_writing() {
+            return Some("a write is under way");
+        }
+        match action {
+            Action::Undo if !review.can_undo() => Some("there is nothing to undo"),
+            Action::Redo if !review.can_redo() => Some("there is nothing to redo"),
+            Action::Write | Action::WriteOther if !review.has_accepted() => Some("nothing is accepted"),
+            Action::WriteOther if self.session.write_preview().commits.is_none() => Some("there is no git repository"),
+            Action::SendReview if !self.session.has_feedback() => {
+                Some("there is no rejected hunk, comment or edit without a place to send")
+            }
+            Action::Reask | Action::Dismiss if self.refused_here().is_none() => {
+                Some("the cursor is not on an edit without a place")
+            }
+            Action::Reask if self.state_here() == Some(EditState::AlreadyApplied) => {
+                Some("the file already has this change")
+            }
+            Action::ReaskAll if review.refused.is_empty() => Some("every edit has a place"),
+            Action::Reask | Action::ReaskAll => self.session.cannot_send(),
+            Action::EditHunk | Action::EditFile | Action::OpenFile | Action::Comment | Action::CommentFile => {
+                self.cannot_open(action)
+            }
+            action if action.is_decision() && review.files.is_empty() => Some("there is no hunk to accept or reject"),
+            action if action.is_decision() && !is_bulk(action) => self.state_here().map(|state| match state {
+                EditState::Conflict => "resolve the conflict first, or put it away",
+                EditState::AlreadyApplied => "the file already has this change; put the edit away",
+                EditState::Incomplete => "this edit is incomplete: place it by hand, ask again, or put it away",
+                _ => "this edit has no place yet: place it by hand, ask again, or put it away",
+            }),
+            _ => None,
+        }
+    }
+
+    fn state_here(&self) -> Option<EditState> {
+        self.session.review().refused.get(self.refused_here()?).map(EditState::of_refused)
+    }
+
+    /// The reason why the item under the cursor cannot be opened or commented on.
+    fn cannot_open(&self, action: Action) -> Option<&'static str> {
+        let file = || self.file_here().and_then(|index| self.session.review().files.get(index));
+        match (action, self.review_item()) {
+            (_, None) => Some("the cursor is not on a hunk"),
+            (Action::EditHunk, Some(ReviewItem::File(_))) => Some("the cursor is on a file; move it to a hunk"),
+            (Action::Comment | Action::CommentFile | Action::EditFile, Some(ReviewItem::Refused(_))) => {
+                Some("the edit has no place in the file yet")
+            }
+            (Action::EditHunk | Action::EditFile, _) if file().is_some_and(is_to_go) => {
+                Some("this change deletes the file")
+            }
+            (Action::OpenFile, _) if file().is_some_and(|file| file.change == FileChange::Create) => {
+                Some("the file is not on disk yet")
+            }
+            _ => None,
+        }
+    }
+}
+
+fn is_to_go(file: &FileReview) -> bool {
+    file.change == FileChange::Delete
+}
+
+fn is_bulk(action: Action) -> bool {
+    matches!(action, Action::AcceptAll | Action::RejectAll)
+}
+
+fn opens_from_review(action: Action) -> bool {
+    use Action::{
+        Comment, CommentFile, Dismiss, EditFile, EditHunk, OpenFile, Reask, ReaskAll, Redo, SendReview, Undo, Write,
+        WriteOther,
+    };
+    let opens = matches!(action, EditHunk | EditFile | OpenFile | Comment | CommentFile | Undo | Redo);
+    opens || matches!(action, SendReview | Reask | ReaskAll | Dismiss | Write | WriteOther)
 }
 
 #[cfg(test)]

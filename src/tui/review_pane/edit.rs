@@ -1,62 +1,64 @@
-//! Edits by the user in a proposal: a hunk, a whole file, or the file on disk in the external editor. The review may
-//! change while the editor is open, so the result is checked against the current review. A text that no longer has a
-//! place goes to the composer and is never lost.
+//! Edits by the user in a proposal: a hunk, a whole file, or the file on disk in the external editor; and what happens
+//! to edits without a place. The review may change while the editor is open, so the result is checked against the
+//! current review. A text that no longer has a place goes to the composer and is never lost.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rhumb_edit::Outcome;
-use rhumb_edit::review::{CommentTarget, HunkId};
+use rhumb_edit::review::{CommentTarget, HunkId, PlaceError};
+use rhumb_session::{Effect, Level};
 use rhumb_text::lines;
 
-use super::refused::{MARKS, with_markers};
+use super::Row;
 use crate::tui::action::{Action, Pane};
-use crate::tui::app::{App, Editing, ReviewItem, Task};
-use crate::tui::overlay::{CommentBox, CommentContext, Overlay, ReviewBox};
-use rhumb_session::{Effect, Level};
+use crate::tui::app::{App, Editing, ReviewItem, Task, run};
+use crate::tui::overlay::{CommentBox, CommentContext, Placement, PlacementAction, PlacementBox};
+use crate::tui::previews::Preview;
 
-/// A text of the review that is changed in the editor.
+/// A text of the review to be edited in the external editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewDraft {
-    /// The file that it is of.
+    /// Relative to the repository.
     pub path: String,
-    /// The text that the editor begins with.
+    /// What the editor opens with.
     pub text: String,
-    /// The line to begin at, 1-based.
+    /// 1-based.
     pub line: usize,
-    /// Which part of the file it is.
+    /// Where the saved text goes.
     pub part: DraftPart,
 }
 
-/// Which part of a file is changed in the editor.
+/// The edited part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DraftPart {
-    /// The lines that a hunk adds: what it removes, and its number in the file.
+    /// The added lines of a hunk, identified by its removed lines and its index.
     Hunk {
         /// The removed lines.
         removed: String,
-        /// The number, from 0.
+        /// Index of the hunk in the file.
         number: usize,
     },
-    /// All of it, as it would be if nothing more was rejected.
+    /// The whole file with all hunks that are not rejected.
     File,
-    /// All of it, with marks where an edit belongs that found no place.
+    /// The whole file, with conflict markers around an unplaced edit.
     Refused {
-        /// The text of the file until then.
+        /// What the file holds when the edit starts.
         now: Arc<str>,
-        /// What the edit quotes and what it puts there: by these it is found again.
+        /// The quoted and the replacement text, which identify the edit.
         edit: (String, String),
     },
 }
 
 impl ReviewDraft {
-    /// A name for the file that the editor opens, so that it knows the language.
+    /// The file name for the editor, so that it knows the language.
     pub fn file_name(&self) -> &str {
         self.path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("text")
     }
 }
 
 impl App {
-    /// What opens something or goes beyond the review.
+    /// Handles actions that open something, write, or leave the review.
     pub(super) fn open_from_review(&mut self, action: Action) -> Option<Vec<Task>> {
         if self.is_guarded(action) {
             return Some(self.say("this has just changed: check it, then press the key again"));
@@ -84,7 +86,7 @@ impl App {
         })
     }
 
-    /// Opens the lines that the hunk under the cursor adds.
+    /// Opens the added lines of the hunk under the cursor.
     pub(super) fn edit_hunk(&mut self) -> Vec<Task> {
         if let Some(index) = self.refused_here() {
             return self.open_refused(index);
@@ -99,9 +101,9 @@ impl App {
         open(ReviewDraft { path: file.path.clone(), text, line, part })
     }
 
-    /// Opens the whole file under the cursor, as it would be if nothing more was rejected.
+    /// Opens the whole file under the cursor, with all hunks that are not rejected.
     pub(super) fn edit_review_file(&mut self) -> Vec<Task> {
-        let Some(index) = self.review_file_here() else { return Vec::new() };
+        let Some(index) = self.file_here() else { return Vec::new() };
         let Some(file) = self.session.review().files.get(index) else { return Vec::new() };
         let Some(text) = file.editable_text() else {
             return self.say("this change deletes the file, so there is no text to edit");
@@ -133,7 +135,7 @@ impl App {
         }
     }
 
-    /// Takes what the editor made of a text of the review.
+    /// Takes in the edited text of the review.
     pub(crate) fn review_edited(&mut self, draft: &ReviewDraft, text: &str) -> Vec<Task> {
         if text == draft.text {
             return self.say("nothing was changed");
@@ -153,7 +155,7 @@ impl App {
             return self.keep_text(draft, text, "the hunk is no longer under review");
         };
         if self.session.review_mut().edit(id, text) {
-            self.show_hunk(id);
+            self.go_to(id);
             return self.say("the hunk is accepted with your text");
         }
         self.say("nothing was changed")
@@ -171,7 +173,7 @@ impl App {
             return self.say("nothing was changed");
         }
         let after = review.files.get(index).map(rhumb_edit::review::FileReview::counts).unwrap_or_default();
-        self.show_hunk(HunkId { file: index, hunk: 0 });
+        self.go_to(HunkId { file: index, hunk: 0 });
         let hunks = |count: usize| if count == 1 { "hunk" } else { "hunks" };
         let total = after.total();
         let mut told = format!("{total} {} now, {} accepted", hunks(total), after.accepted);
@@ -179,7 +181,7 @@ impl App {
             let gone = after.rejected - before.rejected;
             told += &format!("; {gone} {} that you took back rejected", hunks(gone));
         }
-        self.say(&told)
+        self.say(told)
     }
 
     fn refused_edited(
@@ -207,24 +209,23 @@ impl App {
             return self.say("the file already says that");
         }
         let file = self.session.review().files.iter().position(|file| file.path == draft.path).unwrap_or_default();
-        self.show_hunk(HunkId { file, hunk: 0 });
+        self.go_to(HunkId { file, hunk: 0 });
         self.say("the file is accepted with your text")
     }
 
-    /// Puts a text that has no place any more into the composer, after what is there.
+    /// Puts a text that cannot be applied into the composer.
     fn keep_text(&mut self, draft: &ReviewDraft, text: &str, why: &str) -> Vec<Task> {
         let told = format!("Your text for {} was not used: {why}.", draft.path);
-        self.session.tell(Level::Warning, told, "It is in the composer.");
-        self.focus = Pane::Chat;
-        self.typed(|app| {
-            if !app.composer.is_empty() {
-                app.composer.newline();
-            }
-            app.composer.paste(&format!("{}:\n{text}", draft.path));
-        })
+        self.keep_in_composer(told, &format!("{}:\n{text}", draft.path))
     }
 
-    /// A refused edit with marks around the place where it may belong, in the whole file.
+    fn keep_in_composer(&mut self, told: String, text: &str) -> Vec<Task> {
+        self.session.tell(Level::Warning, told, "It is in the composer.");
+        self.focus = Pane::Chat;
+        self.typed(|app| app.composer.append(text))
+    }
+
+    /// Opens the whole file with conflict markers where an unplaced edit may belong.
     pub(super) fn edit_refused(&self, outcome: &Outcome, now: &Arc<str>, place: std::ops::Range<usize>) -> Vec<Task> {
         let known = self.session.review().files.iter().find(|file| file.path == outcome.path);
         let place = known
@@ -235,20 +236,20 @@ impl App {
         open(ReviewDraft { path: outcome.path.clone(), text, line, part: DraftPart::Refused { now, edit } })
     }
 
-    /// Whoever comes back may have changed files under review elsewhere.
+    /// Checks the files under review, which may have changed while the terminal had no focus.
     pub(crate) fn recheck_files(&mut self) -> Vec<Task> {
         let files = self.session.review().files.iter().filter(|file| file.base.is_some());
         let paths: Vec<String> = files.map(|file| file.name_on_disk().to_owned()).collect();
         if paths.is_empty() || self.session.is_writing() { Vec::new() } else { vec![Task::Run(Effect::Reread(paths))] }
     }
 
-    /// A file was open in the editor: what is under review of it must be held against what it says now.
+    /// Checks a file under review that was open in the editor.
     pub(crate) fn recheck_file(&mut self, path: &str) -> Vec<Task> {
         let concerns = self.session.review().files.iter().any(|file| file.name_on_disk() == path);
         if concerns { vec![Task::Run(Effect::Reread(vec![path.to_owned()]))] } else { Vec::new() }
     }
 
-    /// The hunk under the cursor, and the line of it (its removed lines first).
+    /// The hunk and the line under the cursor; removed lines count first.
     pub(super) fn line_here(&self) -> Option<(HunkId, usize)> {
         match self.review_item()? {
             ReviewItem::Hunk(id) => Some((id, 0)),
@@ -257,32 +258,11 @@ impl App {
         }
     }
 
-    /// The file under the cursor.
-    pub(super) fn review_file_here(&self) -> Option<usize> {
-        match self.review_item()? {
-            ReviewItem::Hunk(id) | ReviewItem::Line(id, _) => Some(id.file),
-            ReviewItem::File(index) => Some(index),
-            ReviewItem::Refused(_) => None,
-        }
-    }
-
-    /// The refused edit under the cursor.
     pub(crate) fn refused_here(&self) -> Option<usize> {
         match self.review_item()? {
             ReviewItem::Refused(index) => Some(index),
             ReviewItem::Hunk(_) | ReviewItem::Line(..) | ReviewItem::File(_) => None,
         }
-    }
-
-    /// Brings a hunk under the cursor.
-    pub(super) fn show_hunk(&mut self, id: HunkId) {
-        self.go_to(id);
-    }
-
-    /// A word in the status line.
-    pub(crate) fn say(&mut self, words: &str) -> Vec<Task> {
-        self.hint.set(words.to_owned());
-        Vec::new()
     }
 }
 
@@ -291,7 +271,7 @@ fn open(draft: ReviewDraft) -> Vec<Task> {
 }
 
 impl App {
-    /// Opens a box for a comment on the selected lines, the line or the hunk under the cursor.
+    /// Opens a comment on the selected lines, or the line or hunk under the cursor.
     pub(super) fn comment_here(&mut self) -> Vec<Task> {
         let selected = self.selected_lines();
         let place = match (selected, self.review_item()) {
@@ -309,9 +289,8 @@ impl App {
         self.open_comment(place, "")
     }
 
-    /// Opens a box for a comment on the file under the cursor.
     pub(super) fn comment_on_file(&mut self) -> Vec<Task> {
-        self.review_file_here().map_or_else(Vec::new, |file| self.open_comment(CommentTarget::File(file), ""))
+        self.file_here().map_or_else(Vec::new, |file| self.open_comment(CommentTarget::File(file), ""))
     }
 
     fn open_comment(&mut self, place: CommentTarget, given: &str) -> Vec<Task> {
@@ -319,25 +298,17 @@ impl App {
         let text = self.session.review().comment_on(place).unwrap_or_default().to_owned();
         let keys = [self.keys.of(Action::Send), self.keys.of(Action::Newline)];
         let comment = CommentBox::new(target, &text, given, self.theme(), keys);
-        self.overlays.show(Overlay::Review(ReviewBox::Comment(Box::new(comment))));
+        self.overlays.show(comment);
         Vec::new()
     }
 
-    /// Notes a comment where it belongs, if that is still there.
     pub(super) fn take_comment(&mut self, target: &CommentContext, text: &str) -> Vec<Task> {
         let Some(place) = self.place_of(target) else {
             if text.trim().is_empty() {
                 return Vec::new();
             }
             let told = format!("Your comment was not saved: {} is no longer under review.", target.name);
-            self.session.tell(Level::Warning, told, "It is in the composer.");
-            self.focus = crate::tui::action::Pane::Chat;
-            return self.typed(|app| {
-                if !app.composer.is_empty() {
-                    app.composer.newline();
-                }
-                app.composer.paste(&format!("{}: {text}", target.name));
-            });
+            return self.keep_in_composer(told, &format!("{}: {text}", target.name));
         };
         let was = self.session.review().comment_on(place).is_some();
         if !self.session.review_mut().comment(place, text) {
@@ -351,7 +322,7 @@ impl App {
         }
     }
 
-    /// What a comment on that place is about.
+    /// The target of a comment.
     fn comment_context(&self, place: CommentTarget) -> Option<CommentContext> {
         let review = self.session.review();
         let (file, id) = match place {
@@ -395,7 +366,7 @@ impl App {
         }
     }
 
-    /// Where a comment belongs now; `None` if that is gone.
+    /// The current target of a comment. `None` if it is gone.
     fn place_of(&self, target: &CommentContext) -> Option<CommentTarget> {
         let review = self.session.review();
         let (removed, added) = (&target.hunk.0, &target.hunk.1);
@@ -408,6 +379,133 @@ impl App {
             CommentTarget::Line(id, line) => find(id).map(|id| CommentTarget::Line(id, line)),
         }
     }
+
+    pub(crate) fn open_refused(&mut self, index: usize) -> Vec<Task> {
+        let Some(outcome) = self.session.review().refused.get(index).cloned() else { return Vec::new() };
+        if outcome.path.is_empty() {
+            return self.say("the edit names no file, so it cannot be placed; ask the model again");
+        }
+        let known = self.session.review().files.iter().find(|file| file.path == outcome.path);
+        let now = known.and_then(|file| file.base.clone());
+        let path = outcome.path.clone();
+        let task = if now.is_none() { self.previews.want(&path) } else { None };
+        let now = now.or_else(|| match self.previews.get(&path) {
+            Some(Preview::Text(text)) => Some(Arc::clone(text)),
+            Some(Preview::Reading | Preview::None(_)) | None => None,
+        });
+        self.overlays.show(PlacementBox::new(outcome, now));
+        task.into_iter().collect()
+    }
+
+    /// Moves to an edit that has just lost its place, where `before` edits were unplaced: it must be settled before its
+    /// file is written.
+    pub(crate) fn go_to_lost_hunks(&mut self, before: usize) {
+        let new = self.session.review().refused.len().saturating_sub(before);
+        if new == 0 {
+            return;
+        }
+        if self.focus == Pane::Review && self.overlays.is_empty() {
+            self.go_to_refused(0);
+            let hunks = if new == 1 { "a hunk" } else { "hunks" };
+            let key = self.keys.first(Action::OpenHere);
+            self.hint.set(format!("the file changed on disk: {hunks} lost the place; {key} settles it"));
+        } else if let Row::Refused(index) | Row::RefusedText(index, _) = &mut self.review.at {
+            // They came before what is under the cursor.
+            *index += new;
+        }
+    }
+
+    /// Sends the unplaced edit under the cursor, or all of them, back to the model.
+    pub(super) fn ask_for_refused(&mut self, all: bool) -> Vec<Task> {
+        let one = if all { None } else { self.refused_here() };
+        if !all && one.is_none() {
+            return Vec::new();
+        }
+        run(self.session.ask_for_refused(one))
+    }
+
+    pub(super) fn dismiss_refused(&mut self) -> Vec<Task> {
+        let Some(index) = self.refused_here() else { return Vec::new() };
+        self.put_away(index)
+    }
+
+    fn put_away(&mut self, index: usize) -> Vec<Task> {
+        if !self.session.review_mut().dismiss(index) {
+            return Vec::new();
+        }
+        let told = match self.session.review().refused.len() {
+            0 => "put away".to_owned(),
+            left => format!("put away; still without a place: {left}"),
+        };
+        let undo = self.keys.first(Action::Undo);
+        let told = format!("{told} · {undo} undoes it");
+        self.say(told)
+    }
+
+    /// Applies the choice for an unplaced edit, if it still exists.
+    pub(super) fn placed(&mut self, placement_reply: Placement) -> Vec<Task> {
+        let Placement { path, edit, now, confirmed_action } = placement_reply;
+        let is_it =
+            |outcome: &Outcome| outcome.path == path && (&outcome.quote, &outcome.replacement) == (&edit.0, &edit.1);
+        let Some(index) = self.session.review().refused.iter().position(is_it) else {
+            return self.say("the edit is no longer in the review");
+        };
+        match (confirmed_action, now) {
+            (PlacementAction::Dismiss, _) => self.put_away(index),
+            (PlacementAction::Ask, _) => run(self.session.ask_for_refused(Some(index))),
+            (PlacementAction::Edit(place), Some(now)) => {
+                let outcome = self.session.review().refused.get(index).cloned();
+                outcome.map_or_else(Vec::new, |outcome| self.edit_refused(&outcome, &now, place))
+            }
+            (PlacementAction::Put(place), Some(now)) => {
+                match self.session.review_mut().place(Some(index), &path, &now, place, &edit.1) {
+                    Ok(id) => {
+                        self.go_to(id);
+                        self.say("the edit is a hunk of the review now: accept or reject it")
+                    }
+                    Err(error) => {
+                        let hint = "Choose another place, or place it with the editor.";
+                        let text = format!("The edit of {path} was not placed: {error}.");
+                        self.session.tell(Level::Warning, text, hint);
+                        self.hint.set(format!("not placed: {error}"));
+                        let is_stale = error == PlaceError::Stale;
+                        is_stale.then(|| Task::Run(Effect::Reread(vec![path]))).into_iter().collect()
+                    }
+                }
+            }
+            (PlacementAction::Edit(_) | PlacementAction::Put(_), None) => Vec::new(),
+        }
+    }
+}
+
+/// The marks around the place of an edit in a text that the user changes by hand.
+pub(super) const MARKS: [&str; 3] = ["<<<<<<< the file says", "||||||| the edit quotes", ">>>>>>> the edit proposes"];
+
+/// A text with marks around these lines (0-based), with what an edit quotes and proposes beside them; the line (1-based) at which
+/// they begin.
+pub(super) fn with_markers(now: &str, place: Range<usize>, outcome: &Outcome) -> (String, usize) {
+    let all = lines::split(now);
+    let place = place.start.min(all.len())..place.end.min(all.len());
+    let of = |range: Range<usize>| all.get(range).unwrap_or_default().concat();
+    let (before, there, after) = (of(0..place.start), of(place.clone()), of(place.end..all.len()));
+    let [file, quote, edit] = MARKS;
+    let pieces = [
+        ended(&before),
+        format!("{file}\n"),
+        ended(&there),
+        format!("{quote}\n"),
+        ended(&outcome.quote),
+        "=======\n".to_owned(),
+        ended(&outcome.replacement),
+        format!("{edit}\n"),
+        after,
+    ];
+    (pieces.concat(), place.start + 1)
+}
+
+/// Adds the missing newline at the end of a text.
+fn ended(text: &str) -> String {
+    if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
 }
 
 #[cfg(test)]

@@ -17,22 +17,20 @@ use crate::tui::app::App;
 use crate::tui::mouse::Hit;
 use crate::tui::theme::Role;
 use crate::tui::view::ViewCache;
-use crate::tui::widget::edit_state;
+use crate::tui::widget::diff_lines::state_role;
 use crate::tui::widget::styled::fill;
 
-/// A line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Item {
-    /// A folder, and its files that follow.
+    /// A folder, and the range of its files.
     Folder(String, std::ops::Range<usize>),
-    /// A file, and whether it stands in a folder.
+    /// A file, and whether it is in a folder.
     File(usize, bool),
-    /// An edit without a place.
     Refused(usize),
 }
 
 impl Item {
-    /// The row of the review that it leads to.
+    /// The row of the review for an item.
     fn leads_to(&self) -> Option<Row> {
         match self {
             Self::Folder(..) => None,
@@ -42,12 +40,11 @@ impl Item {
     }
 }
 
-/// The rows of the review that the list leads to, in its order.
+/// The rows of the review that the list leads to, in order.
 pub(crate) fn stops(review: &Review) -> Vec<Row> {
     items(review).iter().filter_map(Item::leads_to).collect()
 }
 
-/// The list.
 fn items(review: &Review) -> Vec<Item> {
     let refused_of = |path: &str| {
         let own = review.refused.iter().enumerate().filter(move |(_, outcome)| outcome.path == path);
@@ -74,7 +71,6 @@ fn folder(file: &FileReview) -> &str {
     file.path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Draws the list, with a rule at its right.
 pub(super) fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let review = app.session.review();
     let items = items(review);
@@ -140,7 +136,7 @@ fn line(app: &App, item: &Item, columns: usize, here: bool) -> Line<'static> {
             } else {
                 format!("{mark} {} {what}", width::clip_start(&path, columns.saturating_sub(what.len() + 5)))
             };
-            spans.push(Span::styled(text, theme.style(edit_state::role(state))));
+            spans.push(Span::styled(text, theme.style(state_role(state))));
         }
     }
     let mut line = fit(spans, columns);

@@ -18,21 +18,18 @@ const CONTEXT: usize = 3;
 /// Columns before a row: where the cursor is, and what was said of the line.
 pub(super) const MARGIN: u16 = 2;
 
-/// What the user wants to see of a hunk.
+/// How a hunk is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(super) struct HunkPlan {
-    /// Only its heading.
     pub(super) folded: bool,
-    /// Additional unchanged lines above it.
+    /// Additional unchanged lines above and below it.
     pub(super) before: usize,
-    /// And below it.
     pub(super) after: usize,
 }
 
-/// What the user wants to see of each hunk of a file.
 pub(super) type Plan = Vec<HunkPlan>;
 
-/// Identifies the input of a file's rows, without its texts, which are compared separately. Never 0.
+/// Identifies the input of a file's rows, except for its texts. Never 0.
 pub(super) fn revision(index: usize, file: &FileReview, plan: &Plan, view: View) -> u64 {
     let mut hasher = DefaultHasher::new();
     (index, view, plan, &file.comment).hash(&mut hasher);
@@ -43,7 +40,7 @@ pub(super) fn revision(index: usize, file: &FileReview, plan: &Plan, view: View)
     hasher.finish().max(1)
 }
 
-/// The rows of a file with the lines of the screen that each takes.
+/// The rows of a file with their heights.
 pub(super) fn measured(
     index: usize,
     file: &FileReview,
@@ -56,14 +53,13 @@ pub(super) fn measured(
     rows(index, file, lines, plan, sides).into_iter().map(|row| (row, measure.height(row))).collect()
 }
 
-/// Whether a file has something to show on both sides.
+/// Whether a file has text on both sides.
 pub(super) fn has_sides(file: &FileReview) -> bool {
     file.change == FileChange::Modify
         && file.base.as_deref().is_some_and(|base| !base.is_empty())
         && file.proposed.is_some()
 }
 
-/// The rows of a file.
 pub(super) fn rows(index: usize, file: &FileReview, lines: &FileLines, plan: &Plan, sides: bool) -> Vec<Row> {
     let mut builder = RowBuilder { index, file, lines, sides, rows: vec![Row::File(index)] };
     if !file.comment.is_empty() {
@@ -156,7 +152,7 @@ impl RowBuilder<'_> {
         }
     }
 
-    /// The lines of a hunk as they stand: removed ones above added ones, or each beside its new version.
+    /// The lines of a hunk: removed lines above added lines, or pairs side by side.
     fn lines_of(&self, item: &ReviewHunk) -> Vec<(Option<usize>, Option<usize>)> {
         let (old, new) = (item.hunk.base.len(), item.hunk.proposed.len());
         if !self.sides {
@@ -180,7 +176,7 @@ impl RowBuilder<'_> {
         rows
     }
 
-    /// Says so where the last line of a text has no newline.
+    /// Adds a row if the last line of a text has no newline.
     fn end_of(&mut self, id: HunkId, side: Side, line: usize) {
         let text = self.lines.line(self.file, side, line);
         if !text.is_empty() && !text.ends_with('\n') {
@@ -190,7 +186,6 @@ impl RowBuilder<'_> {
     }
 }
 
-/// Measures rows.
 struct Measure<'a> {
     file: &'a FileReview,
     lines: &'a FileLines,
@@ -243,7 +238,7 @@ impl Measure<'_> {
     }
 }
 
-/// The numbers and the columns of one half, side by side. Between the halves stands a rule of one column.
+/// The gutter and the columns of a half. A rule of one column separates the halves.
 pub(super) fn half(gutter: Gutter, side: Side, columns: u16) -> (Gutter, u16) {
     let left = columns.saturating_sub(1) / 2;
     match side {
@@ -252,7 +247,7 @@ pub(super) fn half(gutter: Gutter, side: Side, columns: u16) -> (Gutter, u16) {
     }
 }
 
-/// Text of an unplaced edit, below its heading: the reason and the quoted lines.
+/// The lines of an unplaced edit, below its heading: the reason and the quoted lines.
 pub(super) fn refused_text(outcome: &Outcome) -> Vec<String> {
     let reason = outcome.reason.lines().map(str::to_owned);
     let quote = outcome.quote.lines().map(|line| format!("- {line}"));
@@ -270,7 +265,7 @@ pub(super) fn refused_parts(line: &str, columns: u16) -> Vec<String> {
     if parts.is_empty() { vec![String::new()] } else { parts }
 }
 
-/// A comment, cut into lines of the screen.
+/// A comment, wrapped.
 pub(super) fn note_parts(text: &str, columns: u16) -> Vec<String> {
     let room = usize::from(columns.saturating_sub(6)).max(1);
     let mut parts = Vec::new();
@@ -292,29 +287,24 @@ const MAX_LINE_BYTES: usize = 2_000;
 const LINE_START_BYTES: usize = 80;
 const CHANGE_CONTEXT_BYTES: usize = 200;
 
-/// Which text a line is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Side {
-    /// The base.
     Base,
-    /// The proposed text.
     Proposed,
 }
 
-/// Where the lines of a file under review are, so that a row on the screen is found without reading the texts.
+/// Byte offsets of the lines of a file under review.
 #[derive(Debug, Default)]
 pub(super) struct FileLines {
-    /// The numbers before the lines.
     pub(super) gutter: Gutter,
     /// The byte at which each line starts, and the end of the text.
     base: Vec<usize>,
     proposed: Vec<usize>,
-    /// What changed in the lines that are not shown in whole, as byte ranges of them.
+    /// The changed bytes of long lines.
     changed: BTreeMap<(Side, usize), Range<usize>>,
 }
 
 impl FileLines {
-    /// Reads both texts once.
     pub(super) fn new(file: &FileReview) -> Self {
         let starts = |text: Option<&str>| -> Vec<usize> {
             let mut end = 0;
@@ -338,7 +328,7 @@ impl FileLines {
         places
     }
 
-    /// Finds what changed in the long lines of a hunk: the first that goes is held against the first that comes, and so on.
+    /// Finds the changed parts of the long lines of a hunk, which are paired in order.
     fn find_changed_parts(&mut self, file: &FileReview, item: &ReviewHunk) {
         let long = |side, range: &Range<usize>| -> Vec<usize> {
             range.clone().filter(|line| self.body(file, side, *line).len() > MAX_LINE_BYTES).collect()
@@ -367,17 +357,16 @@ impl FileLines {
         range.and_then(|(start, end)| text.as_deref()?.get(*start..*end)).unwrap_or_default()
     }
 
-    /// The same without its terminator.
+    /// A line without its terminator.
     pub(super) fn body<'a>(&self, file: &'a FileReview, side: Side, line: usize) -> &'a str {
         lines::body(self.line(file, side, line))
     }
 
-    /// What is shown of it.
     pub(super) fn shown<'a>(&self, file: &'a FileReview, side: Side, line: usize) -> Shown<'a> {
         Shown::new(self.body(file, side, line), self.changed.get(&(side, line)))
     }
 
-    /// The removed and the added lines of a hunk, without their terminators.
+    /// The removed and the added lines of a hunk, without terminators.
     pub(super) fn of_hunk<'a>(&self, file: &'a FileReview, item: &ReviewHunk) -> [Vec<&'a str>; 2] {
         [
             item.hunk.base.clone().map(|line| self.body(file, Side::Base, line)).collect(),
@@ -390,16 +379,15 @@ impl FileLines {
 /// that a line is not accepted for its beginning alone.
 #[derive(Debug)]
 pub(super) struct Shown<'a> {
-    /// The text that is drawn.
     pub(super) text: Cow<'a, str>,
-    /// The parts of the line in it, each with its first byte in the text.
+    /// The shown parts of the line, each with its first byte in the text.
     parts: Vec<(Range<usize>, usize)>,
     /// Ranges of the text that describe omitted parts.
     pub(super) left_out: Vec<Range<usize>>,
 }
 
 impl<'a> Shown<'a> {
-    /// A line of which nothing is known to have changed: if it is very long, its beginning.
+    /// The shown part of a line without a known change.
     pub(super) fn head(body: &'a str) -> Self {
         Self::new(body, None)
     }
@@ -430,7 +418,7 @@ impl<'a> Shown<'a> {
         Self { text: Cow::Owned(text), parts, left_out }
     }
 
-    /// Where a range of the line stands in the text, as far as it is shown.
+    /// The ranges of the text that show a range of the line.
     pub(super) fn places(&self, range: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
         let range = range.clone();
         self.parts.iter().filter_map(move |(part, at)| {
@@ -440,7 +428,6 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// The parts of a long line that are shown, ascending and apart from each other: how it begins, and where its change begins and ends.
 fn parts_of(body: &str, changed: Option<&Range<usize>>) -> Vec<Range<usize>> {
     let Range { start, end } = changed.cloned().unwrap_or(0..0);
     let first = start.saturating_sub(CHANGE_CONTEXT_BYTES);
@@ -462,7 +449,7 @@ fn parts_of(body: &str, changed: Option<&Range<usize>>) -> Vec<Range<usize>> {
     parts
 }
 
-/// Describes the bytes of a line that are not shown.
+/// Describes omitted bytes of a line.
 fn told(missing: Range<usize>, changed: Option<&Range<usize>>, at_end: bool) -> String {
     let size = byte_size(missing.len() as u64);
     let more = if at_end { " more" } else { "" };

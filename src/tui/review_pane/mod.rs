@@ -2,25 +2,23 @@
 //! unplaced edits.
 
 mod actions;
-pub(super) mod availability;
 pub(super) mod edit;
 mod file_list;
 mod file_rows;
 mod navigation;
 mod paint;
-mod refused;
 mod rows;
-mod search;
 mod state;
 mod view;
 
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_edit::review::EditState;
-use rhumb_text::{sanitize, width, wrap};
+use rhumb_session::StreamedEdit;
+use rhumb_text::{sanitize, width};
 
 use self::paint::RowPainter;
 use super::action::{Action, Pane};
@@ -28,11 +26,11 @@ use super::app::App;
 use super::mouse::Hit;
 use super::theme::Role;
 use super::view::{ViewCache, pane_block};
-use super::widget::styled::StyledText;
+use super::widget::styled::{StyledText, place_cursor, wrapped};
 use crate::config::DiffView;
-use rhumb_session::StreamedEdit;
 
 pub(crate) use self::file_list::stops;
+
 pub use self::rows::Row;
 pub use self::state::{Follow, ReviewPane};
 
@@ -46,27 +44,20 @@ const MIN_TREE_COLUMNS: [u16; 2] = [104, 176];
 /// Least columns of a half, side by side.
 const MIN_HALF_COLUMNS: u16 = 24;
 
-/// What drawing the review remembers.
 #[derive(Debug, Default)]
 pub struct ReviewCache {
-    /// The words that changed, by hunk.
     words: paint::WordCache,
 }
 
-/// The parts of the pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Parts {
-    /// The list of files.
     pub tree: Option<Rect>,
-    /// The rows.
     pub rows: Rect,
-    /// The line for a search, while it is open.
+    /// The search prompt, while it is open.
     pub prompt: Option<Rect>,
-    /// Whether base and proposed stand side by side.
     pub sides: bool,
 }
 
-/// The parts of the pane in that space, its frame aside.
 pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
     let pane = &app.review;
     let line = u16::from(pane.search.prompt.is_some() && inner.height > 1);
@@ -91,7 +82,6 @@ pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
     }
 }
 
-/// Draws the pane.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let inner = pane_block(app, frame, area, Pane::Review, &note(app));
     if app.session.review().is_empty() {
@@ -147,10 +137,9 @@ fn draw_prompt(app: &App, frame: &mut Frame<'_>, area: Rect) {
         Span::styled(standing, theme.style(Role::Muted)),
     ]);
     frame.render_widget(line, area);
-    let hidden = width::columns(&text).saturating_sub(room);
-    let column = input.cursor_column().saturating_sub(hidden).min(usize::from(area.width.saturating_sub(2)));
     if app.overlays.is_empty() {
-        frame.set_cursor_position(Position::new(area.x + 1 + u16::try_from(column).unwrap_or(0), area.y));
+        let hidden = width::columns(&text).saturating_sub(room);
+        place_cursor(frame, area, 1 + input.cursor_column().saturating_sub(hidden));
     }
 }
 
@@ -226,7 +215,7 @@ fn note(app: &App) -> String {
     parts.join(" · ")
 }
 
-/// Draws it. The newest line stands at the bottom, unless the user scrolled up.
+/// Draws streaming edits. The newest line is at the bottom, unless the user scrolled up.
 pub(super) fn draw_arriving(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let edits = app.session.turn().map_or(&[][..], |turn| turn.edits.as_slice());
     let lines = if edits.is_empty() { nothing(app, area) } else { arriving(app, edits, area) };
@@ -238,11 +227,10 @@ fn nothing(app: &App, area: Rect) -> Vec<Line<'static>> {
         "Hunks that the model proposes wait here for you. Nothing is written before {}.",
         app.keys.first(Action::Write)
     );
-    let wrapped = wrap::wrap(&text, usize::from(area.width).max(8)).into_iter();
-    wrapped.map(|range| Line::styled(text[range].to_owned(), app.theme().style(Role::Muted))).collect()
+    wrapped(&text, "", area.width.max(8), app.theme().style(Role::Muted))
 }
 
-/// Each edit with its counts, and of the newest one its lines as they come. Nothing of it can be decided yet: it is all muted.
+/// The headings of the edits, and the newest lines. Nothing can be decided yet, so all is muted.
 fn arriving(app: &App, edits: &[StreamedEdit], area: Rect) -> Vec<Line<'static>> {
     let columns = usize::from(area.width);
     let height = usize::from(area.height);

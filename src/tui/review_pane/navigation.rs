@@ -10,7 +10,7 @@ use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, ReviewItem, Task};
 
 impl App {
-    /// Lays the rows of the review out for the place that the pane has on the screen, or for the same as before.
+    /// Lays out the rows, in a new area or in the same as before.
     pub(crate) fn lay_out_review(&mut self, area: Option<Rect>) {
         if let Some(area) = area {
             self.review.inner = area.inner(Margin::new(1, 1));
@@ -26,7 +26,7 @@ impl App {
         }
     }
 
-    /// Moves; `None` if that is no move.
+    /// Handles an action that moves the cursor. `None` for any other action.
     pub(crate) fn move_in_review(&mut self, action: Action) -> Option<()> {
         self.lay_out_review(None);
         if self.review.in_tree && matches!(action, Action::Down | Action::Up) {
@@ -70,11 +70,11 @@ impl App {
     fn go_or_say(&mut self, to: Option<Row>, otherwise: &str) {
         match to {
             Some(row) => self.go_to_row(row),
-            None => self.hint.set(otherwise.to_owned()),
+            None => self.hint.set(otherwise),
         }
     }
 
-    /// One row on. Of a row that is higher than the pane, first the rest comes into view.
+    /// Moves by one row; through a row that is taller than the pane, by half a page.
     fn step_in_review(&mut self, down: bool) {
         let pane = &mut self.review;
         let number = pane.number();
@@ -111,7 +111,7 @@ impl App {
         self.stand_within(to, down);
     }
 
-    /// Puts the cursor on a row; while lines are selected, on the last one of the hunk on the way there.
+    /// Moves the cursor to a row. During a selection it stays in the hunk.
     fn stand_within(&mut self, to: usize, down: bool) {
         let from = self.review.number();
         let Some(id) = self.review.anchor.and_then(Row::hunk) else {
@@ -151,12 +151,12 @@ impl App {
         }
     }
 
-    /// Puts the cursor on the heading of a hunk, and brings the hunk into view.
+    /// Moves the cursor to the heading of a hunk, and shows the hunk.
     pub(crate) fn go_to(&mut self, id: HunkId) {
         self.go_to_row(heading(id));
     }
 
-    /// Puts the cursor on the heading of a hunk or of an edit without a place, and brings all of it into view.
+    /// Moves the cursor to a heading, and shows all of it.
     fn go_to_row(&mut self, row: Row) {
         self.review.anchor = None;
         self.review.at = row;
@@ -164,7 +164,7 @@ impl App {
         self.review.follow = Follow::Hunk;
     }
 
-    /// What the cursor of whoever works in the review is on, by what it says: its path, and the removed and the added lines.
+    /// Identifies the item under the cursor: whether it is unplaced, its path, and its removed and added lines.
     pub(crate) fn under_cursor(&self) -> Option<(bool, String, (String, String))> {
         if self.focus != Pane::Review {
             return None;
@@ -178,7 +178,7 @@ impl App {
         Some((false, file.path.clone(), file.texts_of(self.review.cursor.hunk)?))
     }
 
-    /// Puts the cursor on what it was on before more was proposed, if that is still there.
+    /// Moves the cursor back to an item, if it still exists.
     pub(crate) fn restore_cursor(&mut self, item: &(bool, String, (String, String))) {
         let (refused, path, (removed, added)) = item;
         let review = self.session.review();
@@ -193,12 +193,10 @@ impl App {
         self.lay_out_review(None);
     }
 
-    /// Puts the cursor on an edit without a place.
     pub(crate) fn go_to_refused(&mut self, index: usize) {
         self.go_to_row(Row::Refused(index));
     }
 
-    /// The file that the cursor is in.
     pub(crate) fn review_path(&self) -> Option<String> {
         Some(self.session.review().files.get(self.review.cursor.file)?.path.clone())
     }
@@ -216,7 +214,7 @@ impl App {
         }
     }
 
-    /// What the cursor of the review is on; `None` while nothing is under review.
+    /// The item under the cursor. `None` if nothing is under review.
     pub(crate) fn review_item(&self) -> Option<ReviewItem> {
         let review = self.session.review();
         if review.is_empty() {
@@ -238,7 +236,7 @@ impl App {
         })
     }
 
-    /// The hunk that keys for one hunk act on, if the cursor is on one.
+    /// The hunk under the cursor.
     pub(crate) fn hunk_here(&self) -> Option<HunkId> {
         match self.review_item()? {
             ReviewItem::Hunk(id) | ReviewItem::Line(id, _) => Some(id),
@@ -246,7 +244,7 @@ impl App {
         }
     }
 
-    /// The file that keys for a file act on, if the cursor is in one.
+    /// The file under the cursor.
     pub(crate) fn file_here(&self) -> Option<usize> {
         match self.review_item()? {
             ReviewItem::File(file) => Some(file),
@@ -255,7 +253,6 @@ impl App {
         }
     }
 
-    /// The lines that are selected, of one hunk, 0-based with its removed lines first. Where removed and added ones are, the added ones.
     pub(crate) fn selected_lines(&self) -> Option<(HunkId, Range<usize>)> {
         let (id, runs) = self.selected_runs()?;
         let count = self.session.review().hunk(id)?.hunk.base.len();
@@ -266,7 +263,7 @@ impl App {
         }
     }
 
-    /// The selected lines as runs: removed ones, then added ones.
+    /// The selected lines of a hunk: removed ones, then added ones.
     pub(crate) fn selected_runs(&self) -> Option<(HunkId, Vec<Range<usize>>)> {
         let rows = &self.review.rows;
         let anchor = self.review.anchor?;
@@ -290,7 +287,6 @@ impl App {
         (!runs.is_empty()).then_some((id, runs))
     }
 
-    /// Whether a row is selected.
     pub(crate) fn is_selected(&self, row: Row) -> bool {
         let Row::Changed { id, .. } = row else { return false };
         let Some(anchor) = self.review.anchor.filter(|anchor| anchor.hunk() == Some(id)) else { return false };
@@ -299,7 +295,6 @@ impl App {
         (from.min(to)..=from.max(to)).contains(&own)
     }
 
-    /// Begins or ends the selection of lines.
     pub(crate) fn select_lines(&mut self) {
         if self.review.anchor.take().is_some() {
             return;
@@ -307,8 +302,7 @@ impl App {
         self.lay_out_review(None);
         let rows = &self.review.rows;
         let Some(id) = self.hunk_here() else {
-            self.hint.set("lines can be selected in a hunk only".into());
-            return;
+            return self.hint.set("lines can be selected in a hunk only");
         };
         let is_line = |row: Row| matches!(row, Row::Changed { id: own, .. } if own == id);
         let at = self.review.number();
@@ -318,8 +312,7 @@ impl App {
         let after = || rows.from(at).take_while(|(_, row)| row.hunk() == Some(id)).find_map(own);
         let before = || (0..at).rev().filter_map(|number| Some((number, rows.get(number)?))).find_map(own);
         let Some(number) = here.or_else(after).or_else(before).filter(|_| rows.get(at).is_some()) else {
-            self.hint.set(format!("the hunk is folded; {} opens it", self.keys.first(Action::OpenHere)));
-            return;
+            return self.hint.set(format!("the hunk is folded; {} opens it", self.keys.first(Action::OpenHere)));
         };
         self.review.stand(number, true);
         self.review.anchor = self.review.rows.get(number);
@@ -331,7 +324,7 @@ impl App {
         ));
     }
 
-    /// A click on a row of the review, or on a file of its list: puts the cursor there. Twice opens what is folded there.
+    /// Handles a click on a row or on a file of the list. A double click opens it.
     pub fn click_in_review(&mut self, row: usize, double: bool) -> Vec<Task> {
         self.focus = Pane::Review;
         self.review.anchor = None;
@@ -351,7 +344,7 @@ impl App {
         Vec::new()
     }
 
-    /// The wheel over the review: moves the window, and the cursor only as far as it must go along.
+    /// Scrolls the window. The cursor stays inside of it.
     pub fn scroll_review(&mut self, lines: isize) {
         if self.session.review().is_empty() {
             self.review.offset = self.review.offset.saturating_add_signed(-lines).min(self.arriving_lines());
@@ -363,7 +356,7 @@ impl App {
         self.lay_out_review(None);
     }
 
-    /// Lines of the edits that stream in, at least.
+    /// A lower bound of the lines of streaming edits.
     pub(crate) fn arriving_lines(&self) -> usize {
         let edits = self.session.turn().map_or(&[][..], |turn| turn.edits.as_slice());
         edits.iter().map(|edit| edit.lines.len() + 1).sum()
@@ -374,7 +367,7 @@ fn heading(id: HunkId) -> Row {
     Row::Hunk { id, folded: false }
 }
 
-/// Whether a row is the heading of a hunk or of an edit without a place.
+/// Whether a row is the heading of a hunk or of an unplaced edit.
 fn is_heading(row: Row) -> bool {
     matches!(row, Row::Hunk { .. } | Row::Refused(_))
 }

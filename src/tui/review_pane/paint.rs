@@ -13,17 +13,15 @@ use rhumb_text::{diff, sanitize, width};
 
 use super::file_rows::{MARGIN, Side, half, has_sides, note_parts, refused_parts, refused_text};
 use super::rows::Row;
-use super::search;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::coloring::{Colors, Language, style_of};
 use crate::tui::theme::Role;
 use crate::tui::view::ViewCache;
-use crate::tui::widget::diff_lines::{DiffLine, Sign, beside};
-use crate::tui::widget::styled::fill;
-use crate::tui::widget::{diff_lines, edit_state};
+use crate::tui::widget::diff_lines::{self, DiffLine, Sign, beside, state_role};
+use crate::tui::widget::styled::{clipped, fill, matches};
 
-/// The words that changed in each removed and each added line of a hunk.
+/// The changed words of each removed and each added line of a hunk.
 #[derive(Debug, Default)]
 pub(super) struct HunkWords([Vec<Vec<Range<usize>>>; 2]);
 
@@ -45,29 +43,27 @@ impl HunkWords {
     }
 }
 
-/// Changed words by hunk, with the revision of the rows that they belong to.
+/// Changed words by hunk, with the revision of the rows.
 pub(super) type WordCache = (usize, BTreeMap<HunkId, Arc<HunkWords>>);
 
-/// Paints rows.
 pub(super) struct RowPainter<'a> {
     app: &'a App,
     /// The row under the cursor.
     at: usize,
     columns: u16,
     words: bool,
-    /// Colours of the file that was painted last: index, base, proposed.
+    /// Colours of the last painted file: its index, base and proposed text.
     colors: Option<(usize, [Option<Colors>; 2])>,
 }
 
 impl<'a> RowPainter<'a> {
-    /// Paints for the app as it is.
     pub(super) fn new(app: &'a App) -> Self {
         let columns = app.review.rows.view().columns;
         let words = app.review.choice.words.unwrap_or(app.display.diff_words);
         Self { app, at: app.review.number(), columns, words, colors: None }
     }
 
-    /// The screen lines of a row, as many as were measured.
+    /// The screen lines of a row, as many as its height.
     pub(super) fn row(&mut self, number: usize, row: Row, cache: &mut ViewCache) -> Vec<Line<'static>> {
         let review = self.app.session.review();
         let body = match row {
@@ -100,7 +96,7 @@ impl<'a> RowPainter<'a> {
         Line::styled(text.to_owned(), self.style(Role::Muted))
     }
 
-    /// Columns beside the margin.
+    /// The columns without the margin.
     fn room(&self) -> usize {
         usize::from(self.columns.saturating_sub(MARGIN))
     }
@@ -140,7 +136,7 @@ impl<'a> RowPainter<'a> {
         line
     }
 
-    /// What was said of a line, where the lines of its hunk were decided apart.
+    /// The decision on a line, if the lines of its hunk have different decisions.
     fn line_mark(&self, id: HunkId, row: Row) -> (char, Role) {
         let item = self.app.session.review().hunk(id).filter(|item| item.has_line_decisions());
         match (item, row) {
@@ -161,7 +157,7 @@ impl<'a> RowPainter<'a> {
         let decided = format!("  {} of {} decided", counts.total() - counts.pending, counts.total());
         let room = self.room().saturating_sub(width::columns(&what) + width::columns(&decided) + 2).max(8);
         let path = width::clip_start(&sanitize::visible_line(&file.title()), room).into_owned();
-        let found = !search::matches(&path, &self.app.review.search.wanted).is_empty();
+        let found = !matches(&path, &self.app.review.search.wanted).is_empty();
         let title = self.style(Role::Title).patch(if found { self.style(Role::Search) } else { Style::default() });
         let spans = vec![
             Span::styled("■ ", self.style(Role::Title)),
@@ -207,7 +203,7 @@ impl<'a> RowPainter<'a> {
         fit(spans, self.room())
     }
 
-    /// `  Enter shows`; nothing if the action has no key.
+    /// ` Enter shows`; empty if the action has no key.
     fn key_for(&self, action: Action, does: &str) -> String {
         let key = self.app.keys.first(action);
         if key.is_empty() { String::new() } else { format!("  {key} {does}") }
@@ -242,19 +238,19 @@ impl<'a> RowPainter<'a> {
         let path = if outcome.path.is_empty() { "(no file name)" } else { &outcome.path };
         let state = EditState::of_refused(outcome);
         let text = format!("{} {}: {}", state.mark(), state.label(), sanitize::visible_line(path));
-        Line::styled(width::clip(&text, self.room()).into_owned(), self.style(edit_state::role(state)))
+        clipped(&text, self.room(), self.style(state_role(state)))
     }
 
     fn refused_text(&self, index: usize, line: usize) -> Vec<Line<'static>> {
         let outcome = self.app.session.review().refused.get(index);
         let text = outcome.and_then(|outcome| refused_text(outcome).into_iter().nth(line)).unwrap_or_default();
-        let found = !search::matches(&text, &self.app.review.search.wanted).is_empty();
+        let found = !matches(&text, &self.app.review.search.wanted).is_empty();
         let style = self.style(Role::Muted).patch(if found { self.style(Role::Search) } else { Style::default() });
         let parts = refused_parts(&text, self.columns).into_iter();
         parts.map(|part| Line::from(vec![Span::raw("  "), Span::styled(part, style)])).collect()
     }
 
-    /// The lines of the screen of a line of text.
+    /// The screen lines of a text row.
     fn text(&mut self, file: &FileReview, row: Row, cache: &mut ViewCache) -> Vec<Line<'static>> {
         let Some(index) = row.file() else { return vec![Line::default()] };
         let colors = self.colors_of(index, file, cache);
@@ -283,7 +279,7 @@ impl<'a> RowPainter<'a> {
             let syntax = spans.into_iter().flatten().flat_map(colored).chain(left_out).collect();
             let words = words.as_ref().zip(own).map(|(words, own)| words.of(side, own)).unwrap_or_default();
             let words = words.iter().flat_map(|range| shown.places(range)).collect();
-            let found = search::matches(&shown.text, &self.app.review.search.wanted);
+            let found = matches(&shown.text, &self.app.review.search.wanted);
             let text = shown.text.into_owned();
             let line = DiffLine { sign, base, proposed, text, syntax, words, found };
             diff_lines::rows(&line, gutter, columns, self.app.theme())
@@ -331,7 +327,7 @@ impl<'a> RowPainter<'a> {
         self.colors.as_ref().map_or([None, None], |(_, colors)| colors.clone())
     }
 
-    /// The words that changed in a hunk. They are looked for once.
+    /// The changed words of a hunk, which are cached.
     fn words_of(&self, file: &FileReview, id: HunkId, cache: &mut ViewCache) -> Arc<HunkWords> {
         let (made, known) = &mut cache.review.words;
         if *made != self.app.review.rows.made() {
@@ -357,7 +353,6 @@ fn shortened(marks: &[&str], room: usize) -> Vec<String> {
     Some(full).filter(fits).or_else(|| Some(short()).filter(fits)).unwrap_or_else(|| vec!["!".to_owned()])
 }
 
-/// A decision as a mark with its role.
 pub(super) fn mark_of(decision: Decision) -> (char, Role) {
     let role = match decision {
         Decision::Pending => Role::HunkPending,
@@ -367,7 +362,7 @@ pub(super) fn mark_of(decision: Decision) -> (char, Role) {
     (decision.mark(), role)
 }
 
-/// What was said of the lines of a row; `None` if not the same of both. Of the lines around a hunk, what was said of the hunk.
+/// The decision on the lines of a row. `None` if they differ.
 fn decision_of(item: &ReviewHunk, row: Row) -> Option<Decision> {
     let Row::Changed { removed, added, .. } = row else { return Some(item.decision()) };
     let count = item.hunk.base.len();
@@ -376,7 +371,6 @@ fn decision_of(item: &ReviewHunk, row: Row) -> Option<Decision> {
     said.all(|other| other == first).then_some(first)
 }
 
-/// `lines 12–15`, 1-based, as an editor counts.
 fn place(change: &FileChange, hunk: &Hunk) -> String {
     let (start, end) = (hunk.base.start + 1, hunk.base.end);
     match hunk.base.len() {
@@ -388,7 +382,7 @@ fn place(change: &FileChange, hunk: &Hunk) -> String {
     }
 }
 
-/// A line of those pieces; what does not fit is cut, with a mark.
+/// A line of spans, cut with a mark.
 pub(super) fn fit(spans: Vec<Span<'static>>, columns: usize) -> Line<'static> {
     let all: usize = spans.iter().map(|span| width::columns(&span.content)).sum();
     if all <= columns {

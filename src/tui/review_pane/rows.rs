@@ -12,56 +12,46 @@ use super::file_rows::{FileLines, Plan};
 /// A row: something that the cursor can stand on, or that parts two of them. A long line is one row on several lines of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
-    /// Nothing.
     Blank,
-    /// The heading of an edit without a place.
     Refused(usize),
-    /// A line of its text.
+    /// A line of an unplaced edit.
     RefusedText(usize, usize),
-    /// The heading of a file.
     File(usize),
-    /// What the user noted on something.
+    /// A comment.
     Note(CommentTarget),
-    /// Unchanged lines that are not shown.
+    /// Omitted unchanged lines.
     Gap {
-        /// The hunk that they stand beside.
+        /// The hunk beside them.
         id: HunkId,
-        /// Whether they stand above it; otherwise between it and the end of the file.
+        /// Whether they are above it; otherwise between it and the end of the file.
         above: bool,
-        /// How many they are.
+        /// Their number.
         lines: usize,
     },
-    /// The heading of a hunk, or all of it while it is folded.
+    /// The heading of a hunk.
     Hunk {
-        /// Which.
         id: HunkId,
-        /// Whether its lines are not shown.
         folded: bool,
     },
     /// An unchanged line near a hunk.
     Kept {
-        /// The hunk.
         id: HunkId,
-        /// The line in the base, 0-based.
+        /// The line in the base text, 0-based.
         base: usize,
-        /// The same line in the proposed text.
+        /// The line in the proposed text.
         proposed: usize,
     },
-    /// A line of a hunk; side by side, a removed one with the added one that it stands beside.
+    /// A line of a hunk; side by side, a removed line and its added line. Both are 0-based.
     Changed {
-        /// The hunk.
         id: HunkId,
-        /// Which of its removed lines, 0-based.
         removed: Option<usize>,
-        /// Which of its added lines, 0-based.
         added: Option<usize>,
     },
-    /// Says that the last line of a text has no newline.
+    /// A note that the last line of a text has no newline.
     NoNewline(HunkId),
 }
 
 impl Row {
-    /// The hunk that a row belongs to.
     pub fn hunk(self) -> Option<HunkId> {
         match self {
             Self::Hunk { id, .. } | Self::Kept { id, .. } | Self::Changed { id, .. } | Self::NoNewline(id) => Some(id),
@@ -75,7 +65,6 @@ impl Row {
         }
     }
 
-    /// The file that a row belongs to.
     pub fn file(self) -> Option<usize> {
         match self {
             Self::File(file) | Self::Note(CommentTarget::File(file)) => Some(file),
@@ -84,7 +73,7 @@ impl Row {
         }
     }
 
-    /// The edit without a place that a row tells of.
+    /// The unplaced edit of a row.
     pub fn refused(self) -> Option<usize> {
         match self {
             Self::Refused(index) | Self::RefusedText(index, _) => Some(index),
@@ -92,17 +81,16 @@ impl Row {
         }
     }
 
-    /// Whether the cursor can stand on it.
     pub fn is_stop(self) -> bool {
         !matches!(self, Self::Blank | Self::NoNewline(_))
     }
 
-    /// Whether it shows a change: such a row, or the heading, must be on the screen when its hunk is decided.
+    /// Whether it shows a change. Such a row must be visible when its hunk is decided.
     pub fn shows_change(self) -> bool {
         matches!(self, Self::Hunk { .. } | Self::Changed { .. })
     }
 
-    /// Whether this row corresponds to `other` of the rows before an update.
+    /// Whether this row corresponds to a row from before an update.
     fn stands_for(self, other: Self) -> bool {
         match (self, other) {
             (Self::Hunk { id, .. }, Self::Hunk { id: before, .. }) => id == before,
@@ -120,26 +108,22 @@ impl Row {
     }
 }
 
-/// How the rows are laid out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct View {
-    /// Columns that a row has.
     pub columns: u16,
-    /// Whether base and proposed stand side by side.
     pub sides: bool,
 }
 
-/// Some rows with the lines of the screen that they take.
+/// Rows with their heights.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// Tells whether they are still what they were made from.
+    /// Identifies the input of the rows.
     revision: u64,
-    /// The texts that they were made from. They are held, so that no other text can come to stand in their place.
+    /// The texts of the rows. They are held, so that pointer comparison is reliable.
     texts: [Option<Arc<str>>; 2],
     rows: Vec<Row>,
-    /// The line of the screen at which each row begins, within the block, and the end.
+    /// The first screen line of each row within the block, and the end.
     starts: Vec<usize>,
-    /// Where the lines of the file are.
     lines: FileLines,
 }
 
@@ -160,20 +144,19 @@ impl Block {
     }
 }
 
-/// All rows of a review.
 #[derive(Debug, Default)]
 pub struct Rows {
     view: View,
-    /// What found no place, then each file.
+    /// The unplaced edits, then each file.
     blocks: Vec<Block>,
-    /// For each block: the number of its first row, and the line of the screen where it begins. And the ends.
+    /// The first row and the first screen line of each block, and the ends.
     starts: Vec<(usize, usize)>,
-    /// How many blocks were made, ever.
+    /// How many blocks were computed; a revision of the rows.
     made: usize,
 }
 
 impl Rows {
-    /// Updates the rows of the files that changed. `plan` returns the folded hunks and the context of a file.
+    /// Recomputes the rows of changed files. `plan` returns the view options of a file.
     pub(super) fn refresh(&mut self, review: &Review, view: View, plan: impl Fn(usize) -> Plan) {
         let blocks = review.files.len() + 1;
         let mut changed = self.blocks.len() != blocks || self.view != view;
@@ -215,33 +198,30 @@ impl Rows {
         self.starts.push((rows, lines));
     }
 
-    /// How they are laid out.
     pub fn view(&self) -> View {
         self.view
     }
 
-    /// How many blocks of rows were made since the start.
+    /// The revision of the rows.
     pub fn made(&self) -> usize {
         self.made
     }
 
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.starts.last().map_or(0, |(rows, _)| *rows)
     }
 
-    /// Lines of the screen that all of them take.
+    /// The number of screen lines.
     pub fn height(&self) -> usize {
         self.starts.last().map_or(0, |(_, lines)| *lines)
     }
 
-    /// A row.
     pub fn get(&self, number: usize) -> Option<Row> {
         let (block, within) = self.block_of(number)?;
         self.blocks.get(block)?.rows.get(within).copied()
     }
 
-    /// The line of the screen where a row begins, and how many it takes.
+    /// The first screen line of a row, and its height.
     pub fn place(&self, number: usize) -> (usize, usize) {
         let found = self.block_of(number).and_then(|(block, within)| {
             let (starts, first) = (&self.blocks.get(block)?.starts, self.starts.get(block)?.1);
@@ -251,7 +231,7 @@ impl Rows {
         found.unwrap_or((self.height(), 0))
     }
 
-    /// The row at a line of the screen.
+    /// The row at a screen line.
     pub fn at_line(&self, line: usize) -> usize {
         let block = self.starts.partition_point(|(_, first)| *first <= line).saturating_sub(1);
         let block = block.min(self.blocks.len().saturating_sub(1));
@@ -262,17 +242,16 @@ impl Rows {
         (rows + within).min(self.len().saturating_sub(1))
     }
 
-    /// The rows in reading order, from a number on.
+    /// The rows from a number on.
     pub fn from(&self, number: usize) -> impl Iterator<Item = (usize, Row)> + '_ {
         (number..self.len()).filter_map(|number| Some((number, self.get(number)?)))
     }
 
-    /// Where the lines of a file are.
     pub(super) fn lines_of(&self, file: usize) -> Option<&FileLines> {
         self.blocks.get(file + 1).map(|block| &block.lines)
     }
 
-    /// The number of a row or of its replacement: another row of its hunk, its file, or the first row.
+    /// The number of a row or of its nearest replacement.
     pub fn locate(&self, row: Row) -> usize {
         let find = |wanted: Row| {
             let block = wanted.file().map_or(0, |file| file + 1);

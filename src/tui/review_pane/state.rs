@@ -7,10 +7,10 @@ use std::ops::Range;
 use ratatui::layout::Rect;
 use rhumb_edit::review::{Decision, FileReview, HunkId, Review, ReviewHunk};
 
-use super::availability::DecisionGuard;
+use super::actions::DecisionGuard;
 use super::file_rows::{HunkPlan, Plan};
 use super::rows::{Row, Rows, View};
-use super::search::Search;
+use super::view::Search;
 use crate::config::DisplaySettings;
 
 /// Rows kept visible above and below the cursor while there are any.
@@ -19,67 +19,55 @@ const MARGIN: usize = 2;
 /// The space that is assumed before the first frame.
 const UNKNOWN: Rect = Rect { x: 0, y: 0, width: 80, height: 24 };
 
-/// What the next layout brings into view.
+/// What the next layout makes visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Follow {
-    /// The row under the cursor.
     #[default]
     Row,
-    /// The hunk under the cursor, all of it if it fits.
+    /// The hunk under the cursor, if it fits.
     Hunk,
     /// Nothing: the window was scrolled, and the cursor follows it.
     Window,
 }
 
-/// Identifies a hunk by its content, so that view settings survive changes of other hunks.
+/// Identifies a hunk by its location, so that view options survive changes of other hunks.
 type Key = (u64, [usize; 4]);
 
-/// What the user folded or opened, and how the hunk was decided then: once it is decided otherwise, that counts no more.
+/// Folded or opened hunks with their decision at that time. Another decision cancels the choice.
 type Folds = BTreeMap<Key, (bool, Decision)>;
 
-/// State of the review pane.
 #[derive(Debug)]
 pub struct ReviewPane {
-    /// The hunk under the cursor, or the last that was.
+    /// The hunk under the cursor, or the last one.
     pub(super) cursor: HunkId,
-    /// First visible line of the screen, counted from the first row.
+    /// The first visible screen line.
     pub(super) offset: usize,
-    /// What the next layout brings into view.
     pub(super) follow: Follow,
-    /// The row under the cursor.
     pub(super) at: Row,
-    /// All rows.
     pub(super) rows: Rows,
-    /// Where the rows were drawn last.
+    /// The area of the rows.
     pub(super) area: Rect,
-    /// The row where the selection of lines began.
+    /// The start of the line selection.
     pub(super) anchor: Option<Row>,
-    /// What is searched.
     pub(super) search: Search,
-    /// What the user chose of the views, against the settings: side by side, changed words, the list of files.
     pub(super) choice: Choice,
-    /// Whether the keys move in the list of files.
     pub(super) in_tree: bool,
     folds: Folds,
     context: BTreeMap<Key, (usize, usize)>,
-    /// The space inside the frame of the pane.
+    /// The area inside the frame of the pane.
     pub(super) inner: Rect,
-    /// Ignores keys that were meant for the hunk before.
+    /// Ignores keys that were meant for another hunk.
     pub(super) guard: DecisionGuard,
-    /// Whether there was something to review at the event before.
     was_reviewing: bool,
-    /// The number of proposals when the pane last turned to a new one.
+    /// The number of proposals at the last reset.
     seen_proposals: usize,
 }
 
-/// What the user chose of the views; `None` is what the settings and the room say.
+/// View options that the user chose; `None` for the default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// Side by side.
     pub sides: Option<bool>,
-    /// Changed words marked.
     pub words: Option<bool>,
-    /// The list of files shown.
     pub tree: Option<bool>,
 }
 
@@ -107,7 +95,7 @@ impl Default for ReviewPane {
 }
 
 impl ReviewPane {
-    /// Notes whether there is something to review, and resets the pane for a new proposal. Returns whether a review has just ended.
+    /// Resets the pane for a new proposal. Returns whether a review has just ended.
     pub(crate) fn follow_session(&mut self, is_reviewing: bool, proposals: usize) -> bool {
         let has_ended = self.was_reviewing && !is_reviewing;
         if proposals != self.seen_proposals {
@@ -119,27 +107,23 @@ impl ReviewPane {
         has_ended
     }
 
-    /// Rows of the pane as last laid out.
     pub(crate) fn height(&self) -> usize {
         usize::from(self.area.height)
     }
 
-    /// Whether the review is being searched.
     pub(crate) fn is_searching(&self) -> bool {
         self.search.is_on()
     }
 
-    /// Whether a search is being typed.
     pub(crate) fn is_typing(&self) -> bool {
         self.search.prompt.is_some()
     }
 
-    /// The hunk under the cursor, or the last that was.
     pub fn cursor(&self) -> HunkId {
         self.cursor
     }
 
-    /// Lays the rows out for a place on the screen. What is under the cursor stays under it.
+    /// Lays out the rows. The cursor stays on its item.
     pub(crate) fn lay_out(&mut self, review: &Review, display: &DisplaySettings, area: Rect, sides: bool) {
         self.area = area;
         let view = View { columns: area.width, sides };
@@ -157,7 +141,7 @@ impl ReviewPane {
         self.scroll(number);
     }
 
-    /// Puts the cursor on a row, without looking at the window.
+    /// Moves the cursor to a row without scrolling.
     fn put(&mut self, number: usize) {
         if let Some(row) = self.rows.get(number) {
             self.at = row;
@@ -182,17 +166,16 @@ impl ReviewPane {
         }
     }
 
-    /// The number of the row under the cursor.
     pub(crate) fn number(&self) -> usize {
         self.rows.locate(self.at)
     }
 
-    /// The visible lines of the screen, counted from the first row.
+    /// The visible screen lines.
     pub(crate) fn window(&self) -> Range<usize> {
         self.offset..self.offset + usize::from(self.area.height)
     }
 
-    /// Whether a line or the heading of a hunk is on the screen.
+    /// Whether a line or the heading of a hunk is visible.
     pub(crate) fn shows(&self, id: HunkId) -> bool {
         let window = self.window();
         let first = self.rows.at_line(window.start);
@@ -200,7 +183,7 @@ impl ReviewPane {
         rows.into_iter().any(|(_, row)| row.hunk() == Some(id) && row.shows_change())
     }
 
-    /// Moves the window so that what must be seen is.
+    /// Scrolls the window as `follow` demands.
     fn scroll(&mut self, number: usize) {
         let height = usize::from(self.area.height);
         let last = self.rows.height().saturating_sub(height);
@@ -263,7 +246,7 @@ impl ReviewPane {
         (start, end + height)
     }
 
-    /// The lines of the screen from the heading of a hunk to its last change.
+    /// The screen lines from the heading of a hunk to its last change.
     fn core(&self, number: usize) -> (usize, usize) {
         let id = self.rows.get(number).and_then(Row::hunk);
         let rows = self.rows.from(number).take_while(|(_, row)| id.is_some() && row.hunk() == id);
@@ -272,7 +255,7 @@ impl ReviewPane {
         (self.rows.place(number).0, end + height)
     }
 
-    /// Puts the cursor on the nearest row in the window, if it is not in it.
+    /// Moves the cursor into the window.
     fn drag(&mut self) {
         let window = self.window();
         let number = self.number();
@@ -290,14 +273,13 @@ impl ReviewPane {
         self.follow = Follow::Row;
     }
 
-    /// Moves the window by some lines of the screen, for the wheel.
     pub(crate) fn scroll_by(&mut self, lines: isize) {
         let last = self.rows.height().saturating_sub(usize::from(self.area.height));
         self.offset = self.offset.saturating_add_signed(lines).min(last);
         self.follow = Follow::Window;
     }
 
-    /// Folds or opens hunks, until they are decided otherwise.
+    /// Folds or opens hunks, until their decision changes.
     pub(crate) fn fold(&mut self, review: &Review, ids: &[HunkId], folded: bool) {
         for id in ids {
             if let Some((file, item)) = review.files.get(id.file).zip(review.hunk(*id)) {
@@ -306,13 +288,12 @@ impl ReviewPane {
         }
     }
 
-    /// Whether a hunk is folded.
     pub(crate) fn is_folded(&self, review: &Review, id: HunkId, fold_decided: bool) -> bool {
         let found = review.files.get(id.file).zip(review.hunk(id));
         found.is_some_and(|(file, item)| is_folded(&self.folds, file, item, fold_decided))
     }
 
-    /// Shows more unchanged lines above and below a hunk, or fewer for a negative number.
+    /// Shows more unchanged lines above and below a hunk; fewer for negative numbers.
     pub(crate) fn widen(&mut self, review: &Review, id: HunkId, [above, below]: [isize; 2]) {
         if let Some((file, item)) = review.files.get(id.file).zip(review.hunk(id)) {
             let (before, after) = self.context.entry(key(file, item)).or_default();
@@ -321,7 +302,7 @@ impl ReviewPane {
         }
     }
 
-    /// How many more unchanged lines are shown around a hunk than usual.
+    /// The additional unchanged lines around a hunk.
     pub(crate) fn widened(&self, review: &Review, id: HunkId) -> (usize, usize) {
         let found = review.files.get(id.file).zip(review.hunk(id));
         found.and_then(|(file, item)| self.context.get(&key(file, item)).copied()).unwrap_or_default()

@@ -1,12 +1,15 @@
 //! View options of a review: folds, context lines, side by side, changed words, the file list, and the search.
 
 use crossterm::event::KeyEvent;
-use rhumb_edit::review::{Decision, HunkId};
+use rhumb_edit::review::{Decision, HunkId, Review};
 
-use super::{Follow, Row};
+use super::file_rows::{self, Plan, Side};
+use super::rows::{Row, Rows};
+use super::state::Follow;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::widget::input::LineInput;
+use crate::tui::widget::styled::matches;
 
 /// Unchanged lines that one key shows or hides.
 const UNCHANGED_LINES_STEP: isize = 10;
@@ -15,7 +18,7 @@ const UNCHANGED_LINES_STEP: isize = 10;
 const MAX_UNCHANGED_LINES: usize = 200;
 
 impl App {
-    /// Changes what is seen; `None` if the action does not.
+    /// Handles an action that changes view options. `None` for any other action.
     pub(crate) fn view_in_review(&mut self, action: Action) -> Option<()> {
         self.lay_out_review(None);
         match action {
@@ -29,13 +32,13 @@ impl App {
                 self.review.choice.sides = Some(sides);
                 self.lay_out_review(None);
                 if self.review.rows.view().sides != sides {
-                    self.hint.set("the pane is too narrow for side by side".into());
+                    self.hint.set("the pane is too narrow for side by side");
                 }
             }
             Action::ToggleWords => {
                 let words = !self.review.choice.words.unwrap_or(self.display.diff_words);
                 self.review.choice.words = Some(words);
-                self.hint.set(if words { "changed words are marked" } else { "changed words are not marked" }.into());
+                self.hint.set(if words { "changed words are marked" } else { "changed words are not marked" });
             }
             Action::ToggleTree => {
                 let inside = !self.review.in_tree;
@@ -91,7 +94,7 @@ impl App {
         }
     }
 
-    /// Shows unchanged lines that a row stands for: those beside the hunk above it, if that one is open.
+    /// Shows omitted lines, next to the hunk above them if it is open.
     fn open_gap(&mut self, id: HunkId, above: bool, lines: usize) {
         let review = self.session.review();
         let lines = isize::try_from(lines).unwrap_or(0);
@@ -122,7 +125,7 @@ impl App {
             let fold = !ids.iter().all(|id| folded(*id));
             self.review.fold(review, &ids, fold);
         } else {
-            self.hint.set("there is no hunk here to fold".into());
+            self.hint.set("there is no hunk here to fold");
         }
     }
 
@@ -130,8 +133,7 @@ impl App {
         let review = self.session.review();
         let ids: Vec<HunkId> = review.ids().filter(|id| review.decision(*id) != Decision::Pending).collect();
         if ids.is_empty() {
-            self.hint.set("nothing is decided yet".into());
-            return;
+            return self.hint.set("nothing is decided yet");
         }
         let fold = !ids.iter().all(|id| self.review.is_folded(review, *id, self.display.fold_decided));
         self.review.fold(review, &ids, fold);
@@ -150,23 +152,20 @@ impl App {
             row => match row.hunk() {
                 Some(id) => (id, [by, by]),
                 None => {
-                    self.hint.set("there is no hunk here".into());
-                    return;
+                    return self.hint.set("there is no hunk here");
                 }
             },
         };
         if self.review.is_folded(review, id, self.display.fold_decided) {
-            self.hint.set(format!("the hunk is folded; {} opens it", self.keys.first(Action::OpenHere)));
-            return;
+            return self.hint.set(format!("the hunk is folded; {} opens it", self.keys.first(Action::OpenHere)));
         }
         if by < 0 && self.review.widened(review, id) == (0, 0) {
-            self.hint.set("the usual number of context lines is shown".into());
-            return;
+            return self.hint.set("the usual number of context lines is shown");
         }
         self.review.widen(review, id, sides);
     }
 
-    /// A key for the line of the search, while it is open. False if it is not.
+    /// Handles a key of the search prompt. Returns false if it is not open.
     pub(crate) fn review_search_key(&mut self, key: KeyEvent, name: &str) -> bool {
         if self.focus != Pane::Review || !self.reviewing() {
             self.review.search.prompt = None;
@@ -200,7 +199,7 @@ impl App {
         true
     }
 
-    /// A paste into the line of the search. False if it is not open.
+    /// Inserts pasted text into the search prompt. Returns false if it is not open.
     pub(crate) fn search_paste(&mut self, text: &str) -> bool {
         if self.focus != Pane::Review {
             return false;
@@ -211,7 +210,7 @@ impl App {
         true
     }
 
-    /// Looks for what stands in the line, from where the search began.
+    /// Searches for the query, from the origin of the search.
     fn update_review_search(&mut self) {
         let search = &mut self.review.search;
         search.wanted = search.prompt.as_ref().map(|prompt| prompt.text().to_owned()).unwrap_or_default();
@@ -235,12 +234,10 @@ impl App {
     fn next_review_match(&mut self, forward: bool) {
         let search = &self.review.search;
         if !search.is_on() {
-            self.hint.set(format!("no search is active; {} starts one", self.keys.first(Action::Search)));
-            return;
+            return self.hint.set(format!("no search is active; {} starts one", self.keys.first(Action::Search)));
         }
         if search.found.is_empty() {
-            self.hint.set(format!("{} was not found in the review", search.wanted));
-            return;
+            return self.hint.set(format!("{} was not found in the review", search.wanted));
         }
         let (from, count) = (self.review.number(), search.found.len());
         // From the place of a match, the next is the next in the list, even if both lie in one fold.
@@ -279,4 +276,72 @@ impl App {
         self.review.follow = Follow::Row;
         self.lay_out_review(None);
     }
+}
+
+/// A search.
+#[derive(Debug, Default)]
+pub struct Search {
+    pub(super) prompt: Option<LineInput>,
+    /// The query; empty for none.
+    pub(super) wanted: String,
+    /// The matching rows of the unified view without folds.
+    pub(super) found: Vec<Row>,
+    pub(super) current: Option<usize>,
+    /// The cursor when the prompt was opened.
+    pub(super) origin: Option<Row>,
+}
+
+impl Search {
+    pub(super) fn is_on(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// For example `3 of 12`.
+    pub(super) fn standing(&self) -> String {
+        match (self.found.len(), self.current) {
+            (0, _) => "not found".into(),
+            (count, Some(at)) => format!("{} of {count}", at + 1),
+            (count, None) => format!("{count} found"),
+        }
+    }
+
+    /// Searches the whole review.
+    pub(super) fn look(&mut self, review: &Review, rows: &Rows) {
+        self.found = if self.wanted.is_empty() { Vec::new() } else { rows_with(review, rows, &self.wanted) };
+        self.current = self.current.filter(|at| *at < self.found.len());
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// The rows of a review that contain a text.
+fn rows_with(review: &Review, rows: &Rows, wanted: &str) -> Vec<Row> {
+    let has = |text: &str| !matches(text, wanted).is_empty();
+    let mut found = Vec::new();
+    for (index, outcome) in review.refused.iter().enumerate() {
+        if has(&outcome.path) {
+            found.push(Row::Refused(index));
+        }
+        let lines = file_rows::refused_text(outcome);
+        let told = lines.iter().enumerate().filter(|(_, line)| has(line));
+        found.extend(told.map(|(number, _)| Row::RefusedText(index, number)));
+    }
+    for (index, file) in review.files.iter().enumerate() {
+        let Some(places) = rows.lines_of(index) else { continue };
+        let shown_has = |side, line| has(&places.shown(file, side, line).text);
+        let holds = |row: &Row| match *row {
+            Row::File(_) => has(&file.path),
+            Row::Kept { base, .. } => shown_has(Side::Base, base),
+            Row::Changed { id, removed, added } => file.hunks.get(id.hunk).is_some_and(|item| {
+                removed.is_some_and(|line| shown_has(Side::Base, item.hunk.base.start + line))
+                    || added.is_some_and(|line| shown_has(Side::Proposed, item.hunk.proposed.start + line))
+            }),
+            Row::Note(place) => review.comment_on(place).is_some_and(has),
+            _ => false,
+        };
+        found.extend(file_rows::rows(index, file, places, &Plan::new(), false).into_iter().filter(holds));
+    }
+    found
 }

@@ -17,11 +17,11 @@ const BACKGROUND_QUERY: &[u8] = b"\x1b]11;?\x07";
 /// How long the program waits at its end for an answer that is due: the shell would read it as typed text.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(150);
 
-/// When the terminal was asked; `None` once it has answered.
+/// The time of the query. `None` once it was answered.
 #[derive(Debug, Default)]
 pub(crate) struct BackgroundQuery(Option<Instant>);
 
-/// Whether a terminal can be asked. Some show the question, or have no colours to tell of.
+/// Whether a terminal can be queried. Some print the query, or have no colours.
 pub(crate) fn can_be_asked(env: impl Fn(&str) -> Option<String>) -> bool {
     let term = env("TERM").unwrap_or_default();
     let odd = ["linux", "dumb", "eterm", "emacs", "vt"].iter().any(|name| term.starts_with(name));
@@ -29,7 +29,7 @@ pub(crate) fn can_be_asked(env: impl Fn(&str) -> Option<String>) -> bool {
 }
 
 impl BackgroundQuery {
-    /// Asks the terminal, unless it owes an answer: one that never answers is not asked again.
+    /// Queries the terminal, unless an answer is outstanding.
     pub(crate) fn ask(&mut self) {
         if self.0.is_some() {
             return;
@@ -40,7 +40,6 @@ impl BackgroundQuery {
         }
     }
 
-    /// The terminal has answered.
     pub(crate) fn answered(&mut self) {
         self.0 = None;
     }

@@ -48,13 +48,13 @@ impl Guard {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(io::Error::other("standard input and output must be a terminal"));
         }
-        let told = panic::take_hook();
-        let face = std::thread::current().id();
+        let previous_hook = panic::take_hook();
+        let drawing_thread = std::thread::current().id();
         panic::set_hook(Box::new(move |info| {
             // A panic of another thread is caught by that thread and reported in the app, which continues.
-            if std::thread::current().id() == face {
+            if std::thread::current().id() == drawing_thread {
                 give_back();
-                told(info);
+                previous_hook(info);
             }
         }));
         let guard = Self;
@@ -119,7 +119,7 @@ pub fn enter() -> io::Result<()> {
     execute!(out, Clear(ClearType::All), cursor::Hide)
 }
 
-/// Gives the terminal back. Safe to call twice, and from the panic hook; nothing can be done about errors here.
+/// Restores the terminal. It can be called twice, and from the panic hook; errors are ignored.
 pub fn give_back() {
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return;
@@ -142,7 +142,7 @@ fn give_keys_back(out: &mut Stdout) {
     }
 }
 
-/// Whether the terminal leaves out sequences that it does not know. The Linux console prints some of them.
+/// Whether the terminal ignores unknown sequences. The Linux console prints some of them.
 fn knows_sequences() -> bool {
     cfg!(unix) && !matches!(std::env::var("TERM").as_deref(), Err(_) | Ok("" | "dumb" | "linux"))
 }
@@ -196,7 +196,7 @@ pub fn clear(screen: &mut Screen) -> io::Result<()> {
     screen.resize(Rect::new(0, 0, size.width, size.height))
 }
 
-/// Names the window, if that is not its name already.
+/// Sets the title of the window, if it has changed.
 pub fn title(text: &str) {
     let mut name = TITLE.lock().unwrap_or_else(PoisonError::into_inner);
     if *name != text {
@@ -207,7 +207,7 @@ pub fn title(text: &str) {
     }
 }
 
-/// Puts a text on the clipboard by the OSC 52 sequence, which also works over ssh.
+/// Copies a text by the OSC 52 sequence, which also works over ssh.
 pub fn copy_by_escape(text: &str) {
     if TAKEN.load(Ordering::SeqCst) {
         let _ = execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text));
@@ -226,19 +226,17 @@ pub fn copy_natively(text: &str) -> bool {
     held.as_mut().is_some_and(|clipboard| clipboard.set_text(text).is_ok())
 }
 
-/// There is no system clipboard in this build.
 #[cfg(not(feature = "clipboard"))]
 pub fn copy_natively(_: &str) -> bool {
     false
 }
 
-/// Stops this process as Ctrl-Z does for any other program, and returns when the shell continues it.
+/// Stops this process like Ctrl-Z. Returns when the shell continues it.
 #[cfg(unix)]
 pub fn stop() {
     let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP);
 }
 
-/// There is no suspending here.
 #[cfg(not(unix))]
 pub fn stop() {}
 
@@ -259,14 +257,14 @@ pub fn color_depth(env: impl Fn(&str) -> Option<String>) -> ColorDepth {
     if term.contains("256color") { ColorDepth::Ansi256 } else { ColorDepth::Ansi16 }
 }
 
-/// Terminals that are known by their name to have 24-bit colour.
+/// Terminals with 24-bit colour, by name.
 fn has_true_color(term: &str) -> bool {
     ["xterm-kitty", "xterm-ghostty", "ghostty", "alacritty", "wezterm", "foot", "contour", "rio"]
         .iter()
         .any(|known| term.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('-')))
 }
 
-/// Terminals that leave COLORTERM out, or lose it on the way, and that their other variables give away.
+/// Terminals with 24-bit colour that omit COLORTERM, by other variables.
 fn says_true_color(var: impl Fn(&str) -> String) -> bool {
     let programs = ["iTerm.app", "WezTerm", "ghostty", "vscode", "Hyper", "Tabby", "rio", "mintty", "WarpTerminal"];
     let marks = ["WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "ALACRITTY_WINDOW_ID", "GHOSTTY_RESOURCES_DIR"];
@@ -317,11 +315,10 @@ pub fn facts(env: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
 /// set: 65,535 columns and rows would take hundreds of gigabytes for the cells. A screen of 8K with the smallest font fits.
 const MAX_SIZE: Size = Size { width: 2_000, height: 1_000 };
 
-/// The terminal on standard output, as large as is drawn of it.
+/// Standard output with a limited size.
 pub struct Bounded(CrosstermBackend<Stdout>);
 
 impl Bounded {
-    /// The terminal on standard output.
     pub(super) fn new(out: Stdout) -> Self {
         Self(CrosstermBackend::new(out))
     }

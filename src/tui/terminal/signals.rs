@@ -6,19 +6,17 @@
 
 use std::io;
 
-/// A signal that the app answers.
 pub(crate) enum Signal {
-    /// Leave; the number says which.
+    /// Exit because of the signal with this number.
     Fatal(u8),
-    /// Stop as Ctrl-Z does.
+    /// Stop like Ctrl-Z.
     Stop,
-    /// The shell continued us after a stop that we did not see coming.
+    /// The shell continued the process after a stop that was not noticed.
     Continued,
-    /// The terminal has another size.
     Resized,
 }
 
-/// Signals that ask the app to leave, which it does in order.
+/// Signals that request an orderly exit.
 #[cfg(unix)]
 fn requests() -> Vec<i32> {
     use signal_hook::consts::*;
@@ -52,7 +50,6 @@ fn answer_faults() -> io::Result<()> {
     std::thread::Builder::new().name("signals".into()).spawn(answer).map(drop)
 }
 
-/// The signals as they come.
 #[cfg(unix)]
 pub(crate) struct Signals {
     requests: Vec<(tokio::signal::unix::Signal, u8)>,
@@ -82,7 +79,6 @@ impl Signals {
         })
     }
 
-    /// The next one.
     pub(crate) async fn next(&mut self) -> Signal {
         use std::future::poll_fn;
         use std::task::Poll;
@@ -100,7 +96,6 @@ impl Signals {
     }
 }
 
-/// The signals as they come.
 #[cfg(not(unix))]
 pub(crate) struct Signals;
 
@@ -114,7 +109,6 @@ impl Signals {
         Ok(Self)
     }
 
-    /// The next one.
     pub(crate) async fn next(&mut self) -> Signal {
         match tokio::signal::ctrl_c().await {
             Ok(()) => Signal::Fatal(2),

@@ -45,7 +45,7 @@ fn parse_hex(hex: &str) -> Option<Color> {
     let value = u32::from_str_radix(hex, 16).ok()?;
     match hex.len() {
         6 => {
-            let [_, red, green, blue] = value.to_be_bytes();
+            let [red, green, blue] = channels(value);
             Some(Color::Rgb(red, green, blue))
         }
         3 => {
@@ -56,9 +56,14 @@ fn parse_hex(hex: &str) -> Option<Color> {
     }
 }
 
-/// The ANSI colour with that code, 0 to 15.
 pub(super) fn ansi(code: usize) -> Option<Color> {
     ANSI.get(code).map(|(_, color)| *color)
+}
+
+/// Red, green and blue of a number like `0xRRGGBB`.
+fn channels(color: u32) -> [u8; 3] {
+    let [_, red, green, blue] = color.to_be_bytes();
+    [red, green, blue]
 }
 
 /// The code of a named ANSI colour.
@@ -95,23 +100,9 @@ impl ColorDepth {
 const PLAIN: Modifier = Modifier::BOLD.union(Modifier::DIM).union(Modifier::UNDERLINED).union(Modifier::REVERSED);
 
 /// The first sixteen colours as xterm ships them. Users change these, so they only serve to pick the nearest.
-const XTERM_16: [[u8; 3]; 16] = [
-    [0, 0, 0],
-    [205, 0, 0],
-    [0, 205, 0],
-    [205, 205, 0],
-    [0, 0, 238],
-    [205, 0, 205],
-    [0, 205, 205],
-    [229, 229, 229],
-    [127, 127, 127],
-    [255, 0, 0],
-    [0, 255, 0],
-    [255, 255, 0],
-    [92, 92, 255],
-    [255, 0, 255],
-    [0, 255, 255],
-    [255, 255, 255],
+const XTERM_16: [u32; 16] = [
+    0x000000, 0xCD0000, 0x00CD00, 0xCDCD00, 0x0000EE, 0xCD00CD, 0x00CDCD, 0xE5E5E5, 0x7F7F7F, 0xFF0000, 0x00FF00,
+    0xFFFF00, 0x5C5CFF, 0xFF00FF, 0x00FFFF, 0xFFFFFF,
 ];
 
 /// The six levels of each channel in xterm's colour cube (codes 16 to 231).
@@ -141,7 +132,6 @@ impl ColorDepth {
 }
 
 impl ColorDepth {
-    /// The colour as this depth can show it.
     pub(super) fn color(self, color: Color) -> Option<Color> {
         match self {
             Self::True => Some(color),
@@ -168,10 +158,10 @@ pub fn rgb_of(color: Color) -> Option<[u8; 3]> {
         Color::Indexed(code) => usize::from(code),
         named => color::code(named)?,
     };
-    XTERM_16.get(code).copied()
+    XTERM_16.get(code).copied().map(channels)
 }
 
-/// The attribute that stands in for the colour of a role.
+/// The attribute that replaces the colour of a role.
 fn signal(role: Role) -> Modifier {
     match role {
         Role::Selection | Role::Search | Role::CursorLine => Modifier::REVERSED,
@@ -202,7 +192,7 @@ fn recolor(style: Style, to: fn(Color) -> Color) -> Style {
     Style { fg: style.fg.map(to), bg: style.bg.map(to), ..style }
 }
 
-/// The nearest of the 240 fixed colours: the cube and the grey ramp. The first sixteen are the user's and not certain.
+/// The nearest of the 240 fixed colours. The first sixteen depend on the user.
 fn to_256(color: Color) -> Color {
     let Color::Rgb(red, green, blue) = color else {
         return color;
@@ -225,7 +215,7 @@ fn to_16(color: Color) -> Color {
         Color::Indexed(code) => return color::ansi(usize::from(code)).unwrap_or(color),
         named => return named,
     };
-    let nearest = XTERM_16.iter().enumerate().min_by_key(|(_, candidate)| distance(rgb, **candidate));
+    let nearest = XTERM_16.iter().enumerate().min_by_key(|(_, candidate)| distance(rgb, channels(**candidate)));
     nearest.and_then(|(code, _)| color::ansi(code)).unwrap_or(color)
 }
 
@@ -238,7 +228,7 @@ fn fixed(code: u8) -> [u8; 3] {
     [at / 36, at / 6 % 6, at % 6].map(|level| CUBE.get(level).copied().unwrap_or(255))
 }
 
-/// How different two colours look: the "redmean" weighting of RGB, which tracks the eye well enough to pick a neighbour.
+/// The difference of two colours by the "redmean" weighting of RGB.
 fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
     let mean = (u32::from(a[0]) + u32::from(b[0])) / 2;
     let [red, green, blue] = [0, 1, 2].map(|at| u32::from(a[at].abs_diff(b[at])).pow(2));

@@ -1,10 +1,11 @@
 //! The current theme: the one that the user chose, or the one for the background; and reloads of the user's theme
 //! files.
 
+use rhumb_session::Level;
+
 use super::{ColorDepth, Theme, Themes};
 use crate::tui::app::{App, Task};
-use crate::tui::overlay::Overlay;
-use rhumb_session::Level;
+use crate::tui::overlay::Menu;
 
 /// What the settings say of colours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,19 +30,15 @@ impl ThemeChoice {
 /// The themes, and the one in use.
 #[derive(Debug)]
 pub struct ThemeManager {
-    /// The theme in use.
     current: Theme,
-    /// All themes.
     themes: Themes,
-    /// The choice of the settings.
     choice: ThemeChoice,
-    /// Whether the user chose a theme in this session: it stays, whatever the background.
+    /// Whether the user chose a theme in this session, which stays for any background.
     is_chosen: bool,
-    /// Whether the background of the terminal is light, as far as is known.
     light_background: bool,
-    /// A theme that the user named and that is being looked for on disk.
+    /// A requested theme that is being searched on disk.
     requested: Option<String>,
-    /// The errors in the user's themes that were reported last.
+    /// Errors in the user's themes that were already reported.
     reported: Vec<String>,
 }
 
@@ -124,8 +121,13 @@ impl App {
         !self.themes.is_chosen && depth != ColorDepth::None && choice.on(true, depth) != choice.on(false, depth)
     }
 
+    /// The theme from before the list of themes was opened. `None` if that is not open.
+    pub(crate) fn theme_before(&self) -> Option<&str> {
+        self.overlays.top_as().and_then(Menu::theme_before)
+    }
+
     fn is_choosing_theme(&self) -> bool {
-        self.overlays.top().is_some_and(|overlay| overlay.theme_before().is_some())
+        self.theme_before().is_some()
     }
 
     fn list_themes(&mut self) {
@@ -147,11 +149,11 @@ impl App {
         }
     }
 
-    /// Changes the colours, or lets a theme be chosen.
+    /// Changes the theme, or opens the list of themes.
     pub(crate) fn change_theme(&mut self, name: Option<&str>) {
         let names = self.themes.themes.names();
         match name {
-            None => self.overlays.show(Overlay::themes(&names, self.theme().name())),
+            None => self.overlays.show(Menu::themes(&names, self.theme().name())),
             Some(name) if names.contains(&name) => {
                 if let Err(error) = self.themes.themes.load(name, self.theme().depth()) {
                     let text = format!("{}.", self.themes.themes.explain(&error));
@@ -171,9 +173,9 @@ impl App {
         }
     }
 
-    /// Shows the theme under the cursor, while one is chosen.
+    /// Applies the theme under the cursor of the list of themes.
     pub(crate) fn preview_theme(&mut self) {
-        let name = self.overlays.top().and_then(Overlay::theme_under_cursor).map(str::to_owned);
+        let name = self.overlays.top_as().and_then(Menu::theme_under_cursor).map(str::to_owned);
         if let Some(name) = name.filter(|name| name != self.theme().name()) {
             self.apply_theme(&name);
         }
@@ -185,7 +187,6 @@ impl App {
         self.apply_theme(name);
     }
 
-    /// Draws in the colours of a theme from now on.
     pub(crate) fn apply_theme(&mut self, name: &str) {
         // Without colours, the initial theme may have a name that is not in the list.
         let Ok(theme) = self.themes.themes.load(name, self.theme().depth()) else { return };

@@ -20,33 +20,33 @@ pub enum ThemeError {
     /// The file is not TOML of the expected shape.
     #[error("theme {theme:?} cannot be read: {message}")]
     Syntax {
-        /// The theme.
+        /// Name of the theme.
         theme: String,
         /// What the TOML parser says.
         message: String,
-        /// Where, 1-based; 0 when that is not known.
+        /// 1-based; 0 if unknown.
         line: usize,
     },
     /// A style for something that is no role.
     #[error("theme {theme:?} styles {role:?}, which is not a role")]
     UnknownRole {
-        /// The theme.
+        /// Name of the theme.
         theme: String,
-        /// The name as written.
+        /// The unknown name.
         role: String,
-        /// Where, 1-based; 0 when that is not known.
+        /// 1-based; 0 if unknown.
         line: usize,
     },
     /// A colour that is neither in the palette nor written as a colour.
     #[error("theme {theme:?} gives {role:?} the colour {color:?}, which is neither a colour nor in its palette")]
     BadColor {
-        /// The theme.
+        /// Name of the theme.
         theme: String,
         /// The role or palette entry.
         role: String,
         /// The colour as written.
         color: String,
-        /// Where, 1-based; 0 when that is not known.
+        /// 1-based; 0 if unknown.
         line: usize,
     },
     /// Themes that inherit from each other in a circle.
@@ -101,14 +101,14 @@ struct Full {
     crossed_out: bool,
 }
 
-/// The styles of a theme with all that it inherits, by the names of the file, colours not yet brought down.
+/// The styles of a theme and of the themes that it inherits, in full colour.
 #[derive(Debug, Default)]
 pub(super) struct Spec {
     palette: BTreeMap<String, Color>,
     styles: BTreeMap<String, StyleEntry>,
 }
 
-/// A style and who wrote it where.
+/// A style and its origin.
 #[derive(Debug)]
 struct StyleEntry {
     entry: Entry,
@@ -160,7 +160,7 @@ impl Spec {
         Ok(())
     }
 
-    /// The style of a role by its name. A role without one takes that of the name before its last dot.
+    /// The style of a role. A role without one takes the style of the name before its last dot.
     pub(super) fn style(&self, role: &str) -> Result<Style, ThemeError> {
         let mut name = role;
         loop {
@@ -172,12 +172,10 @@ impl Spec {
         }
     }
 
-    /// A colour of the palette.
     pub(super) fn color(&self, name: &str) -> Option<Color> {
         self.palette.get(name).copied()
     }
 
-    /// Whether the theme itself styles that role.
     #[cfg(test)]
     pub(super) fn defines(&self, role: &str) -> bool {
         self.styles.contains_key(role)
@@ -220,7 +218,7 @@ fn syntax_error(theme: &str, source: &str, error: &toml::de::Error) -> ThemeErro
     ThemeError::Syntax { theme: theme.to_owned(), message, line }
 }
 
-/// The line, 1-based, where a key of the file stands; 0 when it is written in an unusual way.
+/// The line (1-based) of a key in the file; 0 if it is not found.
 fn line_of(source: &str, key: &str) -> usize {
     let is_key = |line: &str| {
         let line = line.trim_start().trim_start_matches(['"', '\'']);

@@ -76,14 +76,14 @@ impl Themes {
     }
 }
 
-/// The theme name of a file, if it can be typed: backup files of editors have none.
+/// The theme name of a file. `None` for files such as backups of editors.
 fn name(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?.strip_suffix(".toml")?;
     let fit = !name.starts_with('.') && !name.chars().any(|c| c.is_control() || c.is_whitespace());
     Some(name.to_owned()).filter(|_| fit)
 }
 
-/// The text of a plain file of reasonable size. A pipe would never end.
+/// The text of a regular file of limited size.
 fn read(path: &Path) -> Option<String> {
     let plain = fs::metadata(path).is_ok_and(|facts| facts.is_file());
     let mut text = String::new();

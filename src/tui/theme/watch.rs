@@ -6,27 +6,26 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
+use rhumb_workspace::debounced_watcher;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::Themes;
-use rhumb_workspace::debounced_watcher;
 
 /// How long changes are gathered: an editor saves in several steps.
 const DEBOUNCE: Duration = Duration::from_millis(100);
 
-/// A running watch; it ends when the task that holds it is dropped.
+/// A running watch; it ends when it is dropped.
 pub(crate) struct Watch {
     _held: Arc<Mutex<Watched>>,
 }
 
-/// The places that are watched.
 struct Watched {
-    /// None while it is being set up.
+    /// `None` during the setup.
     watch: Option<RecommendedWatcher>,
-    /// The folder around the themes, as it really is: all below it is watched.
+    /// The canonical parent folder of the themes, which is watched recursively.
     around: PathBuf,
-    /// Folders elsewhere, where links of the themes lead.
+    /// Other folders that links lead to.
     elsewhere: BTreeSet<PathBuf>,
 }
 
@@ -69,7 +68,8 @@ fn watch(folder: &Path, tell: UnboundedSender<Themes>) -> Option<Watch> {
     Some(Watch { _held: held })
 }
 
-/// The folder, and the real paths of the folder and its files: a save through a link changes only its target.
+/// The folder, and the canonical paths of the folder and its files, since a save through a link changes only its
+/// target.
 fn places(folder: &Path) -> BTreeSet<PathBuf> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let real = files.chain([folder.to_owned()]).filter_map(|path| path.canonicalize().ok());

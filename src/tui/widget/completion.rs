@@ -4,10 +4,10 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
+use rhumb_text::{sanitize, width};
 
 use super::styled::fill;
 use crate::tui::theme::{Role, Theme};
-use rhumb_text::{sanitize, width};
 
 /// Rows that are drawn at most.
 const MAX_ROWS: usize = 8;
@@ -20,7 +20,6 @@ pub const MIN_PREVIEW_WIDTH: u16 = 90;
 const MIN_PREVIEW_PANE: (u16, u16) = (84, 8);
 /// Columns of a row beside its name: the pointer, and the count at its end.
 const AROUND_NAME: usize = 8;
-/// Rows of the preview.
 const PREVIEW_ROWS: u16 = 12;
 
 /// Divides the space above the composer between the rows and the preview of the selected one, if both fit. The rows get
@@ -36,7 +35,7 @@ pub fn part(room: Rect, longest: usize) -> (Rect, Option<Rect>) {
     (Rect { width: left, ..room }, Some(right))
 }
 
-/// Clears the place of a preview, draws its frame with a title, and gives the space inside.
+/// Draws the frame of a preview, and returns the area inside.
 pub fn frame_of_preview(frame: &mut Frame<'_>, area: Rect, title: &str, theme: &Theme) -> Rect {
     frame.render_widget(Clear, area);
     let title = sanitize::visible_line(title);
@@ -51,10 +50,9 @@ pub fn frame_of_preview(frame: &mut Frame<'_>, area: Rect, title: &str, theme: &
     inner
 }
 
-/// One row: the name, and what it means.
+/// Name and description.
 pub type Row<'r> = (&'r str, &'r str);
 
-/// Draws the rows at the lower end of `room`, the selected one marked and in view.
 pub fn draw(frame: &mut Frame<'_>, room: Rect, rows: &[Row<'_>], selected: usize, theme: &Theme) {
     let height = rows.len().min(MAX_ROWS).min(usize::from(room.height));
     if height == 0 || room.width < 8 {

@@ -4,67 +4,58 @@ use std::ops::Range;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use rhumb_edit::review::{Counts, EditState};
 use rhumb_text::{sanitize, width, wrap};
 
 use super::styled::{StyledText, fill};
 use crate::tui::theme::{Role, Theme};
 
-/// What a line is in the diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sign {
-    /// In both texts.
     Context,
-    /// Only in the proposed text.
     Added,
-    /// Only in the base text.
     Removed,
 }
 
-/// One line of a diff, ready to be drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffLine {
-    /// The kind of the line.
     pub sign: Sign,
-    /// Its line number in the base text, 1-based.
+    /// 1-based.
     pub base: Option<u32>,
-    /// Its line number in the proposed text, 1-based.
+    /// 1-based.
     pub proposed: Option<u32>,
-    /// Its text without the terminator.
+    /// Without its terminator.
     pub text: String,
-    /// Syntax styles by byte range of `text`. Of those that overlap, the last wins.
+    /// Syntax styles by byte range of `text`. The last one wins.
     pub syntax: Vec<(Range<usize>, Style)>,
     /// The changed words, as byte ranges of `text`.
     pub words: Vec<Range<usize>>,
-    /// What a search found, as byte ranges of `text`.
+    /// Search matches, as byte ranges of `text`.
     pub found: Vec<Range<usize>>,
 }
 
-/// The digits that line numbers are given; 0 leaves the column out. Side by side, each half has one column.
+/// The digits of line numbers; 0 omits a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gutter {
-    /// Digits for the numbers of the base text.
     pub base: usize,
-    /// Digits for the numbers of the proposed text.
     pub proposed: usize,
 }
 
 impl Gutter {
-    /// The gutter of a unified diff whose texts have that many lines.
+    /// The gutter of a unified diff, by the number of lines.
     pub fn unified(base_lines: u32, proposed_lines: u32) -> Self {
         Self { base: digits(base_lines), proposed: digits(proposed_lines) }
     }
 
-    /// The gutter of the base half of a diff side by side.
     pub fn base(base_lines: u32) -> Self {
         Self { base: digits(base_lines), proposed: 0 }
     }
 
-    /// The gutter of the proposed half of a diff side by side.
     pub fn proposed(proposed_lines: u32) -> Self {
         Self { base: 0, proposed: digits(proposed_lines) }
     }
 
-    /// Columns that it takes, the sign and the space after it included.
+    /// Its columns, with the sign and the space after it.
     pub fn columns(self) -> usize {
         let number = |digits: usize| if digits == 0 { 0 } else { digits + 1 };
         number(self.base) + number(self.proposed) + 2
@@ -95,7 +86,7 @@ pub fn rows(line: &DiffLine, gutter: Gutter, columns: u16, theme: &Theme) -> Vec
     rows
 }
 
-/// How many rows [`rows`] gives for a text, without preparing them.
+/// The number of [`rows`] of a text.
 pub fn height(text: &str, gutter: Gutter, columns: u16) -> usize {
     let room = usize::from(columns).saturating_sub(gutter.columns()).max(1);
     wrap::hard_wrap(&sanitize::visible_from(text, 0), room).len().max(1)
@@ -110,7 +101,7 @@ fn background(sign: Sign, theme: &Theme) -> Style {
     }
 }
 
-/// The styled text: syntax colours, then the background of changed words, then search matches.
+/// The styled text: syntax colours, changed words, search matches.
 fn styled(line: &DiffLine, theme: &Theme) -> StyledText {
     let background = background(line.sign, theme);
     let word = theme.style(match line.sign {
@@ -174,6 +165,34 @@ pub fn beside(
         row
     };
     (0..count).map(row).collect()
+}
+
+/// The state for a line with that many columns left: only its mark if the word does not fit.
+pub fn state_span(state: EditState, columns: usize, theme: &Theme) -> Option<Span<'static>> {
+    let text = match state {
+        EditState::Mixed(counts) => counted(counts),
+        state => format!("  {} {}", state.mark(), state.label()),
+    };
+    let text = if width::columns(&text) <= columns { text } else { format!(" {}", state.mark()) };
+    (width::columns(&text) <= columns).then(|| Span::styled(text, theme.style(state_role(state))))
+}
+
+fn counted(counts: Counts) -> String {
+    let parts = [(counts.accepted, '✓'), (counts.rejected, '✗'), (counts.pending, '·')];
+    let shown = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, mark)| format!(" {mark}{count}"));
+    std::iter::once(" ".to_owned()).chain(shown).collect()
+}
+
+pub fn state_role(state: EditState) -> Role {
+    match state {
+        EditState::Accepted | EditState::Written => Role::HunkAccepted,
+        EditState::Rejected => Role::HunkRejected,
+        EditState::Mixed(counts) if counts.pending == 0 => Role::HunkAccepted,
+        EditState::Pending | EditState::Mixed(_) => Role::HunkPending,
+        EditState::Unplaced | EditState::Incomplete | EditState::Conflict => Role::Warning,
+        EditState::AlreadyApplied | EditState::Repeated => Role::Muted,
+        EditState::Undone | EditState::Replaced | EditState::Dismissed => Role::Muted,
+    }
 }
 
 #[cfg(test)]

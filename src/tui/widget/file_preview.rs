@@ -6,10 +6,10 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_syntax::Span as Colored;
-use rhumb_text::{lines, sanitize, width};
+use rhumb_text::{lines, width};
 
-use super::styled::{StyledText, fill};
-use crate::tui::coloring::{Coloring, Language, pieces};
+use super::styled::fill;
+use crate::tui::coloring::{Coloring, Language, colored};
 use crate::tui::theme::{Role, Theme};
 
 /// Longest part of a line that is shown, in bytes.
@@ -98,18 +98,12 @@ pub fn draw_from(
     frame.render_widget(Paragraph::new(shown), area);
 }
 
-/// A line of code in its colours, cut at the edge with a mark.
+/// A line of code in its colours, with a mark if it is cut.
 fn code(body: &str, spans: &[Colored], columns: usize, theme: &Theme) -> Vec<Span<'static>> {
     let whole = body.len();
     let body = &body[..body.floor_char_boundary(MAX_LINE_BYTES)];
-    let mut text = StyledText::new();
-    let mut column = 0;
-    for (piece, style) in pieces(body, spans, theme.style(Role::Text), theme) {
-        let shown = sanitize::visible_from(piece, column);
-        column += width::columns(&shown);
-        text.push(&shown, style);
-    }
-    let is_cut = column > columns || body.len() < whole;
+    let text = colored(body, spans, theme);
+    let is_cut = text.columns() > columns || body.len() < whole;
     let room = columns.saturating_sub(usize::from(is_cut)).max(1);
     let mut spans = text.hard_wrap(room).into_iter().next().map(|line| line.spans).unwrap_or_default();
     if is_cut {

@@ -3,9 +3,18 @@
 use std::fmt;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
 use rhumb_text::{sanitize, width};
 use secrecy::SecretString;
 use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::styled::place_cursor;
+use crate::tui::theme::{Role, Theme};
+
+/// The prompt before an input.
+const PROMPT: &str = "› ";
 
 /// One line of text and a cursor between two of its graphemes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,7 +32,6 @@ impl LineInput {
         input
     }
 
-    /// The text.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -66,6 +74,21 @@ impl LineInput {
         true
     }
 
+    /// Draws the line behind a prompt, scrolled so that its cursor is visible. `empty` is shown while nothing is typed.
+    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, empty: &str, theme: &Theme) {
+        let room = usize::from(area.width).saturating_sub(width::columns(PROMPT) + 1);
+        let column = self.cursor_column();
+        let shown = sanitize::visible_line(&self.text);
+        let (text, skipped) = width::skip(&shown, column.saturating_sub(room));
+        let typed = if shown.is_empty() {
+            Span::styled(width::clip(empty, room), theme.style(Role::Muted))
+        } else {
+            Span::styled(text, theme.style(Role::Overlay))
+        };
+        frame.render_widget(Line::from(vec![Span::styled(PROMPT, theme.style(Role::Accent)), typed]), area);
+        place_cursor(frame, area, width::columns(PROMPT) + column.saturating_sub(skipped));
+    }
+
     fn before(&self) -> &str {
         self.text.get(..self.cursor).unwrap_or(&self.text)
     }
@@ -106,7 +129,7 @@ impl LineInput {
         }
     }
 
-    /// What was typed or left may join with its neighbour into one grapheme: the cursor then goes behind it.
+    /// The first grapheme boundary from a position on: an edit may join graphemes.
     fn boundary_at_or_after(&self, position: usize) -> usize {
         let mut boundaries = self.text.grapheme_indices(true).map(|(at, _)| at);
         boundaries.find(|at| *at >= position).unwrap_or(self.text.len())
@@ -129,22 +152,28 @@ impl fmt::Debug for SecretInput {
 }
 
 impl SecretInput {
-    /// Whether nothing was typed.
     pub fn is_empty(&self) -> bool {
         self.text.trim().is_empty()
     }
 
-    /// A mark for each character, at most `columns` of them.
-    pub fn masked(&self, columns: usize) -> String {
+    fn masked(&self, columns: usize) -> String {
         MASK.repeat(self.text.graphemes(true).count().min(columns))
     }
 
-    /// Adds a text at the end, without its control characters: for typing and pasting.
+    /// Draws a mark for each character behind a prompt, with the cursor at the end.
+    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
+        let room = usize::from(area.width).saturating_sub(width::columns(PROMPT) + 1);
+        let masked = self.masked(room);
+        place_cursor(frame, area, width::columns(PROMPT) + width::columns(&masked));
+        let (prompt, typed) = (theme.style(Role::Accent), theme.style(Role::Overlay));
+        frame.render_widget(Line::from(vec![Span::styled(PROMPT, prompt), Span::styled(masked, typed)]), area);
+    }
+
+    /// Adds a text without its control characters.
     pub fn insert(&mut self, text: &str) {
         self.text.extend(text.chars().filter(|c| !c.is_control()));
     }
 
-    /// Takes an editing key: characters, Backspace, and the keys that empty a line.
     pub fn key(&mut self, key: KeyEvent) {
         match (key.modifiers, key.code) {
             (KeyModifiers::NONE | KeyModifiers::SHIFT, KeyCode::Char(c)) => self.insert(c.encode_utf8(&mut [0; 4])),
@@ -157,7 +186,7 @@ impl SecretInput {
         }
     }
 
-    /// Takes what was typed, without blanks around it. Nothing of it is left here.
+    /// Takes the text without surrounding blanks.
     pub fn take(&mut self) -> SecretString {
         let text = std::mem::take(&mut self.text);
         SecretString::from(text.trim())

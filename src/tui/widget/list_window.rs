@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::tui::action::Action;
+
 /// A window of `height` items over a list of `len`, holding the selected item in view. Positions are 0-based; an empty
 /// list has selection 0, which is then no item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,43 +18,37 @@ pub struct ListWindow {
 const MARGIN: usize = 2;
 
 impl ListWindow {
-    /// A window on the start of a list of `len` items.
     pub fn new(len: usize) -> Self {
         Self { len, ..Self::default() }
     }
 
-    /// Number of items.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The selected item, if there are items.
     pub fn selected(&self) -> Option<usize> {
         (self.selected < self.len).then_some(self.selected)
     }
 
-    /// The first visible item.
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// The visible items.
     pub fn visible(&self) -> Range<usize> {
         self.offset..self.len.min(self.offset.saturating_add(self.height))
     }
 
-    /// Takes in a changed number of items; the selection stays on its position while that exists.
+    /// Changes the number of items. The selection stays while it exists.
     pub fn set_len(&mut self, len: usize) {
         self.len = len;
         self.select(self.selected);
     }
 
-    /// Takes in the height of the window, in items. Call it when drawing, before [`Self::visible`].
+    /// Sets the height in items.
     pub fn set_height(&mut self, height: usize) {
         self.height = height;
         self.follow();
@@ -80,27 +76,38 @@ impl ListWindow {
         });
     }
 
-    /// Moves the selection one window down, less one item to keep the thread.
+    /// Moves down by a window less one item.
     pub fn page_down(&mut self) {
         self.select(self.selected.saturating_add(self.page()));
     }
 
-    /// Moves the selection one window up, less one item.
     pub fn page_up(&mut self) {
         self.select(self.selected.saturating_sub(self.page()));
     }
 
-    /// Selects the first item.
     pub fn first(&mut self) {
         self.select(0);
     }
 
-    /// Selects the last item.
     pub fn last(&mut self) {
         self.select(usize::MAX);
     }
 
-    /// Moves the window by that many items, and the selection only as far as it must go along: for the mouse wheel.
+    /// Moves the selection by an action of lists. Returns false for any other action.
+    pub fn act(&mut self, action: Action) -> bool {
+        match action {
+            Action::Down => self.step(1),
+            Action::Up => self.step(-1),
+            Action::PageDown => self.page_down(),
+            Action::PageUp => self.page_up(),
+            Action::Top => self.first(),
+            Action::Bottom => self.last(),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Scrolls the window. The selection stays inside of it.
     pub fn scroll(&mut self, by: isize) {
         self.offset = self.offset.saturating_add_signed(by).min(self.last_offset());
         let margin = self.margin();
@@ -118,7 +125,6 @@ impl ListWindow {
         self.len.saturating_sub(self.height)
     }
 
-    /// The margin that a window of this height has room for.
     fn margin(&self) -> usize {
         MARGIN.min(self.height.saturating_sub(1) / 2)
     }

@@ -8,7 +8,6 @@ use crate::tui::theme::{Role, Theme};
 const MID: f64 = 0.6;
 const HIGH: f64 = 0.85;
 
-/// The full cell, the empty cell, and the cells between them by rising fill.
 struct Glyphs {
     full: char,
     empty: char,
@@ -37,7 +36,6 @@ pub fn line(used: u64, budget: u64, cells: u16, ascii: bool, theme: &Theme) -> L
     ])
 }
 
-/// The role that a fill level is drawn in.
 pub fn role(used: u64, budget: u64) -> Role {
     match share(used, budget) {
         share if share < MID => Role::MeterLow,
@@ -46,7 +44,7 @@ pub fn role(used: u64, budget: u64) -> Role {
     }
 }
 
-/// Used share of the budget, 0 to 1 and beyond. Nothing used of nothing is an empty gauge.
+/// The used share of the budget, from 0.
 fn share(used: u64, budget: u64) -> f64 {
     match (used, budget) {
         (0, _) => 0.0,
@@ -55,7 +53,6 @@ fn share(used: u64, budget: u64) -> f64 {
     }
 }
 
-/// The filled and the empty part of a bar.
 fn bar(used: u64, budget: u64, cells: u16, glyphs: &Glyphs) -> (String, String) {
     let cells = usize::from(cells);
     let steps = glyphs.partial.len() + 1;

@@ -1,12 +1,11 @@
 //! Widgets of panes and overlays. They depend on text, styles and areas, not on the session.
 
-pub mod completion;
-pub mod diff_lines;
-pub mod edit_state;
-pub mod file_preview;
-pub mod input;
-pub mod list_window;
+pub(super) mod completion;
+pub(super) mod diff_lines;
+pub(super) mod file_preview;
+pub(super) mod input;
+pub(super) mod list_window;
 pub mod markdown;
-pub mod meter;
-pub mod picker;
-pub mod styled;
+pub(super) mod meter;
+pub(super) mod picker;
+pub(super) mod styled;

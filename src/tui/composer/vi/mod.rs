@@ -1,32 +1,29 @@
-//! Vi keys for the composer: modes, motions, operators, text objects, registers, undo. No I/O: the input is a key and a
-//! buffer, the output a buffer.
+//! Vi keys for the composer: modes, motions, operators, text objects, a register, undo and repeat. No I/O: a key changes
+//! a buffer.
 
-mod change;
 mod motion;
 
 use std::ops::Range;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use self::change::Register;
-use self::motion::{Find, Motion};
+use self::motion::{Class, Find, object, vertical};
 
-/// The mode that the keys are in.
+pub use self::motion::Buffer;
+
+/// The largest count before a command.
+const MAX_COUNT: usize = 9_999;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// What is typed goes into the text.
     #[default]
     Insert,
-    /// Keys are commands.
     Normal,
-    /// Keys select letters.
     Visual,
-    /// Keys select lines.
     VisualLine,
 }
 
 impl Mode {
-    /// Its name, for the eyes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Insert => "insert",
@@ -37,7 +34,6 @@ impl Mode {
     }
 }
 
-/// What an operator does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operator {
     Delete,
@@ -45,89 +41,90 @@ enum Operator {
     Yank,
 }
 
-/// What the next key completes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Awaits {
-    #[default]
-    Command,
-    /// The letter of `f`, `F`, `t`, `T`.
-    Letter { forward: bool, till: bool },
-    /// The second key after `g`.
-    Go,
-    /// The letter of `r`.
-    Replacement,
-    /// The name of a text object.
-    Object { around: bool },
+impl Operator {
+    fn of(letter: char) -> Option<Self> {
+        Some(match letter {
+            'd' => Self::Delete,
+            'c' => Self::Change,
+            'y' => Self::Yank,
+            _ => return None,
+        })
+    }
 }
 
-/// What became of a key.
+/// The result of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was taken.
+    /// The key was handled here.
     Taken,
-    /// It is typed.
+    /// The key types or edits text in insert mode.
     Typed,
-    /// Not a vi key.
+    /// It is not a vi key.
     Other,
 }
 
-/// The state of the keys.
+/// What was deleted or yanked last.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Register {
+    text: String,
+    /// Whether the text is whole lines, the last one without its line break.
+    lines: bool,
+}
+
 #[derive(Debug, Default)]
 pub struct Vi {
     mode: Mode,
     count: Option<usize>,
+    /// The operator that waits for a motion, and the count before it.
     operator: Option<(Operator, usize)>,
-    awaits: Awaits,
-    /// Where a selection began.
+    /// The first letter of a command of two: `f`, `F`, `t`, `T`, `g`, `r`, or `i` and `a` before a text object.
+    pending: Option<char>,
+    /// The cell where the selection began.
     anchor: usize,
-    /// The column that Up and Down aim at.
+    /// The column that `j` and `k` aim at.
     column: Option<usize>,
     register: Register,
     last_find: Option<Find>,
-    /// States before changes, and those that were taken back.
     undone: Vec<Buffer>,
     redone: Vec<Buffer>,
-    /// The keys of the command that is being typed, and of the last one that changed something, with what was typed then.
+    /// The keys of the incomplete command.
     keys: Vec<KeyEvent>,
-    last_change: Option<(Vec<KeyEvent>, Vec<String>)>,
-    /// The text when insert mode began.
+    /// The keys of the last change, and the text that was typed after them.
+    last_change: Option<(Vec<KeyEvent>, String)>,
+    /// The buffer when insert mode was entered.
     entered: Option<Buffer>,
-    /// Whether the command that led there was remembered as a step already.
+    /// Whether the command that entered insert mode is an undo step, which the typed text joins.
     joins: bool,
     repeating: bool,
 }
 
 impl Vi {
-    /// The mode.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// What was typed of a command, for the eyes.
+    /// The letters of the incomplete command.
     pub fn pending(&self) -> String {
-        self.keys.iter().filter_map(|key| if let KeyCode::Char(c) = key.code { Some(c) } else { None }).collect()
+        self.keys.iter().filter_map(|key| key.code.as_char()).collect()
     }
 
-    /// Whether the text as it was before the typing that goes on is known.
+    /// Whether text is being typed, so that the buffer from before is stored.
     pub fn is_typing(&self) -> bool {
         self.entered.is_some()
     }
 
-    /// Goes to normal mode, whatever was being typed.
-    pub fn be_normal(&mut self) {
-        self.forget();
+    pub fn enter_normal_mode(&mut self) {
+        self.end_command();
         (self.mode, self.entered, self.joins) = (Mode::Normal, None, false);
     }
 
-    /// Back to insert mode, with another text: the one before was sent or replaced.
-    pub fn start_anew(&mut self) {
-        let (register, last_find, last_change) =
-            (std::mem::take(&mut self.register), self.last_find.take(), self.last_change.take());
+    /// Returns to insert mode for another text. The register and what can be repeated stay.
+    pub fn restart(&mut self) {
+        let Self { register, last_find, last_change, .. } = std::mem::take(self);
         *self = Self { register, last_find, last_change, ..Self::default() };
     }
 
-    /// The selected cells.
-    pub fn selection(&self, buffer: &Buffer) -> Option<std::ops::Range<usize>> {
+    pub fn selection(&self, buffer: &Buffer) -> Option<Range<usize>> {
         let (from, to) = (self.anchor.min(buffer.cursor), self.anchor.max(buffer.cursor));
         match self.mode {
             Mode::Visual => Some(from..(to + 1).min(buffer.len())),
@@ -136,11 +133,14 @@ impl Vi {
         }
     }
 
-    /// Takes a key.
     pub fn key(&mut self, buffer: &mut Buffer, key: KeyEvent) -> Outcome {
-        buffer.cursor = buffer.cursor.min(buffer.len());
         if self.mode == Mode::Insert {
-            return self.insert_key(buffer, key);
+            if key.code == KeyCode::Esc {
+                self.leave_insert(buffer);
+                return Outcome::Taken;
+            }
+            self.entered.get_or_insert_with(|| buffer.clone());
+            return Outcome::Typed;
         }
         buffer.cursor = buffer.on_cell(buffer.cursor);
         let outcome = self.command_key(buffer, key);
@@ -150,53 +150,43 @@ impl Vi {
         outcome
     }
 
-    fn insert_key(&mut self, buffer: &mut Buffer, key: KeyEvent) -> Outcome {
-        if key.code != KeyCode::Esc {
-            if self.entered.is_none() {
-                self.entered = Some(buffer.clone());
-            }
-            return Outcome::Typed;
-        }
-        self.leave_insert(buffer);
-        Outcome::Taken
-    }
-
     fn leave_insert(&mut self, buffer: &mut Buffer) {
-        if let Some(before) = self.entered.take()
-            && before.cells != buffer.cells
-        {
+        if let Some(before) = self.entered.take().filter(|before| before.text() != buffer.text()) {
             if let Some((_, typed)) = &mut self.last_change {
-                *typed = change::inserted(&before, buffer);
+                *typed = inserted(before.text(), buffer.text());
             }
-            // A change by a command before the typed text is an undo step only without that text.
-            if self.undone.last().is_none_or(|last| last.cells != before.cells) && !self.joins {
+            if !self.joins && self.undone.last().is_none_or(|last| last.text() != before.text()) {
                 self.undone.push(before);
             }
             self.redone.clear();
         }
-        self.joins = false;
-        self.mode = Mode::Normal;
-        let start = buffer.line_start(buffer.cursor);
-        buffer.cursor = buffer.cursor.saturating_sub(1).max(start);
+        (self.mode, self.joins) = (Mode::Normal, false);
+        buffer.cursor = buffer.cursor.saturating_sub(1).max(buffer.line_start(buffer.cursor));
+    }
+
+    /// Continues in insert mode after a change. The typed text joins its undo step.
+    fn enter_insert(&mut self, buffer: &Buffer) {
+        (self.mode, self.entered, self.joins) = (Mode::Insert, Some(buffer.clone()), true);
     }
 
     fn command_key(&mut self, buffer: &mut Buffer, key: KeyEvent) -> Outcome {
-        let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER);
-        let redo = key.code == KeyCode::Char('r') && key.modifiers == KeyModifiers::CONTROL;
-        let idle = self.keys.is_empty() && self.mode == Mode::Normal;
+        let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER);
+        let is_idle = self.keys.is_empty() && self.mode == Mode::Normal;
         let letter = match key.code {
-            _ if redo && idle => {
-                self.redo(buffer);
+            KeyCode::Char('r') if is_idle && key.modifiers == KeyModifiers::CONTROL => {
+                if let Some(after) = self.redone.pop() {
+                    self.undone.push(std::mem::replace(buffer, after));
+                }
                 return Outcome::Taken;
             }
-            KeyCode::Esc if idle => return Outcome::Other,
+            KeyCode::Esc if is_idle => return Outcome::Other,
             KeyCode::Esc => {
-                self.forget();
+                self.end_command();
                 self.mode = Mode::Normal;
                 return Outcome::Taken;
             }
-            KeyCode::Char(letter) if plain => letter,
-            _ if !plain => return Outcome::Other,
+            _ if !is_plain => return Outcome::Other,
+            KeyCode::Char(letter) => letter,
             KeyCode::Left | KeyCode::Backspace => 'h',
             KeyCode::Right => 'l',
             KeyCode::Up => 'k',
@@ -205,188 +195,369 @@ impl Vi {
             KeyCode::End => '$',
             KeyCode::Delete => 'x',
             _ => {
-                self.forget();
+                self.end_command();
                 return Outcome::Other;
             }
         };
         self.keys.push(key);
-        let done = self.letter(buffer, letter);
-        if done {
-            self.forget();
+        if self.letter(buffer, letter) {
+            self.end_command();
         }
         Outcome::Taken
     }
 
-    /// Drops what was typed of a command.
-    fn forget(&mut self) {
-        (self.count, self.operator, self.awaits) = (None, None, Awaits::Command);
+    fn end_command(&mut self) {
+        (self.count, self.operator, self.pending) = (None, None, None);
         self.keys.clear();
     }
 
-    /// Takes a letter of a command; whether the command is whole, or none at all.
+    /// Handles a letter of a command. Returns whether the command is complete or invalid.
     fn letter(&mut self, buffer: &mut Buffer, letter: char) -> bool {
-        match std::mem::take(&mut self.awaits) {
-            Awaits::Letter { forward, till } => {
-                let find = Find { letter: letter.to_string(), forward, till };
-                self.last_find = Some(find.clone());
-                return self.motion(buffer, &Motion::Find(find));
+        match self.pending.take() {
+            Some(find @ ('f' | 'F' | 't' | 'T')) => {
+                let (forward, till) = (find.is_lowercase(), find.eq_ignore_ascii_case(&'t'));
+                self.last_find = Some(Find { letter, forward, till });
+                return self.motion(buffer, ';');
             }
-            Awaits::Replacement => return self.replace(buffer, letter),
-            Awaits::Object { around } => return self.object(buffer, letter, around),
-            Awaits::Go => {
-                return match letter {
-                    'g' => self.motion(buffer, &Motion::Line(Some(self.count.unwrap_or(1)))),
-                    _ => true,
-                };
-            }
-            Awaits::Command => {}
+            Some('g') => return letter != 'g' || self.motion(buffer, 'g'),
+            Some('r') => return self.replace(buffer, letter),
+            Some(kind) => return self.object(buffer, letter, kind == 'a'),
+            None => {}
         }
         if let Some(digit) = letter.to_digit(10).filter(|digit| *digit > 0 || self.count.is_some()) {
-            let count = self.count.unwrap_or(0).saturating_mul(10).saturating_add(digit as usize);
-            self.count = Some(count.min(9_999));
+            let count = self.count.unwrap_or(0) * 10 + digit as usize;
+            self.count = Some(count.min(MAX_COUNT));
             return false;
         }
-        if let Some(awaits) = self.awaited(letter) {
-            self.awaits = awaits;
+        let is_selecting = matches!(self.mode, Mode::Visual | Mode::VisualLine);
+        let is_first_of_two = match letter {
+            'f' | 'F' | 't' | 'T' | 'g' => true,
+            'r' => self.operator.is_none(),
+            'i' | 'a' => self.operator.is_some() || is_selecting,
+            _ => false,
+        };
+        if is_first_of_two {
+            self.pending = Some(letter);
             return false;
         }
-        match self.motion_of(letter) {
-            Some(motion) => self.motion(buffer, &motion),
-            None => self.command(buffer, letter),
+        match letter {
+            'h' | 'l' | ' ' | 'j' | 'k' | '0' | '^' | '$' | 'w' | 'W' | 'b' | 'B' | 'e' | 'E' | 'G' | '{' | '}'
+            | '%' | ';' | ',' => self.motion(buffer, letter),
+            letter if is_selecting => self.visual_command(buffer, letter),
+            letter => self.command(buffer, letter),
         }
     }
 
-    /// What a letter only begins.
-    fn awaited(&self, letter: char) -> Option<Awaits> {
-        let selects = matches!(self.mode, Mode::Visual | Mode::VisualLine);
-        Some(match letter {
-            'f' | 'F' | 't' | 'T' => {
-                Awaits::Letter { forward: letter.is_lowercase(), till: letter.eq_ignore_ascii_case(&'t') }
-            }
-            'g' => Awaits::Go,
-            'r' if self.operator.is_none() => Awaits::Replacement,
-            'i' | 'a' if self.operator.is_some() || selects => Awaits::Object { around: letter == 'a' },
-            _ => return None,
-        })
-    }
-
-    fn motion_of(&self, letter: char) -> Option<Motion> {
-        let toggled = |find: &Find| Motion::Find(Find { forward: !find.forward, ..find.clone() });
-        Some(match letter {
-            'h' => Motion::Left,
-            'l' | ' ' => Motion::Right,
-            'k' => Motion::Up,
-            'j' => Motion::Down,
-            '0' => Motion::LineStart,
-            '^' => Motion::FirstText,
-            '$' => Motion::LineEnd,
-            'w' | 'W' => Motion::WordNext(letter == 'W'),
-            'b' | 'B' => Motion::WordBack(letter == 'B'),
-            'e' | 'E' => Motion::WordEnd(letter == 'E'),
-            'G' => Motion::Line(self.count),
-            '{' | '}' => Motion::Paragraph(letter == '}'),
-            '%' => Motion::Pair,
-            ';' => Motion::Find(self.last_find.clone()?),
-            ',' => toggled(self.last_find.as_ref()?),
-            _ => return None,
-        })
-    }
-
-    /// How often, all numbers taken together.
+    /// The count before the operator times the count before the motion.
     fn times(&self) -> usize {
         let before = self.operator.map_or(1, |(_, count)| count);
-        before.saturating_mul(self.count.unwrap_or(1)).clamp(1, 9_999)
-    }
-}
-
-/// What a cell is to the motions over words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
-    Blank,
-    Word,
-    Mark,
-}
-
-/// A text and its cursor.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Buffer {
-    /// Letters, chips, and `"\n"` for the end of a line.
-    pub cells: Vec<String>,
-    /// The cell under the cursor, or before which something is typed.
-    pub cursor: usize,
-}
-
-impl Buffer {
-    /// The text.
-    pub fn text(&self) -> String {
-        self.cells.concat()
+        before.saturating_mul(self.count.unwrap_or(1)).clamp(1, MAX_COUNT)
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.cells.len()
+    /// Moves the cursor, or applies the operator to the cells that the motion covers.
+    fn motion(&mut self, buffer: &mut Buffer, letter: char) -> bool {
+        let at = buffer.cursor;
+        let is_vertical = matches!(letter, 'j' | 'k');
+        let column = self.column.filter(|_| is_vertical).unwrap_or(at - buffer.line_start(at));
+        let operator = self.operator.map(|(operator, _)| operator);
+        let found = match (letter, operator) {
+            (';' | ',', _) => self.last_find.and_then(|find| buffer.find(find, letter == ',', self.times())),
+            // `cw` on a word ends with the word, not before the next one.
+            ('w' | 'W', Some(Operator::Change)) if buffer.class(at, false) != Class::Blank => {
+                Some(buffer.change_word(letter == 'W', self.times()))
+            }
+            _ => buffer.motion(letter, self.count, self.times(), column, operator.is_some()),
+        };
+        let Some((to, covered)) = found else { return true };
+        self.column = match letter {
+            '$' => Some(usize::MAX / 2),
+            _ => is_vertical.then_some(column),
+        };
+        match operator {
+            Some(operator) => self.operate(buffer, operator, at.min(to)..at.max(to), covered),
+            None => {
+                buffer.cursor = to;
+                true
+            }
+        }
     }
 
-    pub(super) fn is_break(&self, at: usize) -> bool {
-        self.cells.get(at).is_some_and(|cell| cell == "\n")
+    fn object(&mut self, buffer: &mut Buffer, name: char, around: bool) -> bool {
+        let Some(range) = object(buffer, name, around) else { return true };
+        match self.operator {
+            Some((operator, _)) if name == 'p' => self.operate_on(buffer, operator, range, true),
+            Some((operator, _)) => self.operate_on(buffer, operator, range, false),
+            None if range.is_empty() => true,
+            None => {
+                (self.anchor, buffer.cursor) = (range.start, range.end - 1);
+                true
+            }
+        }
     }
 
-    pub(super) fn class(&self, at: usize, big: bool) -> Class {
-        let Some(cell) = self.cells.get(at) else { return Class::Blank };
-        if cell.chars().all(char::is_whitespace) {
-            Class::Blank
-        } else if big || cell.chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_') || cell.len() > 16 {
-            Class::Word
+    fn operate(&mut self, buffer: &mut Buffer, operator: Operator, range: Range<usize>, covered: Covered) -> bool {
+        let end = match covered {
+            Covered::Before => range.end,
+            Covered::With => (range.end + 1).min(buffer.len()),
+            Covered::Lines => return self.operate_on(buffer, operator, range.start..range.end + 1, true),
+        };
+        self.operate_on(buffer, operator, range.start..end, false)
+    }
+
+    /// Applies an operator to some cells, or to the lines that they are in. The command is complete.
+    fn operate_on(&mut self, buffer: &mut Buffer, operator: Operator, range: Range<usize>, lines: bool) -> bool {
+        let Range { mut start, mut end } = if lines { buffer.whole_lines(range) } else { range };
+        let first = start;
+        if start == end && operator != Operator::Change && !lines {
+            return true;
+        }
+        let text = buffer.slice(start..end);
+        let text = if lines { text.strip_suffix('\n').unwrap_or(text) } else { text };
+        self.register = Register { text: text.to_owned(), lines };
+        if operator == Operator::Yank {
+            if !lines || buffer.line_start(buffer.cursor) != start {
+                buffer.cursor = start;
+            }
+            return true;
+        }
+        self.begin(buffer);
+        if lines && operator == Operator::Change {
+            end -= usize::from(end > start && buffer.is_break(end - 1));
+        } else if lines && buffer.line_end(end.saturating_sub(1).max(start)) >= buffer.len() {
+            // With the last line, the line break before it is deleted.
+            start = start.saturating_sub(1);
+        }
+        buffer.replace(start..end, "");
+        if operator == Operator::Change {
+            buffer.cursor = first;
+            self.enter_insert(buffer);
         } else {
-            Class::Mark
+            buffer.cursor = if lines { buffer.first_text(first.min(buffer.len())) } else { first };
+        }
+        true
+    }
+
+    /// Stores the buffer before a change, and the keys of the change.
+    fn begin(&mut self, buffer: &Buffer) {
+        self.undone.push(buffer.clone());
+        self.redone.clear();
+        if !self.repeating {
+            self.last_change = Some((self.keys.clone(), String::new()));
         }
     }
 
-    pub(super) fn line_start(&self, at: usize) -> usize {
-        let before = self.cells.iter().take(at).rposition(|cell| cell == "\n");
-        before.map_or(0, |before| before + 1)
-    }
-
-    /// The end of the line: its break, or the end of the text.
-    pub(super) fn line_end(&self, at: usize) -> usize {
-        let after = self.cells.iter().skip(at).position(|cell| cell == "\n");
-        after.map_or(self.len(), |after| at + after)
-    }
-
-    /// The first cell of a line that is no blank.
-    pub(super) fn first_text(&self, at: usize) -> usize {
-        let (start, end) = (self.line_start(at), self.line_end(at));
-        (start..end).find(|at| self.class(*at, false) != Class::Blank).unwrap_or(start)
-    }
-
-    /// The nearest place where the cursor of normal mode can stand: on a cell, unless the line has none.
-    pub(super) fn on_cell(&self, at: usize) -> usize {
-        let at = at.min(self.len());
-        let (start, end) = (self.line_start(at), self.line_end(at));
-        at.min(end.saturating_sub(1)).max(start)
-    }
-
-    pub(super) fn slice(&self, range: Range<usize>) -> Vec<String> {
-        self.cells.get(range).map(<[String]>::to_vec).unwrap_or_default()
-    }
-
-    pub(super) fn remove(&mut self, range: Range<usize>) -> Vec<String> {
-        let end = range.end.min(self.len());
-        if range.start >= end {
-            return Vec::new();
+    /// Handles a command of normal mode that is not a motion. Returns whether it is complete.
+    fn command(&mut self, buffer: &mut Buffer, letter: char) -> bool {
+        let (at, count) = (buffer.cursor, self.times());
+        if let Some((operator, _)) = self.operator {
+            if Operator::of(letter) == Some(operator) {
+                let last = vertical(buffer, true, count - 1, 0).unwrap_or(buffer.len());
+                self.operate(buffer, operator, at..last.max(at), Covered::Lines);
+            }
+            return true;
         }
-        self.cells.drain(range.start..end).collect()
+        if let Some(operator) = Operator::of(letter) {
+            (self.operator, self.count) = (Some((operator, count)), None);
+            return false;
+        }
+        let shorthand = match letter {
+            'x' => Some((Operator::Delete, 'l')),
+            'X' => Some((Operator::Delete, 'h')),
+            'D' => Some((Operator::Delete, '$')),
+            's' => Some((Operator::Change, 'l')),
+            'C' => Some((Operator::Change, '$')),
+            'S' => Some((Operator::Change, 'c')),
+            'Y' => Some((Operator::Yank, 'y')),
+            _ => None,
+        };
+        if let Some((operator, motion)) = shorthand {
+            self.operator = Some((operator, 1));
+            return self.letter(buffer, motion);
+        }
+        match letter {
+            'i' | 'a' | 'I' | 'A' | 'o' | 'O' => self.insert(buffer, letter),
+            'v' => (self.mode, self.anchor) = (Mode::Visual, at),
+            'V' => (self.mode, self.anchor) = (Mode::VisualLine, at),
+            'p' | 'P' => self.put(buffer, letter == 'p', count),
+            'u' => (0..count).for_each(|_| self.undo(buffer)),
+            '~' => self.toggle_case(buffer, at..(at + count).min(buffer.line_end(at))),
+            'J' => self.join(buffer, count.max(2) - 1),
+            '.' => self.repeat(buffer),
+            _ => {}
+        }
+        true
     }
 
-    pub(super) fn insert(&mut self, at: usize, cells: &[String]) {
-        let at = at.min(self.len());
-        self.cells.splice(at..at, cells.iter().cloned());
+    /// Handles a command on the selection. It is complete.
+    fn visual_command(&mut self, buffer: &mut Buffer, letter: char) -> bool {
+        let lines = self.mode == Mode::VisualLine || letter.is_uppercase();
+        let Some(range) = self.selection(buffer) else { return true };
+        let operator = match letter.to_ascii_lowercase() {
+            'd' | 'x' => Operator::Delete,
+            'c' | 's' => Operator::Change,
+            'y' => Operator::Yank,
+            'v' => {
+                let wanted = if letter == 'v' { Mode::Visual } else { Mode::VisualLine };
+                self.mode = if self.mode == wanted { Mode::Normal } else { wanted };
+                return true;
+            }
+            'o' => {
+                std::mem::swap(&mut self.anchor, &mut buffer.cursor);
+                return true;
+            }
+            '~' | 'u' => {
+                self.mode = Mode::Normal;
+                self.toggle_case(buffer, range.clone());
+                buffer.cursor = range.start;
+                return true;
+            }
+            'p' => {
+                let put = self.register.clone();
+                self.mode = Mode::Normal;
+                self.operate_on(buffer, Operator::Delete, range, false);
+                let deleted = std::mem::replace(&mut self.register, put);
+                let steps = self.undone.len();
+                self.put(buffer, false, 1);
+                self.undone.truncate(steps);
+                self.register = deleted;
+                return true;
+            }
+            _ => return true,
+        };
+        self.mode = Mode::Normal;
+        self.operate_on(buffer, operator, range, lines)
     }
 
-    /// The whole lines that a range touches, with the break behind them.
-    pub(super) fn whole_lines(&self, range: Range<usize>) -> Range<usize> {
-        let last = range.end.max(range.start + 1) - 1;
-        self.line_start(range.start)..(self.line_end(last.max(range.start)) + 1).min(self.len())
+    fn insert(&mut self, buffer: &mut Buffer, letter: char) {
+        let (at, start, end) = (buffer.cursor, buffer.line_start(buffer.cursor), buffer.line_end(buffer.cursor));
+        self.begin(buffer);
+        buffer.cursor = match letter {
+            'a' => (at + 1).min(end),
+            'I' => buffer.first_text(at),
+            'A' => end,
+            'o' => {
+                buffer.replace(end..end, "\n");
+                end + 1
+            }
+            'O' => {
+                buffer.replace(start..start, "\n");
+                start
+            }
+            _ => at,
+        };
+        self.enter_insert(buffer);
     }
+
+    fn replace(&mut self, buffer: &mut Buffer, letter: char) -> bool {
+        let (at, selected) = (buffer.cursor, self.selection(buffer));
+        let range = selected.clone().unwrap_or(at..at + self.times());
+        self.mode = Mode::Normal;
+        if range.is_empty() || (selected.is_none() && range.end > buffer.line_end(at)) {
+            return true;
+        }
+        self.begin(buffer);
+        buffer.map(range.clone(), |cell| if cell == "\n" { cell.to_owned() } else { letter.to_string() });
+        buffer.cursor = if selected.is_some() { range.start } else { range.end - 1 };
+        true
+    }
+
+    fn toggle_case(&mut self, buffer: &mut Buffer, range: Range<usize>) {
+        if range.is_empty() {
+            return;
+        }
+        self.begin(buffer);
+        let toggled = |c: char| -> String {
+            if c.is_uppercase() { c.to_lowercase().collect() } else { c.to_uppercase().collect() }
+        };
+        // A chip is not a letter.
+        let is_letter = |cell: &str| cell.chars().count() == 1;
+        buffer
+            .map(range.clone(), |cell| if is_letter(cell) { cell.chars().map(toggled).collect() } else { cell.into() });
+        buffer.cursor = range.end;
+    }
+
+    fn join(&mut self, buffer: &mut Buffer, times: usize) {
+        if buffer.line_end(buffer.cursor) >= buffer.len() {
+            return;
+        }
+        self.begin(buffer);
+        for _ in 0..times {
+            let end = buffer.line_end(buffer.cursor);
+            if end >= buffer.len() {
+                return;
+            }
+            let last = buffer.line_end(end + 1);
+            let next = (end + 1..last).find(|at| buffer.class(*at, false) != Class::Blank).unwrap_or(last);
+            let is_spaced = end > 0 && buffer.class(end - 1, false) != Class::Blank && next < last;
+            buffer.replace(end..next, if is_spaced { " " } else { "" });
+            buffer.cursor = end;
+        }
+    }
+
+    fn put(&mut self, buffer: &mut Buffer, after: bool, count: usize) {
+        let Register { text, lines } = self.register.clone();
+        if text.is_empty() && !lines {
+            return;
+        }
+        self.begin(buffer);
+        let (at, end, old_length) = (buffer.cursor, buffer.line_end(buffer.cursor), buffer.len());
+        if lines && after && end >= buffer.len() {
+            buffer.replace(end..end, &format!("\n{text}").repeat(count));
+            buffer.cursor = buffer.first_text(end + 1);
+        } else if lines {
+            let start = if after { end + 1 } else { buffer.line_start(at) };
+            buffer.replace(start..start, &format!("{text}\n").repeat(count));
+            buffer.cursor = buffer.first_text(start);
+        } else {
+            let start = if after { (at + 1).min(end) } else { at };
+            buffer.replace(start..start, &text.repeat(count));
+            buffer.cursor = (start + buffer.len() - old_length).saturating_sub(1);
+        }
+    }
+
+    fn undo(&mut self, buffer: &mut Buffer) {
+        while let Some(before) = self.undone.pop() {
+            if before.text() != buffer.text() {
+                self.redone.push(std::mem::replace(buffer, before));
+                return;
+            }
+        }
+    }
+
+    fn repeat(&mut self, buffer: &mut Buffer) {
+        let Some((keys, typed)) = self.last_change.clone() else { return };
+        self.end_command();
+        self.repeating = true;
+        for key in &keys {
+            self.key(buffer, *key);
+        }
+        if self.mode == Mode::Insert {
+            let (at, old_length) = (buffer.cursor, buffer.len());
+            buffer.replace(at..at, &typed);
+            buffer.cursor = at + buffer.len() - old_length;
+            self.leave_insert(buffer);
+        }
+        (self.last_change, self.repeating) = (Some((keys, typed)), false);
+    }
+}
+
+/// The cells that an operator covers besides those between the cursor and the target of a motion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Covered {
+    /// None.
+    Before,
+    /// The last cell.
+    With,
+    Lines,
+}
+
+/// The text in `after` that is not in `before`, if one stretch was typed.
+fn inserted(before: &str, after: &str) -> String {
+    let is_same = |(a, b): &(char, char)| a == b;
+    let head: usize = before.chars().zip(after.chars()).take_while(is_same).map(|(c, _)| c.len_utf8()).sum();
+    let ends = before[head..].chars().rev().zip(after[head..].chars().rev());
+    let tail: usize = ends.take_while(is_same).map(|(c, _)| c.len_utf8()).sum();
+    after[head..after.len() - tail].to_owned()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::*;
 use crate::tui::key;
 
 fn buffer(text: &str) -> Buffer {
-    Buffer { cells: text.graphemes(true).map(str::to_owned).collect(), cursor: 0 }
+    Buffer::new(text.to_owned(), 0)
 }
 
 /// Plays keys in normal mode, as the composer does: what is typed goes in at the cursor.
@@ -17,7 +17,8 @@ fn play(vi: &mut Vi, buffer: &mut Buffer, keys: &str) {
         if vi.key(buffer, key) == Outcome::Typed
             && let KeyCode::Char(c) = key.code
         {
-            buffer.cells.insert(buffer.cursor, c.to_string());
+            let at = buffer.cursor;
+            buffer.replace(at..at, c.encode_utf8(&mut [0; 4]));
             buffer.cursor += 1;
         }
     }
@@ -25,7 +26,7 @@ fn play(vi: &mut Vi, buffer: &mut Buffer, keys: &str) {
 
 fn normal() -> Vi {
     let mut vi = Vi::default();
-    vi.be_normal();
+    vi.enter_normal_mode();
     vi
 }
 
@@ -34,8 +35,7 @@ fn after(text: &str, keys: &str) -> String {
     let (mut vi, mut buffer) = (normal(), buffer(&text.replace('|', "")));
     buffer.cursor = text.find('|').map_or(0, |at| text[..at].graphemes(true).count());
     play(&mut vi, &mut buffer, keys);
-    let (before, rest) = buffer.cells.split_at(buffer.cursor);
-    format!("{}|{}", before.concat(), rest.concat())
+    format!("{}|{}", buffer.slice(0..buffer.cursor), buffer.slice(buffer.cursor..buffer.len()))
 }
 
 #[test]
@@ -187,7 +187,7 @@ proptest! {
         for pick in picks {
             let name = keys[pick % keys.len()];
             play(&mut vi, &mut buffer, name);
-            prop_assert!(buffer.cursor <= buffer.cells.len());
+            prop_assert!(buffer.cursor <= buffer.len());
             if vi.mode() == Mode::Normal {
                 prop_assert_eq!(buffer.cursor, buffer.on_cell(buffer.cursor), "{}", name);
             }
@@ -196,7 +196,7 @@ proptest! {
         for _ in 0..100 {
             play(&mut vi, &mut buffer, "u");
         }
-        prop_assert_eq!(buffer.text(), text);
+        prop_assert_eq!(buffer.text(), &text);
     }
 
     /// Against a model: what a deletion takes away is what a yank of the same motion would have taken, and both ends stay.
@@ -212,10 +212,10 @@ proptest! {
         let ((mut yanks, mut kept), (mut deletes, mut cut)) = (start(), start());
         play(&mut yanks, &mut kept, &format!("y {motion}"));
         play(&mut deletes, &mut cut, &format!("d {motion}"));
-        prop_assert_eq!(kept.text(), text.clone());
+        prop_assert_eq!(kept.text(), &text);
         prop_assert_eq!(&yanks.register, &deletes.register);
-        if cut.cells != kept.cells {
-            let taken = deletes.register.clone().text();
+        if cut.text() != kept.text() {
+            let taken = deletes.register.text.clone();
             prop_assert_eq!(cut.text().len() + taken.len(), text.len());
         }
     }

@@ -1,100 +1,45 @@
 //! Overlays of the review: comments, the preview of a write, the message to the model, and the manual placement of an
 //! edit.
 
-mod comment;
 mod placement;
-
-use crate::tui::overlay::{OverlayComponent, OverlayContext, inner_area};
-use crate::tui::previews::Previews;
 
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use rhumb_edit::review::CommentTarget;
+use rhumb_session::{WritePlan, WritePreview};
 use rhumb_text::{count, sanitize, width, wrap};
 
-use super::{Reply, centred, window};
+use super::{Reply, centred, scroll_by, window};
+use crate::tui::composer::Composer;
 use crate::tui::key;
+use crate::tui::overlay::{Overlay, OverlayContext, inner_area};
+use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
-use rhumb_session::{WritePlan, WritePreview};
+use crate::tui::widget::styled::{cells, clipped};
 
-pub use self::comment::{CommentBox, CommentContext};
 pub use self::placement::{Placement, PlacementAction, PlacementBox};
 
-/// What the review has opened.
-#[derive(Debug)]
-pub enum ReviewBox {
-    /// A comment that is being written.
-    Comment(Box<CommentBox>),
-    /// What will be written?
-    Write(WriteBox),
-    /// What goes back to the model?
-    Send(SendBox),
-    /// Where does this belong?
-    Place(Box<PlacementBox>),
-}
-
-/// What was said to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewReply {
-    /// Note this text there; an empty one takes the note away.
+    /// Save this comment. An empty one removes it.
     Comment(Box<CommentContext>, String),
-    /// Write it so.
     Write(WritePlan),
-    /// Send this to the model.
     Send(String),
-    /// Put this into the composer, to be changed.
+    /// Put this text into the composer.
     Compose(String),
-    /// Do this with an edit without a place.
+    /// Handle an unplaced edit.
     Place(Box<Placement>),
 }
 
-impl ReviewBox {}
-
-impl OverlayComponent for ReviewBox {
-    /// Takes a key.
-    fn key(&mut self, key: KeyEvent) -> Reply {
-        match self {
-            Self::Comment(comment) => comment.key(key),
-            Self::Write(write) => write.key(key),
-            Self::Send(send) => send.key(key),
-            Self::Place(place) => place.key(key),
-        }
-    }
-
-    fn paste(&mut self, text: &str) {
-        if let Self::Comment(comment) = self {
-            comment.paste(text);
-        }
-    }
-
-    fn fit(&mut self, screen: Rect, theme: &Theme, previews: &Previews) {
-        match self {
-            Self::Comment(_) => {}
-            Self::Write(write) => write.fit(screen, theme),
-            Self::Send(send) => send.fit(screen, theme),
-            Self::Place(place) => place.fit(screen, theme, previews),
-        }
-    }
-
-    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
-        match self {
-            Self::Comment(comment) => comment.draw(frame, screen, theme),
-            Self::Write(write) => write.draw(frame, screen, theme),
-            Self::Send(send) => send.draw(frame, screen, theme),
-            Self::Place(place) => place.draw(frame, screen, theme, context.previews),
-        }
-    }
-}
-
-/// A line of such a text, in the style of its role.
 pub(super) type Styled = (Role, String);
 
 /// With fewer rows there is no blank line between the parts of a box.
 const MIN_SPACED_ROWS: u16 = 16;
 
-/// How far a text is scrolled.
+/// The scroll position of a text.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     offset: usize,
@@ -103,19 +48,10 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Moves by a key; whether it was one of those.
-    pub(super) fn key(&mut self, name: &str) -> bool {
-        let page = self.height.saturating_sub(1).max(1);
-        match name {
-            "j" | "Down" => self.offset += 1,
-            "k" | "Up" => self.offset = self.offset.saturating_sub(1),
-            "PageDown" | "Ctrl-d" | "Space" => self.offset += page,
-            "PageUp" | "Ctrl-u" => self.offset = self.offset.saturating_sub(page),
-            "Home" => self.offset = 0,
-            "End" => self.offset = usize::MAX,
-            _ => return false,
+    fn key(&mut self, name: &str) {
+        if let Some(by) = scroll_by(name, self.height.saturating_sub(1)) {
+            self.offset = self.offset.saturating_add_signed(by);
         }
-        true
     }
 
     /// Lays the text out for a screen: clamps the scroll position and notes the visible rows.
@@ -125,7 +61,6 @@ impl Page {
         self.offset = self.offset.min(laid_out.rows.len().saturating_sub(self.height));
     }
 
-    /// Draws the box.
     pub(super) fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, content: &PageContent) {
         let laid_out = content.lay_out(screen, theme);
         let area = laid_out.area;
@@ -145,22 +80,18 @@ impl Page {
     }
 }
 
-/// What a page shows.
 pub(super) struct PageContent {
     pub(super) title: String,
     /// The most columns of the box, borders included.
     pub(super) max_width: u16,
     pub(super) text: Vec<Styled>,
-    /// Keys, and what each does.
     pub(super) choices: Vec<(String, String)>,
 }
 
-/// A page as it is laid out for a screen.
 struct LaidOut {
     area: Rect,
     rows: Vec<Line<'static>>,
     key_rows: Vec<Line<'static>>,
-    /// Rows between the text and the keys.
     gap: u16,
 }
 
@@ -172,8 +103,8 @@ impl PageContent {
         let key_rows = feet(&self.choices, inner_columns, theme);
         // On a low screen the text gets the row between text and keys.
         let gap = u16::from(screen.height >= MIN_SPACED_ROWS);
-        let height = u16::try_from(rows.len() + key_rows.len() + 2 + usize::from(gap)).unwrap_or(u16::MAX);
-        LaidOut { area: centred(screen, columns, height.min(screen.height)), rows, key_rows, gap }
+        let height = cells(rows.len() + key_rows.len() + 2 + usize::from(gap));
+        LaidOut { area: centred(screen, columns, height), rows, key_rows, gap }
     }
 }
 
@@ -181,12 +112,12 @@ impl LaidOut {
     /// The areas of the text, the gap and the keys, in the space inside the frame.
     fn parts(&self, inner: Rect) -> [Rect; 3] {
         let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
-        let keys = u16::try_from(self.key_rows.len()).unwrap_or(1);
-        Layout::vertical([Constraint::Fill(1), Constraint::Length(self.gap), Constraint::Length(keys)]).areas(inner)
+        let keys = Constraint::Length(cells(self.key_rows.len()));
+        Layout::vertical([Constraint::Fill(1), Constraint::Length(self.gap), keys]).areas(inner)
     }
 }
 
-/// The rows of one line: what it begins with stays its beginning.
+/// The rows of a line.
 pub(super) fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let (role, text) = line;
     let safe = sanitize::visible_line(text).into_owned();
@@ -200,7 +131,7 @@ pub(super) fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Vec<Line<
     rows
 }
 
-/// The keys and their actions, in as many rows as needed.
+/// Keys and what they do, in as many rows as needed.
 pub(super) fn feet(choices: &[(String, String)], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut rows: Vec<Line<'static>> = Vec::new();
     let mut room = 0;
@@ -222,7 +153,6 @@ pub(super) fn feet(choices: &[(String, String)], columns: usize, theme: &Theme) 
     rows
 }
 
-/// A key and what it does.
 pub(super) fn choice(key: &str, what: impl Into<String>) -> (String, String) {
     (key.to_owned(), what.into())
 }
@@ -230,23 +160,33 @@ pub(super) fn choice(key: &str, what: impl Into<String>) -> (String, String) {
 /// With fewer columns the keys are abbreviated, so that they fit one row.
 const MIN_FULL_KEYS_COLUMNS: u16 = 60;
 
-/// The message.
 #[derive(Debug)]
 pub struct SendBox {
     text: String,
-    /// Why it cannot go now, if so.
+    /// The reason why it cannot be sent now.
     why_not: Option<&'static str>,
     page: Page,
 }
 
 impl SendBox {
-    /// A box with a message.
     pub fn new(text: String, why_not: Option<&'static str>) -> Self {
         Self { text, why_not, page: Page::default() }
     }
 
-    /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> Reply {
+    fn content(&self, screen: Rect) -> PageContent {
+        let text = marked(&self.text);
+        let first = match self.why_not {
+            Some(why) => choice("y", format!("cannot send it: {why}")),
+            None => choice("y", "send"),
+        };
+        let change = if screen.width < MIN_FULL_KEYS_COLUMNS { "change it" } else { "change it in the composer" };
+        let choices = [first, choice("e", change), choice("Esc", "back")];
+        PageContent { title: "to the model".to_owned(), max_width: 100, text, choices: choices.into() }
+    }
+}
+
+impl Overlay for SendBox {
+    fn key(&mut self, key: KeyEvent) -> Reply {
         let name = key::name(key);
         match name.as_str() {
             "y" if self.why_not.is_none() => Reply::Review(ReviewReply::Send(self.text.clone())),
@@ -259,29 +199,17 @@ impl SendBox {
         }
     }
 
-    /// What the box shows.
-    fn content(&self, screen: Rect) -> PageContent {
-        let text = marked(&self.text);
-        let first = match self.why_not {
-            Some(why) => choice("y", format!("cannot send it: {why}")),
-            None => choice("y", "send"),
-        };
-        let change = if screen.width < MIN_FULL_KEYS_COLUMNS { "change it" } else { "change it in the composer" };
-        let choices = [first, choice("e", change), choice("Esc", "back")];
-        PageContent { title: "to the model".to_owned(), max_width: 100, text, choices: choices.into() }
-    }
-
-    fn fit(&mut self, screen: Rect, theme: &Theme) {
+    fn fit(&mut self, screen: Rect, theme: &Theme, _: &Previews) {
         let content = self.content(screen);
         self.page.fit(screen, theme, &content);
     }
 
-    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
         self.page.draw(frame, screen, theme, &self.content(screen));
     }
 }
 
-/// The lines with what they are: quoted changes have their colours.
+/// The lines of a message; quoted diffs have their colours.
 fn marked(text: &str) -> Vec<Styled> {
     let mut fenced = false;
     let line = |line: &str| {
@@ -299,45 +227,20 @@ fn marked(text: &str) -> Vec<Styled> {
     text.lines().map(line).collect()
 }
 
-/// The question.
 #[derive(Debug)]
 pub struct WriteBox {
     preview: WritePreview,
-    /// Whether a commit follows.
     commit: bool,
     page: Page,
 }
 
 impl WriteBox {
-    /// The question about a write; `commit` says whether one follows, where there is a repository.
+    /// `commit` is the default of the settings.
     pub fn new(preview: WritePreview, commit: bool) -> Self {
         let commit = commit && preview.commits.is_some();
         Self { preview, commit, page: Page::default() }
     }
 
-    /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> Reply {
-        let name = key::name(key);
-        let plan = |reject_rest| {
-            let commit = self.preview.commits.map(|_| self.commit);
-            Reply::Review(ReviewReply::Write(WritePlan { reject_rest, commit }))
-        };
-        match name.as_str() {
-            "y" | "w" | "Enter" => plan(false),
-            "r" if self.preview.pending > 0 => plan(true),
-            "c" if self.preview.commits.is_some() => {
-                self.commit = !self.commit;
-                Reply::Stay
-            }
-            "Esc" | "q" | "n" => Reply::Close,
-            name => {
-                self.page.key(name);
-                Reply::Stay
-            }
-        }
-    }
-
-    /// What the box shows.
     fn content(&self) -> PageContent {
         let WritePreview { accepted, pending, commits, .. } = self.preview;
         let (accepted, text) = (hunks(accepted), self.text());
@@ -353,15 +256,6 @@ impl WriteBox {
         }
         choices.push(choice("Esc", "back"));
         PageContent { title: "write".to_owned(), max_width: 76, text, choices }
-    }
-
-    fn fit(&mut self, screen: Rect, theme: &Theme) {
-        let content = self.content();
-        self.page.fit(screen, theme, &content);
-    }
-
-    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
-        self.page.draw(frame, screen, theme, &self.content());
     }
 
     fn text(&self) -> Vec<Styled> {
@@ -393,6 +287,38 @@ impl WriteBox {
     }
 }
 
+impl Overlay for WriteBox {
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        let name = key::name(key);
+        let plan = |reject_rest| {
+            let commit = self.preview.commits.map(|_| self.commit);
+            Reply::Review(ReviewReply::Write(WritePlan { reject_rest, commit }))
+        };
+        match name.as_str() {
+            "y" | "w" | "Enter" => plan(false),
+            "r" if self.preview.pending > 0 => plan(true),
+            "c" if self.preview.commits.is_some() => {
+                self.commit = !self.commit;
+                Reply::Stay
+            }
+            "Esc" | "q" | "n" => Reply::Close,
+            name => {
+                self.page.key(name);
+                Reply::Stay
+            }
+        }
+    }
+
+    fn fit(&mut self, screen: Rect, theme: &Theme, _: &Previews) {
+        let content = self.content();
+        self.page.fit(screen, theme, &content);
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        self.page.draw(frame, screen, theme, &self.content());
+    }
+}
+
 fn commit_line(commits: Option<bool>, commit: bool, files: usize) -> String {
     match commits {
         None => "There is no git repository, so there is no commit.".to_owned(),
@@ -403,4 +329,130 @@ fn commit_line(commits: Option<bool>, commit: bool, files: usize) -> String {
 
 fn hunks(number: usize) -> String {
     count(number, "hunk")
+}
+
+/// Most rows of the comment's text.
+const MAX_TEXT_ROWS: u16 = 8;
+
+/// Most lines of the commented code that are shown.
+const MAX_QUOTED_LINES: usize = 4;
+
+/// The target of a comment. Its texts identify it if the review changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommentContext {
+    pub place: CommentTarget,
+    pub path: String,
+    /// The removed and the added text of the hunk; empty for a comment on a file.
+    pub hunk: (String, String),
+    /// For example `src/a.rs, line 12`.
+    pub name: String,
+    /// The commented lines, with `-` or `+` before them.
+    pub quoted: Vec<String>,
+}
+
+#[derive(Debug)]
+pub struct CommentBox {
+    place: CommentContext,
+    composer: Composer,
+    /// The comment as it was.
+    before: String,
+    /// The initial text of a new comment, which alone is not a comment.
+    given: String,
+    save: Vec<String>,
+    newline: Vec<String>,
+    /// Whether Esc was pressed on a changed text.
+    leaving: bool,
+}
+
+impl CommentBox {
+    /// `given` is the initial text of a new comment. `keys` save the comment, and insert a newline.
+    pub fn new(place: CommentContext, text: &str, given: &str, theme: &Theme, keys: [&[String]; 2]) -> Self {
+        let mut composer = Composer::new(theme);
+        composer.ask_for("What should be different, or why is it good?");
+        let start = if text.is_empty() { given } else { text };
+        if !start.is_empty() {
+            composer.open(start);
+        }
+        let [save, newline] = keys.map(<[String]>::to_vec);
+        let before = composer.text();
+        Self { place, composer, before, given: given.to_owned(), save, newline, leaving: false }
+    }
+}
+
+impl Overlay for CommentBox {
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        let name = key::name(key);
+        let was_leaving = std::mem::take(&mut self.leaving);
+        if self.save.contains(&name) {
+            let text = self.composer.text();
+            let text = if text.trim() == self.given.trim() { String::new() } else { text };
+            return Reply::Review(ReviewReply::Comment(Box::new(self.place.clone()), text));
+        }
+        if name == "Esc" {
+            if was_leaving || self.composer.text() == self.before {
+                return Reply::Close;
+            }
+            self.leaving = true;
+        } else if self.newline.contains(&name) {
+            self.composer.newline();
+        } else {
+            self.composer.input(key);
+        }
+        Reply::Stay
+    }
+
+    fn paste(&mut self, text: &str) {
+        self.composer.paste(text);
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
+        let columns = screen.width.saturating_sub(4).min(84);
+        let inner_columns = columns.saturating_sub(4).max(8);
+        let key = |keys: &[String]| keys.first().cloned().unwrap_or_default();
+        let choices = if self.leaving {
+            vec![choice("Esc", "again throws the change away")]
+        } else {
+            vec![
+                choice(&key(&self.save), "saves it, empty removes it"),
+                choice(&key(&self.newline), "new line"),
+                choice("Esc", "leaves it"),
+            ]
+        };
+        let feet = feet(&choices, usize::from(inner_columns), theme);
+        let foot = cells(feet.len());
+        let quoted = quoted(&self.place.quoted, usize::from(inner_columns), theme);
+        let free = screen.height.saturating_sub(foot + 4);
+        let most = cells(quoted.len()).min(free.saturating_sub(2));
+        let rows = self.composer.height(inner_columns, MAX_TEXT_ROWS.min(free.saturating_sub(most)).max(1)).max(2);
+        let area = centred(screen, columns, most + rows + foot + 4);
+        let title = format!(" comment on {} ", sanitize::visible_line(&self.place.name));
+        let title = width::clip(&title, usize::from(columns.saturating_sub(2))).into_owned();
+        let inner = window(frame, area, &title, theme);
+        let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+        let [head, _, text, _, keys] = Layout::vertical([
+            Constraint::Length(most),
+            Constraint::Length(1),
+            Constraint::Fill(1),
+            Constraint::Length(1),
+            Constraint::Length(foot),
+        ])
+        .areas(inner);
+        frame.render_widget(Paragraph::new(quoted), head);
+        self.composer.draw(frame, text, true);
+        frame.render_widget(Paragraph::new(feet), keys);
+    }
+}
+
+/// The commented lines, shortened.
+fn quoted(lines: &[String], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let line = |line: &String| {
+        let role = if line.starts_with('-') { Role::Removed } else { Role::Added };
+        clipped(&sanitize::visible_line(line), columns, theme.style(role))
+    };
+    let mut rows: Vec<Line<'static>> = lines.iter().take(MAX_QUOTED_LINES).map(line).collect();
+    if lines.len() > MAX_QUOTED_LINES {
+        let rest = lines.len() - MAX_QUOTED_LINES;
+        rows.push(Line::styled(format!("… {rest} more"), theme.style(Role::Muted)));
+    }
+    rows
 }

@@ -10,11 +10,12 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use rhumb_edit::{Outcome, duplicate_lines, first_declaration, likely_lines, range_near, similar_line};
+use rhumb_session::Session;
 use rhumb_text::{lines, sanitize, width};
 
 use super::{Page, PageContent, Reply, ReviewReply, Styled, choice, feet, wrapped};
 use crate::tui::key;
-use crate::tui::overlay::{centred, window};
+use crate::tui::overlay::{Overlay, OverlayContext, centred, window};
 use crate::tui::previews::{Preview, Previews};
 use crate::tui::theme::{Role, Theme};
 
@@ -27,64 +28,49 @@ const CONTEXT_LINES: usize = 3;
 /// With at least this many columns the three texts of a conflict are side by side.
 const MIN_COLUMNS_SIDE_BY_SIDE: u16 = 132;
 
-/// What is to be done with an edit without a place.
+/// What to do with an unplaced edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
-    /// The file.
     pub path: String,
-    /// What the edit quotes, and what it puts there: by these it is found again.
+    /// The quoted and the replacement text, which identify the edit.
     pub edit: (String, String),
-    /// The text of the file that was shown.
     pub now: Option<Arc<str>>,
-    /// What.
     pub confirmed_action: PlacementAction,
 }
 
-/// What can be done with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlacementAction {
-    /// Put it in the place of these lines (0-based).
+    /// Replace these lines (0-based).
     Put(Range<usize>),
-    /// Open the file in the editor, with marks around these lines.
     Edit(Range<usize>),
-    /// Put it away.
+    /// Dismiss it.
     Dismiss,
-    /// Send it back to the model.
     Ask,
 }
 
-/// The box.
 #[derive(Debug)]
 pub struct PlacementBox {
     outcome: Outcome,
     now: Option<Arc<str>>,
-    /// Places (0-based lines) that are offered, the likeliest first. None if the file has no line like those of the edit.
+    /// Candidate ranges of lines (0-based), the most likely first.
     offered: Vec<Range<usize>>,
     place: Range<usize>,
     page: Page,
 }
 
 impl PlacementBox {
-    /// A box for an edit; the text of its file, if that is known already.
+    /// `now` is the text of the file, if it is known.
     pub fn new(outcome: Outcome, now: Option<Arc<str>>) -> Self {
         let mut place = Self { outcome, now: None, offered: Vec::new(), place: 0..0, page: Page::default() };
         now.into_iter().for_each(|now| place.show(now));
         place
     }
 
-    /// Takes the text of the file, if it was read meanwhile.
-    pub fn refresh(&mut self, previews: &Previews) {
-        if let Some(Preview::Text(text)) = self.wants().and_then(|path| previews.get(path)) {
-            self.show(Arc::clone(text));
-        }
-    }
-
-    /// The file whose text is still wanted.
+    /// The file whose text is missing.
     fn wants(&self) -> Option<&str> {
         self.now.is_none().then_some(self.outcome.path.as_str())
     }
 
-    /// Takes the text of the file.
     fn show(&mut self, now: Arc<str>) {
         let all = lines::split(&now);
         let near = self.outcome.nearest.first().filter(|_| self.outcome.is_conflict());
@@ -121,48 +107,14 @@ impl PlacementBox {
         self.go_to(0);
     }
 
-    /// Goes to one of the places that are offered.
     fn go_to(&mut self, number: usize) {
         if let Some(place) = self.offered.get(number) {
             self.place = place.clone();
         }
     }
 
-    /// How many lines the file has.
     fn count(&self) -> usize {
         self.now.as_deref().map_or(0, |now| lines::split(now).len())
-    }
-
-    /// Takes a key.
-    pub fn key(&mut self, key: KeyEvent) -> Reply {
-        let name = key::name(key);
-        let count = self.count();
-        let is_known = self.now.is_some();
-        let can_stand = is_known && !(self.outcome.is_conflict() && self.outcome.nearest.is_empty());
-        match name.as_str() {
-            "Esc" | "q" => return Reply::Close,
-            "d" => return self.reply(PlacementAction::Dismiss),
-            "r" => return self.reply(PlacementAction::Ask),
-            "Enter" | "t" if can_stand => return self.reply(PlacementAction::Put(self.place.clone())),
-            "e" if is_known => return self.reply(PlacementAction::Edit(self.place.clone())),
-            "j" | "Down" if self.place.end < count => self.place = self.place.start + 1..self.place.end + 1,
-            "k" | "Up" if self.place.start > 0 => self.place = self.place.start - 1..self.place.end - 1,
-            "+" | "=" if self.place.end < count => self.place.end += 1,
-            "-" if !self.place.is_empty() => self.place.end -= 1,
-            "Tab" => {
-                let next = self.offered.iter().position(|place| *place == self.place).map_or(0, |at| at + 1);
-                self.go_to(next % self.offered.len().max(1));
-            }
-            "j" | "k" | "Down" | "Up" | "Space" => {}
-            name => {
-                if let Some(number) = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1)) {
-                    self.go_to(number);
-                } else {
-                    self.page.key(name);
-                }
-            }
-        }
-        Reply::Stay
     }
 
     fn reply(&self, confirmed_action: PlacementAction) -> Reply {
@@ -170,23 +122,6 @@ impl PlacementBox {
         let placement_reply =
             Placement { path: self.outcome.path.clone(), edit, now: self.now.clone(), confirmed_action };
         Reply::Review(ReviewReply::Place(Box::new(placement_reply)))
-    }
-
-    /// Draws it over `screen`.
-    pub(super) fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, previews: &Previews) {
-        let content = self.content(previews);
-        match self.is_side_by_side(screen) {
-            true => self.side_by_side(frame, screen, theme, &content.title, &content.choices),
-            false => self.page.draw(frame, screen, theme, &content),
-        }
-    }
-
-    /// Lays it out for a screen.
-    pub(super) fn fit(&mut self, screen: Rect, theme: &Theme, previews: &Previews) {
-        if !self.is_side_by_side(screen) {
-            let content = self.content(previews);
-            self.page.fit(screen, theme, &content);
-        }
     }
 
     fn is_side_by_side(&self, screen: Rect) -> bool {
@@ -230,7 +165,6 @@ impl PlacementBox {
         choices
     }
 
-    /// How the place is called.
     fn place_name(&self) -> String {
         match self.place.len() {
             0 => format!("before line {}", self.place.start + 1),
@@ -264,7 +198,7 @@ impl PlacementBox {
         text
     }
 
-    /// What the edit would say again at this place.
+    /// Warnings about lines that would be duplicated at this location.
     fn repeated_lines(&self) -> impl Iterator<Item = String> {
         let now = self.now.as_deref().unwrap_or_default();
         let repeated = duplicate_lines(now, &self.place, &self.outcome.replacement);
@@ -277,7 +211,7 @@ impl PlacementBox {
         [told(repeated.before, "before"), told(repeated.after, "after")].into_iter().flatten()
     }
 
-    /// The lines of the file around the place, which is marked.
+    /// The lines of the file around the location.
     fn lines_around(&self) -> Vec<Styled> {
         let all = lines::split(self.now.as_deref().unwrap_or_default());
         let first = self.place.start.saturating_sub(CONTEXT_LINES);
@@ -296,7 +230,7 @@ impl PlacementBox {
         rows
     }
 
-    /// The three texts of a conflict, with their headings.
+    /// The three texts of a conflict, with headings.
     fn parts(&self) -> [(String, Vec<Styled>); 3] {
         let plain = |text: &str| text.lines().map(|line| (Role::Gutter, line.to_owned())).collect();
         let now = match &self.now {
@@ -362,6 +296,62 @@ impl PlacementBox {
             frame.render_widget(Paragraph::new(rows), area);
         }
         frame.render_widget(Paragraph::new(feet), keys);
+    }
+}
+
+impl Overlay for PlacementBox {
+    fn key(&mut self, key: KeyEvent) -> Reply {
+        let name = key::name(key);
+        let count = self.count();
+        let is_known = self.now.is_some();
+        let can_stand = is_known && !(self.outcome.is_conflict() && self.outcome.nearest.is_empty());
+        match name.as_str() {
+            "Esc" | "q" => return Reply::Close,
+            "d" => return self.reply(PlacementAction::Dismiss),
+            "r" => return self.reply(PlacementAction::Ask),
+            "Enter" | "t" if can_stand => return self.reply(PlacementAction::Put(self.place.clone())),
+            "e" if is_known => return self.reply(PlacementAction::Edit(self.place.clone())),
+            "j" | "Down" if self.place.end < count => self.place = self.place.start + 1..self.place.end + 1,
+            "k" | "Up" if self.place.start > 0 => self.place = self.place.start - 1..self.place.end - 1,
+            "+" | "=" if self.place.end < count => self.place.end += 1,
+            "-" if !self.place.is_empty() => self.place.end -= 1,
+            "Tab" => {
+                let next = self.offered.iter().position(|place| *place == self.place).map_or(0, |at| at + 1);
+                self.go_to(next % self.offered.len().max(1));
+            }
+            "j" | "k" | "Down" | "Up" | "Space" => {}
+            name => {
+                if let Some(number) = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1)) {
+                    self.go_to(number);
+                } else {
+                    self.page.key(name);
+                }
+            }
+        }
+        Reply::Stay
+    }
+
+    fn fit(&mut self, screen: Rect, theme: &Theme, previews: &Previews) {
+        if !self.is_side_by_side(screen) {
+            let content = self.content(previews);
+            self.page.fit(screen, theme, &content);
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
+        let content = self.content(context.previews);
+        if self.is_side_by_side(screen) {
+            self.side_by_side(frame, screen, theme, &content.title, &content.choices)
+        } else {
+            self.page.draw(frame, screen, theme, &content)
+        }
+    }
+
+    /// Takes the text of the file as soon as it is read.
+    fn refresh(&mut self, _: &Session, previews: &Previews) {
+        if let Some(Preview::Text(text)) = self.wants().and_then(|path| previews.get(path)) {
+            self.show(Arc::clone(text));
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task};
 use crate::tui::key;
-use crate::tui::overlay::{Overlay, ReviewBox};
+use crate::tui::overlay::{Confirm, SendBox, WriteBox};
 use crate::tui::theme::{ColorDepth, Theme};
 use rhumb_session::{Connection, Effect, Entry, LookupResponse, Response, Session, Written};
 
@@ -122,7 +122,7 @@ fn what_is_sent_is_shown_first_and_what_was_accepted_stays() {
     assert!(press(&mut app, "m").is_empty() && app.overlays.is_empty());
     assert!(app.hint.text().contains("there is no rejected hunk"), "{}", app.hint.text());
     press(&mut app, "y n c h m Enter m");
-    let Some(Overlay::Review(ReviewBox::Send(_))) = app.overlays.top() else { panic!("{:?}", app.overlays) };
+    assert!(app.overlays.is_top::<SendBox>(), "{:?}", app.overlays);
     let sent = effects(press(&mut app, "y"));
     let asked = sent.iter().find_map(|effect| if let Effect::Ask(order) = effect { Some(&order.draft) } else { None });
     let text = asked.expect("a request");
@@ -155,7 +155,7 @@ fn a_write_asks_what_becomes_of_the_hunks_that_wait() {
     for (keys, wanted) in [("y", "fn a1() {}\nfn b() {}\nfn c() {}"), ("r", "fn a1() {}\nfn b() {}\nfn c() {}")] {
         let mut app = app();
         assert!(press(&mut app, "y w").is_empty());
-        let Some(Overlay::Review(ReviewBox::Write(_))) = app.overlays.top() else { panic!("{:?}", app.overlays) };
+        assert!(app.overlays.is_top::<WriteBox>(), "{:?}", app.overlays);
         let (text, commit) = written(press(&mut app, keys));
         assert!(text.starts_with(wanted), "{text}");
         assert_eq!(commit, Some(true));
@@ -406,7 +406,7 @@ fn edits_without_a_place_and_conflicts_are_counted_and_named_before_they_are_los
         Some("this edit has no place yet: place it by hand, ask again, or put it away")
     );
     press(&mut app, "x");
-    let Some(Overlay::Confirm(question)) = app.overlays.top() else { panic!("nothing is asked") };
+    let question = app.overlays.top_as::<Confirm>().expect("a question");
     let asked = format!("{question:?}");
     assert!(asked.contains("Also abandoned: 1 conflict and 1 edit without a place."), "{asked}");
 }

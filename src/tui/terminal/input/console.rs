@@ -8,7 +8,6 @@ use futures::StreamExt as _;
 
 use super::TerminalInput;
 
-/// What comes from the console.
 pub(crate) struct Input(EventStream);
 
 impl Input {

@@ -14,13 +14,12 @@ pub(crate) use self::console::Input;
 #[cfg(unix)]
 pub(crate) use self::stream::Input;
 
-/// What the terminal said.
+/// Input from the terminal.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum TerminalInput {
-    /// For the app.
     Event(Event),
     /// The background is light or dark. `None` for an answer that cannot be parsed.
     Background(Option<bool>),
-    /// The user or the system has changed to light colours, or to dark ones.
+    /// The terminal has switched to light or dark colours.
     Scheme(bool),
 }

@@ -37,24 +37,22 @@ const SEQUENCE_TIMEOUT: Duration = Duration::from_millis(50);
 /// How long the rest of an answer is awaited after its prefix, which no key sends.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Makes out what is said. It holds no more than the beginning of one thing.
+/// Parses input. It holds at most the beginning of one sequence.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
     held: Vec<u8>,
-    /// The last byte was an Esc that was given as a key: it may have been cut off from what follows.
     after_esc: bool,
 }
 
-/// What bytes come to.
 enum Step {
-    /// The beginning of something.
+    /// The sequence is incomplete.
     More,
-    /// The number of bytes that are consumed, and their meaning, if they have one. The rest is parsed again.
+    /// The number of consumed bytes, and their meaning if they have one.
     Said(Option<TerminalInput>, usize),
 }
 
 impl Parser {
-    /// Takes in what came; `more` says that there is more to read at once.
+    /// Parses bytes; `more` says that more can be read immediately.
     pub(super) fn handle_input(&mut self, bytes: &[u8], more: bool) -> Vec<TerminalInput> {
         let mut terminal_input = Vec::new();
         if std::mem::take(&mut self.after_esc) && RESTS.iter().any(|rest| bytes.starts_with(rest)) {
@@ -74,7 +72,7 @@ impl Parser {
         terminal_input
     }
 
-    /// Whether nothing is held: what comes next is not the rest of something.
+    /// Whether no bytes are held.
     pub(super) fn is_idle(&self) -> bool {
         self.held.is_empty()
     }
@@ -106,7 +104,7 @@ impl Parser {
     }
 }
 
-/// What some bytes come to. There is more to read at once, or there is not.
+/// Parses the held bytes.
 fn step(held: &[u8], more: bool) -> Step {
     match held {
         [ESC] if more => Step::More,
@@ -145,7 +143,7 @@ fn answer(held: &[u8]) -> Step {
     }
 }
 
-/// A report that no key looks like. It ends with a letter or another sign of the last columns of ASCII.
+/// Parses a report with a private prefix, which ends with a final byte.
 fn report(held: &[u8]) -> Step {
     match held {
         _ if held == PRIVATE => Step::More,
@@ -159,7 +157,6 @@ fn report(held: &[u8]) -> Step {
     }
 }
 
-/// The event that the bytes are as a whole.
 fn event(bytes: &[u8]) -> Option<TerminalInput> {
     let event = terminput::Event::parse_from(bytes).ok()??;
     to_crossterm(event).ok().map(TerminalInput::Event)
@@ -187,7 +184,7 @@ fn is_light(color: &str) -> Option<bool> {
     }
 }
 
-/// A channel of one to four hexadecimal digits, as a share of its most.
+/// A channel of one to four hexadecimal digits, as a share of its maximum.
 fn share(digits: &str) -> Option<f64> {
     let value = u16::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+') && digits.len() <= 4)?;
     let most = 16f64.powi(i32::try_from(digits.len()).ok()?) - 1.0;

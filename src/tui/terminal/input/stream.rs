@@ -18,22 +18,21 @@ use tokio::time::{Instant, timeout_at};
 use super::TerminalInput;
 use super::parser::Parser;
 
-/// Bytes of one read.
 const READ_BYTES: usize = 4_096;
 
 /// Most bytes that are read before they are parsed, so that a large paste does not delay the screen.
 const MAX_PENDING_BYTES: usize = 1 << 18;
 
-/// What comes from standard input, which is a terminal in raw mode. It stays one that lets readers wait: other programs share it.
+/// Bytes from standard input, a terminal in raw mode. It stays in blocking mode, since other programs share it.
 pub(crate) struct Input {
     terminal: AsyncFd<Stdin>,
     parser: Parser,
     terminal_input: VecDeque<TerminalInput>,
-    /// When what the parser holds is taken for keys.
+    /// When the held bytes are parsed as keys.
     until: Option<Instant>,
-    /// Until when what comes belongs to a paste.
+    /// Until when input continues a paste.
     paste_until: Option<Instant>,
-    /// The beginning of a character that a paste was cut in.
+    /// The beginning of a character at the end of a piece of a paste.
     cut: Vec<u8>,
 }
 
@@ -90,7 +89,7 @@ impl Input {
         Ok(self.terminal_input.pop_front())
     }
 
-    /// Takes a piece of a paste that the terminal has not marked.
+    /// Handles a piece of an unmarked paste.
     fn pasted(&mut self, bytes: Vec<u8>) {
         let mut bytes = [std::mem::take(&mut self.cut), bytes].concat();
         let (text, cut) = text(&bytes);
@@ -99,7 +98,6 @@ impl Input {
         self.paste_until = Some(Instant::now() + PASTE_GAP);
     }
 
-    /// Waits until there is something to read.
     async fn ready(&self) -> io::Result<()> {
         loop {
             let mut guard = self.terminal.readable().await?;
@@ -110,7 +108,7 @@ impl Input {
         }
     }
 
-    /// Reads what is there, without waiting for more.
+    /// Reads available bytes without waiting.
     fn read(&self) -> io::Result<Vec<u8>> {
         let (mut bytes, mut piece) = (Vec::new(), [0; READ_BYTES]);
         while bytes.len() < MAX_PENDING_BYTES && self.has_bytes()? {
@@ -124,7 +122,7 @@ impl Input {
         Ok(bytes)
     }
 
-    /// Whether a read would not wait. The end of the terminal counts: reading tells of it.
+    /// Whether a read would not wait, which includes the end of the input.
     fn has_bytes(&self) -> io::Result<bool> {
         let mut terminal = [PollFd::new(self.terminal.get_ref(), PollFlags::IN)];
         match poll(&mut terminal, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
@@ -144,7 +142,7 @@ const MIN_PASTE_LINES: usize = 3;
 /// What comes within this after a piece of a paste is its next piece.
 pub(super) const PASTE_GAP: Duration = Duration::from_millis(50);
 
-/// Whether what was read at once is a paste, or a piece of one where one `goes_on`.
+/// Whether bytes that were read at once are a paste, or a piece of one if one `goes_on`.
 pub(super) fn is_paste(bytes: &[u8], goes_on: bool) -> bool {
     // A key that is not text shows that the user is typing.
     let is_text = || bytes.iter().all(|byte| *byte >= b' ' && *byte != 0x7f || matches!(byte, b'\r' | b'\n' | b'\t'));
@@ -152,7 +150,7 @@ pub(super) fn is_paste(bytes: &[u8], goes_on: bool) -> bool {
     !bytes.is_empty() && is_text() && (goes_on || (bytes.len() >= MIN_PASTE_BYTES && lines() >= MIN_PASTE_LINES))
 }
 
-/// The text of a piece, with the line ends of a text, and how many bytes at its end begin a character that the next piece ends.
+/// The text of a piece, and the number of bytes at its end that begin an incomplete character.
 pub(super) fn text(bytes: &[u8]) -> (String, usize) {
     let cut = match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => bytes.len() - error.valid_up_to(),

@@ -47,7 +47,6 @@ pub(super) fn render(source: &str, look: &RenderContext<'_>) -> Vec<Line<'static
     writer.page.into_lines()
 }
 
-/// The code or HTML being collected.
 enum Verbatim {
     Code { info: String, text: String },
     Html { text: String },
@@ -56,14 +55,14 @@ enum Verbatim {
 struct Writer<'a> {
     look: &'a RenderContext<'a>,
     page: Page,
-    /// The inline text being collected, and the styles in force, the innermost last.
+    /// The collected inline text, and the current styles, the innermost last.
     text: StyledText,
     styles: Vec<Style>,
-    /// The next number of each open list; none for bullets.
+    /// The next number of each open list. `None` for bullets.
     lists: Vec<Option<u64>>,
-    /// For each open item, whether it holds paragraphs: such lists are set with space between.
+    /// Whether each open item contains paragraphs, which are separated by blank lines.
     loose: Vec<bool>,
-    /// Targets of open links, with the bytes of text before them.
+    /// Targets of open links, with the length of the text before them.
     links: Vec<(String, usize)>,
     verbatim: Option<Verbatim>,
     table: Option<Table>,
@@ -235,7 +234,7 @@ impl<'a> Writer<'a> {
         self.page.set_gap(self.loose.pop().unwrap_or(false));
     }
 
-    /// Puts a box in the place of the item's bullet.
+    /// Replaces the bullet of an item with a box.
     fn task(&mut self, done: bool) {
         let mark = if done { "☑ " } else { "☐ " };
         if !self.page.replace_mark(mark) {
@@ -286,7 +285,7 @@ impl<'a> Writer<'a> {
         self.page.block(vec![rule]);
     }
 
-    /// Link definitions make no block and might be all that tells where a link leads: shown as written.
+    /// Renders link definitions as written, since they may be the only sign of a link's target.
     fn definitions(&mut self, between: &str) {
         let mut text = StyledText::new();
         text.push(between.trim(), self.look.theme.style(Role::Muted));
@@ -312,7 +311,7 @@ impl<'a> Writer<'a> {
         self.styles.last().copied().unwrap_or_default()
     }
 
-    /// Lays the style of a role over the one in force; `Role::Text` only adds the attribute.
+    /// Adds the style of a role to the current one. `Role::Text` only adds the attribute.
     fn push_style(&mut self, role: Role, attribute: Modifier) {
         let over = if role == Role::Text { Style::default() } else { self.look.theme.style(role) };
         self.styles.push(self.style().patch(over).add_modifier(attribute));
@@ -323,7 +322,6 @@ impl<'a> Writer<'a> {
         self.page.open(first, rest, style);
     }
 
-    /// Writes the text collected so far.
     fn flush(&mut self) {
         if !self.text.is_empty() {
             let text = std::mem::take(&mut self.text);
@@ -343,21 +341,20 @@ impl<'a> Writer<'a> {
 /// Columns that must remain for text; containers nested deeper get no mark and no indentation any more.
 const MIN_TEXT_COLUMNS: usize = 8;
 
-/// What a container puts before its lines.
+/// The prefix of a container's lines.
 struct Prefix {
-    /// Before its first line, and before all others: of the same width.
+    /// Before its first line, and before the others; both have the same width.
     first: Span<'static>,
     rest: Span<'static>,
     used: bool,
 }
 
-/// The lines written so far and the containers open at their end.
+/// The rendered lines and the open containers.
 pub(super) struct Page {
-    /// Columns.
     width: usize,
     lines: Vec<Line<'static>>,
     prefixes: Vec<Prefix>,
-    /// A block has ended, so that the next one wants an empty line before it.
+    /// Whether the next block is preceded by a blank line.
     gap: bool,
 }
 
@@ -370,7 +367,7 @@ impl Page {
         self.lines
     }
 
-    /// Opens a container that puts `first` before its first line and `rest`, of the same width, before the others.
+    /// Opens a container that puts `first` before its first line and `rest` before the others.
     pub(super) fn open(&mut self, first: &str, rest: &str, style: Style) {
         let fits = self.room() >= width::columns(first) + MIN_TEXT_COLUMNS;
         let span = |text: &str| {
@@ -379,7 +376,7 @@ impl Page {
         self.prefixes.push(Prefix { first: span(first), rest: span(rest), used: false });
     }
 
-    /// Closes the innermost container. One that has written nothing still shows its mark.
+    /// Closes the innermost container. An empty one still shows its mark.
     pub(super) fn close(&mut self) {
         if self.prefixes.last().is_some_and(|prefix| !prefix.used) {
             self.line(Line::default());
@@ -387,19 +384,18 @@ impl Page {
         self.prefixes.pop();
     }
 
-    /// Puts another mark of the same width before the first line of the innermost container, if that is still to come.
+    /// Replaces the mark of the innermost container before its first line.
     pub(super) fn replace_mark(&mut self, mark: &'static str) -> bool {
         let same = |prefix: &&mut Prefix| !prefix.used && width::columns(&prefix.first.content) == width::columns(mark);
         self.prefixes.last_mut().filter(same).map(|prefix| prefix.first.content = mark.into()).is_some()
     }
 
-    /// Columns left for text by the containers.
+    /// The columns for text.
     pub(super) fn room(&self) -> usize {
         let taken: usize = self.prefixes.iter().map(|prefix| width::columns(&prefix.first.content)).sum();
         self.width.saturating_sub(taken).max(1)
     }
 
-    /// Whether the next block wants an empty line before it.
     pub(super) fn set_gap(&mut self, gap: bool) {
         self.gap = gap;
     }
@@ -412,7 +408,6 @@ impl Page {
         }
     }
 
-    /// Writes a whole block.
     pub(super) fn block(&mut self, lines: Vec<Line<'static>>) {
         self.start_block();
         for line in lines {
@@ -421,7 +416,6 @@ impl Page {
         self.gap = true;
     }
 
-    /// Writes a line behind the marks of its containers.
     pub(super) fn line(&mut self, line: Line<'static>) {
         let mut spans = Vec::with_capacity(self.prefixes.len() + line.spans.len());
         for prefix in &mut self.prefixes {
@@ -472,7 +466,7 @@ pub(super) fn render_code(info: &str, code: &str, columns: usize, look: &RenderC
     lines
 }
 
-/// One line with its colours, or without them if they do not belong to it.
+/// A line with its colours, or plain if they do not match.
 fn styled(line: &str, pieces: Option<Vec<(String, Style)>>, plain: Style) -> StyledText {
     let mut text = StyledText::new();
     for (piece, style) in pieces.unwrap_or_default() {

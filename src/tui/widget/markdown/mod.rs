@@ -66,7 +66,6 @@ const RETURN: &str = "␍";
 
 /// The parameters of rendering besides the source.
 struct RenderContext<'a> {
-    /// Columns.
     width: usize,
     theme: &'a Theme,
     code: &'a Highlighter<'a>,
@@ -116,7 +115,7 @@ fn blocks(source: &str) -> Vec<Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// The start of the first line with text on it after byte `end`, where a block is known to start at byte `next`.
+/// The start of the first line with text after byte `end`, before the block at byte `next`.
 fn text_start(source: &str, end: usize, next: usize) -> Option<usize> {
     let between = source.get(end..next)?;
     let text = next - between.trim_start().len();

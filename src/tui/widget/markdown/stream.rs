@@ -16,18 +16,18 @@ const RENDER_GROWTH_DIVISOR: usize = 16;
 #[derive(Debug, Clone, Default)]
 pub struct StreamingMarkdown {
     source: String,
-    /// The last character to arrive was a carriage return, which a line feed may turn into a line end.
+    /// The last character is a carriage return, which a line feed may turn into a line end.
     ends_with_return: bool,
-    /// Bytes of `source` whose blocks can change no more, and how many of `lines` they make.
+    /// Bytes of `source` in finished blocks, and the number of their lines.
     finished: usize,
     finished_lines: usize,
     lines: Vec<Line<'static>>,
-    /// Where each block stands, and how many of these blocks can change no more.
+    /// The blocks, and how many of them are finished.
     sections: Vec<Section>,
     finished_sections: usize,
-    /// Width and theme that `lines` were made for; none while something has yet to be rendered for the first time.
+    /// Width and theme of `lines`. `None` if they must be rendered.
     made_for: Option<(u16, Theme)>,
-    /// Bytes of `source` that were rendered as a whole, and how many of `lines` they make.
+    /// Bytes of `source` that were rendered as a whole, and the number of their lines.
     rendered: usize,
     rendered_lines: usize,
     /// Text has arrived that `lines` do not show.
@@ -110,13 +110,13 @@ impl StreamingMarkdown {
         self.made_for = None;
     }
 
-    /// Whether the open block is to be rendered as a whole again.
+    /// Whether the open block must be rendered as a whole again.
     fn is_due(&self) -> bool {
         let open = self.source.len().saturating_sub(self.finished);
         open <= LARGE_BLOCK_BYTES || self.source.len().saturating_sub(self.rendered) >= open / RENDER_GROWTH_DIVISOR
     }
 
-    /// Shows what came since the open block was rendered.
+    /// Adds the text since the open block was rendered.
     fn add_end(&mut self, look: &RenderContext<'_>) {
         self.lines.truncate(self.rendered_lines);
         append_below(&mut self.lines, self.source.get(self.rendered..).unwrap_or(""), look);
@@ -147,7 +147,7 @@ impl StreamingMarkdown {
     }
 }
 
-/// Renders `source` right below `lines`, as if it went on there.
+/// Renders `source` directly below `lines`.
 fn append_below(lines: &mut Vec<Line<'static>>, source: &str, look: &RenderContext<'_>) {
     let at = lines.len();
     append(lines, source, look);

@@ -2,11 +2,11 @@
 
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
+use rhumb_text::width;
 
 use super::RenderContext;
 use crate::tui::theme::Role;
 use crate::tui::widget::styled::StyledText;
-use rhumb_text::width;
 
 /// What stands between two columns, and where the rule under the header crosses it.
 const BETWEEN: &str = " │ ";
@@ -22,7 +22,6 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Its lines in `columns` columns.
     pub(super) fn render(&self, columns: usize, look: &RenderContext<'_>) -> Vec<Line<'static>> {
         match self.widths(columns) {
             Some(widths) => self.grid(&widths, look),
@@ -30,7 +29,7 @@ impl Table {
         }
     }
 
-    /// The width of each column: its natural one, the widest ones narrowed until all fit. None if they cannot.
+    /// The width of each column: the natural one, with the widest narrowed until all fit. `None` if they cannot fit.
     fn widths(&self, columns: usize) -> Option<Vec<usize>> {
         let count = self.alignments.len();
         let mut widths = vec![1; count];
@@ -106,7 +105,7 @@ impl Table {
         spans
     }
 
-    /// Each row as lines of "header: field", an empty line between rows.
+    /// Each row as lines of "header: field".
     fn fields(&self, columns: usize, look: &RenderContext<'_>) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         let (header, rows) = match self.rows.split_first() {
@@ -131,7 +130,7 @@ impl Table {
     }
 }
 
-/// Drops the blank unstyled spans at the end, which only padded the last column.
+/// Drops padding at the end.
 fn trim_end(mut line: Line<'static>) -> Line<'static> {
     while line.spans.last().is_some_and(|span| span.content.trim_matches(' ').is_empty()) {
         line.spans.pop();

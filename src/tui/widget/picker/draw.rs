@@ -3,18 +3,17 @@
 use std::ops::Range;
 
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 use rhumb_text::fuzzy::NamePart;
 use rhumb_text::{sanitize, width};
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::Picker;
 use crate::tui::mouse::{Hit, Hits};
 use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::styled::fill;
+use crate::tui::widget::styled::{fill, mark_characters};
 
 /// The largest overlay, borders included, and the columns and lines of the screen that it leaves free around it.
 const MAX_WIDTH: u16 = 84;
@@ -28,7 +27,6 @@ const MIN_COLUMNS_BESIDE: u16 = 96;
 const MIN_LINES_BELOW: u16 = 16;
 
 impl Picker {
-    /// The area of the overlay on a screen.
     pub fn area(&self, screen: Rect) -> Rect {
         if self.with_preview { wide_area(screen) } else { area_within(screen, (MAX_WIDTH, MAX_HEIGHT)) }
     }
@@ -40,7 +38,7 @@ impl Picker {
         self.window.set_height(usize::from(list.height));
     }
 
-    /// The list, and the place for a look at what the cursor is on, in the area of the overlay.
+    /// The list, and the area of the preview.
     fn parts(&self, area: Rect) -> (Rect, Option<Rect>) {
         let inside = Block::bordered().inner(area);
         let [_, middle, _] =
@@ -66,7 +64,7 @@ impl Picker {
         frame.render_widget(block, area);
         let layout = Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]);
         let [query, _, hints] = layout.areas(inside);
-        self.draw_query(frame, query, theme);
+        self.query.draw(frame, query, "", theme);
         let rows = self.rows(window.visible(), window.selected(), usize::from(list.width), theme);
         frame.render_widget(Paragraph::new(rows), list);
         for (row, at) in (list.y..list.bottom()).zip(window.visible()) {
@@ -79,7 +77,7 @@ impl Picker {
         look
     }
 
-    /// The title, as much of it as there is room for beside the count and the corners.
+    /// The title, cut to leave room for the count.
     fn title_within(&self, columns: usize) -> String {
         let room = columns.saturating_sub(width::columns(&self.count()) + 5);
         format!(" {} ", width::clip(&self.title, room))
@@ -89,21 +87,6 @@ impl Picker {
         let marked = if self.marked.is_empty() { String::new() } else { format!("{} marked, ", self.marked.len()) };
         let behind = if self.is_behind { "… " } else { "" };
         format!(" {marked}{behind}{} of {} ", self.match_count(), self.items.len())
-    }
-
-    fn draw_query(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
-        let prompt = "› ";
-        let room = usize::from(area.width).saturating_sub(width::columns(prompt) + 1);
-        let column = self.query.cursor_column();
-        // A query longer than the line is scrolled so that the cursor shows.
-        let shown = sanitize::visible_line(self.query.text());
-        let (text, skipped) = width::skip(&shown, column.saturating_sub(room));
-        let line =
-            vec![Span::styled(prompt, theme.style(Role::Accent)), Span::styled(text, theme.style(Role::Overlay))];
-        frame.render_widget(Line::from(line), area);
-        let at = width::columns(prompt) + column.saturating_sub(skipped);
-        let x = area.x.saturating_add(u16::try_from(at).unwrap_or(u16::MAX)).min(area.right().saturating_sub(1));
-        frame.set_cursor_position(Position { x, y: area.y });
     }
 
     fn rows(
@@ -139,21 +122,30 @@ impl Picker {
         .collect()
     }
 
-    /// The keys of the current state, as many as fit.
+    /// The available keys, as many as fit.
     fn hints(&self, columns: usize, theme: &Theme) -> Line<'static> {
         let mark = self.multiple.then_some(("Tab", "mark"));
         let first = [Some(("Enter", "choose")), Some(("Esc", "close")), mark].into_iter().flatten();
-        let mut line = Line::default();
-        for (key, meaning) in first.chain(self.extra.iter().copied()).chain([("↑↓", "move")]) {
-            let key = Span::styled(format!("  {key}"), theme.style(Role::Key));
-            let meaning = Span::styled(format!(" {meaning}"), theme.style(Role::Muted));
-            if line.width() + key.width() + meaning.width() > columns {
-                break;
-            }
-            line.spans.extend([key, meaning]);
-        }
-        line
+        key_hints(first.chain(self.extra.iter().copied()).chain([("↑↓", "move")]), columns, theme)
     }
+}
+
+/// Keys and what they do, as many as fit.
+pub fn key_hints<'a>(
+    keys: impl IntoIterator<Item = (&'a str, &'a str)>,
+    columns: usize,
+    theme: &Theme,
+) -> Line<'static> {
+    let mut line = Line::default();
+    for (key, meaning) in keys {
+        let key = Span::styled(format!("  {key}"), theme.style(Role::Key));
+        let meaning = Span::styled(format!(" {meaning}"), theme.style(Role::Muted));
+        if line.width() + key.width() + meaning.width() > columns {
+            break;
+        }
+        line.spans.extend([key, meaning]);
+    }
+    line
 }
 
 /// The area of an overlay with a preview.
@@ -187,15 +179,13 @@ pub fn list_and_look(middle: Rect, beside: u16) -> (Rect, Option<Rect>) {
     (middle, None)
 }
 
-/// One item as it is drawn.
 struct Row<'a> {
     text: &'a str,
     hits: &'a [usize],
     detail: &'a str,
-    /// None where items cannot be marked.
+    /// `None` if items cannot be marked.
     marked: Option<bool>,
     selected: bool,
-    /// Whether it is drawn as less important.
     dimmed: bool,
 }
 
@@ -229,40 +219,24 @@ impl Row<'_> {
         line
     }
 
-    /// The text in at most `columns` columns, its hits in another style.
+    /// The text in at most `columns` columns, with highlighted matches.
     fn label(&self, columns: usize, keep_end: bool, plain: Style, hit: Style) -> Vec<Span<'static>> {
+        let mark = |part: &str, cut: usize| mark_characters(part, cut, self.hits, plain, plain.patch(hit));
         let shown = if keep_end { width::clip_start(self.text, columns) } else { width::clip(self.text, columns) };
         if shown == self.text {
-            return self.marked_up(self.text, 0, plain, hit);
+            return mark(self.text, 0);
         }
         let ellipsis = Span::styled(width::ELLIPSIS, plain);
         if let Some(end) = shown.strip_prefix(width::ELLIPSIS).filter(|_| keep_end) {
             let cut = self.text.chars().count().saturating_sub(end.chars().count());
-            return [vec![ellipsis], self.marked_up(end, cut, plain, hit)].concat();
+            return [vec![ellipsis], mark(end, cut)].concat();
         }
         let start = shown.strip_suffix(width::ELLIPSIS).unwrap_or("");
-        [self.marked_up(start, 0, plain, hit), vec![ellipsis]].concat()
-    }
-
-    /// A part of the text, `cut` characters from its start, with its hits in another style.
-    fn marked_up(&self, part: &str, cut: usize, plain: Style, hit: Style) -> Vec<Span<'static>> {
-        let mut spans: Vec<Span<'static>> = Vec::new();
-        let mut position = cut;
-        for cluster in part.graphemes(true) {
-            let next = position + cluster.chars().count();
-            let is_hit = (position..next).any(|at| self.hits.binary_search(&at).is_ok());
-            let style = if is_hit { plain.patch(hit) } else { plain };
-            match spans.last_mut() {
-                Some(last) if last.style == style => last.content.to_mut().push_str(cluster),
-                _ => spans.push(Span::styled(cluster.to_owned(), style)),
-            }
-            position = next;
-        }
-        spans
+        [mark(start, 0), vec![ellipsis]].concat()
     }
 }
 
-/// A line between the list and what is shown of it.
+/// Draws the rule between the list and the preview.
 pub fn rule(frame: &mut Frame<'_>, list: Rect, look: Rect, theme: &Theme) {
     let style = theme.style(Role::Border);
     if look.y == list.y {

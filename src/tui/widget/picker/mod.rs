@@ -16,52 +16,45 @@ use self::rank::Ranking;
 use super::input::LineInput;
 use super::list_window::ListWindow;
 
-pub use self::draw::{list_and_look, rule, wide_area};
+pub use self::draw::{key_hints, list_and_look, rule, wide_area};
 pub use self::rank::{RankJob, Ranked};
 
-/// What a key led to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// The picker stays open.
     Open,
-    /// The user left without a choice.
     Cancelled,
-    /// The user chose these items, by their 0-based positions in the list given at the start, in that order. Never empty.
+    /// The indices of the chosen items. Never empty.
     Picked(Vec<usize>),
 }
 
-/// The state of a picker.
 #[derive(Debug, Clone)]
 pub struct Picker {
     title: String,
     items: Items,
-    /// What stands at the right of each item; may be shorter than `items`.
+    /// The detail at the right of each item; may be shorter than `items`.
     details: Vec<String>,
-    /// Which items are drawn as less important; may be shorter than `items`.
     dimmed: Vec<bool>,
     query: LineInput,
     ranking: Ranking,
     window: ListWindow,
     marked: BTreeSet<usize>,
     multiple: bool,
-    /// Which part of an item is its name.
     name: NamePart,
-    /// Whether what is listed is for an earlier query, until a job has run.
+    /// Whether the listed items are those of an earlier query, until a job has run.
     is_behind: bool,
-    /// Whether a part of the overlay is kept free, to show what the cursor is on.
     with_preview: bool,
-    /// Keys that do something else here: the key and a word.
+    /// Additional keys for the line of hints.
     extra: Vec<(&'static str, &'static str)>,
 }
 
 impl Picker {
-    /// A picker of one item from `items`, all of them listed in their order until a query is typed.
+    /// A picker of one item. All items are listed until a query is typed.
     pub fn new(title: &str, items: Vec<String>) -> Self {
         // Matching sees what the user sees.
         Self::of(title, Items::Texts(Arc::new(items.into_iter().map(safe).collect())))
     }
 
-    /// A picker of one item from a list that others hold too, which may be long.
+    /// A picker of items that may be many and are shared.
     pub fn of(title: &str, items: Items) -> Self {
         Self {
             title: sanitize::visible_line(title).into_owned(),
@@ -80,19 +73,18 @@ impl Picker {
         }
     }
 
-    /// Lets Tab mark several items.
     pub fn multiple(mut self) -> Self {
         self.multiple = true;
         self
     }
 
-    /// The items are paths: file names weigh more, and an item too long keeps its end.
+    /// The items are paths: file names weigh more, and an item that is too long keeps its end.
     pub fn paths(mut self) -> Self {
         self.name = NamePart::Path;
         self
     }
 
-    /// Keeps a part of the overlay free for a look at what the cursor is on.
+    /// Reserves an area for a preview.
     pub fn with_preview(mut self) -> Self {
         self.with_preview = true;
         self
@@ -104,44 +96,42 @@ impl Picker {
         self
     }
 
-    /// Text for the right of each item, such as its key binding. It is not searched.
+    /// Texts at the right of the items, which are not searched.
     pub fn details(mut self, details: Vec<String>) -> Self {
         self.details = details.into_iter().map(safe).collect();
         self
     }
 
-    /// Which items are drawn as less important, in the order of the items.
+    /// Which items are dimmed.
     pub fn dimmed(mut self, dimmed: Vec<bool>) -> Self {
         self.dimmed = dimmed;
         self
     }
 
-    /// The query typed so far.
     pub fn query(&self) -> &str {
         self.query.text()
     }
 
-    /// How many items match the query.
     pub fn match_count(&self) -> usize {
         self.ranking.matches().len()
     }
 
-    /// The position of the item that the cursor is on, in the list given at the start.
+    /// The index of the item under the cursor.
     pub fn selected(&self) -> Option<usize> {
         self.window.selected().and_then(|at| self.ranking.matches().get(at).copied())
     }
 
-    /// The row of the list that the cursor is on.
+    /// The row of the cursor.
     pub fn row(&self) -> usize {
         self.window.selected().unwrap_or(0)
     }
 
-    /// The items in the order that they are listed.
+    /// The listed items in order.
     pub fn listed(&self) -> impl Iterator<Item = String> {
         self.ranking.matches().iter().map(|at| self.items.text(*at, &mut String::new()).to_owned())
     }
 
-    /// Moves the cursor to the item at a place of the list as it is shown; whether there is one.
+    /// Moves the cursor to a row. Returns false if it does not exist.
     pub fn point(&mut self, at: usize) -> bool {
         let is_there = at < self.match_count();
         if is_there {
@@ -150,17 +140,16 @@ impl Picker {
         is_there
     }
 
-    /// Scrolls the list by `by` items.
     pub fn wheel(&mut self, by: isize) {
         self.window.scroll(by);
     }
 
-    /// A ranking that is to be done elsewhere; each is given once.
+    /// A ranking that must run on another thread; each is returned once.
     pub fn take_job(&mut self) -> Option<RankJob> {
         self.ranking.take_job()
     }
 
-    /// Takes in what such a job found, if it is still of use; whether it was.
+    /// Takes in the result of a job. Returns whether it was current.
     pub fn put(&mut self, ranked: Ranked) -> bool {
         let is_ours = self.ranking.put(ranked);
         if is_ours {
@@ -171,13 +160,11 @@ impl Picker {
         is_ours
     }
 
-    /// Replaces the query, as if it had been typed or pasted.
     pub fn set_query(&mut self, query: &str) {
         self.query = LineInput::new(query);
         self.rank();
     }
 
-    /// Inserts pasted text into the query.
     pub fn paste(&mut self, text: &str) {
         self.query.insert(text);
         self.rank();
@@ -249,38 +236,32 @@ fn safe(text: String) -> String {
     }
 }
 
-/// The items of a picker. Copies share them.
 #[derive(Debug, Clone)]
 pub enum Items {
-    /// Texts.
     Texts(Arc<Vec<String>>),
-    /// Definitions.
     Symbols(Arc<Symbols>),
 }
 
-/// Every definition of the repository: the files in the order of the map, the definitions of a file by line.
+/// Every definition of the repository: files in the order of the map, definitions by line.
 #[derive(Debug)]
 pub struct Symbols {
     graph: Arc<TagGraph>,
-    /// File and place among its definitions.
+    /// File and index of the definition.
     places: Vec<(u32, u32)>,
 }
 
-/// One definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SymbolItem<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// The kind of symbol, such as `function`.
+    /// Such as `function`.
     pub kind: &'static str,
-    /// The file.
     pub path: &'a str,
     /// 1-based.
     pub line: usize,
 }
 
 impl Symbols {
-    /// The definitions of a repository, with the map that ranks its files, where there is one.
+    /// The definitions in the order of the map, if there is one.
     pub fn new(graph: Arc<TagGraph>, map: Option<&RepoMap>) -> Self {
         let index = Arc::clone(graph.index());
         let mut files: Vec<u32> = (0..u32::try_from(index.len()).unwrap_or(u32::MAX)).collect();
@@ -295,7 +276,6 @@ impl Symbols {
         Self { places: files.into_iter().flat_map(of).collect(), graph }
     }
 
-    /// One of them.
     pub fn get(&self, at: usize) -> Option<SymbolItem<'_>> {
         let &(file, place) = self.places.get(at)?;
         let index = self.graph.index();
@@ -306,17 +286,11 @@ impl Symbols {
 }
 
 impl Items {
-    /// How many there are.
     pub fn len(&self) -> usize {
         match self {
             Self::Texts(texts) => texts.len(),
             Self::Symbols(symbols) => symbols.places.len(),
         }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The text that an item is matched by. A generated text is stored in `room`. Empty if the item does not exist.
@@ -333,7 +307,7 @@ impl Items {
         }
     }
 
-    /// The built-in detail at the right of an item.
+    /// The kind of a definition.
     pub fn detail(&self, at: usize) -> &str {
         match self {
             Self::Texts(_) => "",

@@ -17,29 +17,27 @@ const CHUNK: usize = 4_096;
 /// The matching items, best first.
 #[derive(Debug, Clone)]
 pub(super) struct Ranking {
-    /// The query that the matches are for.
     query: String,
     filter: FuzzyFilter,
     matches: Vec<usize>,
-    /// Counts the queries; jobs for one before the newest end early.
+    /// Counts the queries; jobs of earlier queries end early.
     newest: Arc<AtomicU64>,
-    /// A job that has not been started.
+    /// The pending job.
     job: Option<Box<RankJob>>,
 }
 
-/// A query over many items, to be ranked away from the keyboard.
+/// A query over many items, to be ranked on another thread.
 #[derive(Debug, Clone)]
 pub struct RankJob {
     items: Items,
     query: String,
     name: NamePart,
-    /// The items that may match, where those of a wider query are known.
+    /// The items that may match, if those of a wider query are known.
     among: Option<Vec<usize>>,
     number: u64,
     newest: Arc<AtomicU64>,
 }
 
-/// What a job found.
 #[derive(Debug, Clone)]
 pub struct Ranked {
     query: String,
@@ -49,7 +47,7 @@ pub struct Ranked {
 }
 
 impl RankJob {
-    /// Ranks; `None` where another query has come meanwhile.
+    /// Ranks. `None` if another query has been typed meanwhile.
     pub fn run(self) -> Option<Ranked> {
         let all: Vec<usize> = self.among.clone().unwrap_or_else(|| (0..self.items.len()).collect());
         let is_wanted = || self.newest.load(Ordering::Relaxed) == self.number;
@@ -79,7 +77,7 @@ impl Ranking {
         }
     }
 
-    /// Positions of the matching items, best first; equal ones in their order.
+    /// Indices of the matching items, best first.
     pub(super) fn matches(&self) -> &[usize] {
         &self.matches
     }
@@ -108,7 +106,7 @@ impl Ranking {
         true
     }
 
-    /// Ranks here and now, however long that takes; a job that runs for the same query comes too late.
+    /// Ranks immediately.
     pub(super) fn catch_up(&mut self, items: &Items, query: &str, name: NamePart) {
         let number = self.newest.fetch_add(1, Ordering::Relaxed) + 1;
         let newest = Arc::clone(&self.newest);
@@ -120,12 +118,11 @@ impl Ranking {
         (self.query, self.matches) = (query.to_owned(), matches);
     }
 
-    /// The job that is to be run, once.
     pub(super) fn take_job(&mut self) -> Option<RankJob> {
         self.job.take().map(|job| *job)
     }
 
-    /// Takes in what a job found. Whether it was for this list and its newest query.
+    /// Takes in the result of a job. Returns whether it was for the newest query of this list.
     pub(super) fn put(&mut self, ranked: Ranked) -> bool {
         let is_ours = Arc::ptr_eq(&ranked.newest, &self.newest);
         let is_newest = self.newest.load(Ordering::Relaxed) == ranked.number;
@@ -135,21 +132,20 @@ impl Ranking {
         is_ours && is_newest
     }
 
-    /// For each of the texts, the characters that the query matched, as sorted positions counted in characters.
+    /// The matched characters of each text, as sorted positions.
     pub(super) fn highlights(&self, texts: &[&str]) -> Vec<Vec<usize>> {
         let mut filter = self.filter.clone();
         texts.iter().map(|text| filter.positions(text)).collect()
     }
 }
 
-/// Those of the items `among` that match.
 fn matched(items: &Items, among: &[usize], mut filter: FuzzyFilter, name: NamePart) -> Vec<(FuzzyMatch, usize)> {
     let mut room = String::new();
     let matched = among.iter().filter_map(|&at| Some((filter.matched(items.text(at, &mut room), name)?, at)));
     matched.collect()
 }
 
-/// Whether every match of `query` is one of `before` too. Terms with an operator (`!` turns a match round) may widen.
+/// Whether every match of `query` also matches `before`. Terms with an operator may match more.
 fn narrows(before: &str, query: &str) -> bool {
     query.starts_with(before) && !query.contains(['!', '^', '$', '\'', '\\'])
 }
