@@ -205,12 +205,12 @@ impl Host {
             }
             Effect::CancelSummary => lock(&self.shared.folding).cancel(),
             Effect::Cancel => lock(&self.shared.turn).cancel(),
-            Effect::Propose { reply, standing, mut earlier, answers, files, request } => {
+            Effect::Propose { reply, pending, mut earlier, answers, files, request } => {
                 earlier.push(reply);
                 let failed = |failure| Response::NotProposed(Some(failure));
                 runner.blocking(failed, move |runner| {
                     let replies: Vec<_> = answers.into_iter().zip(earlier).collect();
-                    runner.propose(&standing, &replies, &files, request)
+                    runner.propose(&pending, &replies, &files, request)
                 })
             }
             Effect::Write { files, commit, consent } => runner.write_and_commit(files, commit, consent),
@@ -357,14 +357,14 @@ impl Host {
     /// `replies` are those of the session with that number.
     fn propose(
         &self,
-        standing: &PendingChanges,
+        pending: &PendingChanges,
         replies: &[(Option<usize>, String)],
         files: &[ChatFile],
         request: String,
     ) -> Response {
         let survey = self.shared.survey.borrow().clone();
         let paths: Vec<String> = survey.iter().flat_map(|survey| &survey.files).map(|file| file.path.clone()).collect();
-        let proposal = propose::propose_upon(standing, &self.shared.root, &paths, files, replies);
+        let proposal = propose::propose_upon(pending, &self.shared.root, &paths, files, replies);
         Response::Proposed { request, proposal }
     }
 

@@ -98,7 +98,7 @@ pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], replies: &[Stri
 /// Like [`propose`], put upon what stands from the replies to other requests. Each reply comes with its number among the
 /// answers of the session; one that is no answer has none.
 pub(super) fn propose_upon(
-    standing: &PendingChanges,
+    pending: &PendingChanges,
     root: &Root,
     paths: &[String],
     chat: &[ChatFile],
@@ -109,7 +109,7 @@ pub(super) fn propose_upon(
         answer: *answer,
         ..rhumb_edit::parse(reply, FormatChoice::Auto)
     };
-    proposed(&files, standing, &replies.iter().map(parsed).collect::<Vec<_>>())
+    proposed(&files, pending, &replies.iter().map(parsed).collect::<Vec<_>>())
 }
 
 /// Like [`propose`], for one reply to nobody knows what. The files of the root are listed only if the names in the reply call
@@ -119,8 +119,8 @@ pub fn propose_alone(root: &Root, chat: Option<&[ChatFile]>, reply: &str, format
     proposed(&DiskFile { root, listing, chat }, &PendingChanges::default(), &[rhumb_edit::parse(reply, format)])
 }
 
-fn proposed(files: &DiskFile<'_>, standing: &PendingChanges, parsed: &[ParsedReply]) -> Proposal {
-    let mut proposal = rhumb_edit::propose_all(standing, parsed, files);
+fn proposed(files: &DiskFile<'_>, pending: &PendingChanges, parsed: &[ParsedReply]) -> Proposal {
+    let mut proposal = rhumb_edit::propose_all(pending, parsed, files);
     rhumb_edit::add_flags(&mut proposal, files);
     proposal
 }

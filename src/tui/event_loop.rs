@@ -346,7 +346,7 @@ impl EventLoop {
         if let (Some(arrangement), Some(file)) = (self.app.layout.take_changes(), self.layout_file.clone()) {
             tokio::task::spawn_blocking(move || file.write(&arrangement));
         }
-        let order = self.app.session.kept_changes();
+        let order = self.app.session.unsaved_changes();
         order.into_iter().for_each(|order| self.runner.execute(Effect::Persist(order)));
     }
 
@@ -384,7 +384,7 @@ impl EventLoop {
             return Ok(());
         }
         // A commit that waits for its message is made without it.
-        self.runner.execute(Effect::Git(GitEffect::Hurry));
+        self.runner.execute(Effect::Git(GitEffect::FlushPending));
         self.app.hint.set("finishing the write …".into());
         // An error of the terminal is ignored: the files are more important.
         let _ = self.draw(screen);
@@ -394,7 +394,7 @@ impl EventLoop {
             {
                 self.app.report(report);
                 // A commit may have begun to wait meanwhile.
-                self.runner.execute(Effect::Git(GitEffect::Hurry));
+                self.runner.execute(Effect::Git(GitEffect::FlushPending));
             }
         };
         let _ = tokio::time::timeout(WRITE_TIMEOUT, finished).await;

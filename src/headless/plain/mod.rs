@@ -150,7 +150,7 @@ fn greet(voice: &mut Voice, start: &LineUiStart) {
 impl Desk {
     /// Hands over what has changed since it was last kept.
     fn keep(&mut self) {
-        let order = self.session.kept_changes();
+        let order = self.session.unsaved_changes();
         order.into_iter().for_each(|order| self.runner.execute(Effect::Persist(order)));
         self.has_changes = false;
     }
@@ -159,7 +159,7 @@ impl Desk {
     async fn finish(&mut self, incoming: &mut mpsc::Receiver<Response>) {
         self.voice.broken_off();
         if self.is_writing() {
-            self.runner.execute(Effect::Git(GitEffect::Hurry));
+            self.runner.execute(Effect::Git(GitEffect::FlushPending));
             self.voice.line("finishing the write");
             let finished = async {
                 while self.is_writing()
@@ -167,7 +167,7 @@ impl Desk {
                 {
                     self.report(report);
                     // A commit may have come to be waited for.
-                    self.runner.execute(Effect::Git(GitEffect::Hurry));
+                    self.runner.execute(Effect::Git(GitEffect::FlushPending));
                 }
             };
             let _ = tokio::time::timeout(WRITE_PATIENCE, finished).await;

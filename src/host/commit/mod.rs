@@ -20,8 +20,8 @@ use pending::{Messages, Pending, not_committed};
 use rhumb_llm::models::Dollars;
 use rhumb_session::context::{ChangedFile, change_message};
 use rhumb_session::{
-    AskEvent, CommitRequest, Committed, Consent, Failure, GitEffect, GitResponse, PendingWrite, RequestSpec, Response,
-    Written, few,
+    AskEvent, CommitRequest, Committed, Failure, GitEffect, GitResponse, PendingWrite, RequestSpec, Response,
+    WriteConsent, Written, name_some,
 };
 use rhumb_text::diff;
 use rhumb_workspace::git::{GitError, Repo};
@@ -56,7 +56,7 @@ impl Commits {
 
 impl Host {
     /// Writes files, and commits them if the settings want that.
-    pub(super) fn write_and_commit(self, files: Vec<PendingWrite>, order: CommitRequest, consent: Consent) {
+    pub(super) fn write_and_commit(self, files: Vec<PendingWrite>, order: CommitRequest, consent: WriteConsent) {
         let hurry = self.shared.commits.line_up();
         tokio::spawn(async move {
             let _turn = self.shared.commits.turn().await;
@@ -87,7 +87,7 @@ impl Host {
     /// Does something with git.
     pub(super) fn git(self, order: GitEffect) {
         match order {
-            GitEffect::Hurry => drop(self.shared.commits.line_up()),
+            GitEffect::FlushPending => drop(self.shared.commits.line_up()),
             GitEffect::Diff => {
                 let failed = |failure| Response::Git(GitResponse::Diff(Err(failure)));
                 self.blocking(failed, |runner| Response::Git(GitResponse::Diff(Ok(runner.written_since_message()))));
@@ -128,16 +128,16 @@ impl Host {
         &self,
         files: &[PendingWrite],
         order: CommitRequest,
-        consent: &Consent,
+        consent: &WriteConsent,
     ) -> (Response, Option<(Pending, Line)>) {
         let faults = faults_of(files);
         if faults.iter().any(|fault| !consent.faults.contains(fault)) {
             return (Response::BreaksSyntax(faults), None);
         }
         let settings = &self.shared.outfit.settings;
-        let own_changes = order.own_changes.or(settings.dirty_commits);
+        let own_changes = order.own_changes.or_setting(settings.dirty_commits);
         let order = CommitRequest { own_changes, ..order };
-        let wanted = order.wanted.unwrap_or(settings.auto_commit).then_some(&order);
+        let wanted = order.choice.commits(settings.auto_commit).then_some(&order);
         let journal = self.journal().filter(|_| !consent.unrecorded);
         let (mut written, pending) = match write(&self.shared.root, journal.as_ref(), files, wanted) {
             Ok(WriteOutcome::Written(written, pending)) => (written, pending),
@@ -310,7 +310,7 @@ fn untracked_note(paths: &[String]) -> Failure {
         "stay uncommitted: git does not track them"
     };
     let first = paths.first().map(|path| quoted(path)).unwrap_or_default();
-    Failure { message: format!("{} {stay}.", few(paths)), hint: format!("/git add {first}, then /commit.") }
+    Failure { message: format!("{} {stay}.", name_some(paths)), hint: format!("/git add {first}, then /commit.") }
 }
 
 /// What a panic leaves of a commit.

@@ -12,7 +12,7 @@ use rhumb_edit::FileChange;
 use rhumb_edit::review::FileReview;
 use rhumb_session::{
     Failure, PersistenceEffect, PersistenceResponse, Response, SavedSession, SessionSelector, UnfinishedWork,
-    UnsavedChanges, last_said,
+    UnsavedChanges, last_messages,
 };
 use rhumb_workspace::Root;
 
@@ -51,9 +51,9 @@ impl Desk {
     pub(super) fn carry_out(&mut self, order: PersistenceEffect) {
         match order {
             PersistenceEffect::Open(resume) => self.open(resume),
-            PersistenceEffect::Change(change) => self.change(&change),
-            PersistenceEffect::Enter => (self.current, self.parent) = (self.next.take(), None),
-            PersistenceEffect::Leave => self.next = None,
+            PersistenceEffect::Save(change) => self.change(&change),
+            PersistenceEffect::ConfirmResume => (self.current, self.parent) = (self.next.take(), None),
+            PersistenceEffect::CancelResume => self.next = None,
             PersistenceEffect::Branch { from } => {
                 self.parent = from.or(self.current.as_ref().map(|(number, _)| *number)).or(self.parent);
                 self.current = None;
@@ -63,8 +63,8 @@ impl Desk {
             PersistenceEffect::Peek(number) => self.peek(number),
             PersistenceEffect::Delete(number) => self.rearrange(number, |store| store.delete(number)),
             PersistenceEffect::Rename(number, name) => self.rearrange(number, |store| store.rename(number, &name)),
-            PersistenceEffect::Resume { wanted, fork } => {
-                if let Err(failure) = self.resume(&wanted, fork) {
+            PersistenceEffect::Resume { selector, fork } => {
+                if let Err(failure) = self.resume(&selector, fork) {
                     self.report(PersistenceResponse::Failed(failure));
                 }
             }
@@ -114,7 +114,7 @@ impl Desk {
             Err(error) => return self.give_up(Some(unkept(&error))),
         }
         if let Some(wanted) = resume {
-            self.carry_out(PersistenceEffect::Resume { wanted, fork: false });
+            self.carry_out(PersistenceEffect::Resume { selector: wanted, fork: false });
         }
     }
 
@@ -199,7 +199,7 @@ impl Desk {
         let (current, parent) = (self.current.as_ref().map(|(number, _)| *number), self.parent);
         let store = self.store()?;
         let number = match current {
-            _ if !change.is_worth => None,
+            _ if !change.is_worth_saving => None,
             Some(number) => Some(number),
             None => {
                 let (number, live) = store.begin(parent)?;
@@ -242,7 +242,7 @@ impl Desk {
             return self.report(PersistenceResponse::Peeked(number, Vec::new()));
         }
         let stored = self.store().and_then(|store| store.load(number)).ok().flatten();
-        let said = stored.map(SavedSession::from).map(|session| last_said(&session.transcript));
+        let said = stored.map(SavedSession::from).map(|session| last_messages(&session.transcript));
         self.report(PersistenceResponse::Peeked(number, said.unwrap_or_default()));
     }
 

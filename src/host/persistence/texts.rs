@@ -17,7 +17,7 @@ impl Host {
         }
         let root = &self.shared.root;
         let is_there = rhumb_workspace::path_is_taken(root, &order.path);
-        if is_there && !order.over {
+        if is_there && !order.overwrite {
             // A path that leaves the repository counts as taken too: then the write below says why.
             if rhumb_workspace::read_raw(root, &order.path).is_ok() {
                 return kept(PersistenceResponse::Exists(order));

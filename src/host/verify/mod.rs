@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::{RequestEnv, lock};
 use processes::{notes_of, run, shared_text};
 use rhumb_session::context::{Finding, findings, marked_outline, places_named};
-use rhumb_session::{Failure, Origin, Outcome, SharedText, VerifyRequest, When};
+use rhumb_session::{CheckMode, Failure, JobOutcome, Origin, SharedText, VerifyRequest};
 use rhumb_syntax::Language;
 use rhumb_text::diff;
 use rhumb_tokens::TokenCounter;
@@ -73,18 +73,18 @@ struct Checked {
 }
 
 /// Does the checks that were asked for.
-pub fn check(bench: &mut Bench<'_>, order: &VerifyRequest) -> Outcome {
+pub fn check(bench: &mut Bench<'_>, order: &VerifyRequest) -> JobOutcome {
     let settings = &bench.outfit.settings;
-    let is_on = |when: When, set: bool| when == When::Now || (when == When::AsSet && set);
+    let is_on = |mode: CheckMode, set: bool| mode == CheckMode::On || (mode == CheckMode::FromSettings && set);
     let (lint, test) = (is_on(order.lint, settings.lint), is_on(order.test, settings.test));
-    let mut course = Course { bench, files: Vec::new(), found: Vec::new(), outcome: Outcome::default() };
+    let mut course = Course { bench, files: Vec::new(), found: Vec::new(), outcome: JobOutcome::default() };
     course.read(order);
     if lint {
         course.syntax();
         course.linters();
         course.lint_command();
     }
-    if let Some(line) = &order.again
+    if let Some(line) = &order.rerun
         && !(test && settings.test_cmd.as_ref() == Some(line))
     {
         course.command(line, line);
@@ -93,7 +93,7 @@ pub fn check(bench: &mut Bench<'_>, order: &VerifyRequest) -> Outcome {
         course.tests(order);
     }
     // Only what follows a write is done as it is set.
-    course.concluded(order.lint == When::AsSet || order.test == When::AsSet)
+    course.concluded(order.lint == CheckMode::FromSettings || order.test == CheckMode::FromSettings)
 }
 
 /// Checks under way.
@@ -101,7 +101,7 @@ struct Course<'c, 'b> {
     bench: &'c mut Bench<'b>,
     files: Vec<Checked>,
     found: Vec<Finding>,
-    outcome: Outcome,
+    outcome: JobOutcome,
 }
 
 impl Course<'_, '_> {
@@ -163,14 +163,14 @@ impl Course<'_, '_> {
 
     fn tests(&mut self, order: &VerifyRequest) {
         let set = &self.bench.outfit.settings.test_cmd;
-        match order.test_line.clone().or_else(|| set.clone()) {
+        match order.test_command.clone().or_else(|| set.clone()) {
             Some(line) => self.command(&line, &line),
             None => {
                 let message = "No test command is set (test_cmd).".to_owned();
                 let usual = usual_tests(self.bench.root.path()).unwrap_or("make test");
                 let hint = format!("Set test_cmd in rhumb.toml, or name it: /test {usual}.");
                 let note = Failure { message, hint };
-                if order.test == When::Now {
+                if order.test == CheckMode::On {
                     self.outcome.failed = true;
                     self.outcome.notes.push(note);
                 } else {
@@ -243,7 +243,7 @@ impl Course<'_, '_> {
         }
     }
 
-    fn concluded(mut self, written: bool) -> Outcome {
+    fn concluded(mut self, written: bool) -> JobOutcome {
         if self.found.is_empty() {
             return self.outcome;
         }

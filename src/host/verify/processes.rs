@@ -15,7 +15,7 @@ use crate::host::{Host, RequestEnv, caught, lock, shared_output};
 use crate::store::output_file;
 use rhumb_llm::models::Model;
 use rhumb_session::context::excerpt;
-use rhumb_session::{Failure, Origin, Outcome, Response, RunEffect, RunResponse, SharedText, VerifyRequest};
+use rhumb_session::{Failure, JobOutcome, Origin, Response, RunEffect, RunResponse, SharedText, VerifyRequest};
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::{
@@ -154,14 +154,14 @@ impl Host {
         }
     }
 
-    fn job(self, job: u64, work: impl FnOnce(&Self, &StopHandle) -> Outcome + Send + 'static) {
+    fn job(self, job: u64, work: impl FnOnce(&Self, &StopHandle) -> JobOutcome + Send + 'static) {
         let stop = StopHandle::default();
         lock(&self.shared.jobs.running).insert(job, stop.clone());
         tokio::task::spawn_blocking(move || {
-            let outcome = caught(|| work(&self, &stop)).unwrap_or_else(|failure| Outcome {
+            let outcome = caught(|| work(&self, &stop)).unwrap_or_else(|failure| JobOutcome {
                 notes: vec![failure],
                 failed: true,
-                ..Outcome::default()
+                ..JobOutcome::default()
             });
             lock(&self.shared.jobs.running).remove(&job);
             self.report_now(Response::Ran(RunResponse::Done { job, outcome }));
@@ -184,7 +184,7 @@ impl Host {
     }
 
     /// Runs one command, and makes its output ready to be shared.
-    fn one_command(&self, job: u64, line: &CommandLine, origin: Origin, stop: &StopHandle) -> Outcome {
+    fn one_command(&self, job: u64, line: &CommandLine, origin: Origin, stop: &StopHandle) -> JobOutcome {
         let outfit = &self.shared.outfit;
         let text = line.text().into_owned();
         let mut report = self.reporter(job);
@@ -194,7 +194,7 @@ impl Host {
         report(CommandEvent::Ended { result: result.as_ref().map_err(Clone::clone) });
         let ended = match result {
             Ok(ended) => ended,
-            Err(failure) => return Outcome { failed: true, notes: vec![failure], ..Outcome::default() },
+            Err(failure) => return JobOutcome { failed: true, notes: vec![failure], ..JobOutcome::default() },
         };
         let mut notes = notes_of(&text, &ended);
         let title = format!("`{}`", in_short(&text));
@@ -207,10 +207,10 @@ impl Host {
             SharedText { tokens: self.counter().count(&text), text, ..shared }
         });
         let stopped = ended.end == End::Stopped;
-        Outcome { shared, failed: !ended.end.is_success(), stopped, notes, ..Outcome::default() }
+        JobOutcome { shared, failed: !ended.end.is_success(), stopped, notes, ..JobOutcome::default() }
     }
 
-    fn checked(&self, job: u64, order: &VerifyRequest, stop: &StopHandle) -> Outcome {
+    fn checked(&self, job: u64, order: &VerifyRequest, stop: &StopHandle) -> JobOutcome {
         let counter = self.counter();
         let mut report = self.reporter(job);
         let mut bench = Bench {
@@ -232,9 +232,9 @@ impl Host {
             let report = match event {
                 CommandEvent::Began { line } => {
                     run = self.shared.jobs.runs.fetch_add(1, Ordering::SeqCst) + 1;
-                    RunResponse::Began { job, run, line: line.to_owned() }
+                    RunResponse::Started { job, run, line: line.to_owned() }
                 }
-                CommandEvent::Said { live, took } => RunResponse::Said { run, live, seconds: took.as_secs() },
+                CommandEvent::Said { live, took } => RunResponse::Output { run, live, seconds: took.as_secs() },
                 CommandEvent::Ended { result: Ok(ended) } => RunResponse::Ended {
                     run,
                     end: Ok(ended.end),

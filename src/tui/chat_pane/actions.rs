@@ -650,7 +650,7 @@ impl App {
             self.hint.set("this is not a message of yours".into());
             return Vec::new();
         };
-        let Some((turn, text)) = self.session.message_again(entry) else { return Vec::new() };
+        let Some((turn, text)) = self.session.message_as_typed(entry) else { return Vec::new() };
         let kept = !self.composer.text().trim().is_empty();
         self.keep_draft();
         self.stop_reading();

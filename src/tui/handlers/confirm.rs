@@ -8,7 +8,7 @@ use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, ConfirmedAction, Overlay};
 use rhumb_session::context::Mode;
-use rhumb_session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, few};
+use rhumb_session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, name_some};
 
 impl App {
     /// Carries a command out, after a question if it loses much.
@@ -41,7 +41,7 @@ impl App {
             self.hint.set(format!("nothing was changed: close what is open, then run /{verb} again"));
             return Vec::new();
         }
-        let (files, names) = (count(preview.paths.len(), "file"), few(&preview.paths));
+        let (files, names) = (count(preview.paths.len(), "file"), name_some(&preview.paths));
         let text = [
             match direction {
                 Direction::Undo => format!("The text from before the last write comes back in {files}: {names}."),
@@ -128,7 +128,7 @@ impl App {
     /// What is under way or undecided: a sentence each, with what becomes of it.
     fn losses_of_leaving(&self) -> Vec<String> {
         let session = &self.session;
-        let is_kept = session.is_kept();
+        let is_kept = session.is_saved();
         let mut lines = Vec::new();
         if session.turn().is_some() {
             let kept = if is_kept { "what has arrived is kept" } else { "what has arrived is lost" };
@@ -191,7 +191,7 @@ impl App {
                     return None;
                 }
                 let out = turns.len() - number + 1;
-                let way_back = if session.is_kept() {
+                let way_back = if session.is_saved() {
                     "The session as it is stays as one of its own; /sessions finds it."
                 } else {
                     "Sessions are not kept here, so there is no way back."

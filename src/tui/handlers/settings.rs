@@ -301,7 +301,7 @@ mod tests {
         press(&mut app, "Enter Backspace x Enter");
         assert!(matches!(app.overlays.top(), Some(Overlay::Line(_))));
         press(&mut app, "Backspace 5 Enter");
-        assert_eq!(app.session.processes().rounds, 5);
+        assert_eq!(app.session.processes().max_rounds, 5);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use rhumb_text::sanitize;
 use crate::tui::action::{Action, Pane, Scope};
 use crate::tui::app::{App, ReviewItem, Task, run};
 use crate::tui::overlay::{Overlay, ReviewBox, ReviewReply, SendBox, WriteBox};
-use rhumb_session::{Level, SHOW_FAULT, WritePlan};
+use rhumb_session::{CommitChoice, Level, SHOW_FAULT, WritePlan};
 
 impl App {
     pub(crate) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {
@@ -289,7 +289,8 @@ impl App {
             self.overlays.show(Overlay::Review(ReviewBox::Write(write)));
             return Vec::new();
         }
-        let plan = WritePlan { reject_rest: false, commit: commit.filter(|_| other) };
+        let commit = commit.filter(|_| other).map_or(CommitChoice::BySetting, CommitChoice::from);
+        let plan = WritePlan { reject_rest: false, commit };
         run(self.session.write_planned(plan))
     }
 

@@ -17,7 +17,7 @@ use rhumb_text::{count, sanitize, width, wrap};
 use super::{Reply, centred, window};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
-use rhumb_session::{WritePlan, WritePreview};
+use rhumb_session::{CommitChoice, WritePlan, WritePreview};
 
 pub use self::comment::{CommentBox, CommentContext};
 pub use self::placement::{Placement, PlacementAction, PlacementBox};
@@ -319,7 +319,7 @@ impl WriteBox {
     pub fn key(&mut self, key: KeyEvent) -> Reply {
         let name = key::name(key);
         let plan = |reject_rest| {
-            let commit = self.preview.commits.map(|_| self.commit);
+            let commit = self.preview.commits.map_or(CommitChoice::BySetting, |_| self.commit.into());
             Reply::Review(ReviewReply::Write(WritePlan { reject_rest, commit }))
         };
         match name.as_str() {
