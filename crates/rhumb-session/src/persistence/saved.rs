@@ -1,4 +1,4 @@
-//! What is saved of a session: the changes since the last save, their form in the database, and the session as it is loaded.
+//! What is saved of a session: the changes since the last save, their form in the database, and the loaded session.
 //!
 //! A session is stored as rows of text: each entry of the transcript and each other part is JSON. A part that cannot be read is
 //! reported, and the rest is used: a partly restored session is better than none.
@@ -75,7 +75,7 @@ pub struct SessionChange {
     pub parts: Vec<(&'static str, String)>,
 }
 
-/// A session as it is read from the database.
+/// A session as rows of the database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredSession {
     /// The number.
@@ -173,7 +173,7 @@ pub struct UnsavedChanges {
     pub inputs: Vec<String>,
 }
 
-/// The state as it was last saved, for comparison.
+/// The last saved state, for comparison.
 #[derive(Debug, Default)]
 pub(super) struct SavedState {
     versions: Vec<EntryVersion>,
@@ -243,7 +243,7 @@ impl Session {
         changes.entries = (0..versions.len()).filter(is_new).map(|at| (at, self.transcript[at].clone())).collect();
         changes.length = versions.len();
         changes.messages = self.transcript.iter().filter(|entry| matches!(entry, Entry::User { .. })).count();
-        let has_new_entries =
+        let mut has_changed =
             !changes.entries.is_empty() || saved.versions.len() != versions.len() || !saved.is_worth_saving;
         (saved.versions, saved.is_worth_saving) = (versions.to_vec(), true);
         let choices = self.choices_to_save();
@@ -252,30 +252,20 @@ impl Session {
         let review = self.proposals.review();
         let review_key = (!review.is_empty()).then(|| (review.fingerprint(), self.proposals.request().to_owned()));
         let saved = &mut self.persistence.saved;
-        changes.name = updated(&mut saved.name, &self.persistence.name);
-        changes.opening = updated(&mut saved.opening, &opening);
-        changes.files = updated(&mut saved.files, self.chat_files.files());
-        changes.choices = updated(&mut saved.choices, &choices);
-        changes.ledger = updated(&mut saved.ledger, self.spending.ledger());
-        changes.summary = updated(&mut saved.summary, self.history.summary());
-        changes.passages = updated(&mut saved.passages, &self.codebase.places);
-        changes.draft = updated(&mut saved.draft, &draft);
-        changes.feedback = updated(&mut saved.feedback, self.proposals.feedback());
-        changes.review = updated(&mut saved.review, &review_key).map(|key| {
+        changes.name = updated(&mut saved.name, &self.persistence.name, &mut has_changed);
+        changes.opening = updated(&mut saved.opening, &opening, &mut has_changed);
+        changes.files = updated(&mut saved.files, self.chat_files.files(), &mut has_changed);
+        changes.choices = updated(&mut saved.choices, &choices, &mut has_changed);
+        changes.ledger = updated(&mut saved.ledger, self.spending.ledger(), &mut has_changed);
+        changes.summary = updated(&mut saved.summary, self.history.summary(), &mut has_changed);
+        changes.passages = updated(&mut saved.passages, &self.codebase.places, &mut has_changed);
+        changes.draft = updated(&mut saved.draft, &draft, &mut has_changed);
+        changes.feedback = updated(&mut saved.feedback, self.proposals.feedback(), &mut has_changed);
+        changes.review = updated(&mut saved.review, &review_key, &mut has_changed).map(|key| {
             let (fingerprint, request) = key.unwrap_or_default();
             SavedReview { review: review.without_history(), request, fingerprint }
         });
-        has_new_entries
-            || changes.name.is_some()
-            || changes.opening.is_some()
-            || changes.files.is_some()
-            || changes.choices.is_some()
-            || changes.ledger.is_some()
-            || changes.summary.is_some()
-            || changes.passages.is_some()
-            || changes.feedback.is_some()
-            || changes.draft.is_some()
-            || changes.review.is_some()
+        has_changed
     }
 
     fn choices_to_save(&self) -> SavedChoices {
@@ -310,15 +300,16 @@ impl Session {
 }
 
 /// Updates `saved` and returns the new value, if it differs.
-fn updated<T: ToOwned + PartialEq + ?Sized>(saved: &mut T::Owned, now: &T) -> Option<T::Owned> {
+fn updated<T: ToOwned + PartialEq + ?Sized>(saved: &mut T::Owned, now: &T, has_changed: &mut bool) -> Option<T::Owned> {
     if (*saved).borrow() == now {
         return None;
     }
+    *has_changed = true;
     *saved = now.to_owned();
     Some(now.to_owned())
 }
 
-/// A session as it was loaded.
+/// A loaded session.
 #[derive(Debug, Clone, Default)]
 pub struct SavedSession {
     /// The number.
@@ -364,7 +355,7 @@ impl SavedSession {
     }
 }
 
-/// A review as it is stored.
+/// The stored form of a review.
 #[derive(Serialize, Deserialize)]
 struct StoredReview {
     request: String,

@@ -40,7 +40,7 @@ fn propose(session: &mut Session) {
     session.handle(Response::Proposed { request: "ask".into(), proposal: Proposal { files, ..Proposal::default() } });
 }
 
-/// Stands in for the database.
+/// A fake database.
 #[derive(Debug, Default)]
 struct Disk {
     stored: StoredSession,

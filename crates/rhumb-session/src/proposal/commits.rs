@@ -93,7 +93,7 @@ pub enum GitEffect {
     },
     /// Show the changes written since the last message.
     Diff,
-    /// Make pending commits without waiting for their messages, because the program ends. Has no response of its own.
+    /// Make pending commits without waiting for their messages, because the program ends. It has no separate response.
     FlushPending,
 }
 

@@ -1,5 +1,5 @@
-//! Retries of refused edits: they are sent back to the model without a question a limited number of times, and after that when the user
-//! asks for it.
+//! The edits of an answer come under review, and refused edits are retried: they are sent back to the model without a question a limited
+//! number of times, and after that when the user asks for it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,9 @@ use crate::processes::RepeatedCheck;
 use crate::state::Session;
 use crate::transcript::{self, Entry, Level};
 use crate::turn::Turn;
-use rhumb_edit::{Outcome, PendingChanges, PendingFile};
+use rhumb_edit::review::{EditState, Review};
+use rhumb_edit::{Outcome, PendingChanges, Proposal};
+use rhumb_text::count;
 
 /// The answers to one request of the developer, and the retries so far.
 #[derive(Debug, Default)]
@@ -63,38 +65,6 @@ impl EditRetries {
         self.pending = PendingChanges::default();
     }
 
-    /// Adds an answer and returns the earlier ones. `pending` is called for the first answer.
-    pub(super) fn add_reply(
-        &mut self,
-        reply: &str,
-        number: usize,
-        has_edits: bool,
-        pending: impl FnOnce() -> Vec<PendingFile>,
-    ) -> Vec<String> {
-        let earlier = self.replies.clone();
-        if earlier.is_empty() {
-            self.pending.files = pending();
-        }
-        self.replies.push(reply.to_owned());
-        self.answers.push(number);
-        self.may_continue = earlier.is_empty() || has_edits;
-        earlier
-    }
-
-    /// The changes to which the first answer is applied, and the numbers of all answers.
-    pub(super) fn pending_and_answers(&self) -> (PendingChanges, Vec<Option<usize>>) {
-        (self.pending.clone(), self.answers.iter().copied().map(Some).collect())
-    }
-
-    /// Whether the last retry was about the same refused edits.
-    pub(super) fn has_same_refusals(&self, outcomes: &[Outcome]) -> bool {
-        context::same_refusals(&self.last_outcomes, outcomes)
-    }
-
-    pub(super) fn take_other_refused(&mut self) -> Vec<Outcome> {
-        std::mem::take(&mut self.other_refused)
-    }
-
     /// Counts a retry. Returns its number and the maximum.
     fn next(&mut self, max: usize) -> (usize, usize) {
         self.count += 1;
@@ -104,8 +74,76 @@ impl EditRetries {
 }
 
 impl Session {
+    /// Locates the edits of an answer that has just ended. The answer may correct edits of earlier ones.
+    pub(crate) fn propose_answer(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
+        let number = self.last_answer_number();
+        let retries = &mut self.proposals.retries;
+        let earlier = retries.replies.clone();
+        if earlier.is_empty() {
+            retries.pending.files = self.proposals.review.pending_changes();
+        }
+        retries.replies.push(reply.clone());
+        retries.answers.push(number);
+        retries.may_continue = earlier.is_empty() || !turn.edits.is_empty();
+        let (pending, answers) = (retries.pending.clone(), retries.answers.iter().copied().map(Some).collect());
+        self.proposals.locating += 1;
+        let (request, files) = (turn.request.clone(), self.chat_files.files().to_vec());
+        vec![Effect::Propose { request, pending, earlier, reply, answers, files }]
+    }
+
+    /// A proposal arrived. Files of earlier proposals that it does not touch stay under review.
+    pub(crate) fn proposed(&mut self, request: String, proposal: Proposal) -> Vec<Effect> {
+        let message = context::refusals(&proposal.outcomes);
+        let (outcomes, repeated) = (proposal.outcomes.clone(), proposal.repeated.clone());
+        let before = self.proposals.review.edits();
+        let newer = Review::new(proposal);
+        if newer.is_empty() {
+            self.record_edits(&outcomes, &repeated, &before);
+            return Vec::new();
+        }
+        self.proposals.count += 1;
+        if self.proposals.request != request {
+            // Feedback on the hunks of another request does not apply to this one.
+            self.proposals.feedback.clear();
+        }
+        self.proposals.request.clone_from(&request);
+        let is_unchanged =
+            message.is_some() && context::same_refusals(&self.proposals.retries.last_outcomes, &outcomes);
+        self.report_refused(&newer.refused_states(), is_unchanged);
+        for path in self.proposals.review.merge(newer) {
+            self.tell(Level::Info, format!("The new answer replaces some changes under review in {path}."), "");
+        }
+        self.proposals.review.refused.append(&mut self.proposals.retries.other_refused);
+        self.record_edits(&outcomes, &repeated, &before);
+        match message.filter(|_| !is_unchanged) {
+            Some(message) => self.retry_refused(message, request, outcomes),
+            None => Vec::new(),
+        }
+    }
+
+    /// Reports the edits that were not applied; `is_unchanged` if a retry had the same result.
+    fn report_refused(&mut self, states: &[(EditState, usize)], is_unchanged: bool) {
+        if states.is_empty() {
+            return;
+        }
+        let sentence = |(state, number): &(EditState, usize)| {
+            let verb = if *number == 1 { "is" } else { "are" };
+            let edits = count(*number, "edit");
+            match state {
+                EditState::AlreadyApplied => format!("{edits} {verb} already applied."),
+                EditState::Incomplete => format!("{edits} {verb} incomplete."),
+                _ => format!("{edits} found no place in the files."),
+            }
+        };
+        let mut text: Vec<String> = states.iter().map(sentence).collect();
+        if is_unchanged {
+            text.push("The last answer changed nothing about that, so the model is not asked again.".into());
+        }
+        self.tell(Level::Warning, text.join(" "), "The review shows the reason and the nearest places.");
+    }
+
     /// Sends a message about refused edits, unless that was done too often or something else runs.
-    pub(super) fn retry_refused(&mut self, message: String, request: String, outcomes: Vec<Outcome>) -> Vec<Effect> {
+    fn retry_refused(&mut self, message: String, request: String, outcomes: Vec<Outcome>) -> Vec<Effect> {
         let is_free = !self.turns.is_running() && !self.proposals.is_writing && self.model.is_connected();
         let retries = &mut self.proposals.retries;
         let may_retry = retries.may_continue && !retries.is_closed && retries.count < self.proposals.max_retries;

@@ -28,7 +28,7 @@ impl Session {
             || review.files.iter().flat_map(|file| &file.hunks).any(is_telling)
     }
 
-    /// Sends `text` about the review to the model. Returns `false` if it cannot be sent now, which the user is told.
+    /// Sends `text` about the review to the model. Returns `false` if it cannot be sent now; a status message says why.
     pub fn send_feedback(&mut self, text: &str) -> (bool, Vec<Effect>) {
         if !self.may_send(text) {
             return (false, Vec::new());

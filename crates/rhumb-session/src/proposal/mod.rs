@@ -8,17 +8,14 @@ pub(super) mod undo;
 pub(super) mod write;
 pub(super) mod write_questions;
 
-use crate::context::{self, Said};
+use crate::context::Said;
 use crate::effect::{Effect, Failure, RequestSpec};
 use crate::repository::lookup::LookupEffect;
 use crate::state::Session;
 use crate::transcript::Level;
-use crate::turn::Turn;
 use commits::Commits;
 use edit_retries::EditRetries;
-use rhumb_edit::Proposal;
-use rhumb_edit::review::{EditState, Review};
-use rhumb_text::count;
+use rhumb_edit::review::Review;
 
 /// The file that `/init` proposes.
 const AGENTS_FILE: &str = "AGENTS.md";
@@ -119,68 +116,6 @@ impl Proposals {
 }
 
 impl Session {
-    /// Locates the edits of an answer that has just ended. The answer may correct edits of earlier ones.
-    pub(crate) fn propose_answer(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
-        let number = self.last_answer_number();
-        let review = &self.proposals.review;
-        let earlier =
-            self.proposals.retries.add_reply(&reply, number, !turn.edits.is_empty(), || review.pending_changes());
-        self.proposals.locating += 1;
-        let (pending, answers) = self.proposals.retries.pending_and_answers();
-        let (request, files) = (turn.request.clone(), self.chat_files.files().to_vec());
-        vec![Effect::Propose { request, pending, earlier, reply, answers, files }]
-    }
-
-    /// A proposal arrived. Files of earlier proposals that it does not touch stay under review.
-    pub(crate) fn proposed(&mut self, request: String, proposal: Proposal) -> Vec<Effect> {
-        let message = context::refusals(&proposal.outcomes);
-        let (outcomes, repeated) = (proposal.outcomes.clone(), proposal.repeated.clone());
-        let before = self.proposals.review.edits();
-        let newer = Review::new(proposal);
-        if newer.is_empty() {
-            self.record_edits(&outcomes, &repeated, &before);
-            return Vec::new();
-        }
-        self.proposals.count += 1;
-        if self.proposals.request != request {
-            // Feedback on the hunks of another request does not apply to this one.
-            self.proposals.feedback.clear();
-        }
-        self.proposals.request.clone_from(&request);
-        let is_unchanged = message.is_some() && self.proposals.retries.has_same_refusals(&outcomes);
-        self.report_refused(&newer.refused_states(), is_unchanged);
-        for path in self.proposals.review.merge(newer) {
-            self.tell(Level::Info, format!("The new answer replaces some changes under review in {path}."), "");
-        }
-        self.proposals.review.refused.append(&mut self.proposals.retries.take_other_refused());
-        self.record_edits(&outcomes, &repeated, &before);
-        match message.filter(|_| !is_unchanged) {
-            Some(message) => self.retry_refused(message, request, outcomes),
-            None => Vec::new(),
-        }
-    }
-
-    /// Reports the edits that were not applied; `is_unchanged` if a retry had the same result.
-    fn report_refused(&mut self, states: &[(EditState, usize)], is_unchanged: bool) {
-        if states.is_empty() {
-            return;
-        }
-        let sentence = |(state, number): &(EditState, usize)| {
-            let verb = if *number == 1 { "is" } else { "are" };
-            let edits = count(*number, "edit");
-            match state {
-                EditState::AlreadyApplied => format!("{edits} {verb} already applied."),
-                EditState::Incomplete => format!("{edits} {verb} incomplete."),
-                _ => format!("{edits} found no place in the files."),
-            }
-        };
-        let mut text: Vec<String> = states.iter().map(sentence).collect();
-        if is_unchanged {
-            text.push("The last answer changed nothing about that, so the model is not asked again.".into());
-        }
-        self.tell(Level::Warning, text.join(" "), "The review shows the reason and the nearest places.");
-    }
-
     /// `/init`: asks for the text of a first `AGENTS.md`.
     pub(crate) fn init(&mut self) -> Vec<Effect> {
         if self.turns.is_running() {
