@@ -445,8 +445,8 @@ fn the_readme_shows_a_real_screen() {
 /// A run with a card and a log.
 fn ran(harness: &mut Harness, run: u64, line: &str, said: &str) {
     let live = LiveOutput { text: said.into(), ..LiveOutput::default() };
-    harness.report(Response::Ran(RunResponse::Began { job: run, run, line: line.into() }));
-    harness.report(Response::Ran(RunResponse::Said { run, live, seconds: 12 }));
+    harness.report(Response::Ran(RunResponse::Started { job: run, run, line: line.into() }));
+    harness.report(Response::Ran(RunResponse::Output { run, live, seconds: 12 }));
 }
 
 #[test]
@@ -466,7 +466,7 @@ fn commands_have_cards_and_their_logs_follow_the_end() {
         // A command that begins is turned to while the end of the newest is looked at.
         ran(&mut harness, 2, "pytest -q", &(1..50).map(|n| format!("test_{n} PASSED\n")).collect::<String>());
         let live = LiveOutput { text: "\u{1b}]0;owned\u{7}\u{202e}last\n".into(), ..LiveOutput::default() };
-        harness.report(Response::Ran(RunResponse::Said { run: 2, live, seconds: 13 }));
+        harness.report(Response::Ran(RunResponse::Output { run: 2, live, seconds: 13 }));
         harness
     });
 }

@@ -11,7 +11,7 @@ use crate::host::{WriteOutcome, propose_alone, write};
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{FormatChoice, Outcome, Proposal, Status};
 use rhumb_llm::strip_thinking;
-use rhumb_session::{ChatFile, PendingWrite, WriteSummary, Written, write_orders};
+use rhumb_session::{ChatFile, PendingWrite, WriteSummary, Written, pending_writes};
 use rhumb_text::count;
 use rhumb_workspace::{Journal, ReadError, Root};
 
@@ -114,7 +114,7 @@ fn decide_and_write(root: &Root, journal: Option<&Journal>, args: &ApplyArgs, pr
         withdraw(proposal, &[], "not applied, because you quit");
         return Done::default();
     }
-    let orders: Vec<PendingWrite> = review.files.iter().flat_map(write_orders).collect();
+    let orders: Vec<PendingWrite> = review.files.iter().flat_map(pending_writes).collect();
     mark_rejected(&review, proposal);
     let counts = review.counts();
     let done = Done { accepted: counts.accepted, rejected: counts.rejected, ..Done::default() };

@@ -16,7 +16,7 @@ use rhumb_edit::FileChange;
 use rhumb_edit::review::FileReview;
 use rhumb_session::{
     Failure, PersistenceEffect, PersistenceResponse, Response, SavedSession, SessionLine, SessionSelector, TextFile,
-    UnfinishedWork, UnsavedChanges, last_said,
+    UnfinishedWork, UnsavedChanges, last_messages,
 };
 use rhumb_workspace::{FileWrite, Root, git};
 
@@ -104,7 +104,7 @@ impl Host {
         let root = &self.shared.root;
         let exists = rhumb_workspace::path_is_taken(root, &file.path);
         // A path that leaves the repository counts as taken too. Then the write below fails and gives the reason.
-        if exists && !file.over && rhumb_workspace::read_raw(root, &file.path).is_ok() {
+        if exists && !file.overwrite && rhumb_workspace::read_raw(root, &file.path).is_ok() {
             return persisted(PersistenceResponse::Exists(file));
         }
         let TextFile { path, text, what, .. } = file;
@@ -185,9 +185,9 @@ impl SessionWriter {
     fn perform(&mut self, effect: PersistenceEffect) {
         match effect {
             PersistenceEffect::Open(resume) => self.open(resume),
-            PersistenceEffect::Change(change) => self.change(&change),
-            PersistenceEffect::Enter => (self.current, self.parent) = (self.next.take(), None),
-            PersistenceEffect::Leave => self.next = None,
+            PersistenceEffect::Save(change) => self.change(&change),
+            PersistenceEffect::ConfirmResume => (self.current, self.parent) = (self.next.take(), None),
+            PersistenceEffect::CancelResume => self.next = None,
             PersistenceEffect::Branch { from } => {
                 self.parent = from.or(self.current_number()).or(self.parent);
                 self.current = None;
@@ -203,12 +203,12 @@ impl SessionWriter {
             }
             PersistenceEffect::Peek(number) => {
                 let stored = self.ready().and_then(|store| store.load(number).map_err(|error| failure(&error)));
-                let said = stored.ok().flatten().map(|stored| last_said(&SavedSession::from(stored).transcript));
+                let said = stored.ok().flatten().map(|stored| last_messages(&SavedSession::from(stored).transcript));
                 self.respond(PersistenceResponse::Peeked(number, said.unwrap_or_default()));
             }
             PersistenceEffect::Delete(number) => self.modify(number, |store| store.delete(number)),
             PersistenceEffect::Rename(number, name) => self.modify(number, |store| store.rename(number, &name)),
-            PersistenceEffect::Resume { wanted, fork } => {
+            PersistenceEffect::Resume { selector: wanted, fork } => {
                 if let Err(failure) = self.resume(&wanted, fork) {
                     self.respond(PersistenceResponse::Failed(failure));
                 }
@@ -256,7 +256,7 @@ impl SessionWriter {
             Err(error) => return self.turn_off(Some(not_saved(&error))),
         }
         if let Some(wanted) = resume {
-            self.perform(PersistenceEffect::Resume { wanted, fork: false });
+            self.perform(PersistenceEffect::Resume { selector: wanted, fork: false });
         }
     }
 
@@ -348,7 +348,7 @@ impl SessionWriter {
         let inputs: Vec<String> = change.inputs.iter().map(|text| masked(text)).collect();
         let parent = self.parent;
         let number = match self.current_number() {
-            _ if !change.is_worth => None,
+            _ if !change.is_worth_saving => None,
             Some(number) => Some(number),
             None => {
                 let (number, live) = self.store()?.begin(parent)?;

@@ -342,7 +342,7 @@ impl EventLoop {
         if let (Some(arrangement), Some(file)) = (self.app.layout.take_changes(), self.layout_file.clone()) {
             tokio::task::spawn_blocking(move || file.write(&arrangement));
         }
-        let order = self.app.session.kept_changes();
+        let order = self.app.session.unsaved_changes();
         order.into_iter().for_each(|order| self.host.execute(Effect::Persist(order)));
     }
 

@@ -546,8 +546,8 @@ mod tests {
         app.report(Response::Persisted(PersistenceResponse::Opened(Vec::new())));
         let mut drafted = |keys: &str| {
             press(&mut app, keys);
-            match app.session.kept_changes() {
-                Some(PersistenceEffect::Change(change)) => change.draft,
+            match app.session.unsaved_changes() {
+                Some(PersistenceEffect::Save(change)) => change.draft,
                 _ => None,
             }
         };

@@ -71,14 +71,14 @@ fn what_is_undecided_is_asked_about_once_and_stays_under_review() {
             &["1 hunk is undecided and stays under review. Write and commit the 1 hunk accepted?", "yes or no> "],
         );
         assert_eq!(repo.read("harbour.py") == changed(), written, "{out}");
-        holds(&out, &[if written { "Wrote 1 hunk" } else { "Nothing was written." }, "Session 1 is kept, with "]);
+        holds(&out, &[if written { "Wrote 1 hunk" } else { "Nothing was written." }, "Session 1 is saved, with "]);
     }
 }
 
 #[test]
 fn what_is_left_undecided_is_there_in_the_next_run() {
     let (repo, server, out) = talk(vec![Step::reply(&good())], &["Make it safe"]);
-    holds(&out, &["Session 1 is kept, with 1 pending hunk.", "Resume it with: rhumb --plain --continue"]);
+    holds(&out, &["Session 1 is saved, with 1 pending hunk.", "Resume it with: rhumb --plain --continue"]);
     untouched(&repo);
     let (code, out) = script(&repo, &server, &["all", "write"], &["--continue"]);
     assert_eq!(code, 0, "{out}");

@@ -91,7 +91,7 @@ fn a_killed_program_loses_no_answer_and_the_answer_can_be_gone_on_with() {
     pty.wait_exit();
 
     let mut pty = stage.open(&server, &["--continue"]);
-    pty.wait_for("The last answer had not ended when rhumb was stopped.");
+    pty.wait_for("The last answer was incomplete when rhumb was stopped.");
     pty.wait_for("Tell me a story");
     wait_for_draft(&pty, "and the next");
     pty.wait_for("harbour.py");
@@ -114,7 +114,8 @@ fn leaving_says_how_to_resume_and_the_next_start_says_what_waits() {
     pty.type_text("and a test");
     wait_for_draft(&pty, "and a test");
     quit(&mut pty);
-    for told in ["Session 1 is kept, with 2 pending hunks and an unsent message.", "Resume it with: rhumb --continue"] {
+    for told in ["Session 1 is saved, with 2 pending hunks and an unsent message.", "Resume it with: rhumb --continue"]
+    {
         assert!(pty.screen().contains(told), "{}", pty.screen());
     }
 
@@ -267,7 +268,7 @@ fn sessions_are_searched_renamed_undone_and_exported() {
     let text = stage.repo.read("talk.md");
     assert!(text.contains("## You (code)\n\nWhat do ropes do?") && !text.contains("What do sails do?"), "{text}");
     send(&pty, "/export talk.md");
-    pty.wait_for("talk.md is there already. Replace it?");
+    pty.wait_for("talk.md already exists. Replace it?");
     pty.key("Alt-k");
     send(&pty, "/save chat.rhumb");
     pty.wait_for("The list of files was written to chat.rhumb.");
@@ -340,7 +341,7 @@ fn a_damaged_database_is_moved_aside_and_the_session_continues() {
     std::fs::create_dir_all(stage.folder()).unwrap();
     std::fs::write(stage.folder().join("sessions.db"), "barnacles ".repeat(1_000)).unwrap();
     let mut pty = stage.open(&server, &["--continue"]);
-    pty.wait_for("The database of sessions was damaged and was moved to");
+    pty.wait_for("The session database was damaged and was moved to");
     pty.wait_for("There is no earlier session in this repository.");
     send(&pty, "Hoist the sails");
     pty.wait_for("Aye.");

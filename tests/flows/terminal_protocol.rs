@@ -175,7 +175,7 @@ fn a_frame_comes_at_once_and_only_how_to_resume_after_leaving() {
             !inside
         })
         .collect();
-    let told = "rhumb: Session 1 is kept, with an unsent message.\r\nResume it with: rhumb --continue\r\n";
+    let told = "rhumb: Session 1 is saved, with an unsent message.\r\nResume it with: rhumb --continue\r\n";
     assert_eq!(String::from_utf8_lossy(&plain), told, "nothing else after the screen was given back");
     let titles: Vec<&Sequence> =
         sequences.iter().filter(|sequence| matches!(sequence, Sequence::Csi(body) if body.ends_with('t'))).collect();

@@ -144,7 +144,7 @@ fn what_is_offered_is_shown_beside_it() {
 /// A command that printed lines 1 to `lines` and failed.
 fn ran(harness: &mut Harness, run: u64, line: &str, lines: usize) {
     let output: String = (1..=lines).map(|n| format!("{line} says {n}\n")).collect();
-    harness.report(Response::Ran(RunResponse::Began { job: run, run, line: line.into() }));
+    harness.report(Response::Ran(RunResponse::Started { job: run, run, line: line.into() }));
     let end = RunResponse::Ended { run, end: Ok(End::Exit(1)), output: Arc::from(output), seconds: 2 };
     harness.report(Response::Ran(end));
 }

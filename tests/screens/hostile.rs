@@ -164,9 +164,9 @@ fn no_attack_reaches_a_cell_by_what_the_program_is_told() {
         harness.tell(Level::Error, text, text);
         check(&harness, class);
         let run = |report| Response::Ran(report);
-        harness.report(run(RunResponse::Began { job: 1, run: 1, line: (*text).into() }));
+        harness.report(run(RunResponse::Started { job: 1, run: 1, line: (*text).into() }));
         let live = LiveOutput { text: format!("{text}\n"), open_line: (*text).into(), skipped: 0 };
-        harness.report(run(RunResponse::Said { run: 1, live, seconds: 1 }));
+        harness.report(run(RunResponse::Output { run: 1, live, seconds: 1 }));
         check(&harness, class);
         harness.keys("<F6>");
         check(&harness, class);

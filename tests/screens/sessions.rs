@@ -69,9 +69,9 @@ fn a_session_that_is_open_elsewhere_asks_whether_to_fork_it() {
 fn a_file_that_is_there_is_asked_about() {
     let mut harness = Scene::harbour().open(100, 30);
     let (path, what) = ("talk.md".to_owned(), "The session".to_owned());
-    let order = TextFile { path, text: "# talk\n".into(), what, over: false };
+    let order = TextFile { path, text: "# talk\n".into(), what, overwrite: false };
     harness.settle().report(Response::Persisted(PersistenceResponse::Exists(order)));
-    assert_eq!(harness.lines_with("talk.md is there already. Replace it?").len(), 1);
+    assert_eq!(harness.lines_with("talk.md already exists. Replace it?").len(), 1);
     harness.keys("<Alt-r>").settle();
     assert_eq!(harness.file("talk.md").as_deref(), Some("# talk\n"));
     assert!(harness.control_characters().is_empty());

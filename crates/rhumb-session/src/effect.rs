@@ -18,7 +18,8 @@ use super::connect::{ConnectEffect, ConnectResponse};
 use super::modes::who::ModelRole;
 use super::persistence::{PersistenceEffect, PersistenceResponse};
 use super::processes::{RunEffect, RunResponse};
-use super::proposal::commits::{CommitRequest, Consent, GitEffect, GitResponse};
+use super::proposal::commits::{CommitRequest, GitEffect, GitResponse};
+use super::proposal::write_questions::WriteConsent;
 use super::repository::embedding_index::{IndexEffect, IndexResponse};
 use super::repository::lookup::{LookupEffect, LookupResponse};
 use super::request::chat_files::ChatFile;
@@ -118,8 +119,8 @@ pub enum Effect {
     Propose {
         /// The request that it answers, for the commit message.
         request: String,
-        /// What all of the replies are put upon.
-        standing: PendingChanges,
+        /// The changes to which the first of the replies is applied.
+        pending: PendingChanges,
         /// The replies before it that it mends, oldest first.
         earlier: Vec<String>,
         /// The reply.
@@ -136,7 +137,7 @@ pub enum Effect {
         /// How they are committed.
         commit: CommitRequest,
         /// What the user agreed to.
-        consent: Consent,
+        consent: WriteConsent,
     },
     /// Take the last write back, or do it again.
     Undo(Direction),

@@ -88,24 +88,23 @@ pub use modes::ModeRules;
 pub use modes::architect::Plan;
 pub use modes::who::ModelRole;
 pub use notice::Notice;
-pub use persistence::rows::{SessionChange, SessionLine, StoredSession};
 pub use persistence::{
     ExportFormat, Exported, Persistence, PersistenceEffect, PersistenceQuestion, PersistenceResponse, SavedSession,
-    SessionSelector, Speaker, TextFile, UnfinishedWork, UnsavedChanges, export, last_said,
+    SessionChange, SessionLine, SessionSelector, Speaker, StoredSession, TextFile, UnfinishedWork, UnsavedChanges,
+    export, last_messages,
 };
 pub use processes::suggested_commands::suggested;
-pub use processes::verify::ProcessSubject;
+pub use processes::verify::{Findings, ProcessSubject};
 pub use processes::{
-    CommandRun, Origin, Outcome, Processes, RepeatedCheck, RunEffect, RunLog, RunResponse, RunState, SharedText,
-    VerifyRequest, When,
+    CheckMode, CommandRun, JobOutcome, Origin, Processes, RepeatedCheck, RunEffect, RunLog, RunResponse, RunState,
+    SharedText, VerifyRequest,
 };
-pub use proposal::commits::{CommitRequest, Commits, Committed, Consent, GitEffect, GitResponse};
-pub use proposal::review::{WritePlan, WritePreview};
-pub use proposal::summary::{LeftHunks, LeftReason, WriteSummary};
-pub use proposal::syntax::SHOW_FAULT;
+pub use proposal::commits::{CommitChoice, CommitRequest, Commits, Committed, GitEffect, GitResponse, OwnChanges};
 pub use proposal::undo::{CommitPlan, UndoPreview, commit_change};
-pub use proposal::write::few;
-pub use proposal::write::write_orders;
+pub use proposal::write::{
+    UnwrittenHunks, UnwrittenReason, WritePlan, WritePreview, WriteSummary, name_some, pending_writes,
+};
+pub use proposal::write_questions::{SHOW_FAULT, WriteConsent};
 pub use question::{Choice, Question, Questions, Subject};
 pub use repository::SurveyState;
 pub use repository::comment_watch::CommentWatch;

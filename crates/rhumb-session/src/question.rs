@@ -96,7 +96,7 @@ impl Subject {
             | Self::NotRecorded
             | Self::NearPage { .. }
             | Self::Persistence(_) => 0,
-            Self::Process(ProcessSubject::Mend { .. } | ProcessSubject::Run(_)) => 1,
+            Self::Process(ProcessSubject::Fix(_) | ProcessSubject::Run(_)) => 1,
             Self::More(_)
             | Self::Needed { .. }
             | Self::Plan(_)
@@ -120,7 +120,7 @@ impl Subject {
             Self::NearPage { .. } => "read the page?".into(),
             Self::Persistence(PersistenceQuestion::Fork(_)) => "fork the session?".into(),
             Self::Persistence(PersistenceQuestion::Replace(_)) => "replace the file?".into(),
-            Self::Process(ProcessSubject::Mend { .. }) => "send what failed?".into(),
+            Self::Process(ProcessSubject::Fix(_)) => "send what failed?".into(),
             Self::Process(ProcessSubject::Run(line)) => format!("run {}?", line.lines().next().unwrap_or_default()),
             Self::Process(ProcessSubject::Share(shared, _)) => {
                 format!("share the output of {}?", shared.title.lines().next().unwrap_or_default())
@@ -265,11 +265,11 @@ impl Session {
             Subject::Needed { files, message } => self.answer_needed(key, question, &files, &message),
             Subject::More(more) => self.answer_more(key, question, more),
             Subject::Plan(plan) => self.answer_plan(key, question, plan),
-            Subject::Persistence(question) => self.answer_on_keeping(question, key),
+            Subject::Persistence(question) => self.answer_persistence(question, key),
             Subject::Index => self.answer_on_index(key),
-            Subject::UncommittedChanges => self.decide_own_changes(key),
-            Subject::BreaksSyntax(faults) => self.decide_on_syntax(key, faults),
-            Subject::NotRecorded => self.decide_on_record(key),
+            Subject::UncommittedChanges => self.answer_own_changes(key),
+            Subject::BreaksSyntax(faults) => self.answer_syntax(key, faults),
+            Subject::NotRecorded => self.answer_unrecorded(key),
         }
     }
 }

@@ -73,7 +73,7 @@ impl SessionStart {
     pub fn begin(&self) -> (Session, Vec<Effect>) {
         let (mut session, mut effects) = Session::start(self.connection.clone());
         session.proposals.set_max_retries(self.edit_rounds);
-        session.processes.rounds = self.verify_rounds;
+        session.processes.max_rounds = self.verify_rounds;
         session.processes.suggestions = self.suggest_commands;
         session.proposals.set_commits(self.auto_commit);
         *session.modes.rules_mut() = self.rules;
@@ -90,7 +90,7 @@ impl SessionStart {
             session.tell(Level::Warning, text, hint);
         }
         effects.push(Effect::Lookup(LookupEffect::Commands));
-        effects.extend(session.keep(self.resume.clone()));
+        effects.extend(session.start_saving(self.resume.clone()));
         effects.extend(session.set_map_refresh(self.map_refresh));
         if self.watch {
             effects.extend(session.command(Command::Watch(Some(true))));

@@ -73,7 +73,7 @@ impl Session {
             ("suggest_commands", Some(on), _) => self.processes.suggestions = on,
             ("accept_plan", Some(on), _) => self.modes.rules_mut().accept_plan = on,
             ("edit_rounds", _, Some(rounds)) => self.proposals.set_max_retries(rounds),
-            ("verify_rounds", _, Some(rounds)) => self.processes.rounds = rounds,
+            ("verify_rounds", _, Some(rounds)) => self.processes.max_rounds = rounds,
             _ => return false,
         }
         true
@@ -193,7 +193,7 @@ impl Session {
             Response::Watching(result) => self.watches(result),
             Response::Comments { path, found } => return self.commented(&path, &found),
             Response::Wrote(written) => return self.wrote(written),
-            Response::Undone { direction, result } => return self.unwrote(direction, result),
+            Response::Undone { direction, result } => return self.undone(direction, result),
             Response::BreaksSyntax(faults) => self.ask_about_syntax(faults),
             Response::NotRecorded(cause) => return self.ask_about_record(&cause),
             Response::NotWritten { failure, stale } => return self.not_written(failure, stale),
@@ -208,7 +208,7 @@ impl Session {
             Response::LookedUp(report) => return self.looked(report),
             Response::Indexing(report) => self.indexed(report),
             Response::Ran(report) => return self.ran(report),
-            Response::Persisted(report) => return self.kept(report),
+            Response::Persisted(report) => return self.persisted(report),
             Response::Fetched(report) => return self.fetched(report),
             Response::Git(report) => return self.git(report),
             Response::Servers(servers) => self.found(servers),

@@ -312,8 +312,8 @@ fn after_a_write_the_review_is_done_and_told() {
 fn what_is_taken_back_is_read_again_where_it_is_under_review() {
     let mut session = connected();
     session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
-    assert_eq!(session.unwrite(Direction::Undo), [Effect::Undo(Direction::Undo)]);
-    assert!(session.unwrite(Direction::Undo).is_empty(), "one after the other");
+    assert_eq!(session.undo_or_redo(Direction::Undo), [Effect::Undo(Direction::Undo)]);
+    assert!(session.undo_or_redo(Direction::Undo).is_empty(), "one after the other");
     session.review_mut().decide_all(Decision::Accepted);
     assert!(session.write_accepted().is_empty(), "no write meanwhile");
     let written = Written { paths: vec!["a".into(), "elsewhere".into()], ..Written::default() };
@@ -474,11 +474,11 @@ fn what_the_developer_says_of_a_review_is_answered_upon_what_he_left_of_it() {
     stream(&mut session, order.generation, AN_EDIT);
     let ended = finish(&mut session, order.generation, Finish::Stop);
     let located = ended.into_iter().find_map(|effect| match effect {
-        Effect::Propose { standing, earlier, .. } => Some((standing, earlier)),
+        Effect::Propose { pending, earlier, .. } => Some((pending, earlier)),
         _ => None,
     });
-    let (standing, earlier) = located.unwrap();
-    assert_eq!((standing.files, standing.refused.len()), (session.proposals.review().pending_changes(), 1));
+    let (pending, earlier) = located.unwrap();
+    assert_eq!((pending.files, pending.refused.len()), (session.proposals.review().pending_changes(), 1));
     assert_eq!(earlier, [""; 0]);
 }
 

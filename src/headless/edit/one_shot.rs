@@ -19,7 +19,8 @@ use rhumb_edit::{Proposal, Status};
 use rhumb_llm::{Completion, StreamEvent};
 use rhumb_session::{
     AskError, AskEvent, CodebaseResponse, Committed, Effect, Entry, GitEffect, GitResponse, Level, MentionEffect,
-    ProcessSubject, RequestSpec, Response, RunResponse, Session, Subject, SurveyState, WriteSummary, Written, few,
+    ProcessSubject, RequestSpec, Response, RunResponse, Session, Subject, SurveyState, WriteSummary, Written,
+    name_some,
 };
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
@@ -170,8 +171,10 @@ impl<'a> OneShot<'a> {
     fn warn_of_unsent_files(&self, message: &str) {
         let unsent = self.session.files_mentioned_outside_chat(message);
         if let Some(first) = unsent.first() {
-            let text =
-                format!("The request mentions {}; the model sees only what the repo map shows of it.", few(&unsent));
+            let text = format!(
+                "The request mentions {}; the model sees only what the repo map shows of it.",
+                name_some(&unsent)
+            );
             advise(&text, &format!("Add it with --file {}, or write @{first} in the request.", quoted(first)));
         }
     }
@@ -389,7 +392,7 @@ impl<'a> OneShot<'a> {
             // On a terminal it was asked when the hunks were decided on, and --yes was warned.
             Subject::BreaksSyntax(_) => Some('y'),
             Subject::NotRecorded => may_go_unrecorded(&self.asked.unrecorded, self.asks())?.then_some('y'),
-            Subject::Process(ProcessSubject::Mend { .. }) if self.session.may_repair() => Some('y'),
+            Subject::Process(ProcessSubject::Fix(_)) if self.session.may_repair() => Some('y'),
             _ => Some(last),
         };
         match key {
@@ -518,13 +521,13 @@ impl<'a> OneShot<'a> {
     /// Prints what the commands of a check do.
     fn ran(&mut self, report: &RunResponse) -> Result<(), UserError> {
         match report {
-            RunResponse::Began { line, .. } => {
+            RunResponse::Started { line, .. } => {
                 if !self.out.json {
                     complain(&format!("$ {line}"));
                 }
                 self.out.event(&TurnEvent::CheckBegan { line: line.clone() })
             }
-            RunResponse::Said { live, .. } => {
+            RunResponse::Output { live, .. } => {
                 if !self.out.json {
                     // Standard error may be closed; there is nowhere else to say so.
                     let _ = std::io::stderr().write_all(sanitize::visible(&live.text).as_bytes());

@@ -189,9 +189,9 @@ impl Out {
     /// What was written, and what was not.
     pub(crate) fn written(&self, written: &Written, summary: &WriteSummary) -> Result<(), UserError> {
         let file = |path: &String, hunks: usize| FileEvent { path: path.clone(), hunks };
-        let not_written = summary.left.iter().map(|left| NotWrittenEvent {
-            reason: left.reason.name().to_owned(),
-            files: left.files.iter().map(|(path, hunks)| file(path, *hunks)).collect(),
+        let not_written = summary.not_written.iter().map(|hunks| NotWrittenEvent {
+            reason: hunks.reason.name().to_owned(),
+            files: hunks.files.iter().map(|(path, hunks)| file(path, *hunks)).collect(),
         });
         self.event(&TurnEvent::Written {
             written: written.paths.clone(),

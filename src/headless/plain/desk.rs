@@ -368,7 +368,7 @@ impl Desk {
                 self.voice.line("The repository is read.");
             }
             Response::Asked { event, .. } => self.tell_asked(event),
-            Response::Ran(RunResponse::Said { run, live, .. }) => {
+            Response::Ran(RunResponse::Output { run, live, .. }) => {
                 let lines = self.runs.said(*run, live);
                 self.voice.lines(lines);
             }

@@ -150,7 +150,7 @@ fn greet(voice: &mut Voice, start: &LineUiStart) {
 impl Desk {
     /// Hands over what has changed since it was last kept.
     fn keep(&mut self) {
-        let order = self.session.kept_changes();
+        let order = self.session.unsaved_changes();
         order.into_iter().for_each(|order| self.runner.execute(Effect::Persist(order)));
         self.has_changes = false;
     }

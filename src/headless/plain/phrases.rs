@@ -22,7 +22,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("; the conflict is shown at the top of the review", "; refused tells of it"),
     ("; the conflicts are shown at the top of the review", "; refused tells of them"),
     ("; the top of the review shows what was lost", "; refused tells what was lost"),
-    ("The conflicts stand at the top of the review", "In the review, refused reads the conflicts"),
+    ("The conflicts are at the top of the review", "In the review, refused reads the conflicts"),
     (" Tab completes it.", ""),
     ("Type more of its name;", "Type more of its name."),
     ("copy the last answer", "print the last answer as it came, to be copied"),

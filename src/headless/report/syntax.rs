@@ -5,11 +5,11 @@ use crate::host::new_syntax_faults;
 use rhumb_edit::SyntaxFault;
 use rhumb_edit::review::Review;
 use rhumb_session::PendingWrite;
-use rhumb_session::write_orders;
+use rhumb_session::pending_writes;
 
 /// The syntax errors that writing the accepted hunks would bring into files.
 pub(super) fn faults(review: &Review) -> Vec<SyntaxFault> {
-    let orders: Vec<PendingWrite> = review.files.iter().flat_map(write_orders).collect();
+    let orders: Vec<PendingWrite> = review.files.iter().flat_map(pending_writes).collect();
     new_syntax_faults(&orders)
 }
 

@@ -21,8 +21,8 @@ use pending::{CommitMessages, PendingCommits, not_committed};
 use rhumb_llm::models::Dollars;
 use rhumb_session::context::{ChangedFile, change_message};
 use rhumb_session::{
-    AskEvent, CommitRequest, Committed, Consent, Failure, GitEffect, GitResponse, PendingWrite, RequestSpec, Response,
-    Written, few,
+    AskEvent, CommitRequest, Committed, Failure, GitEffect, GitResponse, PendingWrite, RequestSpec, Response,
+    WriteConsent, Written, name_some,
 };
 use rhumb_text::diff;
 use rhumb_workspace::git::{GitError, Repo};
@@ -53,7 +53,7 @@ impl Commits {
 
 impl Host {
     /// Writes files, and commits them if the settings say so.
-    pub(super) fn write_and_commit(self, files: Vec<PendingWrite>, commit: CommitRequest, consent: Consent) {
+    pub(super) fn write_and_commit(self, files: Vec<PendingWrite>, commit: CommitRequest, consent: WriteConsent) {
         let flush = self.shared.commits.flush();
         tokio::spawn(async move {
             let _turn = self.shared.commits.queue.lock().await;
@@ -125,15 +125,15 @@ impl Host {
         &self,
         files: &[PendingWrite],
         commit: CommitRequest,
-        consent: &Consent,
+        consent: &WriteConsent,
     ) -> (Response, Option<(PendingCommits, ModelClient)>) {
         let faults = new_syntax_faults(files);
         if faults.iter().any(|fault| !consent.faults.contains(fault)) {
             return (Response::BreaksSyntax(faults), None);
         }
         let settings = &self.shared.env.settings;
-        let commit = CommitRequest { own_changes: commit.own_changes.or(settings.dirty_commits), ..commit };
-        let wanted = commit.wanted.unwrap_or(settings.auto_commit).then_some(&commit);
+        let commit = CommitRequest { own_changes: commit.own_changes.or_setting(settings.dirty_commits), ..commit };
+        let wanted = commit.choice.commits(settings.auto_commit).then_some(&commit);
         let journal = self.journal().filter(|_| !consent.unrecorded);
         let (mut written, pending) = match write(&self.shared.root, journal.as_ref(), files, wanted) {
             Ok(WriteOutcome::Written(written, pending)) => (written, pending),
@@ -307,7 +307,7 @@ fn untracked_note(paths: &[String]) -> Failure {
         "stay uncommitted: git does not track them"
     };
     let first = paths.first().map(|path| quoted(path)).unwrap_or_default();
-    Failure { message: format!("{} {stay}.", few(paths)), hint: format!("/git add {first}, then /commit.") }
+    Failure { message: format!("{} {stay}.", name_some(paths)), hint: format!("/git add {first}, then /commit.") }
 }
 
 /// The result of a commit that panicked.

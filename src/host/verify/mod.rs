@@ -18,7 +18,7 @@ use super::{RequestEnv, lock};
 use output::shared_text;
 use processes::{notes_of, run_command};
 use rhumb_session::context::{Finding, findings, marked_outline, places_named};
-use rhumb_session::{Failure, Origin, Outcome, SharedText, VerifyRequest, When};
+use rhumb_session::{CheckMode, Failure, JobOutcome, Origin, SharedText, VerifyRequest};
 use rhumb_syntax::Language;
 use rhumb_text::diff;
 use rhumb_tokens::TokenCounter;
@@ -79,18 +79,18 @@ struct CheckedFile {
 }
 
 /// Runs the requested checks.
-pub fn check(context: &mut CheckContext<'_>, request: &VerifyRequest) -> Outcome {
+pub fn check(context: &mut CheckContext<'_>, request: &VerifyRequest) -> JobOutcome {
     let settings = &context.env.settings;
-    let is_on = |when: When, set: bool| when == When::Now || (when == When::AsSet && set);
+    let is_on = |mode: CheckMode, set: bool| mode == CheckMode::On || (mode == CheckMode::FromSettings && set);
     let (lint, test) = (is_on(request.lint, settings.lint), is_on(request.test, settings.test));
-    let mut run = CheckRun { context, files: Vec::new(), found: Vec::new(), outcome: Outcome::default() };
+    let mut run = CheckRun { context, files: Vec::new(), found: Vec::new(), outcome: JobOutcome::default() };
     run.read(request);
     if lint {
         run.syntax();
         run.linters();
         run.lint_command();
     }
-    if let Some(line) = &request.again
+    if let Some(line) = &request.rerun
         && !(test && settings.test_cmd.as_ref() == Some(line))
     {
         run.command(line, line);
@@ -99,7 +99,7 @@ pub fn check(context: &mut CheckContext<'_>, request: &VerifyRequest) -> Outcome
         run.tests(request);
     }
     // Only checks after a write depend on the settings.
-    run.finish(request.lint == When::AsSet || request.test == When::AsSet)
+    run.finish(request.lint == CheckMode::FromSettings || request.test == CheckMode::FromSettings)
 }
 
 /// A run of checks.
@@ -107,7 +107,7 @@ struct CheckRun<'c, 'b> {
     context: &'c mut CheckContext<'b>,
     files: Vec<CheckedFile>,
     found: Vec<Finding>,
-    outcome: Outcome,
+    outcome: JobOutcome,
 }
 
 impl CheckRun<'_, '_> {
@@ -169,14 +169,14 @@ impl CheckRun<'_, '_> {
 
     fn tests(&mut self, request: &VerifyRequest) {
         let set = &self.context.env.settings.test_cmd;
-        match request.test_line.clone().or_else(|| set.clone()) {
+        match request.test_command.clone().or_else(|| set.clone()) {
             Some(line) => self.command(&line, &line),
             None => {
                 let message = "No test command is set (test_cmd).".to_owned();
                 let usual = usual_tests(self.context.root.path()).unwrap_or("make test");
                 let hint = format!("Set test_cmd in rhumb.toml, or give a command: /test {usual}.");
                 let note = Failure { message, hint };
-                if request.test == When::Now {
+                if request.test == CheckMode::On {
                     self.outcome.failed = true;
                     self.outcome.notes.push(note);
                 } else {
@@ -248,7 +248,7 @@ impl CheckRun<'_, '_> {
         }
     }
 
-    fn finish(mut self, written: bool) -> Outcome {
+    fn finish(mut self, written: bool) -> JobOutcome {
         if self.found.is_empty() {
             return self.outcome;
         }

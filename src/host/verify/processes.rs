@@ -16,7 +16,7 @@ use crate::host::{Host, RequestEnv, caught, lock};
 use crate::store::output_file;
 use rhumb_llm::models::Model;
 use rhumb_session::context::fence_for;
-use rhumb_session::{Failure, Origin, Outcome, Response, RunEffect, RunResponse, SharedText, VerifyRequest};
+use rhumb_session::{Failure, JobOutcome, Origin, Response, RunEffect, RunResponse, SharedText, VerifyRequest};
 use rhumb_tokens::TokenCounter as _;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::{
@@ -133,14 +133,14 @@ impl Host {
         }
     }
 
-    fn start_job(self, job: u64, work: impl FnOnce(&Self, &StopHandle) -> Outcome + Send + 'static) {
+    fn start_job(self, job: u64, work: impl FnOnce(&Self, &StopHandle) -> JobOutcome + Send + 'static) {
         let stop = StopHandle::default();
         lock(&self.shared.running_jobs.running).insert(job, stop.clone());
         tokio::task::spawn_blocking(move || {
-            let outcome = caught(|| work(&self, &stop)).unwrap_or_else(|failure| Outcome {
+            let outcome = caught(|| work(&self, &stop)).unwrap_or_else(|failure| JobOutcome {
                 notes: vec![failure],
                 failed: true,
-                ..Outcome::default()
+                ..JobOutcome::default()
             });
             lock(&self.shared.running_jobs.running).remove(&job);
             self.respond_now(Response::Ran(RunResponse::Done { job, outcome }));
@@ -158,7 +158,7 @@ impl Host {
         }
     }
 
-    fn run_one(&self, job: u64, line: &CommandLine, origin: Origin, stop: &StopHandle) -> Outcome {
+    fn run_one(&self, job: u64, line: &CommandLine, origin: Origin, stop: &StopHandle) -> JobOutcome {
         let env = &self.shared.env;
         let text = line.text().into_owned();
         let mut on_event = self.event_sender(job);
@@ -168,7 +168,7 @@ impl Host {
         on_event(CommandEvent::Ended { result: result.as_ref().map_err(Clone::clone) });
         let ended = match result {
             Ok(ended) => ended,
-            Err(failure) => return Outcome { failed: true, notes: vec![failure], ..Outcome::default() },
+            Err(failure) => return JobOutcome { failed: true, notes: vec![failure], ..JobOutcome::default() },
         };
         let mut notes = notes_of(&text, &ended);
         let title = format!("`{}`", short_name(&text));
@@ -181,10 +181,10 @@ impl Host {
             SharedText { tokens: self.counter().count(&text), text, ..shared }
         });
         let stopped = ended.end == End::Stopped;
-        Outcome { shared, failed: !ended.end.is_success(), stopped, notes, ..Outcome::default() }
+        JobOutcome { shared, failed: !ended.end.is_success(), stopped, notes, ..JobOutcome::default() }
     }
 
-    fn run_checks(&self, job: u64, request: &VerifyRequest, stop: &StopHandle) -> Outcome {
+    fn run_checks(&self, job: u64, request: &VerifyRequest, stop: &StopHandle) -> JobOutcome {
         let counter = self.counter();
         let mut on_event = self.event_sender(job);
         let mut context = CheckContext {
@@ -206,9 +206,9 @@ impl Host {
             let response = match event {
                 CommandEvent::Began { line } => {
                     run = self.shared.running_jobs.runs.fetch_add(1, Ordering::SeqCst) + 1;
-                    RunResponse::Began { job, run, line: line.to_owned() }
+                    RunResponse::Started { job, run, line: line.to_owned() }
                 }
-                CommandEvent::Said { live, took } => RunResponse::Said { run, live, seconds: took.as_secs() },
+                CommandEvent::Said { live, took } => RunResponse::Output { run, live, seconds: took.as_secs() },
                 CommandEvent::Ended { result: Ok(ended) } => RunResponse::Ended {
                     run,
                     end: Ok(ended.end),

@@ -24,7 +24,7 @@ impl TestRepository {
         Self { folder, settings: Settings::default(), reported_missing: Mutex::default() }
     }
 
-    fn check(&self, order: &VerifyRequest) -> Outcome {
+    fn check(&self, order: &VerifyRequest) -> JobOutcome {
         let root = Root::at(self.folder.path()).unwrap();
         let env = RequestEnv::new(self.settings.clone());
         let counter = CachedCounter::for_model("m");
@@ -40,13 +40,18 @@ impl TestRepository {
         check(&mut context, order)
     }
 
-    fn written(&self, paths: &[&str]) -> Outcome {
+    fn written(&self, paths: &[&str]) -> JobOutcome {
         let files = paths.iter().map(|path| ((*path).to_owned(), None)).collect();
-        self.check(&VerifyRequest { files, lint: When::AsSet, test: When::AsSet, ..VerifyRequest::default() })
+        self.check(&VerifyRequest {
+            files,
+            lint: CheckMode::FromSettings,
+            test: CheckMode::FromSettings,
+            ..VerifyRequest::default()
+        })
     }
 }
 
-fn text(outcome: &Outcome) -> &str {
+fn text(outcome: &JobOutcome) -> &str {
     outcome.shared.as_ref().map_or("", |shared| shared.text.as_str())
 }
 
@@ -75,7 +80,7 @@ fn faults_that_were_there_before_are_not_the_writes() {
     let source = "def f(:\n    pass\n";
     let repository = TestRepository::new(&[("a.py", source)]);
     let files = vec![("a.py".to_owned(), Some(Arc::from(source)))];
-    assert!(!repository.check(&VerifyRequest { files, lint: When::Now, ..VerifyRequest::default() }).failed);
+    assert!(!repository.check(&VerifyRequest { files, lint: CheckMode::On, ..VerifyRequest::default() }).failed);
 }
 
 #[test]
@@ -106,7 +111,8 @@ fn tests_run_when_the_settings_say_so_and_what_they_print_is_trimmed() {
     );
     assert!(!text.contains("\n2500\n") && outcome.files == ["a.py"], "{outcome:?}");
     let line = Some("true".to_owned());
-    let passed = repository.check(&VerifyRequest { test: When::Now, test_line: line, ..VerifyRequest::default() });
+    let passed =
+        repository.check(&VerifyRequest { test: CheckMode::On, test_command: line, ..VerifyRequest::default() });
     assert_eq!((passed.failed, passed.checks), (false, vec!["`true`".to_owned()]));
 }
 
@@ -114,8 +120,11 @@ fn tests_run_when_the_settings_say_so_and_what_they_print_is_trimmed() {
 fn a_test_that_never_ends_is_told_by_name() {
     let mut repository = TestRepository::new(&[]);
     repository.settings.command_timeout = std::time::Duration::from_millis(300);
-    let order =
-        VerifyRequest { test: When::Now, test_line: Some("echo begun; sleep 600".into()), ..VerifyRequest::default() };
+    let order = VerifyRequest {
+        test: CheckMode::On,
+        test_command: Some("echo begun; sleep 600".into()),
+        ..VerifyRequest::default()
+    };
     let outcome = repository.check(&order);
     assert!(outcome.failed && text(&outcome).contains("`echo begun; sleep 600` did not end within"), "{outcome:?}");
     assert!(text(&outcome).contains("\nbegun\n"));
@@ -136,9 +145,10 @@ fn a_linter_that_is_not_installed_is_named_once_and_finds_nothing() {
 fn no_command_runs_that_nobody_named() {
     let mut repository = TestRepository::new(&[("a.py", "x = 1\n"), ("Makefile", "test:\n\ttouch ran\n")]);
     repository.settings.test = true;
-    let outcome = repository.check(&VerifyRequest { test: When::Now, lint: When::Now, ..VerifyRequest::default() });
+    let outcome =
+        repository.check(&VerifyRequest { test: CheckMode::On, lint: CheckMode::On, ..VerifyRequest::default() });
     assert!(outcome.failed && outcome.notes[0].hint.contains("/test make test"), "{outcome:?}");
-    let again = repository.check(&VerifyRequest { test: When::Now, ..VerifyRequest::default() });
+    let again = repository.check(&VerifyRequest { test: CheckMode::On, ..VerifyRequest::default() });
     assert_eq!(again.notes.len(), 1, "who asks for tests again is told again");
     assert!(!repository.folder.path().join("ran").exists());
 }

@@ -636,7 +636,7 @@ impl App {
         let Some(entry) = at.into_iter().find(is_user) else {
             return self.say("this is not a message of yours");
         };
-        let Some((turn, text)) = self.session.message_again(entry) else { return Vec::new() };
+        let Some((turn, text)) = self.session.message_as_typed(entry) else { return Vec::new() };
         let kept = !self.composer.text().trim().is_empty();
         self.keep_draft();
         self.stop_reading();

@@ -2,7 +2,7 @@
 //! will happen, what is kept, and how to undo it.
 
 use rhumb_session::context::Mode;
-use rhumb_session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, few};
+use rhumb_session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, name_some};
 use rhumb_text::count;
 use rhumb_workspace::Direction;
 
@@ -40,7 +40,7 @@ impl App {
         if !self.overlays.is_empty() {
             return self.say(format!("nothing was changed: close what is open, then run /{verb} again"));
         }
-        let (files, names) = (count(preview.paths.len(), "file"), few(&preview.paths));
+        let (files, names) = (count(preview.paths.len(), "file"), name_some(&preview.paths));
         let text = [
             match direction {
                 Direction::Undo => format!("The text from before the last write comes back in {files}: {names}."),
@@ -122,7 +122,7 @@ impl App {
     /// One sentence for each thing that would be lost or stopped.
     fn losses_of_leaving(&self) -> Vec<String> {
         let session = &self.session;
-        let is_kept = session.is_kept();
+        let is_kept = session.is_saved();
         let mut lines = Vec::new();
         if session.turn().is_some() {
             let kept = if is_kept { "what has arrived is kept" } else { "what has arrived is lost" };
@@ -185,7 +185,7 @@ impl App {
                     return None;
                 }
                 let out = turns.len() - number + 1;
-                let way_back = if session.is_kept() {
+                let way_back = if session.is_saved() {
                     "The session as it is stays as one of its own; /sessions finds it."
                 } else {
                     "Sessions are not kept here, so there is no way back."

@@ -296,7 +296,7 @@ mod tests {
         press(&mut app, "Enter Backspace x Enter");
         assert!(app.overlays.is_top::<LineBox>());
         press(&mut app, "Backspace 5 Enter");
-        assert_eq!(app.session.processes().rounds, 5);
+        assert_eq!(app.session.processes().max_rounds, 5);
     }
 
     #[test]

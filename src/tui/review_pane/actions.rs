@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rhumb_edit::FileChange;
 use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, ReviewHunk};
-use rhumb_session::{SHOW_FAULT, WritePlan};
+use rhumb_session::{CommitChoice, SHOW_FAULT, WritePlan};
 use rhumb_text::sanitize;
 
 use crate::clock::Clock;
@@ -280,7 +280,8 @@ impl App {
             self.overlays.show(write);
             return Vec::new();
         }
-        let plan = WritePlan { reject_rest: false, commit: commit.filter(|_| other) };
+        let commit = commit.filter(|_| other).map_or(CommitChoice::BySetting, CommitChoice::from);
+        let plan = WritePlan { reject_rest: false, commit };
         run(self.session.write_planned(plan))
     }
 

@@ -131,7 +131,7 @@ impl Session {
         let Some(turn) = self.turns.current() else { return Vec::new() };
         let (round, of) = (self.codebase.rounds, self.modes.rules().more_rounds.max(self.codebase.rounds));
         let text = found_message(found);
-        let order = self.with_codebase(self.round_order(turn.number, text.clone()), turn);
+        let order = self.with_codebase(self.round_spec(turn.number, text.clone()), turn);
         let at = self.transcript.iter().rposition(is_streaming).unwrap_or(self.transcript.len());
         self.transcript.insert(at, Entry::Again { text: text.clone(), round, of, answered: false });
         if let Some(turn) = self.turns.current_mut() {

@@ -1,33 +1,46 @@
-//! Leaving the line of a conversation: a new session from an earlier turn, or an earlier message taken back. Nothing is deleted: the
-//! session as it was until now stays as one of its own.
+//! Forking and rewinding: a new session from an earlier turn of this one. Nothing is deleted: the previous state stays as a session.
 
-use super::super::effect::Effect;
-use super::super::proposal::edit_retries::EditRetries;
-use super::super::state::Session;
-use super::super::transcript::{Entry, Level};
 use super::PersistenceEffect;
+use crate::effect::Effect;
+use crate::proposal::edit_retries::EditRetries;
+use crate::request::chat_files::ChatFile;
+use crate::state::Session;
+use crate::transcript::{Entry, Level};
 
 impl Session {
-    /// Clears the conversation and takes all files out but those that every chat begins with.
+    /// Clears the conversation and drops all files except those that every chat starts with.
     pub fn reset(&mut self) -> Vec<Effect> {
         self.take_all_out();
         self.clear_history()
     }
 
-    /// Begins a new session with this one as far as a turn (1-based), or all of it.
+    /// The files that leave the chat when all are dropped: all except those that every chat starts with.
+    pub(crate) fn files_to_drop(&self) -> Vec<&str> {
+        let stays = |file: &ChatFile| file.read_only && self.chat_files.is_initial(&file.path);
+        self.chat_files.files().iter().filter(|file| !stays(file)).map(|file| file.path.as_str()).collect()
+    }
+
+    /// Starts a new session with the conversation up to the end of a turn (1-based), or all of it.
     pub fn fork(&mut self, turn: Option<usize>) -> Vec<Effect> {
-        let turns = self.messages();
+        let turns = self.message_positions();
         if turns.is_empty() {
-            self.tell(Level::Warning, "Nothing was said yet that a new session could begin with.", "");
+            self.tell(Level::Warning, "The conversation is empty, so there is nothing to fork.", "");
             return Vec::new();
         }
-        if !self.persistence.on {
-            let text = "Sessions are not kept here, so there would be no way back from a fork.";
-            self.tell(Level::Warning, text, "/rewind takes a message back here all the same.");
+        if !self.persistence.is_on {
+            let text = "Sessions are not saved here, so there would be no way back from a fork.";
+            self.tell(Level::Warning, text, "/rewind still takes a message back.");
             return Vec::new();
         }
-        let Some(end) = self.turn_end(turn, &turns) else { return Vec::new() };
-        if self.must_not_move() {
+        let end = match turn {
+            Some(turn) if turn > turns.len() => {
+                self.report_turn_count(turns.len());
+                return Vec::new();
+            }
+            Some(turn) => turns.get(turn).copied().unwrap_or(self.transcript.len()),
+            None => self.transcript.len(),
+        };
+        if self.warn_if_busy() {
             return Vec::new();
         }
         let from = self.persistence.number;
@@ -35,99 +48,87 @@ impl Session {
         if !self.persistence.name.is_empty() {
             self.persistence.name += ", fork";
         }
-        let turn = turn.map_or_else(|| "all of it".to_owned(), |turn| format!("as far as turn {turn}"));
-        let text = format!("This is a new session now, with the conversation so far ({turn}).");
-        self.tell(Level::Info, text, self.way_back(from));
+        let part = turn.map_or_else(|| "the whole conversation".to_owned(), |turn| format!("turns 1 to {turn}"));
+        self.tell(Level::Info, format!("This is now a new session with {part}."), self.resume_hint(from));
         effects.extend(self.measure());
         effects
     }
 
-    /// Takes a message (by the number of its turn, 1-based; the last one without) back into the composer. It and all after it
-    /// are left out from now on.
+    /// Moves the message of a turn (1-based; the last one by default) back into the composer. That turn and all later ones leave the
+    /// conversation.
     pub fn rewind(&mut self, turn: Option<usize>) -> Vec<Effect> {
-        let turns = self.messages();
+        let turns = self.message_positions();
         let number = turn.unwrap_or(turns.len());
         let Some(at) = number.checked_sub(1).and_then(|at| turns.get(at)).copied() else {
-            self.tell_turns(turns.len());
+            self.report_turn_count(turns.len());
             return Vec::new();
         };
-        if self.must_not_move() {
+        if self.warn_if_busy() {
             return Vec::new();
         }
         let Some(Entry::User { text, mode, .. }) = self.transcript.get(at).cloned() else { return Vec::new() };
         let message = self.as_typed(&text, mode);
         let from = self.persistence.number;
         let mut effects = self.branch(at);
-        let text = format!("Turn {number} is in the composer again; it and what came after it are left out.");
-        self.tell(Level::Info, text, self.way_back(from));
+        let text = format!("Turn {number} is in the composer again. It and all later turns left the conversation.");
+        self.tell(Level::Info, text, self.resume_hint(from));
         self.drafts.set_message(&message);
         self.return_draft(message);
         effects.extend(self.measure());
         effects
     }
 
-    /// The message of the user in that entry, as it would be typed again, and the number of its turn (1-based).
-    pub fn message_again(&self, entry: usize) -> Option<(usize, String)> {
-        let turn = self.messages().iter().position(|at| *at == entry)? + 1;
+    /// The message of the user at this position of the transcript, as it would be typed, and the number of its turn (1-based).
+    pub fn message_as_typed(&self, entry: usize) -> Option<(usize, String)> {
+        let turn = self.message_positions().iter().position(|at| *at == entry)? + 1;
         let Some(Entry::User { text, mode, .. }) = self.transcript.get(entry) else { return None };
         Some((turn, self.as_typed(text, *mode)))
     }
 
-    /// Where the messages of the user stand.
-    fn messages(&self) -> Vec<usize> {
+    /// The positions of the user's messages in the transcript.
+    fn message_positions(&self) -> Vec<usize> {
         let is_message = |at: &usize| matches!(self.transcript.get(*at), Some(Entry::User { .. }));
         (0..self.transcript.len()).filter(is_message).collect()
     }
 
-    /// Where a turn ends; `None`, which is told, if there is no such turn.
-    fn turn_end(&mut self, turn: Option<usize>, turns: &[usize]) -> Option<usize> {
-        match turn {
-            None => Some(self.transcript.len()),
-            Some(turn) if turn <= turns.len() => Some(turns.get(turn).copied().unwrap_or(self.transcript.len())),
-            Some(_) => {
-                self.tell_turns(turns.len());
-                None
-            }
-        }
-    }
-
-    fn tell_turns(&mut self, turns: usize) {
+    fn report_turn_count(&mut self, turns: usize) {
         let text = match turns {
             0 => "There is no message yet.".to_owned(),
             1 => "There is one turn so far.".to_owned(),
             turns => format!("There are {turns} turns so far."),
         };
-        self.tell(Level::Warning, text, "A turn is a message of yours with its answer; the first has number 1.");
+        let hint = "A turn is one message of yours with its answer. Turns are numbered from 1.";
+        self.tell(Level::Warning, text, hint);
     }
 
-    /// Makes this a new session, with the transcript up to `end`.
+    /// Makes this a new session with the transcript up to `end`.
     fn branch(&mut self, end: usize) -> Vec<Effect> {
-        let mut effects = self.keep_the_rest();
-        effects.extend(self.persistence.on.then_some(Effect::Persist(PersistenceEffect::Branch { from: None })));
+        let mut effects = self.save_changes();
+        effects.extend(self.persistence.is_on.then_some(Effect::Persist(PersistenceEffect::Branch { from: None })));
         let is_cut = end < self.transcript.len();
         self.transcript.truncate(end);
-        self.forget_kept();
+        self.mark_unsaved();
         if is_cut {
             self.withdraw_offers();
             self.forget_mentioned();
-            self.set_checks_apart();
-            // The review no longer holds back what waits, and it may be about what is left out.
+            self.detach_checks();
+            // The queue may have waited for the review, and its messages may be about turns that were removed.
             self.hold_queue();
             self.forget_summary();
             *self.proposals.retries_mut() = EditRetries::closed();
         }
-        // What is under review belongs to a turn that is left out. It can be found where it is kept, and only there.
-        if is_cut && self.persistence.on && !self.proposals.review().is_empty() {
+        // The review belongs to a removed turn. It is discarded only if the previous session has it saved.
+        if is_cut && self.persistence.is_on && !self.proposals.review().is_empty() {
             self.proposals.discard_review();
-            self.tell(Level::Info, "The review stays with the session as it was.", "");
+            self.tell(Level::Info, "The review stays in the previous session.", "");
         }
         effects
     }
 
-    fn way_back(&self, from: Option<i64>) -> String {
-        match from {
-            Some(number) if self.persistence.on => {
-                format!("As it was, it is session {number}: /resume {number} goes back.")
+    fn resume_hint(&self, previous: Option<i64>) -> String {
+        match previous {
+            Some(number) if self.persistence.is_on => {
+                format!("The previous state is session {number}: /resume {number} goes back to it.")
             }
             _ => String::new(),
         }

@@ -1,15 +1,19 @@
-//! A session as a text to read elsewhere: Markdown for people, JSON for programs.
+//! Text files of the repository: the session exported as Markdown or JSON, and files of commands.
 
 use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::super::request::chat_files::ChatFile;
-use super::super::state::Session;
-use super::super::transcript::{Answer, AnswerState, Entry, Level, StatusMessage};
-use super::{Effect, PersistenceEffect, SavedSession, TextFile};
+use super::{PersistenceEffect, SavedSession, TextFile};
+use crate::command::{Command, parse_command};
+use crate::effect::Effect;
+use crate::notice::Notice;
+use crate::request::chat_files::ChatFile;
+use crate::state::Session;
+use crate::transcript::{Answer, AnswerState, Entry, Level, StatusMessage};
+use rhumb_text::count;
 
-/// How a session is written.
+/// The format of an exported session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
     /// For people.
@@ -18,21 +22,21 @@ pub enum ExportFormat {
     Json,
 }
 
-/// What is written of a session.
+/// A session to export.
 #[derive(Debug, Clone, Copy)]
 pub struct Exported<'a> {
-    /// Its number, if it has one.
+    /// The number, if it has one.
     pub number: Option<i64>,
-    /// Its name, or how it begins.
+    /// The name, or the first line of the first message.
     pub title: &'a str,
-    /// Files in the chat.
+    /// The files in the chat.
     pub files: &'a [ChatFile],
-    /// What was said.
+    /// The transcript.
     pub entries: &'a [Entry],
 }
 
 impl<'a> Exported<'a> {
-    /// A session that was kept.
+    /// A saved session.
     pub fn of(session: &'a SavedSession) -> Self {
         Self {
             number: Some(session.number),
@@ -43,24 +47,24 @@ impl<'a> Exported<'a> {
     }
 }
 
-/// Longest title in the name of a file, in characters.
-const STEM: usize = 40;
+/// Maximum length of a title in a file name, in characters.
+const MAX_STEM_CHARS: usize = 40;
 
 impl Session {
-    /// Writes the session to a file; without a name to one that is called after it.
+    /// Exports the session to a file. Without a name the file is named after the session.
     pub fn export(&mut self, name: Option<String>) -> Vec<Effect> {
-        if !self.was_spoken_in() {
-            self.tell(Level::Warning, "There is nothing to write yet.", "");
+        if !self.has_conversation() {
+            self.tell(Level::Warning, "There is nothing to export yet.", "");
             return Vec::new();
         }
-        let title = if self.persistence.name.is_empty() { self.opening() } else { self.persistence.name.clone() };
+        let title = self.title();
         let path = name.unwrap_or_else(|| format!("{}-", stem(&title)));
-        let format = match path.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()) {
-            Some(ending) if ending == "json" => ExportFormat::Json,
-            Some(ending) if ending == "md" => ExportFormat::Markdown,
+        let format = match path.rsplit_once('.').map(|(_, extension)| extension.to_lowercase()) {
+            Some(extension) if extension == "json" => ExportFormat::Json,
+            Some(extension) if extension == "md" => ExportFormat::Markdown,
             _ if path.ends_with('-') => ExportFormat::Markdown,
             _ => {
-                let text = format!("{path} is not written: its name says neither Markdown nor JSON.");
+                let text = format!("{path} was not written: its extension is neither .md nor .json.");
                 self.tell(Level::Error, text, "Name a file that ends in .md or .json.");
                 return Vec::new();
             }
@@ -71,20 +75,89 @@ impl Session {
             files: self.chat_files.files(),
             entries: &self.transcript,
         };
-        let text = export(&exported, format);
-        vec![Effect::Persist(PersistenceEffect::Write(TextFile {
-            path,
-            text,
-            what: "The session".into(),
-            over: false,
-        }))]
+        write_text(path, export(&exported, format), "The session")
     }
+
+    /// Writes a file of commands that adds the files in the chat.
+    pub fn save_files(&mut self, path: String) -> Vec<Effect> {
+        if self.chat_files.files().is_empty() {
+            self.tell(Level::Warning, "No file is in the chat, so there is nothing to save.", "/add FILE adds one.");
+            return Vec::new();
+        }
+        let line = |file: &ChatFile| {
+            let command = if file.read_only { "/read-only" } else { "/add" };
+            format!("{command} {}\n", shell_words::quote(&file.path))
+        };
+        let text = self.chat_files.files().iter().map(line).collect();
+        write_text(path, text, "The list of files")
+    }
+
+    /// Runs the commands of a file.
+    pub fn load_commands(&self, path: String) -> Vec<Effect> {
+        vec![Effect::Persist(PersistenceEffect::Read(path))]
+    }
+
+    /// Runs the commands of a file, one per line, in their order. Skips and reports lines that are not commands, and commands that a
+    /// file may not run: the file may come from an untrusted source.
+    pub(super) fn run_command_file(&mut self, path: &str, text: &str) {
+        let mut running = 0;
+        for (number, line) in text.lines().map(str::trim).enumerate() {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let location = format!("line {} of {path}", number + 1);
+            if !line.starts_with('/') {
+                self.tell(Level::Warning, format!("Skipped {location}: it is not a command."), "");
+                continue;
+            }
+            match parse_command(line) {
+                Ok(command) if is_allowed_in_file(&command) => {
+                    self.notices.push(Notice::Run(command));
+                    running += 1;
+                }
+                Ok(_) => {
+                    let name = line.split_whitespace().next().unwrap_or_default();
+                    let text = format!("Skipped {location}: a file must not run {name}.");
+                    self.tell(Level::Warning, text, "Type the command to run it.");
+                }
+                Err(error) => self.tell(Level::Warning, format!("Skipped {location}: {error}"), ""),
+            }
+        }
+        self.tell(Level::Info, format!("Running {} of {path}.", count(running, "command")), "");
+    }
+}
+
+fn write_text(path: String, text: String, what: &str) -> Vec<Effect> {
+    vec![Effect::Persist(PersistenceEffect::Write(TextFile { path, text, what: what.into(), overwrite: false }))]
+}
+
+/// Whether a file of commands may contain the command. It must not run a program, use the network, do anything that cannot be undone,
+/// or load another file.
+fn is_allowed_in_file(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Run(_)
+            | Command::Test(_)
+            | Command::Lint(_)
+            | Command::Git(_)
+            | Command::Commit(_)
+            | Command::Web(_)
+            | Command::Index(_)
+            | Command::Watch(_)
+            | Command::Voice
+            | Command::Editor(_)
+            | Command::Paste(_)
+            | Command::Undo
+            | Command::Redo
+            | Command::Load(_)
+            | Command::Quit
+    )
 }
 
 /// The title as a part of a file name.
 fn stem(title: &str) -> String {
     let mut stem = String::new();
-    for c in title.chars().take(STEM) {
+    for c in title.chars().take(MAX_STEM_CHARS) {
         if c.is_alphanumeric() {
             stem.extend(c.to_lowercase());
         } else if !stem.is_empty() && !stem.ends_with('-') {
@@ -95,7 +168,7 @@ fn stem(title: &str) -> String {
     if stem.is_empty() { "session".to_owned() } else { stem.to_owned() }
 }
 
-/// The session in that format.
+/// The session as text in this format.
 pub fn export(session: &Exported<'_>, format: ExportFormat) -> String {
     match format {
         ExportFormat::Markdown => markdown(session),
@@ -117,11 +190,11 @@ fn markdown(session: &Exported<'_>) -> String {
     if !session.files.is_empty() {
         text.push('\n');
     }
-    session.entries.iter().for_each(|entry| push(&mut text, entry));
+    session.entries.iter().for_each(|entry| push_entry(&mut text, entry));
     text
 }
 
-fn push(into: &mut String, entry: &Entry) {
+fn push_entry(into: &mut String, entry: &Entry) {
     let _ = match entry {
         Entry::User { text, mode, .. } => write!(into, "\n## You ({mode})\n\n{}\n", text.trim_end()),
         Entry::Again { text, round, of, .. } => {
@@ -136,26 +209,27 @@ fn push(into: &mut String, entry: &Entry) {
             write!(into, "\n## Model\n\n{}\n{cut}", text.trim_end())
         }
         Entry::Status(StatusMessage { text, hint, .. }) => {
-            let said = if hint.is_empty() { text.clone() } else { format!("{text} {hint}") };
-            write!(into, "\n{}\n", said.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n"))
+            let message = if hint.is_empty() { text.clone() } else { format!("{text} {hint}") };
+            write!(into, "\n{}\n", message.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n"))
         }
         Entry::Shared { title, text, .. } => {
-            let fence = "`".repeat(longest_run(text).max(2) + 1);
+            let fence = fence(text);
             write!(into, "\n## Shared: {title}\n\n{fence}\n{}\n{fence}\n", text.trim_end())
         }
         Entry::Ran(ran) => {
-            let said = ran.excerpt("");
-            let fence = "`".repeat(longest_run(&said).max(2) + 1);
-            let how = ran.state.words(ran.seconds);
-            write!(into, "\n## Ran: {} ({how})\n\n{fence}\n{said}\n{fence}\n", ran.line)
+            let output = ran.excerpt("");
+            let fence = fence(&output);
+            let state = ran.state.words(ran.seconds);
+            write!(into, "\n## Ran: {} ({state})\n\n{fence}\n{output}\n{fence}\n", ran.line)
         }
         Entry::Cleared => write!(into, "\n---\n"),
     };
 }
 
-/// The longest run of backticks in a text.
-fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+/// A fence of backticks that is longer than every run of backticks in the text.
+fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
 }
 
 #[cfg(test)]
@@ -164,10 +238,10 @@ mod tests {
     use crate::context::Mode;
 
     #[test]
-    fn a_name_becomes_a_part_of_a_file_name() {
+    fn a_title_becomes_a_part_of_a_file_name() {
         assert_eq!(stem("Split the /etc/Parser, please!"), "split-the-etc-parser-please");
         assert_eq!(stem("../.."), "session");
-        assert_eq!(stem(&"ö".repeat(99)).chars().count(), STEM);
+        assert_eq!(stem(&"ö".repeat(99)).chars().count(), MAX_STEM_CHARS);
     }
 
     #[test]

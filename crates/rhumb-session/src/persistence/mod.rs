@@ -1,76 +1,70 @@
-//! What is kept of a session as it happens, and earlier sessions.
+//! Saving the session while it runs, and earlier sessions.
 //!
-//! The face asks now and then what has changed ([`Session::kept_changes`]); that is cheap, and nothing waits for the disk. Only one
-//! process may have a session open. Going on with an earlier one therefore has two steps: the runner takes hold of it and reads
-//! it, and the session, which may be busy by then, enters it or leaves it.
+//! The front end asks at intervals for the changes since the last save ([`Session::unsaved_changes`]) and passes them to the host. This
+//! is cheap and does not wait for the disk. Only one process may have a session open. An earlier session is therefore resumed in two
+//! steps: the host locks and reads it, and then the session, which may be busy by that time, confirms or cancels.
 
 mod branch;
-mod change;
-mod earlier_sessions;
 mod export;
 mod resume;
-pub mod rows;
 mod saved;
-mod scripts;
 #[cfg(test)]
 mod tests;
 mod unfinished;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::effect::{Effect, Failure};
-use super::notice::Notice;
-use super::question::{Choice, Question, Subject};
-use super::state::Session;
-use super::transcript::{Entry, Level};
-use crate::SessionLine;
+use crate::effect::{Effect, Failure};
+use crate::notice::Notice;
+use crate::question::{Choice, Question, Subject};
+use crate::state::Session;
+use crate::transcript::{Entry, Level};
 
-pub use change::UnsavedChanges;
-pub use earlier_sessions::{Speaker, last_said};
 pub use export::{ExportFormat, Exported, export};
-pub use saved::SavedSession;
+pub use resume::{Speaker, last_messages};
+pub use saved::{SavedSession, SessionChange, SessionLine, StoredSession, UnsavedChanges};
 pub use unfinished::UnfinishedWork;
 
-/// An earlier session, as somebody asks for it.
+/// Which earlier session is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionSelector {
-    /// The one that changed last, other than the one that is open.
+    /// The session that changed last, other than the open one.
     Newest,
-    /// The one of that number or name, or with those words.
+    /// The session with this number or name, or whose first message contains these words.
     Named(String),
 }
 
-/// Something to keep, or to find again.
+/// Something to save or to load.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PersistenceEffect {
-    /// Begin to keep, or go on with an earlier session.
+    /// Start saving, and resume an earlier session if one is given.
     Open(Option<SessionSelector>),
-    /// Keep this.
-    Change(Box<UnsavedChanges>),
-    /// What follows belongs to the session that was read last.
-    Enter,
-    /// The session that was read last is not gone on with.
-    Leave,
-    /// What follows belongs to a new session, which comes from the one that is open.
+    /// Save these changes.
+    Save(Box<UnsavedChanges>),
+    /// Later changes belong to the session that was loaded last.
+    ConfirmResume,
+    /// Release the session that was loaded last. It is not resumed.
+    CancelResume,
+    /// Later changes belong to a new session.
     Branch {
-        /// The session that it comes from, where that is another than the one that is open.
+        /// The parent of the new session; `None` for the open session.
         from: Option<i64>,
     },
-    /// List earlier sessions.
+    /// List earlier sessions, for a list with this filter.
     List(String),
-    /// Tell which earlier sessions there are, to complete their names.
+    /// List earlier sessions, to complete their names.
     Names,
-    /// Tell what was said last in the session of that number, for a look at it.
+    /// Read the last messages of the session with this number, for a preview.
     Peek(i64),
-    /// Delete the session of that number, and list those that are left.
+    /// Delete the session with this number, and list the others.
     Delete(i64),
-    /// Call the session of that number so, and list them all again.
+    /// Rename the session with this number, and list all.
     Rename(i64, String),
-    /// Read an earlier session.
+    /// Load an earlier session.
     Resume {
         /// Which.
-        wanted: SessionSelector,
-        /// To begin a new one with it, and leave it as it is.
+        selector: SessionSelector,
+        /// Whether a new session starts with its contents. The loaded one stays unchanged.
         fork: bool,
     },
     /// Write a file of the repository.
@@ -82,217 +76,210 @@ pub enum PersistenceEffect {
 /// A text to write to a file of the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextFile {
-    /// Path under the root. One that ends in a hyphen is completed with the date and an ending.
+    /// The path under the root. If it ends in a hyphen, the host appends the date and an extension.
     pub path: String,
     /// The text.
     pub text: String,
-    /// What it is, as the subject of a sentence: `The session`.
+    /// What the text is, as the subject of a sentence: `The session`.
     pub what: String,
-    /// Whether a file that is there may be replaced: the user said so.
-    pub over: bool,
+    /// Whether the user agreed to replace an existing file.
+    pub overwrite: bool,
 }
 
-/// What was found, or why not.
+/// The response to a [`PersistenceEffect`].
 #[derive(Debug, Clone)]
 pub enum PersistenceResponse {
-    /// What happens is kept from now on. These are the inputs of earlier sessions, the oldest first.
+    /// Changes are saved from now on. Contains the inputs of earlier sessions, the oldest first.
     Opened(Vec<String>),
-    /// Something waits in the last session, which has this number.
+    /// The last session, with this number, has unfinished work.
     UnfinishedWork(i64, UnfinishedWork),
-    /// Nothing is kept from now on, for this reason, if it has to be told.
+    /// Changes are not saved any more. The failure is absent if the user needs no explanation.
     Off(Option<Failure>),
-    /// The session has this number.
+    /// The number of the session.
     Numbered(i64),
-    /// The database was damaged and lies there now: all of the session has to be kept again.
+    /// The database was damaged and was moved to this path. The whole session has to be saved again.
     DatabaseReplaced(PathBuf),
-    /// Somebody has deleted the session: all of it has to be kept again, as another.
+    /// Another process deleted the session. All of it has to be saved again, as a new one.
     Deleted,
     /// Earlier sessions, to complete their names.
     Names(Vec<SessionLine>),
-    /// Earlier sessions, for a list with that query.
+    /// Earlier sessions, for a list with this filter.
     Listed(String, Vec<SessionLine>),
-    /// What was said last in the session of that number: who, and what.
+    /// The last messages of the session with this number.
     Peeked(i64, Vec<(Speaker, String)>),
-    /// An earlier session, as it was kept; to begin a new one with it, if `fork`.
+    /// An earlier session was loaded.
     Resumed {
         /// The session.
         session: Box<SavedSession>,
-        /// Whether it stays as it is.
+        /// Whether a new session starts with its contents.
         fork: bool,
     },
-    /// Another process has that session open.
+    /// Another process has the session open.
     OpenElsewhere {
         /// Its number.
         number: i64,
-        /// What to call it.
+        /// Its title.
         title: String,
     },
     /// A file was written.
     Written {
-        /// Path under the root.
+        /// The path under the root.
         path: String,
-        /// What it holds.
+        /// What the file contains: [`TextFile::what`].
         what: String,
     },
-    /// There is a file already.
+    /// The file exists already and was not written.
     Exists(TextFile),
-    /// A file of commands.
+    /// The contents of a file of commands.
     Commands {
-        /// Path under the root.
+        /// The path under the root.
         path: String,
-        /// What it says.
+        /// The text.
         text: String,
     },
-    /// It could not be done.
+    /// The effect failed.
     Failed(Failure),
 }
 
 /// What a question about sessions is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PersistenceQuestion {
-    /// Begin a new session with what is in one that another process has open?
+    /// Fork the session with this number, which another process has open?
     Fork(i64),
-    /// Write over a file?
+    /// Replace an existing file?
     Replace(TextFile),
 }
 
-/// How the session stands with what is kept of it.
+/// The identity of the session in the database, and what is saved of it.
 #[derive(Debug, Default)]
 pub struct Persistence {
-    /// What the user calls the session; empty for nothing.
+    /// The name that the user gave the session; empty without one.
     pub name: String,
-    /// The number that it is kept under, once it is.
+    /// The number in the database, once the session is saved.
     pub number: Option<i64>,
-    /// What was typed, in earlier sessions too, the oldest first.
+    /// The inputs of this and earlier sessions, the oldest first.
     pub inputs: Vec<String>,
-    /// Earlier sessions as last looked up, the newest first.
+    /// Earlier sessions as last listed, the newest first.
     pub earlier: Vec<SessionLine>,
-    /// What was told of something that waits in the last session.
+    /// The status message about unfinished work in the last session.
     unfinished: Option<Entry>,
-    /// Whether changes are kept.
-    on: bool,
-    /// What is kept already.
-    kept: change::Kept,
-    /// Inputs that are not kept yet.
+    /// Whether changes are saved.
+    is_on: bool,
+    saved: saved::SavedState,
+    /// Inputs that are not saved yet.
     new_inputs: Vec<String>,
 }
 
-/// Inputs that are remembered; as many as are kept.
-const INPUTS: usize = 2_000;
+/// Maximum number of inputs in the history. The database has the same limit.
+const MAX_INPUTS: usize = 2_000;
 
 impl Session {
-    /// Begins to keep what happens; goes on with an earlier session, if one is wanted.
-    pub fn keep(&self, resume: Option<SessionSelector>) -> Vec<Effect> {
+    /// Starts saving, and resumes an earlier session if one is given.
+    pub fn start_saving(&self, resume: Option<SessionSelector>) -> Vec<Effect> {
         vec![Effect::Persist(PersistenceEffect::Open(resume))]
     }
 
-    /// Remembers a message or command as it was typed.
+    /// Whether changes are saved, so that the session can be resumed.
+    pub fn is_saved(&self) -> bool {
+        self.persistence.is_on
+    }
+
+    /// Adds a message or command, as typed, to the input history.
     pub fn remember_input(&mut self, text: &str) {
         let text = text.trim_end();
         let inputs = &mut self.persistence.inputs;
         if text.is_empty() || inputs.last().is_some_and(|last| last == text) {
             return;
         }
-        // What is typed again moves to the end, as it does in what is kept.
+        // A repeated input moves to the end, as it does in the database.
         inputs.retain(|known| known != text);
         inputs.push(text.to_owned());
-        if inputs.len() > INPUTS {
+        if inputs.len() > MAX_INPUTS {
             inputs.remove(0);
         }
         self.persistence.new_inputs.push(text.to_owned());
     }
 
-    /// Lists earlier sessions, to choose one.
-    pub fn list_sessions(&self, query: String) -> Vec<Effect> {
-        vec![Effect::Persist(PersistenceEffect::List(query))]
-    }
-
     /// Names the session.
     pub fn rename(&mut self, name: String) {
-        self.tell(Level::Info, format!("This session is called {name} from now on."), "/resume finds it by its name.");
+        self.tell(Level::Info, format!("This session is now called {name}."), "/resume finds it by its name.");
         self.persistence.name = name;
     }
 
-    /// Takes in what became of an order.
-    pub(super) fn kept(&mut self, report: PersistenceResponse) -> Vec<Effect> {
-        match report {
+    /// Handles the response to a [`PersistenceEffect`].
+    pub(super) fn persisted(&mut self, response: PersistenceResponse) -> Vec<Effect> {
+        match response {
             PersistenceResponse::Opened(inputs) => {
-                self.persistence.on = true;
-                // What was typed before the database was open is the newest.
+                self.persistence.is_on = true;
+                // Inputs that were typed before the database was open are the newest.
                 let typed = std::mem::replace(&mut self.persistence.inputs, inputs);
                 self.persistence.inputs.retain(|known| !typed.contains(known));
                 self.persistence.inputs.extend(typed);
             }
             PersistenceResponse::Off(failure) => {
-                self.persistence.on = false;
+                self.persistence.is_on = false;
                 if let Some(failure) = failure {
                     self.tell_failure(Level::Warning, failure);
                 }
             }
-            PersistenceResponse::UnfinishedWork(number, unfinished) => self.tell_unfinished(number, unfinished),
+            PersistenceResponse::UnfinishedWork(number, work) => self.report_unfinished(number, work),
             PersistenceResponse::Numbered(number) => self.persistence.number = Some(number),
-            PersistenceResponse::DatabaseReplaced(aside) => self.tell_damaged(&aside),
-            PersistenceResponse::Deleted => self.forget_kept(),
+            PersistenceResponse::DatabaseReplaced(moved_to) => self.report_damaged_database(&moved_to),
+            PersistenceResponse::Deleted => self.mark_unsaved(),
             PersistenceResponse::Names(lines) => self.persistence.earlier = lines,
-            PersistenceResponse::Listed(query, lines) => self.listed_sessions(query, lines),
-            // The face takes note of it by itself.
+            PersistenceResponse::Listed(_, lines) if lines.is_empty() => {
+                self.tell(Level::Info, "There is no other session in this repository.", "");
+            }
+            PersistenceResponse::Listed(query, lines) => self.notices.push(Notice::ChooseSession(query, lines)),
+            // Only the front end uses it.
             PersistenceResponse::Peeked(..) => {}
             PersistenceResponse::Resumed { session, fork } => return self.resumed(*session, fork),
-            PersistenceResponse::OpenElsewhere { number, title } => self.ask_to_fork(number, &title),
+            PersistenceResponse::OpenElsewhere { number, title } => self.ask_to_fork(number, title),
             PersistenceResponse::Written { path, what } => {
                 self.comment_watch.pass_over(&path);
                 self.tell(Level::Info, format!("{what} was written to {path}."), "");
             }
-            PersistenceResponse::Exists(order) => self.ask_to_replace(order),
-            PersistenceResponse::Commands { path, text } => self.take_script(&path, &text),
+            PersistenceResponse::Exists(file) => self.ask_to_replace(file),
+            PersistenceResponse::Commands { path, text } => self.run_command_file(&path, &text),
             PersistenceResponse::Failed(failure) => self.tell_failure(Level::Warning, failure),
         }
         Vec::new()
     }
 
-    fn tell_damaged(&mut self, aside: &std::path::Path) {
-        self.forget_kept();
-        let text = format!("The database of sessions was damaged and was moved to {}.", aside.display());
-        self.tell(Level::Warning, text, "Nothing of it was deleted. A new one was begun; this session is kept in it.");
+    fn report_damaged_database(&mut self, moved_to: &Path) {
+        self.mark_unsaved();
+        let text = format!("The session database was damaged and was moved to {}.", moved_to.display());
+        let hint = "Nothing was deleted. A new database was created, and this session is saved in it.";
+        self.tell(Level::Warning, text, hint);
     }
 
-    fn listed_sessions(&mut self, query: String, lines: Vec<SessionLine>) {
-        if lines.is_empty() {
-            self.tell(Level::Info, "There is no other session in this repository.", "");
-            return;
-        }
-        self.notices.push(Notice::ChooseSession(query, lines));
-    }
-
-    fn ask_to_fork(&mut self, number: i64, title: &str) {
+    fn ask_to_fork(&mut self, number: i64, title: String) {
         self.question(Question {
             subject: Subject::Persistence(PersistenceQuestion::Fork(number)),
-            title: format!("Session {number} is open in another rhumb. Begin a new session with what is in it?"),
-            text: title.to_owned(),
-            choices: vec![Choice::new('f', "fork it"), Choice::new('n', "leave it")],
+            title: format!("Session {number} is open in another rhumb. Fork it?"),
+            text: title,
+            choices: vec![Choice::new('f', "fork it"), Choice::new('n', "cancel")],
         });
     }
 
-    fn ask_to_replace(&mut self, order: TextFile) {
+    fn ask_to_replace(&mut self, file: TextFile) {
         self.question(Question {
-            title: format!("{} is there already. Replace it?", order.path),
+            title: format!("{} already exists. Replace it?", file.path),
             text: String::new(),
-            subject: Subject::Persistence(PersistenceQuestion::Replace(order)),
+            subject: Subject::Persistence(PersistenceQuestion::Replace(file)),
             choices: vec![Choice::new('r', "replace the file"), Choice::new('k', "keep the file")],
         });
     }
 
-    /// Acts on the answer to a question about sessions.
-    pub(super) fn answer_on_keeping(&mut self, question: PersistenceQuestion, key: char) -> Vec<Effect> {
+    /// Handles the answer to a question about sessions.
+    pub(super) fn answer_persistence(&mut self, question: PersistenceQuestion, key: char) -> Vec<Effect> {
         match question {
             PersistenceQuestion::Fork(number) if key == 'f' => {
-                vec![Effect::Persist(PersistenceEffect::Resume {
-                    wanted: SessionSelector::Named(number.to_string()),
-                    fork: true,
-                })]
+                let selector = SessionSelector::Named(number.to_string());
+                vec![Effect::Persist(PersistenceEffect::Resume { selector, fork: true })]
             }
-            PersistenceQuestion::Replace(order) if key == 'r' => {
-                vec![Effect::Persist(PersistenceEffect::Write(TextFile { over: true, ..order }))]
+            PersistenceQuestion::Replace(file) if key == 'r' => {
+                vec![Effect::Persist(PersistenceEffect::Write(TextFile { overwrite: true, ..file }))]
             }
             PersistenceQuestion::Fork(_) | PersistenceQuestion::Replace(_) => Vec::new(),
         }

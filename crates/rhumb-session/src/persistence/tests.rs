@@ -3,10 +3,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::*;
 use super::*;
-use crate::StoredSession;
 use crate::context::{Mode, PassagePlace};
+use crate::*;
 use rhumb_edit::review::{Decision, EditState, HunkId};
 use rhumb_edit::{FileChange, FileProposal, Files, FormatChoice, ParsedReply, Proposal};
 use rhumb_llm::{Completion, Finish, StreamEvent};
@@ -41,7 +40,7 @@ fn propose(session: &mut Session) {
     session.handle(Response::Proposed { request: "ask".into(), proposal: Proposal { files, ..Proposal::default() } });
 }
 
-/// What a database would hold.
+/// A fake database.
 #[derive(Debug, Default)]
 struct Disk {
     stored: StoredSession,
@@ -49,18 +48,18 @@ struct Disk {
 }
 
 impl Disk {
-    /// Takes in what has changed; whether anything has.
-    fn keep(&mut self, session: &mut Session) -> bool {
-        let Some(PersistenceEffect::Change(change)) = session.kept_changes() else { return false };
-        if !change.is_worth {
+    /// Saves the changes. Returns whether there were any.
+    fn save(&mut self, session: &mut Session) -> bool {
+        let Some(PersistenceEffect::Save(change)) = session.unsaved_changes() else { return false };
+        if !change.is_worth_saving {
             return false;
         }
         self.changes += 1;
         let stored = change.stored(str::to_owned);
         stored.name.into_iter().for_each(|name| self.stored.name = name);
-        for (place, body) in stored.entries {
-            self.stored.entries.resize(self.stored.entries.len().max(place + 1), String::new());
-            self.stored.entries[place] = body;
+        for (position, body) in stored.entries {
+            self.stored.entries.resize(self.stored.entries.len().max(position + 1), String::new());
+            self.stored.entries[position] = body;
         }
         self.stored.entries.truncate(stored.length);
         for (name, body) in stored.parts {
@@ -82,107 +81,107 @@ impl Disk {
 }
 
 fn texts(session: &Session) -> Vec<String> {
-    let said = session.transcript.iter().filter_map(|entry| match entry {
+    let messages = session.transcript.iter().filter_map(|entry| match entry {
         Entry::User { text, .. } => Some(text.clone()),
         Entry::Answer(answer) => Some(answer.text.clone()),
         _ => None,
     });
-    said.collect()
+    messages.collect()
 }
 
-fn last_notice(session: &Session) -> &StatusMessage {
-    let notice = session.transcript.iter().rev().find_map(|entry| match entry {
-        Entry::Status(notice) => Some(notice),
+fn last_status(session: &Session) -> &StatusMessage {
+    let message = session.transcript.iter().rev().find_map(|entry| match entry {
+        Entry::Status(message) => Some(message),
         _ => None,
     });
-    notice.expect("a notice")
+    message.expect("a status message")
 }
 
 #[test]
-fn passages_are_kept_by_place_until_the_conversation_is_cleared() {
+fn passages_are_saved_until_the_conversation_is_cleared() {
     let (mut session, mut disk) = (session(), Disk::default());
     talk(&mut session, "ropes?");
     let place = PassagePlace { path: "a.py".into(), line: 3, end_line: 9, anchor: None, turn: 1, rank: 0, hash: 7 };
     session.codebase.places = vec![place];
-    assert!(disk.keep(&mut session));
+    assert!(disk.save(&mut session));
     assert_eq!(disk.resumed().codebase.places, session.codebase.places);
     session.clear_history();
-    assert!(disk.keep(&mut session));
+    assert!(disk.save(&mut session));
     assert!(disk.resumed().codebase.places.is_empty());
 }
 
 #[test]
-fn nothing_is_kept_before_there_is_something_to_keep() {
+fn an_empty_session_is_not_saved_but_its_inputs_are() {
     let (mut session, mut disk) = (session(), Disk::default());
     session.tell(Level::Info, "welcome", "");
-    assert!(!disk.keep(&mut session));
+    assert!(!disk.save(&mut session));
     session.remember_input("/ls");
-    let Some(PersistenceEffect::Change(change)) = session.kept_changes() else { panic!("the input is kept") };
-    assert_eq!((change.is_worth, change.inputs.as_slice()), (false, ["/ls".to_owned()].as_slice()));
+    let Some(PersistenceEffect::Save(change)) = session.unsaved_changes() else { panic!("the input is not saved") };
+    assert_eq!((change.is_worth_saving, change.inputs.as_slice()), (false, ["/ls".to_owned()].as_slice()));
     session.draft_changed("hm");
-    assert!(disk.keep(&mut session));
-    assert!(!disk.keep(&mut session), "nothing has changed since");
+    assert!(disk.save(&mut session));
+    assert!(!disk.save(&mut session), "nothing has changed since");
     assert_eq!(disk.read().draft, "hm");
 }
 
 #[test]
-fn a_session_that_is_not_kept_asks_for_nothing() {
+fn without_a_database_nothing_is_saved() {
     let mut session = Session::start(Connection::Demo).0;
     session.send("x");
-    assert_eq!(session.kept_changes(), None);
+    assert_eq!(session.unsaved_changes(), None);
     session.handle(Response::Persisted(PersistenceResponse::Opened(Vec::new())));
-    assert!(session.kept_changes().is_some());
+    assert!(session.unsaved_changes().is_some());
     session.handle(Response::Persisted(PersistenceResponse::Off(None)));
     session.draft_changed("more");
-    assert_eq!(session.kept_changes(), None);
+    assert_eq!(session.unsaved_changes(), None);
 }
 
 #[test]
-fn only_what_has_changed_is_written() {
+fn only_changes_are_saved() {
     let mut session = session();
     talk(&mut session, "one");
-    session.kept_changes();
+    session.unsaved_changes();
     session.send("two");
     let turn = session.turns.count();
     stream(&mut session, turn, "a");
-    session.kept_changes();
+    session.unsaved_changes();
     stream(&mut session, turn, "b");
-    let Some(PersistenceEffect::Change(change)) = session.kept_changes() else { panic!("the answer has grown") };
-    assert_eq!(change.entries.iter().map(|(place, _)| *place).collect::<Vec<_>>(), [3]);
+    let Some(PersistenceEffect::Save(change)) = session.unsaved_changes() else { panic!("the answer has changed") };
+    assert_eq!(change.entries.iter().map(|(position, _)| *position).collect::<Vec<_>>(), [3]);
     assert!(change.files.is_none() && change.review.is_none() && change.ledger.is_none());
 }
 
 #[test]
-fn a_broken_answer_can_be_gone_on_with_after_a_restart() {
+fn an_interrupted_answer_can_be_continued_after_a_restart() {
     let (mut first, mut disk) = (session(), Disk::default());
     first.send("write a poem");
     stream(&mut first, 1, "Roses");
-    disk.keep(&mut first);
+    disk.save(&mut first);
     let mut session = disk.resumed();
-    let broken = Entry::Answer(Answer {
+    let interrupted = Entry::Answer(Answer {
         text: "Roses".into(),
         reasoning: String::new(),
         state: AnswerState::Incomplete("rhumb was stopped".into()),
         edits: Vec::new(),
     });
-    assert!(session.transcript.contains(&broken), "{:?}", session.transcript);
+    assert!(session.transcript.contains(&interrupted), "{:?}", session.transcript);
     let effects = session.go_on();
-    assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.partial == "Roses"), "{effects:?}");
+    assert!(matches!(effects.as_slice(), [Effect::Ask(spec)] if spec.partial == "Roses"), "{effects:?}");
     assert!(matches!(disk.resumed().retry().as_slice(), [Effect::Ask(_)]));
 }
 
 #[test]
-fn a_message_without_a_word_of_answer_is_a_draft_again() {
+fn a_message_without_an_answer_becomes_the_draft_again() {
     let (mut first, mut disk) = (session(), Disk::default());
     first.send("write a poem");
-    disk.keep(&mut first);
+    disk.save(&mut first);
     let session = disk.resumed();
     assert_eq!(session.returned_draft(), Some("write a poem"));
-    assert_eq!(texts(&session), ["write a poem"], "the empty answer is gone");
+    assert_eq!(texts(&session), ["write a poem"], "the empty answer is removed");
 }
 
 #[test]
-fn what_was_chosen_and_decided_comes_back() {
+fn choices_files_review_and_draft_are_restored() {
     let (mut first, mut disk) = (session(), Disk::default());
     talk(&mut first, "one");
     first.chat_files.add("docs/api.md", true);
@@ -193,7 +192,7 @@ fn what_was_chosen_and_decided_comes_back() {
     propose(&mut first);
     first.review_mut().decide_all(Decision::Accepted);
     first.draft_changed("and then");
-    disk.keep(&mut first);
+    disk.save(&mut first);
     let mut session = disk.resumed();
     assert_eq!(
         (&session.chat_files.files(), session.modes.mode(), session.map().tokens),
@@ -205,7 +204,7 @@ fn what_was_chosen_and_decided_comes_back() {
         (&first.proposals.review().files, first.proposals.request())
     );
     assert_eq!(session.returned_draft(), Some("and then"));
-    assert_eq!(session.proposals.count(), 1, "the review pane turns to it");
+    assert_eq!(session.proposals.count(), 1, "the review pane shows it");
     assert!(matches!(session.write_accepted().as_slice(), [Effect::Write { .. }]));
 }
 
@@ -227,8 +226,8 @@ impl Files for OneFile {
     }
 }
 
-/// A session in which the model sent an edit of each kind: two that are located, one without a place, one that is sent twice, and one
-/// that is cut off.
+/// A session with an edit of each kind: two that are located, one that cannot be located, one that is sent twice, and one that is
+/// incomplete.
 fn with_edits() -> Session {
     let block =
         |old: &str, new: &str| format!("x\n```\n<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n```\n\n");
@@ -255,126 +254,126 @@ fn states(session: &Session) -> Vec<EditState> {
 }
 
 #[test]
-fn an_edit_stands_the_same_after_a_restart() {
+fn the_state_of_each_edit_is_restored() {
     use EditState::{Accepted, Dismissed, Incomplete, Pending, Rejected, Repeated, Undone, Unplaced, Written};
     let (mut session, mut disk) = (with_edits(), Disk::default());
-    let mut stands = |session: &mut Session, wanted: [EditState; 5]| {
+    let mut check = |session: &mut Session, wanted: [EditState; 5]| {
         assert_eq!(states(session), wanted);
-        disk.keep(session);
+        disk.save(session);
         let resumed = disk.resumed();
         assert_eq!(states(&resumed), wanted, "after a restart");
     };
-    stands(&mut session, [Pending, Pending, Unplaced, Repeated, Incomplete]);
+    check(&mut session, [Pending, Pending, Unplaced, Repeated, Incomplete]);
     session.review_mut().decide(HunkId { file: 0, hunk: 0 }, Decision::Accepted);
     session.review_mut().decide(HunkId { file: 0, hunk: 1 }, Decision::Rejected);
-    stands(&mut session, [Accepted, Rejected, Unplaced, Repeated, Incomplete]);
+    check(&mut session, [Accepted, Rejected, Unplaced, Repeated, Incomplete]);
     let zebra = session.proposals.review().refused.iter().position(|outcome| outcome.quote.contains("zebra")).unwrap();
     session.review_mut().dismiss(zebra);
-    stands(&mut session, [Accepted, Rejected, Dismissed, Repeated, Incomplete]);
-    let written = || super::super::Written { paths: vec!["x".into()], ..super::super::Written::default() };
+    check(&mut session, [Accepted, Rejected, Dismissed, Repeated, Incomplete]);
+    let written = || crate::Written { paths: vec!["x".into()], ..crate::Written::default() };
     session.handle(Response::Wrote(written()));
-    stands(&mut session, [Written, Rejected, Dismissed, Repeated, Incomplete]);
+    check(&mut session, [Written, Rejected, Dismissed, Repeated, Incomplete]);
     let direction = Direction::Undo;
     session.handle(Response::Undone { direction, result: Ok(written()) });
-    stands(&mut session, [Undone, Rejected, Dismissed, Repeated, Incomplete]);
+    check(&mut session, [Undone, Rejected, Dismissed, Repeated, Incomplete]);
     session.handle(Response::Undone { direction: Direction::Redo, result: Ok(written()) });
-    stands(&mut session, [Written, Rejected, Dismissed, Repeated, Incomplete]);
+    check(&mut session, [Written, Rejected, Dismissed, Repeated, Incomplete]);
 }
 
 #[test]
-fn an_edit_in_conflict_and_one_that_a_later_answer_replaced_stand_the_same_after_a_restart() {
+fn conflicts_and_replaced_edits_are_restored() {
     use EditState::{Conflict, Incomplete, Pending, Repeated, Replaced, Unplaced};
     let (mut session, mut disk) = (with_edits(), Disk::default());
     let text = Some(Arc::from("a\nmine\nc\nd\ne\n"));
     session.handle(Response::Reread { path: "x".into(), text });
     let wanted = [Conflict, Pending, Unplaced, Repeated, Incomplete];
     assert_eq!(states(&session), wanted);
-    disk.keep(&mut session);
+    disk.save(&mut session);
     assert_eq!(states(&disk.resumed()), wanted);
     let mut session = with_edits();
     let mut disk = Disk::default();
     propose(&mut session);
     assert_eq!(states(&session)[2..], [Replaced, Repeated, Replaced]);
-    disk.keep(&mut session);
+    disk.save(&mut session);
     assert_eq!(states(&disk.resumed()), states(&session));
 }
 
 #[test]
-fn what_was_said_of_hunks_that_are_written_comes_back() {
+fn feedback_on_written_hunks_is_restored() {
     let (mut first, mut disk) = (session(), Disk::default());
     talk(&mut first, "ask");
     propose(&mut first);
     let id = rhumb_edit::review::HunkId::default();
     first.review_mut().decide_all(Decision::Accepted);
     first.review_mut().comment(rhumb_edit::review::CommentTarget::Hunk(id), "mind the docs");
-    disk.keep(&mut first);
+    disk.save(&mut first);
     first.handle(Response::Wrote(Written { paths: vec!["x".into()], ..Written::default() }));
-    assert!(disk.keep(&mut first) && !disk.keep(&mut first));
+    assert!(disk.save(&mut first) && !disk.save(&mut first));
     let second = disk.resumed();
-    let told = second.feedback().expect("the comment is to be told");
-    assert!(told.contains("mind the docs") && told.contains("written"), "{told}");
+    let message = second.feedback().expect("feedback");
+    assert!(message.contains("mind the docs") && message.contains("written"), "{message}");
 }
 
 #[test]
-fn a_review_of_a_file_that_has_changed_is_not_applied_blindly() {
+fn hunks_in_changed_lines_are_in_conflict_after_a_restart() {
     let (mut first, mut disk) = (session(), Disk::default());
     talk(&mut first, "one");
     propose(&mut first);
-    disk.keep(&mut first);
-    let mut kept = disk.read();
-    kept.stale = vec![("x".into(), Some(Arc::from("a\nbb\nc\n")))];
+    disk.save(&mut first);
+    let mut saved = disk.read();
+    saved.stale = vec![("x".into(), Some(Arc::from("a\nbb\nc\n")))];
     let mut session = session();
-    session.handle(Response::Persisted(PersistenceResponse::Resumed { session: Box::new(kept), fork: false }));
+    session.handle(Response::Persisted(PersistenceResponse::Resumed { session: Box::new(saved), fork: false }));
     assert!(session.proposals.review().files.is_empty());
     assert_eq!(session.proposals.review().refused.len(), 1);
-    assert!(last_notice(&session).text.contains("x was read again"), "{:?}", last_notice(&session));
+    assert!(last_status(&session).text.contains("x was read again"), "{:?}", last_status(&session));
 }
 
 #[test]
-fn a_secret_is_kept_nowhere_and_a_review_with_one_not_at_all() {
+fn secrets_are_masked_and_a_review_with_a_secret_is_not_saved() {
     let mut session = session();
     talk(&mut session, "is hunter2 good?");
     session.rename("hunter2".into());
     session.draft_changed("hunter2!");
     propose(&mut session);
     session.proposals.set_request("hunter2");
-    let Some(PersistenceEffect::Change(change)) = session.kept_changes() else { panic!("there is something") };
+    let Some(PersistenceEffect::Save(change)) = session.unsaved_changes() else { panic!("nothing to save") };
     let stored = change.stored(|text| text.replace("hunter2", "[key]"));
     assert!(!format!("{stored:?}").contains("hunter2"));
     let parts = stored.parts.into_iter().map(|(name, body)| (name.to_owned(), body)).collect::<BTreeMap<_, _>>();
-    let kept = SavedSession::from(StoredSession { parts, ..StoredSession::default() });
-    assert!(kept.review.is_empty());
-    assert_eq!(kept.lost, ["The review was not kept, because it held a key."]);
+    let saved = SavedSession::from(StoredSession { parts, ..StoredSession::default() });
+    assert!(saved.review.is_empty());
+    assert_eq!(saved.unreadable, ["The review was not saved, because it contained a key."]);
 }
 
 #[test]
-fn going_on_elsewhere_waits_for_the_answer() {
+fn a_session_is_not_resumed_during_a_turn() {
     let mut session = session();
     session.send("one");
     assert!(session.resume(None).is_empty());
     let effects =
         session.handle(Response::Persisted(PersistenceResponse::Resumed { session: Box::default(), fork: false }));
-    assert_eq!(effects, [Effect::Persist(PersistenceEffect::Leave)]);
+    assert_eq!(effects, [Effect::Persist(PersistenceEffect::CancelResume)]);
     assert_eq!(texts(&session)[0], "one");
 }
 
 #[test]
-fn what_is_not_kept_yet_is_kept_before_the_session_changes() {
+fn unsaved_changes_are_saved_before_another_session_is_resumed() {
     let mut session = session();
     talk(&mut session, "one");
     let effects =
         session.handle(Response::Persisted(PersistenceResponse::Resumed { session: Box::default(), fork: true }));
-    let Effect::Persist(PersistenceEffect::Change(change)) = &effects[0] else { panic!("{effects:?}") };
+    let Effect::Persist(PersistenceEffect::Save(change)) = &effects[0] else { panic!("{effects:?}") };
     assert_eq!(change.messages, 1);
     assert_eq!(effects[1], Effect::Persist(PersistenceEffect::Branch { from: Some(0) }));
 }
 
 #[test]
-fn the_files_of_the_start_stay_when_a_session_is_gone_on_with() {
+fn files_and_status_messages_of_the_start_stay_when_a_session_is_resumed() {
     let (mut first, mut disk) = (session(), Disk::default());
     talk(&mut first, "one");
     first.chat_files.add("a", false);
-    disk.keep(&mut first);
+    disk.save(&mut first);
     let mut session = session();
     session.tell(Level::Warning, "no git here", "");
     session.chat_files.add("b", false);
@@ -387,28 +386,28 @@ fn the_files_of_the_start_stay_when_a_session_is_gone_on_with() {
 }
 
 #[test]
-fn a_fork_ends_with_its_turn_and_the_rest_stays_where_it_was() {
+fn a_fork_ends_with_its_turn_and_the_previous_session_keeps_the_rest() {
     let (mut session, mut disk) = (session(), Disk::default());
     for text in ["one", "two", "three"] {
         talk(&mut session, text);
     }
     session.handle(Response::Persisted(PersistenceResponse::Numbered(7)));
     propose(&mut session);
-    disk.keep(&mut session);
-    assert!(session.fork(Some(4)).is_empty() && last_notice(&session).text.contains("3 turns"));
+    disk.save(&mut session);
+    assert!(session.fork(Some(4)).is_empty() && last_status(&session).text.contains("3 turns"));
     let effects = session.fork(Some(2));
     assert!(effects.contains(&Effect::Persist(PersistenceEffect::Branch { from: None })), "{effects:?}");
     assert_eq!(texts(&session), ["one", "about one", "two", "about two"]);
     assert!(session.proposals.review().is_empty(), "it belongs to the third turn");
-    assert!(last_notice(&session).hint.contains("/resume 7"));
+    assert!(last_status(&session).hint.contains("/resume 7"));
     let mut other = Disk::default();
-    assert!(other.keep(&mut session));
-    assert_eq!(other.read().transcript.len(), session.transcript.len(), "all of it is kept, not only what is new");
+    assert!(other.save(&mut session));
+    assert_eq!(other.read().transcript.len(), session.transcript.len(), "all of it is saved, not only new entries");
     assert_eq!(disk.read().transcript.iter().filter(|entry| entry.is_asked()).count(), 3);
 }
 
 #[test]
-fn a_message_that_is_taken_back_leaves_what_came_after_it_out() {
+fn a_rewind_removes_the_turn_and_all_later_ones() {
     let mut session = session();
     for text in ["one", "two", "three"] {
         talk(&mut session, text);
@@ -422,7 +421,7 @@ fn a_message_that_is_taken_back_leaves_what_came_after_it_out() {
 }
 
 #[test]
-fn a_review_is_only_let_go_of_where_it_is_kept() {
+fn a_rewind_discards_the_review_only_if_it_is_saved() {
     let mut session = Session::start(Connection::Demo).0;
     talk(&mut session, "one");
     propose(&mut session);
@@ -431,28 +430,28 @@ fn a_review_is_only_let_go_of_where_it_is_kept() {
 }
 
 #[test]
-fn a_session_that_is_open_elsewhere_is_forked_when_that_is_wanted() {
+fn a_session_that_is_open_elsewhere_is_forked_after_a_yes() {
     let mut session = session();
     session.handle(Response::Persisted(PersistenceResponse::OpenElsewhere { number: 4, title: "poem".into() }));
-    let wanted = SessionSelector::Named("4".into());
-    assert_eq!(session.answer('f'), [Effect::Persist(PersistenceEffect::Resume { wanted, fork: true })]);
+    let selector = SessionSelector::Named("4".into());
+    assert_eq!(session.answer('f'), [Effect::Persist(PersistenceEffect::Resume { selector, fork: true })]);
     session.handle(Response::Persisted(PersistenceResponse::OpenElsewhere { number: 4, title: "poem".into() }));
     assert!(session.answer('n').is_empty());
 }
 
 #[test]
-fn a_file_is_replaced_only_when_that_is_wanted() {
+fn a_file_is_replaced_only_after_a_yes() {
     let mut session = session();
     talk(&mut session, "Why, oh why?");
     let effects = session.export(None);
-    let [Effect::Persist(PersistenceEffect::Write(order))] = effects.as_slice() else { panic!("{effects:?}") };
-    assert_eq!((order.path.as_str(), order.over), ("why-oh-why-", false));
-    session.handle(Response::Persisted(PersistenceResponse::Exists(order.clone())));
+    let [Effect::Persist(PersistenceEffect::Write(file))] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!((file.path.as_str(), file.overwrite), ("why-oh-why-", false));
+    session.handle(Response::Persisted(PersistenceResponse::Exists(file.clone())));
     assert!(session.answer('k').is_empty());
-    session.handle(Response::Persisted(PersistenceResponse::Exists(order.clone())));
+    session.handle(Response::Persisted(PersistenceResponse::Exists(file.clone())));
     assert_eq!(
         session.answer('r'),
-        [Effect::Persist(PersistenceEffect::Write(TextFile { over: true, ..order.clone() }))]
+        [Effect::Persist(PersistenceEffect::Write(TextFile { overwrite: true, ..file.clone() }))]
     );
     assert!(session.export(Some("talk.txt".into())).is_empty());
 }
@@ -463,41 +462,44 @@ fn a_file_of_commands_may_not_run_programs() {
     session.chat_files.add("a b.rs", false);
     session.chat_files.add("docs.md", true);
     let effects = session.save_files("chat.rhumb".into());
-    let [Effect::Persist(PersistenceEffect::Write(order))] = effects.as_slice() else { panic!("{effects:?}") };
-    assert_eq!(order.text, "/add 'a b.rs'\n/read-only docs.md\n");
-    let text = format!("# mine\n{}\n/run rm -rf x\n!ls\n/git push\n/zebra\n/load chat.rhumb\n", order.text);
+    let [Effect::Persist(PersistenceEffect::Write(file))] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!(file.text, "/add 'a b.rs'\n/read-only docs.md\n");
+    let text = format!("# mine\n{}\n/run rm -rf x\n!ls\n/git push\n/zebra\n/load chat.rhumb\n", file.text);
     session.handle(Response::Persisted(PersistenceResponse::Commands { path: "chat.rhumb".into(), text }));
     assert_eq!(session.notices().filter(|notice| matches!(notice, Notice::Run(_))).count(), 2);
-    let said = |word: &str| {
-        let notice = |entry: &&Entry| matches!(entry, Entry::Status(notice) if notice.text.contains(word));
-        session.transcript.iter().filter(notice).count()
+    let messages_with = |word: &str| {
+        let contains = |entry: &&Entry| matches!(entry, Entry::Status(message) if message.text.contains(word));
+        session.transcript.iter().filter(contains).count()
     };
-    assert_eq!((said("Skipped line"), said("/git"), said("Running 2 commands of chat.rhumb")), (5, 1, 1));
+    assert_eq!(
+        (messages_with("Skipped line"), messages_with("/git"), messages_with("Running 2 commands of chat.rhumb")),
+        (5, 1, 1)
+    );
 }
 
 #[test]
-fn a_damaged_database_is_told_and_all_is_kept_again() {
+fn after_a_damaged_database_the_whole_session_is_saved_again() {
     let (mut session, mut disk) = (session(), Disk::default());
     talk(&mut session, "one");
-    disk.keep(&mut session);
+    disk.save(&mut session);
     session.handle(Response::Persisted(PersistenceResponse::DatabaseReplaced("/s/sessions.db.damaged".into())));
-    assert!(last_notice(&session).text.contains("/s/sessions.db.damaged"));
-    let mut anew = Disk::default();
-    anew.keep(&mut session);
-    assert_eq!(anew.read().transcript[..], session.transcript[..]);
+    assert!(last_status(&session).text.contains("/s/sessions.db.damaged"));
+    let mut new_disk = Disk::default();
+    new_disk.save(&mut session);
+    assert_eq!(new_disk.read().transcript[..], session.transcript[..]);
 }
 
 #[test]
-fn what_cannot_be_read_is_told_and_the_rest_is_used() {
+fn unreadable_parts_are_reported_and_the_others_are_used() {
     let (mut session, mut disk) = (session(), Disk::default());
     talk(&mut session, "one");
     session.chat_files.add("a", false);
-    disk.keep(&mut session);
+    disk.save(&mut session);
     disk.stored.entries[1] = r#"{"hologram":{}}"#.into();
     disk.stored.parts.insert("ledger".into(), "?".into());
-    let kept = disk.read();
-    assert_eq!((kept.files.len(), kept.transcript.len()), (1, session.transcript.len()));
-    assert_eq!(kept.lost, ["The ledger of the session could not be read."]);
+    let saved = disk.read();
+    assert_eq!((saved.files.len(), saved.transcript.len()), (1, session.transcript.len()));
+    assert_eq!(saved.unreadable, ["The ledger of the session could not be read."]);
 }
 
 #[derive(Debug, Clone)]
@@ -517,7 +519,7 @@ enum Step {
     Rename(String),
     Retry,
     Rewind,
-    Keep,
+    Save,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -538,7 +540,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => "[a-z]{0,4}".prop_map(Step::Rename),
         1 => Just(Step::Retry),
         1 => Just(Step::Rewind),
-        3 => Just(Step::Keep),
+        3 => Just(Step::Save),
     ]
 }
 
@@ -561,94 +563,94 @@ fn take(session: &mut Session, step: Step) {
         }
         Step::Rename(name) => session.persistence.name = name,
         Step::Retry => drop(session.retry()),
-        // A new session: what is on this disk is no more its own.
-        Step::Rewind | Step::Keep => {}
+        // The test itself handles these.
+        Step::Rewind | Step::Save => {}
     }
 }
 
 proptest! {
     #[test]
-    fn whatever_happens_is_what_is_read_again(steps in prop::collection::vec(step(), 1..40)) {
+    fn the_saved_session_equals_the_session(steps in prop::collection::vec(step(), 1..40)) {
         let (mut session, mut disk) = (session(), Disk::default());
         for step in steps {
             match step {
-                Step::Keep => drop(disk.keep(&mut session)),
+                Step::Save => drop(disk.save(&mut session)),
                 Step::Rewind if !session.rewind(None).is_empty() => disk = Disk::default(),
                 step => take(&mut session, step),
             }
         }
-        disk.keep(&mut session);
+        disk.save(&mut session);
         prop_assume!(disk.changes > 0);
-        let kept = disk.read();
-        prop_assert!(kept.lost.is_empty(), "{:?}", kept.lost);
-        prop_assert_eq!(&kept.transcript[..], &session.transcript[..]);
-        prop_assert_eq!(&kept.files, &session.chat_files.files());
-        prop_assert_eq!((kept.draft.as_str(), &kept.name), (session.drafts.message(), &session.persistence.name));
-        prop_assert_eq!(&kept.review.files, &session.proposals.review().files);
-        prop_assert_eq!((kept.choices.mode, kept.choices.turns), (session.modes.mode(), session.turns.count()));
-        prop_assert_eq!(&kept.folded, session.history.summary());
+        let saved = disk.read();
+        prop_assert!(saved.unreadable.is_empty(), "{:?}", saved.unreadable);
+        prop_assert_eq!(&saved.transcript[..], &session.transcript[..]);
+        prop_assert_eq!(&saved.files, &session.chat_files.files());
+        prop_assert_eq!((saved.draft.as_str(), &saved.name), (session.drafts.message(), &session.persistence.name));
+        prop_assert_eq!(&saved.review.files, &session.proposals.review().files);
+        prop_assert_eq!((saved.choices.mode, saved.choices.turns), (session.modes.mode(), session.turns.count()));
+        prop_assert_eq!(&saved.summary, session.history.summary());
         prop_assert!(disk.resumed().history_messages() == session.history_messages() || session.turns.is_running());
     }
 }
 
 #[test]
-fn what_waits_in_one_session_does_not_go_out_in_another_by_itself() {
+fn queued_messages_are_held_when_another_session_is_resumed() {
     let (mut first, mut disk) = (session(), Disk::default());
     talk(&mut first, "one");
-    disk.keep(&mut first);
+    disk.save(&mut first);
     let mut session = session();
     session.handle(Response::Listed(Arc::new(vec!["a.py".into()])));
     session.handle(Response::Symbols(Arc::default()));
     session.send("one more");
-    session.send("mend a.py");
+    session.send("fix a.py");
     session.cancel();
-    let kept = Box::new(disk.read());
-    session.handle(Response::Persisted(PersistenceResponse::Resumed { session: kept, fork: false }));
+    let saved = Box::new(disk.read());
+    session.handle(Response::Persisted(PersistenceResponse::Resumed { session: saved, fork: false }));
     assert!(session.questions.is_empty() && session.next_queued().is_empty());
     assert!(session.turns.queue().is_held());
-    assert_eq!(session.take_back_queued().as_deref(), Some("mend a.py"), "nothing that was said is lost");
+    assert_eq!(session.take_back_queued().as_deref(), Some("fix a.py"), "the message is not lost");
 }
 
 #[test]
-fn a_session_is_not_left_while_edits_of_its_answer_are_looked_for() {
+fn a_session_is_not_resumed_while_edits_are_being_located() {
     let mut disk = Disk::default();
     let mut first = session();
     talk(&mut first, "one");
-    disk.keep(&mut first);
+    disk.save(&mut first);
     let mut session = session();
     session.send("two");
     let turn = session.turns.count();
     stream(&mut session, turn, "about two");
     session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
-    let kept = Box::new(disk.read());
-    let effects = session.handle(Response::Persisted(PersistenceResponse::Resumed { session: kept, fork: false }));
-    assert_eq!(effects, [Effect::Persist(PersistenceEffect::Leave)]);
+    let saved = Box::new(disk.read());
+    let effects = session.handle(Response::Persisted(PersistenceResponse::Resumed { session: saved, fork: false }));
+    assert_eq!(effects, [Effect::Persist(PersistenceEffect::CancelResume)]);
     assert_eq!(texts(&session), ["two", "about two"]);
 }
 
 #[test]
-fn a_message_that_comes_back_is_meant_as_it_was() {
+fn a_restored_message_has_its_mode() {
     let (mut first, mut disk) = (session(), Disk::default());
     first.command(Command::Mode { mode: Mode::Ask, message: "why?".into() });
-    disk.keep(&mut first);
+    disk.save(&mut first);
     assert_eq!(disk.resumed().returned_draft(), Some("/ask why?"), "after a crash");
     first.cancel();
     first.rewind(None);
-    assert_eq!(first.returned_draft(), Some("/ask why?"), "when it is taken back");
+    assert_eq!(first.returned_draft(), Some("/ask why?"), "after a rewind");
 }
 
 #[test]
-fn a_command_that_runs_leaves_the_cards_of_another_session_alone() {
-    let began = |line: &str| RunResponse::Began { job: 1, run: 1, line: line.into() };
+fn a_running_command_does_not_change_the_cards_of_another_session() {
+    let began = |line: &str| RunResponse::Started { job: 1, run: 1, line: line.into() };
     let (mut first, mut disk) = (session(), Disk::default());
     first.run_line("echo one".into());
     first.handle(Response::Ran(began("echo one")));
-    disk.keep(&mut first);
+    disk.save(&mut first);
     let mut session = session();
     session.run_line("sleep 9".into());
     session.handle(Response::Ran(began("sleep 9")));
-    let kept = Box::new(disk.read());
-    session.handle(Response::Persisted(PersistenceResponse::Resumed { session: kept, fork: false }));
+    let saved = Box::new(disk.read());
+    session.handle(Response::Persisted(PersistenceResponse::Resumed { session: saved, fork: false }));
     let end = RunResponse::Ended { run: 1, end: Err("gone".into()), output: std::sync::Arc::from(""), seconds: 9 };
     session.handle(Response::Ran(end));
     let lines: Vec<&str> = session
@@ -663,19 +665,19 @@ fn a_command_that_runs_leaves_the_cards_of_another_session_alone() {
 }
 
 #[test]
-fn what_a_check_finds_is_not_sent_in_another_session_by_itself() {
+fn findings_of_a_check_are_not_sent_in_another_session() {
     let (mut first, mut disk) = (session(), Disk::default());
     talk(&mut first, "one");
-    disk.keep(&mut first);
+    disk.save(&mut first);
     let mut session = session();
-    session.processes.rounds = 3;
+    session.processes.max_rounds = 3;
     talk(&mut session, "two");
     let effects = session.check_written(&["x".to_owned()]);
     assert!(matches!(effects.as_slice(), [Effect::Run(RunEffect::Check { job: 1, .. })]), "{effects:?}");
-    let kept = Box::new(disk.read());
-    session.handle(Response::Persisted(PersistenceResponse::Resumed { session: kept, fork: false }));
+    let saved = Box::new(disk.read());
+    session.handle(Response::Persisted(PersistenceResponse::Resumed { session: saved, fork: false }));
     let shared = SharedText { title: "x".into(), text: "wrong".into(), tokens: 1, whole: None };
-    let outcome = Outcome { shared: Some(shared), failed: true, ..Outcome::default() };
+    let outcome = JobOutcome { shared: Some(shared), failed: true, ..JobOutcome::default() };
     let effects = session.handle(Response::Ran(RunResponse::Done { job: 1, outcome }));
     assert!(effects.is_empty() && !session.turns.is_running(), "{effects:?}");
     assert_eq!(session.questions.len(), 1, "it is offered");

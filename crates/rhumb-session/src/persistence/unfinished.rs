@@ -1,34 +1,34 @@
-//! What the user is told on leaving and at the next start: that the session is kept, what is undecided in it, and how to resume it.
+//! The messages about unfinished work, on leaving and at the next start: what is undecided in the saved session, and how to resume it.
 
-use super::super::state::Session;
-use super::super::transcript::{Entry, Level};
+use crate::state::Session;
+use crate::transcript::{Entry, Level};
 use rhumb_edit::review::Review;
 use rhumb_text::count;
 
-/// What an earlier session holds that waits for the user.
+/// The unfinished work of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UnfinishedWork {
-    /// Hunks that are pending.
+    /// The number of pending hunks.
     pub pending: usize,
-    /// Hunks that are accepted and not written.
+    /// The number of hunks that are accepted and not written.
     pub accepted: usize,
-    /// Whether there is a message that was not sent.
+    /// Whether there is an unsent message.
     pub has_draft: bool,
 }
 
 impl UnfinishedWork {
-    /// What waits in a review and a draft.
+    /// The unfinished work in a review and a draft.
     pub fn of(review: &Review, draft: &str) -> Self {
         let counts = review.counts();
         Self { pending: counts.pending, accepted: counts.accepted, has_draft: !draft.trim().is_empty() }
     }
 
-    /// Whether anything waits.
+    /// Whether there is any unfinished work.
     pub fn is_anything(&self) -> bool {
         self.hunks().is_some() || self.has_draft
     }
 
-    /// The hunks that are not written, in words.
+    /// A phrase about the hunks that are not written.
     fn hunks(&self) -> Option<String> {
         Some(match (self.pending, self.accepted) {
             (0, 0) => return None,
@@ -40,7 +40,7 @@ impl UnfinishedWork {
         })
     }
 
-    /// All of it in words, such as `4 pending hunks and an unsent message`.
+    /// A phrase such as `4 pending hunks and an unsent message`.
     pub fn words(&self) -> String {
         let draft = self.has_draft.then(|| "an unsent message".to_owned());
         self.hunks().into_iter().chain(draft).collect::<Vec<_>>().join(" and ")
@@ -48,29 +48,29 @@ impl UnfinishedWork {
 }
 
 impl Session {
-    /// What to tell after leaving; `is_kept` says whether the last changes are on the disk, and `resume` is the command line that resumes
-    /// the session, on a line that can be copied. Empty where nothing was said in it and nothing waits.
-    pub fn farewell(&self, is_kept: bool, resume: &str) -> String {
+    /// The message on leaving. `is_saved` says whether the last changes are on disk, and `resume` is the command line that resumes the
+    /// session. Empty if the session has no conversation and no unfinished work.
+    pub fn farewell(&self, is_saved: bool, resume: &str) -> String {
         let unfinished = UnfinishedWork::of(self.proposals.review(), self.drafts.text());
-        match self.persistence.number.filter(|_| is_kept) {
-            Some(_) if !self.is_worth_keeping() => String::new(),
+        match self.persistence.number.filter(|_| is_saved) {
+            Some(_) if !self.is_worth_saving() => String::new(),
             Some(number) if unfinished.is_anything() => {
-                format!("Session {number} is kept, with {}.\nResume it with: {resume}", unfinished.words())
+                format!("Session {number} is saved, with {}.\nResume it with: {resume}", unfinished.words())
             }
-            Some(number) => format!("Session {number} is kept.\nResume it with: {resume}"),
+            Some(number) => format!("Session {number} is saved.\nResume it with: {resume}"),
             None if unfinished.is_anything() => {
-                format!("The session was not kept, so this is lost: {}.", unfinished.words())
+                format!("The session was not saved, so this is lost: {}.", unfinished.words())
             }
             None => String::new(),
         }
     }
 
-    /// Tells of an earlier session in which something waits.
-    pub(super) fn tell_unfinished(&mut self, number: i64, unfinished: UnfinishedWork) {
+    /// Reports the unfinished work of an earlier session.
+    pub(super) fn report_unfinished(&mut self, number: i64, unfinished: UnfinishedWork) {
         let text = format!("The last session ({number}) has {}.", unfinished.words());
-        let notice = Entry::status(Level::Info, text, "/resume opens it, and so does rhumb --continue at the start.");
-        self.transcript.push(notice.clone());
-        self.persistence.unfinished = Some(notice);
+        let message = Entry::status(Level::Info, text, "/resume opens it, and so does rhumb --continue at the start.");
+        self.transcript.push(message.clone());
+        self.persistence.unfinished = Some(message);
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_said_in_words() {
+    fn unfinished_work_is_counted_by_kind() {
         assert!(!unfinished(0, 0, false).is_anything());
         assert_eq!(unfinished(1, 0, false).words(), "1 pending hunk");
         assert_eq!(unfinished(4, 0, true).words(), "4 pending hunks and an unsent message");
@@ -93,31 +93,31 @@ mod tests {
     }
 
     #[test]
-    fn leaving_says_how_to_resume_and_nothing_of_an_empty_session() {
+    fn the_farewell_says_how_to_resume_and_is_empty_for_an_empty_session() {
         let (mut session, _) = Session::start(Connection::None);
         assert_eq!(session.farewell(true, "rhumb --continue"), "");
         session.draft_changed("Add a mode");
         assert_eq!(
             session.farewell(true, "rhumb --continue"),
-            "The session was not kept, so this is lost: an unsent message."
+            "The session was not saved, so this is lost: an unsent message."
         );
         session.handle(Response::Persisted(PersistenceResponse::Numbered(12)));
         assert_eq!(
             session.farewell(true, "rhumb --continue"),
-            "Session 12 is kept, with an unsent message.\nResume it with: rhumb --continue"
+            "Session 12 is saved, with an unsent message.\nResume it with: rhumb --continue"
         );
         session.draft_changed("");
-        assert_eq!(session.farewell(true, "rhumb --continue"), "", "it is on no list");
+        assert_eq!(session.farewell(true, "rhumb --continue"), "", "an empty session is not listed");
         session.rename("parser".into());
-        assert_eq!(session.farewell(true, "rhumb -c"), "Session 12 is kept.\nResume it with: rhumb -c");
+        assert_eq!(session.farewell(true, "rhumb -c"), "Session 12 is saved.\nResume it with: rhumb -c");
     }
 
     #[test]
-    fn what_waits_in_the_last_session_is_told_at_the_start() {
+    fn unfinished_work_of_the_last_session_is_reported_at_the_start() {
         let (mut session, _) = Session::start(Connection::None);
         session.handle(Response::Persisted(PersistenceResponse::UnfinishedWork(12, unfinished(4, 0, true))));
-        let told = format!("{:?}", session.transcript.last());
-        assert!(told.contains("The last session (12) has 4 pending hunks and an unsent message."), "{told}");
-        assert!(told.contains("/resume opens it"), "{told}");
+        let text = format!("{:?}", session.transcript.last());
+        assert!(text.contains("The last session (12) has 4 pending hunks and an unsent message."), "{text}");
+        assert!(text.contains("/resume opens it"), "{text}");
     }
 }

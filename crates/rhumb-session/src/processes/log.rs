@@ -1,45 +1,45 @@
-//! What a command printed, as far as it is held for looking at.
+//! The log of a run: its output, for viewing.
 
 use std::collections::VecDeque;
 
 use super::{CommandRun, RunState};
 use rhumb_workspace::process::LiveOutput;
 
-/// Lines that are held of a log.
-const LINES: usize = 5_000;
+/// Maximum number of lines in a log.
+const MAX_LINES: usize = 5_000;
 
-/// Longest line that is held, in bytes.
-const LONGEST: usize = 4_000;
+/// Maximum length of a line in a log, in bytes.
+const MAX_LINE_BYTES: usize = 4_000;
 
-/// First lines of a log that its card shows once the command has ended.
+/// Number of first lines on the card of a command that has ended.
 const HEAD_LINES: usize = 3;
 
-/// Last lines of a log that its card shows.
+/// Number of last lines on a card.
 const TAIL_LINES: usize = 7;
 
-/// Most bytes of a line on the card.
-const MAX_LINE_BYTES: usize = 400;
+/// Maximum length of a line on a card, in bytes.
+const MAX_CARD_LINE_BYTES: usize = 400;
 
 /// The log of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLog {
     /// The run.
     pub run: u64,
-    /// What runs.
+    /// The command line.
     pub line: String,
-    /// How it stands.
+    /// The state.
     pub state: RunState,
-    /// Seconds that it has been running, or took.
+    /// Seconds that it took so far.
     pub seconds: u64,
-    /// What it printed, without what went.
+    /// The last complete lines of the output.
     pub lines: VecDeque<String>,
-    /// The line that is not complete yet.
+    /// The incomplete last line.
     pub open_line: String,
-    /// Whether lines went from the beginning.
+    /// Whether lines were dropped from the beginning.
     pub cut: bool,
-    /// The last line goes on with what comes next.
-    unfinished: bool,
-    /// Changes so far.
+    /// Whether the next output continues the last of `lines`.
+    is_last_open: bool,
+    /// The number of changes so far.
     pub revision: u64,
 }
 
@@ -53,28 +53,28 @@ impl RunLog {
             lines: VecDeque::new(),
             open_line: String::new(),
             cut: false,
-            unfinished: false,
+            is_last_open: false,
             revision: 0,
         }
     }
 
-    /// Takes in what is new.
+    /// Adds new output.
     pub(super) fn push(&mut self, live: &LiveOutput, seconds: u64) {
         if live.skipped > 0 {
-            self.unfinished = false;
-            self.add(&format!("[… {} bytes went by …]\n", live.skipped));
+            self.is_last_open = false;
+            self.add(&format!("[… {} bytes skipped …]\n", live.skipped));
         }
         self.add(&live.text);
-        self.open_line = cut(&live.open_line).to_owned();
+        self.open_line = cut(&live.open_line, MAX_LINE_BYTES).to_owned();
         self.seconds = seconds;
         self.revision += 1;
     }
 
-    /// The run ended: its output takes the place of what was seen of it.
+    /// The run ended: its final output replaces the output so far.
     pub(super) fn end(&mut self, state: RunState, output: &str, seconds: u64) {
         self.lines.clear();
         self.open_line.clear();
-        (self.cut, self.unfinished) = (false, false);
+        (self.cut, self.is_last_open) = (false, false);
         self.add(output);
         (self.state, self.seconds) = (state, seconds);
         self.revision += 1;
@@ -83,27 +83,26 @@ impl RunLog {
     fn add(&mut self, text: &str) {
         for piece in text.split_inclusive('\n') {
             let line = piece.strip_suffix('\n').unwrap_or(piece);
-            match self.lines.back_mut().filter(|_| self.unfinished) {
-                Some(last) if last.len() < LONGEST => last.push_str(cut(line)),
+            match self.lines.back_mut().filter(|_| self.is_last_open) {
+                Some(last) if last.len() < MAX_LINE_BYTES => last.push_str(cut(line, MAX_LINE_BYTES)),
                 Some(_) => {}
-                None => self.lines.push_back(cut(line).to_owned()),
+                None => self.lines.push_back(cut(line, MAX_LINE_BYTES).to_owned()),
             }
-            self.unfinished = piece.len() == line.len();
-            if self.lines.len() > LINES {
+            self.is_last_open = piece.len() == line.len();
+            if self.lines.len() > MAX_LINES {
                 self.lines.pop_front();
                 self.cut = true;
             }
         }
     }
 
-    /// The card of the run: the beginning and the end of what it printed, blank lines aside. Of a run that goes on, the end alone.
+    /// The card of the run: the beginning and end of its output without blank lines. Without the beginning while it runs.
     pub(super) fn card(&self) -> CommandRun {
         let open = (!self.open_line.is_empty()).then_some(self.open_line.as_str());
         let lines = self.lines.iter().map(String::as_str).chain(open).filter(|line| !line.trim().is_empty());
-        let lines: Vec<&str> =
-            lines.map(|line| line.get(..line.floor_char_boundary(MAX_LINE_BYTES)).unwrap_or(line)).collect();
+        let lines: Vec<&str> = lines.map(|line| cut(line, MAX_CARD_LINE_BYTES)).collect();
         let head = if self.state == RunState::Running { 0 } else { HEAD_LINES };
-        // A number in place of a single line would save nothing.
+        // Replacing a single line by a count would save nothing.
         let fits = lines.len() <= head + TAIL_LINES + 1;
         let (head, rest) = lines.split_at(if fits { 0 } else { head });
         let (omitted, tail) = rest.split_at(if fits { 0 } else { rest.len() - TAIL_LINES });
@@ -119,8 +118,8 @@ impl RunLog {
     }
 }
 
-fn cut(line: &str) -> &str {
-    line.get(..line.floor_char_boundary(LONGEST)).unwrap_or(line)
+fn cut(line: &str, max_bytes: usize) -> &str {
+    line.get(..line.floor_char_boundary(max_bytes)).unwrap_or(line)
 }
 
 #[cfg(test)]
@@ -132,13 +131,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_add_up_however_they_come() {
+    fn partial_lines_are_joined() {
         let mut log = RunLog::new(1, "make".into());
         log.push(&live("one\ntw", "", 0), 0);
         log.push(&live("o\n", "thr", 0), 1);
         assert_eq!((log.card().tail.as_str(), log.seconds), ("one\ntwo\nthr", 1));
         log.push(&live("three\n", "", 700), 2);
-        assert_eq!(log.card().tail, "one\ntwo\n[… 700 bytes went by …]\nthree");
+        assert_eq!(log.card().tail, "one\ntwo\n[… 700 bytes skipped …]\nthree");
     }
 
     #[test]
@@ -147,7 +146,7 @@ mod tests {
         let output = |lines: usize| (1..=lines).map(|n| format!("{n}\n\n")).collect::<String>();
         log.push(&live(&output(20), "", 0), 0);
         let card = log.card();
-        assert_eq!((card.excerpt("").lines().count(), card.head.as_str(), card.omitted), (8, "", 13), "it runs");
+        assert_eq!((card.excerpt("").lines().count(), card.head.as_str(), card.omitted), (8, "", 13), "while it runs");
         log.end(RunState::Failed("no".into()), &output(11), 1);
         assert_eq!((log.card().omitted, log.card().excerpt("").lines().count()), (0, 11));
         log.end(RunState::Failed("no".into()), &output(18), 1);
@@ -160,10 +159,10 @@ mod tests {
     #[test]
     fn a_log_is_bounded() {
         let mut log = RunLog::new(1, "make".into());
-        log.push(&live(&"x\n".repeat(LINES + 10), "", 0), 0);
-        log.push(&live(&"y".repeat(3 * LONGEST), &"z".repeat(3 * LONGEST), 0), 0);
-        assert!(log.cut && log.lines.len() == LINES);
-        assert!(log.lines.iter().all(|line| line.len() <= LONGEST) && log.open_line.len() <= LONGEST);
+        log.push(&live(&"x\n".repeat(MAX_LINES + 10), "", 0), 0);
+        log.push(&live(&"y".repeat(3 * MAX_LINE_BYTES), &"z".repeat(3 * MAX_LINE_BYTES), 0), 0);
+        assert!(log.cut && log.lines.len() == MAX_LINES);
+        assert!(log.lines.iter().all(|line| line.len() <= MAX_LINE_BYTES) && log.open_line.len() <= MAX_LINE_BYTES);
         log.end(RunState::Failed("no".into()), "whole\n", 3);
         assert_eq!((log.card().tail.as_str(), log.cut), ("whole", false));
     }

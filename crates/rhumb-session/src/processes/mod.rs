@@ -1,7 +1,7 @@
-//! Commands that run beside the conversation: the developer's own, tests and linters, and what the model suggested.
+//! Commands that run beside the conversation: the user's own, tests and linters, and those that the model suggested.
 //!
-//! A *job* is what was asked for: one command, or a check of several steps. Each command of a job is a *run* with a log of its own
-//! and a card in the transcript. Esc stops the job that began last.
+//! A *job* is one command, or a check of several steps. Each command of a job is a *run*, with its own log and a card in the
+//! transcript. Esc stops the job that was started last.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ pub(super) mod verify;
 
 pub use log::RunLog;
 
-/// A command to run, or to stop.
+/// A job to run, or to stop.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunEffect {
     /// Run one command.
     Command {
         /// The job.
         job: u64,
-        /// What.
+        /// The command.
         line: CommandLine,
-        /// Whose idea it was.
+        /// Who wrote it.
         origin: Origin,
     },
     /// Check files.
@@ -42,46 +42,46 @@ pub enum RunEffect {
     Stop(u64),
 }
 
-/// Whose idea a command was: what it gets of the environment depends on it.
+/// Who wrote a command. It determines the environment of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// The developer's, or that of settings that they trust.
+    /// The developer, directly or in trusted settings.
     Developer,
-    /// The model's; the developer approved it.
+    /// The model; the developer approved it.
     Model,
 }
 
-/// Whether a kind of check is done.
+/// Whether a kind of check runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum When {
-    /// No.
+pub enum CheckMode {
+    /// It does not run.
     #[default]
-    Never,
-    /// If the settings say so.
-    AsSet,
-    /// Yes.
-    Now,
+    Off,
+    /// The settings decide.
+    FromSettings,
+    /// It runs.
+    On,
 }
 
 /// What to check.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct VerifyRequest {
-    /// Files, each with its text before the change, which may have had faults too.
+    /// The files, each with its text before the change. Faults of that text are not reported.
     pub files: Vec<(String, Option<Arc<str>>)>,
-    /// Whether they are looked over: their syntax, and with linters.
-    pub lint: When,
+    /// Whether syntax and linters are checked.
+    pub lint: CheckMode,
     /// Whether the tests run.
-    pub test: When,
-    /// The line that tests; that of the settings without one.
-    pub test_line: Option<String>,
-    /// A command that failed and is run again, beside what the settings want.
-    pub again: Option<String>,
+    pub test: CheckMode,
+    /// The test command; `None` for that of the settings.
+    pub test_command: Option<String>,
+    /// A command that failed before and runs again.
+    pub rerun: Option<String>,
 }
 
 /// A check that failed and is repeated after each write of the fix, until it passes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RepeatedCheck {
-    /// The command line that failed.
+    /// The command that failed.
     pub line: Option<String>,
     /// Whether the tests of the settings failed.
     pub test: bool,
@@ -90,43 +90,43 @@ pub struct RepeatedCheck {
 }
 
 impl RepeatedCheck {
-    /// What is repeated, with its verb: ``"`make` passes"``.
-    fn with_verb(&self, verbs: [&str; 2]) -> String {
+    /// The check as the subject of a sentence, with its verb: ``"`make` passes"`` or `"The checks pass"`.
+    fn with_verb(&self, singular: &str, plural: &str) -> String {
         match &self.line {
-            Some(line) => format!("`{}` {}", line.lines().next().unwrap_or_default(), verbs[0]),
-            None => format!("The checks {}", verbs[1]),
+            Some(line) => format!("`{}` {singular}", line.lines().next().unwrap_or_default()),
+            None => format!("The checks {plural}"),
         }
     }
 }
 
-/// What a command does while it runs, and how it ended.
+/// The progress of a job.
 #[derive(Debug, Clone)]
 pub enum RunResponse {
-    /// A command of a job begins.
-    Began {
+    /// A command of a job was started.
+    Started {
         /// The job.
         job: u64,
         /// The run.
         run: u64,
-        /// What runs.
+        /// The command line.
         line: String,
     },
-    /// It goes on.
-    Said {
+    /// A command printed something, or a second passed.
+    Output {
         /// The run.
         run: u64,
-        /// What is new of its output.
+        /// The new output.
         live: LiveOutput,
-        /// Seconds since it began.
+        /// Seconds since it was started.
         seconds: u64,
     },
-    /// It ended.
+    /// A command ended.
     Ended {
         /// The run.
         run: u64,
-        /// How; in words where it could not be started.
+        /// How it ended, or why it could not be started.
         end: Result<End, String>,
-        /// Its output: all of it, or its beginning and its end.
+        /// The output: all of it, or its beginning and end.
         output: Arc<str>,
         /// Seconds that it took.
         seconds: u64,
@@ -135,178 +135,184 @@ pub enum RunResponse {
     Done {
         /// The job.
         job: u64,
-        /// What came of it.
-        outcome: Outcome,
+        /// The outcome.
+        outcome: JobOutcome,
     },
 }
 
 /// An output, ready to be shared with the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedText {
-    /// What it is, in a line.
+    /// A title of one line.
     pub title: String,
-    /// It, as the model will see it.
+    /// The text as the model gets it.
     pub text: String,
-    /// Its tokens.
+    /// The number of its tokens.
     pub tokens: usize,
-    /// The file that holds all of it, where the text is cut.
+    /// The file with the whole output, if the text is cut.
     pub whole: Option<PathBuf>,
 }
 
-/// What came of a job.
+/// The outcome of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// What there is to share: the output of a command, or what a check found.
+pub struct JobOutcome {
+    /// The output of a command, or the findings of a check.
     pub shared: Option<SharedText>,
-    /// Whether something is wrong.
+    /// Whether the command failed or the check found something.
     pub failed: bool,
     /// Whether it was stopped before its end.
     pub stopped: bool,
-    /// The checks that were done, each in a few words.
+    /// Short descriptions of the checks that ran.
     pub checks: Vec<String>,
-    /// Files that something was found in, or that were checked.
+    /// The files with findings, or else those that were checked.
     pub files: Vec<String>,
-    /// What else to know.
+    /// Warnings for the user.
     pub notes: Vec<Failure>,
 }
 
-/// How a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum RunState {
     /// It runs.
     Running,
     /// It ended.
     Ended(End),
-    /// It could not be started.
+    /// It could not be started, for this reason.
     Failed(String),
 }
 
 impl RunState {
-    /// In a few words; `seconds` that it has been running.
+    /// A short description, with the time that it took so far.
     pub fn words(&self, seconds: u64) -> String {
         let time = if seconds > 0 { format!(" · {seconds} s") } else { String::new() };
         let words = match self {
             Self::Running => "running".to_owned(),
-            Self::Ended(end) => end_words(*end),
+            Self::Ended(End::Exit(code)) => format!("exit code {code}"),
+            Self::Ended(End::Signal(number)) => format!("ended by signal {number}"),
+            Self::Ended(End::TimeLimit) => "stopped at its time limit".to_owned(),
+            Self::Ended(End::Stopped) => "stopped by you".to_owned(),
+            Self::Ended(End::WantedTerminal) => "ended because it tried to read from the terminal".to_owned(),
             Self::Failed(reason) => format!("not run: {reason}"),
         };
         words + &time
     }
 }
 
-/// How a command ended, in a few words.
-pub(super) fn end_words(end: End) -> String {
-    match end {
-        End::Exit(code) => format!("exit code {code}"),
-        End::Signal(number) => format!("ended by signal {number}"),
-        End::TimeLimit => "stopped at its time limit".to_owned(),
-        End::Stopped => "stopped by you".to_owned(),
-        End::WantedTerminal => "ended, because it wanted to ask at the terminal".to_owned(),
-    }
-}
-
-/// A command in the transcript.
+/// The card of a run in the transcript.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CommandRun {
     /// The run.
     pub run: u64,
-    /// What ran.
+    /// The command line.
     pub line: String,
-    /// How it stands.
+    /// The state.
     pub state: RunState,
-    /// Seconds that it has been running, or took.
+    /// Seconds that it took so far.
     pub seconds: u64,
-    /// The first lines that it printed, where lines after them are left out.
+    /// The first lines of the output, if lines after them are omitted.
     #[serde(default)]
     pub head: String,
-    /// Lines that are left out before `tail`. The log has them.
+    /// The number of lines that are omitted before `tail`. The log contains them.
     #[serde(default)]
     pub omitted: usize,
-    /// The last lines that it printed.
+    /// The last lines of the output.
     pub tail: String,
 }
 
 impl CommandRun {
-    /// What is shown of the output: the first lines, the number of those left out, the last lines. `more` follows the number.
-    pub fn excerpt(&self, more: &str) -> String {
-        let omitted = (self.omitted > 0).then(|| format!("… {}{more}", count(self.omitted, "more line")));
+    /// The output as shown: the first lines, the number of omitted lines followed by `suffix`, and the last lines.
+    pub fn excerpt(&self, suffix: &str) -> String {
+        let omitted = (self.omitted > 0).then(|| format!("… {}{suffix}", count(self.omitted, "more line")));
         let parts = [Some(self.head.clone()), omitted, Some(self.tail.trim_end().to_owned())];
         parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// Why a job was begun.
+/// What happens with the outcome of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Purpose {
-    /// The developer's own command: its output is offered.
+    /// The developer's own command: its output is offered to the model.
     Run(RepeatedCheck),
-    /// A command of git: nothing of it is sent.
+    /// A git command: its output is never sent.
     Git,
-    /// What the model suggested.
+    /// A command that the model suggested: its output is offered.
     Suggested,
-    /// Checks that the developer asked for.
+    /// Checks that the developer asked for: the findings are offered.
     Check(RepeatedCheck),
-    /// Checks after a write.
+    /// Checks after a write: the findings are sent or offered.
     Verify(Verification),
 }
 
-/// A job that runs.
+/// A running job.
 #[derive(Debug)]
 struct Job {
     number: u64,
     purpose: Purpose,
-    /// The command that runs, once one does.
+    /// The command that runs; empty before the first one.
     line: String,
     seconds: u64,
     run: Option<u64>,
-    stopping: bool,
+    is_stopping: bool,
 }
 
-/// Logs that are kept; the oldest go first.
-const LOGS: usize = 30;
+/// Maximum number of logs. The oldest ones are dropped.
+const MAX_LOGS: usize = 30;
 
-/// Everything about commands.
+/// Running commands, and the logs of commands.
 #[derive(Debug, Default)]
 pub struct Processes {
-    /// What commands printed, oldest first.
+    /// The logs, the oldest first.
     pub logs: Vec<RunLog>,
     /// Whether commands that the model suggests are offered.
     pub suggestions: bool,
-    /// How often what checks found goes back by itself, for one request.
-    pub rounds: usize,
+    /// How often findings of checks are sent to the model without a question, for one request.
+    pub max_rounds: usize,
     /// The failed check that the developer shared last: the next request is about it.
     pub(super) shared_check: Option<RepeatedCheck>,
-    /// Files that were written in this session.
+    /// The files that were written in this session.
     pub(super) written: Vec<String>,
-    /// The files that one request wrote, or that are being written for it, as they were.
+    /// The files that one request writes, with their texts before.
     pub(super) bases: Vec<(String, Option<Arc<str>>)>,
     jobs: Vec<Job>,
-    last: u64,
+    last_job: u64,
 }
 
 impl Processes {
-    /// Whether something runs.
+    /// Whether a job runs.
     pub fn is_running(&self) -> bool {
         !self.jobs.is_empty()
     }
 
-    /// What runs, in a line.
+    /// A line about the job that was started last, and the number of the others.
     pub fn status(&self) -> Option<String> {
         let job = self.jobs.last()?;
-        let line = job.line.lines().next().unwrap_or_default();
-        let line = if line.is_empty() { "checking the files" } else { line };
-        let time = if job.seconds > 0 { format!(", {} s", job.seconds) } else { String::new() };
         let more = match self.jobs.len() {
             1 => String::new(),
             count => format!(" (and {} more)", count - 1),
         };
-        let verb = if job.stopping { "stopping" } else { "running" };
-        Some(if job.line.is_empty() { format!("{line}{more}") } else { format!("{verb} {line}{time}{more}") })
+        let line = job.line.lines().next().unwrap_or_default();
+        if line.is_empty() {
+            return Some(format!("checking the files{more}"));
+        }
+        let time = if job.seconds > 0 { format!(", {} s", job.seconds) } else { String::new() };
+        let verb = if job.is_stopping { "stopping" } else { "running" };
+        Some(format!("{verb} {line}{time}{more}"))
+    }
+
+    /// Stops the latest job for which `is_meant` holds.
+    fn stop(&mut self, is_meant: impl Fn(&Job) -> bool) -> Vec<Effect> {
+        let Some(job) = self.jobs.iter_mut().rev().find(|job| is_meant(job)) else { return Vec::new() };
+        job.is_stopping = true;
+        vec![Effect::Run(RunEffect::Stop(job.number))]
+    }
+
+    fn log_mut(&mut self, run: u64) -> Option<&mut RunLog> {
+        self.logs.iter_mut().find(|log| log.run == run)
     }
 }
 
 impl Session {
-    /// Runs a command line of the developer's.
+    /// Runs a command line of the developer.
     pub fn run_line(&mut self, line: String) -> Vec<Effect> {
         let recheck = RepeatedCheck { line: Some(line.clone()), ..RepeatedCheck::default() };
         self.begin_command(Purpose::Run(recheck), CommandLine::Shell(line), Origin::Developer)
@@ -329,76 +335,68 @@ impl Session {
     }
 
     fn new_job(&mut self, purpose: Purpose) -> u64 {
-        self.processes.last += 1;
-        let number = self.processes.last;
-        let job = Job { number, purpose, line: String::new(), seconds: 0, run: None, stopping: false };
+        self.processes.last_job += 1;
+        let number = self.processes.last_job;
+        let job = Job { number, purpose, line: String::new(), seconds: 0, run: None, is_stopping: false };
         self.processes.jobs.push(job);
         number
     }
 
-    /// The command line of a run; empty where its log is not kept any more.
+    /// The command line of a run; empty if its log was dropped.
     pub fn line_of_run(&self, run: u64) -> &str {
         self.processes.logs.iter().find(|log| log.run == run).map_or("", |log| log.line.as_str())
     }
 
-    /// Stops the job that began last and was not told to stop yet.
+    /// Stops the latest job that is not being stopped already.
     pub fn stop_command(&mut self) -> Vec<Effect> {
-        let Some(job) = self.processes.jobs.iter_mut().rev().find(|job| !job.stopping) else { return Vec::new() };
-        job.stopping = true;
-        vec![Effect::Run(RunEffect::Stop(job.number))]
+        self.processes.stop(|job| !job.is_stopping)
     }
 
-    /// Stops the job that a run belongs to, if it still runs.
+    /// Stops the job of a run, if it still runs.
     pub fn stop_run(&mut self, run: u64) -> Vec<Effect> {
-        let Some(job) = self.processes.jobs.iter_mut().find(|job| job.run == Some(run)) else { return Vec::new() };
-        job.stopping = true;
-        vec![Effect::Run(RunEffect::Stop(job.number))]
+        self.processes.stop(|job| job.run == Some(run))
     }
 
-    /// Takes in what a command does.
-    pub(super) fn ran(&mut self, report: RunResponse) -> Vec<Effect> {
-        match report {
-            RunResponse::Began { job, run, line } => self.began(job, run, line),
-            RunResponse::Said { run, live, seconds } => self.said(run, &live, seconds),
-            RunResponse::Ended { run, end, output, seconds } => self.command_ended(run, end, &output, seconds),
+    /// Handles the progress of a job.
+    pub(super) fn ran(&mut self, response: RunResponse) -> Vec<Effect> {
+        match response {
+            RunResponse::Started { job, run, line } => self.run_started(job, run, line),
+            RunResponse::Output { run, live, seconds } => {
+                if let Some(job) = self.processes.jobs.iter_mut().find(|job| job.run == Some(run)) {
+                    job.seconds = seconds;
+                }
+                if let Some(log) = self.processes.log_mut(run) {
+                    log.push(&live, seconds);
+                }
+                self.update_card(run);
+            }
+            RunResponse::Ended { run, end, output, seconds } => {
+                let state = end.map_or_else(RunState::Failed, RunState::Ended);
+                if let Some(log) = self.processes.log_mut(run) {
+                    log.end(state, &output, seconds);
+                }
+                self.update_card(run);
+            }
             RunResponse::Done { job, outcome } => return self.job_done(job, outcome),
         }
         Vec::new()
     }
 
-    fn began(&mut self, job: u64, run: u64, line: String) {
+    fn run_started(&mut self, job: u64, run: u64, line: String) {
         if let Some(job) = self.processes.jobs.iter_mut().find(|other| other.number == job) {
             (job.line, job.run, job.seconds) = (line.clone(), Some(run), 0);
         }
-        self.processes.logs.push(RunLog::new(run, line.clone()));
-        let gone = self.processes.logs.len().saturating_sub(LOGS);
-        self.processes.logs.drain(..gone);
-        let ran = RunLog::new(run, line).card();
-        self.transcript.push(Entry::Ran(ran));
+        let log = RunLog::new(run, line);
+        self.transcript.push(Entry::Ran(log.card()));
+        self.processes.logs.push(log);
+        let surplus = self.processes.logs.len().saturating_sub(MAX_LOGS);
+        self.processes.logs.drain(..surplus);
     }
 
-    fn said(&mut self, run: u64, live: &LiveOutput, seconds: u64) {
-        if let Some(job) = self.processes.jobs.iter_mut().find(|job| job.run == Some(run)) {
-            job.seconds = seconds;
-        }
-        if let Some(log) = self.processes.logs.iter_mut().find(|log| log.run == run) {
-            log.push(live, seconds);
-        }
-        self.update_card(run);
-    }
-
-    fn command_ended(&mut self, run: u64, end: Result<End, String>, output: &str, seconds: u64) {
-        let state = end.map_or_else(RunState::Failed, RunState::Ended);
-        if let Some(log) = self.processes.logs.iter_mut().find(|log| log.run == run) {
-            log.end(state, output, seconds);
-        }
-        self.update_card(run);
-    }
-
-    /// Brings the card of a run up to date with its log.
+    /// Updates the card of a run from its log.
     fn update_card(&mut self, run: u64) {
         let Some(log) = self.processes.logs.iter().find(|log| log.run == run) else { return };
-        // A session that was gone on with holds cards of other runs with the same numbers; none of them runs.
+        // A resumed session has cards of earlier runs with the same numbers. None of them is running.
         let is_card =
             |entry: &Entry| matches!(entry, Entry::Ran(ran) if ran.run == run && ran.state == RunState::Running);
         if let Some(card) = self.transcript.rfind_mut(is_card) {
@@ -406,28 +404,20 @@ impl Session {
         }
     }
 
-    fn job_done(&mut self, number: u64, outcome: Outcome) -> Vec<Effect> {
+    fn job_done(&mut self, number: u64, outcome: JobOutcome) -> Vec<Effect> {
         let Some(at) = self.processes.jobs.iter().position(|job| job.number == number) else { return Vec::new() };
         let job = self.processes.jobs.remove(at);
         for note in &outcome.notes {
             self.tell(Level::Warning, note.message.clone(), note.hint.clone());
         }
         match job.purpose {
-            Purpose::Git => Vec::new(),
-            Purpose::Run(recheck) => {
-                self.offer_output(outcome, Some(recheck));
-                Vec::new()
-            }
-            Purpose::Suggested => {
-                self.offer_output(outcome, None);
-                Vec::new()
-            }
-            Purpose::Check(recheck) => {
-                self.offer_findings_of_check(outcome, recheck);
-                Vec::new()
-            }
-            Purpose::Verify(written) => self.verified(written, outcome),
+            Purpose::Git => {}
+            Purpose::Run(recheck) => self.offer_output(outcome, Some(recheck)),
+            Purpose::Suggested => self.offer_output(outcome, None),
+            Purpose::Check(recheck) => self.check_done(outcome, recheck),
+            Purpose::Verify(verification) => return self.verification_done(verification, outcome),
         }
+        Vec::new()
     }
 }
 

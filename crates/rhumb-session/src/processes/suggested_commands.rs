@@ -1,4 +1,4 @@
-//! Commands that the model suggests: each is a question of its own, shown as it is, and runs only when it is answered with yes.
+//! Commands that the model suggests. Each is a separate question, shows the exact command, and runs it only after a yes.
 
 use super::verify::ProcessSubject;
 use super::{Origin, Purpose};
@@ -8,44 +8,44 @@ use crate::question::{Choice, Question, Subject};
 use crate::state::Session;
 use crate::transcript::{Entry, Level};
 use rhumb_edit::FormatChoice;
-use rhumb_text::sanitize;
+use rhumb_text::{count, sanitize};
 use rhumb_workspace::process::CommandLine;
 
-/// Most commands of one answer that are asked about.
-const MOST: usize = 5;
+/// Maximum number of commands of one answer that are offered.
+const MAX_OFFERED: usize = 5;
 
-/// What is shown of a command in a line; a longer one has to be read before it can be answered.
-const SHORT: usize = 120;
+/// Maximum length of a command in the title of its question, in characters. A longer one has to be scrolled through first.
+const MAX_TITLE_CHARS: usize = 120;
 
 impl Session {
-    /// Asks about the commands in an answer to a request for changes.
+    /// Offers the commands in an answer to a request for changes.
     pub(crate) fn suggest(&mut self, reply: &str) {
-        if !self.processes.suggestions || !self.was_for_changes() {
+        if !self.processes.suggestions || !self.last_request_was_for_changes() {
             return;
         }
         let edits = !rhumb_edit::parse(reply, FormatChoice::Auto).edits.is_empty();
         let found = suggested(reply);
-        let more = found.len().saturating_sub(MOST);
-        for line in found.into_iter().take(MOST) {
+        let more = found.len().saturating_sub(MAX_OFFERED);
+        for line in found.into_iter().take(MAX_OFFERED) {
             let visible = sanitize::visible_line(line.lines().next().unwrap_or_default());
-            let first: String = visible.chars().take(SHORT).collect();
+            let first: String = visible.chars().take(MAX_TITLE_CHARS).collect();
             let shown = if first == line { first } else { format!("{first} …") };
-            // In the title, which is seen where the answer is not: tests of what is not written say nothing of it.
-            let early = if edits { " (its edits are not written yet)" } else { "" };
-            let title = format!("The model suggests a command{early}. Run it? {shown}");
+            // In the title, because the answer may be out of sight. Tests that run now do not test the edits.
+            let unwritten = if edits { " (its edits are not written yet)" } else { "" };
+            let title = format!("The model suggests a command{unwritten}. Run it? {shown}");
             let text = line.clone();
             let choices = vec![Choice::new('y', "run it"), Choice::new('n', "no")];
             let subject = Subject::Process(ProcessSubject::Run(line));
             self.question(Question { subject, title, text, choices });
         }
         if more > 0 {
-            let text = format!("The model suggests {more} more commands, which are not asked about.");
-            self.tell(Level::Info, text, "They stand in the answer; !COMMAND runs one.");
+            let text = format!("The answer suggests {}.", count(more, "more command"));
+            self.tell(Level::Info, text, "!COMMAND runs one.");
         }
     }
 
     /// Whether the last message asked for changes.
-    fn was_for_changes(&self) -> bool {
+    fn last_request_was_for_changes(&self) -> bool {
         let last = self.transcript.iter().rev().find(|entry| entry.is_asked());
         matches!(last, Some(Entry::User { mode: Mode::Code, .. } | Entry::Again { .. }))
     }
@@ -57,20 +57,20 @@ impl Session {
 }
 
 impl Question {
-    /// Whether all of its text has to have been on the screen before any choice but the harmless one can be taken. A command that holds
-    /// what is not seen is longer than it looks.
+    /// Whether the whole text must have been on the screen before any choice except the harmless one is accepted. Applies to commands
+    /// that are long, have several lines, or contain invisible characters.
     pub fn must_be_read(&self) -> bool {
         match &self.subject {
             Subject::Process(ProcessSubject::Run(line)) => {
                 let shown = sanitize::visible_line(line);
-                shown.chars().nth(SHORT).is_some() || line.contains('\n') || shown != line.as_str()
+                shown.chars().nth(MAX_TITLE_CHARS).is_some() || line.contains('\n') || shown != line.as_str()
             }
             _ => false,
         }
     }
 }
 
-/// The commands of an answer, each complete.
+/// The commands in an answer, each one complete.
 pub fn suggested(reply: &str) -> Vec<String> {
     let blocks = rhumb_edit::parse(reply, FormatChoice::Auto).suggested_commands;
     let mut commands: Vec<String> = Vec::new();
@@ -82,56 +82,60 @@ pub fn suggested(reply: &str) -> Vec<String> {
     commands
 }
 
-/// The commands of a block: its lines, where each of them can stand alone, else the block as a whole. Of a session with prompts,
-/// what was typed.
+/// The commands of a block: its lines if each is a complete command, or else the whole block. In a transcript with `$ ` prompts only
+/// the prompted lines count.
 fn split(block: &str) -> Vec<String> {
     let prompted: Vec<&str> = block.lines().filter_map(|line| line.trim_start().strip_prefix("$ ")).collect();
     let lines: Vec<&str> = if prompted.is_empty() { block.lines().collect() } else { prompted };
-    let is_said = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    let lines: Vec<&str> = lines.into_iter().filter(is_said).collect();
-    // What stands deeper goes on with what is above it.
+    let is_command = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let lines: Vec<&str> = lines.into_iter().filter(is_command).collect();
+    // An indented line belongs to the line above.
     let depth = |line: &&str| line.len() - line.trim_start().len();
     let is_flat = lines.iter().map(depth).max() == lines.first().map(depth);
-    if is_flat && lines.iter().all(|line| stands_alone(line)) {
+    if is_flat && lines.iter().all(|line| is_complete_command(line)) {
         return lines.into_iter().map(|line| line.trim().to_owned()).collect();
     }
     vec![lines.join("\n")]
 }
 
-/// Words that begin or end what takes several lines.
-const COMPOUND: [&str; 14] =
+/// Words that start or end a compound command.
+const COMPOUND_WORDS: [&str; 14] =
     ["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "{", "}"];
 
 /// Whether a line is a complete command.
-fn stands_alone(line: &str) -> bool {
+fn is_complete_command(line: &str) -> bool {
     let line = line.trim();
-    let goes_on = line.ends_with(['\\', '|', '(', '{']) || line.ends_with("&&") || line.contains("<<");
-    let word = |text: Option<&str>| text.is_some_and(|word| COMPOUND.contains(&word));
+    let is_continued = line.ends_with(['\\', '|', '(', '{']) || line.ends_with("&&") || line.contains("<<");
+    let is_compound = |word: Option<&str>| word.is_some_and(|word| COMPOUND_WORDS.contains(&word));
     let words = || line.split_whitespace();
-    // What a line changes for those after it is lost if each runs on its own.
-    let is_for_others = ["cd ", "export ", "set ", "source ", ". "].iter().any(|begin| line.starts_with(begin))
+    // Its effect on the following lines would be lost in a separate shell.
+    let affects_shell = ["cd ", "export ", "set ", "source ", ". "].iter().any(|begin| line.starts_with(begin))
         && !line.contains("&&")
         && !line.contains(';');
-    !goes_on && !is_for_others && !word(words().next()) && !word(words().last()) && shell_words::split(line).is_ok()
+    !is_continued
+        && !affects_shell
+        && !is_compound(words().next())
+        && !is_compound(words().last())
+        && shell_words::split(line).is_ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(block: &str) -> Vec<String> {
+    fn commands_of(block: &str) -> Vec<String> {
         suggested(&format!("Run this:\n\n```sh\n{block}\n```\n"))
     }
 
     #[test]
-    fn each_line_is_a_command_of_its_own_if_it_can_be() {
-        assert_eq!(of("pip install tide\n# and then\npytest -q"), ["pip install tide", "pytest -q"]);
-        assert_eq!(of("$ ls\na.py  b.py\n$ make"), ["ls", "make"]);
-        assert_eq!(of("ls\nls"), ["ls"]);
+    fn each_line_is_a_command_if_all_are_complete() {
+        assert_eq!(commands_of("pip install tide\n# and then\npytest -q"), ["pip install tide", "pytest -q"]);
+        assert_eq!(commands_of("$ ls\na.py  b.py\n$ make"), ["ls", "make"]);
+        assert_eq!(commands_of("ls\nls"), ["ls"]);
     }
 
     #[test]
-    fn what_belongs_together_stays_together() {
+    fn lines_that_depend_on_each_other_are_one_command() {
         for block in [
             "docker run \\\n  -it tide",
             "for f in *; do\n  echo $f\ndone",
@@ -140,12 +144,12 @@ mod tests {
             "echo 'a\nb'",
             "export A=1\nmake",
         ] {
-            assert_eq!(of(block), [block], "{block}");
+            assert_eq!(commands_of(block), [block], "{block}");
         }
     }
 
     #[test]
-    fn edits_are_no_commands() {
+    fn edits_are_not_commands() {
         let edit = "install.sh\n```sh\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n";
         assert!(suggested(edit).is_empty());
         assert!(suggested("```python\nprint(1)\n```\n").is_empty());

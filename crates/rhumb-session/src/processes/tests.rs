@@ -1,5 +1,3 @@
-//! What becomes of jobs.
-
 use super::*;
 use crate::context::Mode;
 use crate::{AskEvent, Connection, PendingWrite, Question, Response, Written};
@@ -7,7 +5,7 @@ use rhumb_llm::{Completion, Finish, StreamEvent};
 
 fn session() -> Session {
     let (mut session, _) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
-    session.processes.rounds = 2;
+    session.processes.max_rounds = 2;
     session.processes.suggestions = true;
     session
 }
@@ -20,19 +18,19 @@ fn job_of(effects: &[Effect]) -> u64 {
     found.unwrap_or_else(|| panic!("no job in {effects:?}"))
 }
 
-fn report(session: &mut Session, report: RunResponse) -> Vec<Effect> {
-    session.handle(Response::Ran(report))
+fn respond(session: &mut Session, response: RunResponse) -> Vec<Effect> {
+    session.handle(Response::Ran(response))
 }
 
 fn shared(text: &str) -> SharedText {
     SharedText { title: "`make` failed (exit code 2).".into(), text: text.into(), tokens: 3, whole: None }
 }
 
-fn failed(text: &str) -> Outcome {
-    Outcome { shared: Some(shared(text)), failed: true, files: vec!["a.py".into()], ..Outcome::default() }
+fn failed(text: &str) -> JobOutcome {
+    JobOutcome { shared: Some(shared(text)), failed: true, files: vec!["a.py".into()], ..JobOutcome::default() }
 }
 
-/// A request was answered, and what it led to was written: the check that follows.
+/// Sends a request and writes the edits of its answer. Returns the job of the check after the write.
 fn written(session: &mut Session) -> u64 {
     session.send("do it");
     let turn = session.turns.current().unwrap().number;
@@ -51,7 +49,7 @@ fn answer(session: &mut Session, turn: u64, text: &str) {
 }
 
 fn asked(effects: &[Effect]) -> Option<&crate::RequestSpec> {
-    effects.iter().find_map(|effect| if let Effect::Ask(order) = effect { Some(&**order) } else { None })
+    effects.iter().find_map(|effect| if let Effect::Ask(spec) = effect { Some(&**spec) } else { None })
 }
 
 fn title(session: &Session) -> &str {
@@ -59,17 +57,17 @@ fn title(session: &Session) -> &str {
 }
 
 #[test]
-fn a_command_has_a_card_and_a_log_that_follow_it_and_its_output_is_offered() {
+fn the_card_and_the_log_follow_a_command_and_its_output_is_offered() {
     let mut session = session();
     let job = job_of(&session.run_line("make".into()));
-    report(&mut session, RunResponse::Began { job, run: 7, line: "make".into() });
+    respond(&mut session, RunResponse::Started { job, run: 7, line: "make".into() });
     let live = LiveOutput { text: "one\ntwo\n".into(), ..LiveOutput::default() };
-    report(&mut session, RunResponse::Said { run: 7, live, seconds: 2 });
+    respond(&mut session, RunResponse::Output { run: 7, live, seconds: 2 });
     let Some(Entry::Ran(card)) = session.transcript.last() else { panic!("{:?}", session.transcript) };
     assert_eq!((card.tail.as_str(), card.state.words(card.seconds).as_str()), ("one\ntwo", "running · 2 s"));
     assert_eq!(session.processes.status().as_deref(), Some("running make, 2 s"));
-    report(&mut session, RunResponse::Ended { run: 7, end: Ok(End::Exit(2)), output: Arc::from("all\n"), seconds: 3 });
-    report(&mut session, RunResponse::Done { job, outcome: failed("the output") });
+    respond(&mut session, RunResponse::Ended { run: 7, end: Ok(End::Exit(2)), output: Arc::from("all\n"), seconds: 3 });
+    respond(&mut session, RunResponse::Done { job, outcome: failed("the output") });
     assert_eq!(session.processes.logs[0].state, RunState::Ended(End::Exit(2)));
     assert!(!session.processes.is_running() && title(&session).contains("(3 tokens)"), "{}", title(&session));
     session.answer('y');
@@ -78,17 +76,17 @@ fn a_command_has_a_card_and_a_log_that_follow_it_and_its_output_is_offered() {
 }
 
 #[test]
-fn nothing_of_git_is_offered() {
+fn the_output_of_git_is_not_offered() {
     let mut session = session();
     let effects = session.run_git(vec!["log".into()]);
     assert!(matches!(&effects[0], Effect::Run(RunEffect::Command { line: CommandLine::Program(words), .. })
         if words == &["git", "--no-pager", "log"]));
-    report(&mut session, RunResponse::Done { job: job_of(&effects), outcome: failed("secret history") });
+    respond(&mut session, RunResponse::Done { job: job_of(&effects), outcome: failed("secret history") });
     assert!(session.questions.is_empty());
 }
 
 #[test]
-fn the_job_that_began_last_is_stopped_first() {
+fn the_latest_job_is_stopped_first() {
     let mut session = session();
     let (first, second) = (job_of(&session.run_line("a".into())), job_of(&session.run_line("b".into())));
     assert_eq!(session.stop_command(), [Effect::Run(RunEffect::Stop(second))]);
@@ -97,33 +95,33 @@ fn the_job_that_began_last_is_stopped_first() {
 }
 
 #[test]
-fn what_checks_find_goes_back_by_itself_a_limited_number_of_times() {
+fn findings_are_sent_without_a_question_a_limited_number_of_times() {
     let mut session = session();
     let mut job = written(&mut session);
     for round in 1..=2 {
-        let effects = report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
-        let order = asked(&effects).unwrap();
-        assert_eq!((order.draft.as_str(), order.mode), ("it broke", Mode::Code));
-        assert_eq!(order.files[0].path, "a.py", "the model has to see what it mends");
+        let effects = respond(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+        let spec = asked(&effects).unwrap();
+        assert_eq!((spec.draft.as_str(), spec.mode), ("it broke", Mode::Code));
+        assert_eq!(spec.files[0].path, "a.py", "the model has to see what it fixes");
         assert!(
             session
                 .transcript
                 .iter()
                 .any(|entry| matches!(entry, Entry::Again { round: at, of: 2, .. } if *at == round))
         );
-        let turn = order.generation;
-        answer(&mut session, turn, "mended");
+        let turn = spec.generation;
+        answer(&mut session, turn, "fixed");
         job = write(&mut session);
     }
-    let effects = report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+    let effects = respond(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
     assert!(asked(&effects).is_none() && title(&session).contains("Send it to the model?"), "{effects:?}");
-    assert_eq!(asked(&session.answer('y')).unwrap().draft, "it broke", "the developer may want one more");
+    assert_eq!(asked(&session.answer('y')).unwrap().draft, "it broke", "the user may send it once more");
 }
 
 #[test]
-fn every_round_is_held_against_the_files_as_the_request_found_them() {
+fn every_round_is_compared_with_the_files_before_the_request() {
     let mut session = session();
-    let order = |path: &str, text: &str| PendingWrite {
+    let write = |path: &str, text: &str| PendingWrite {
         path: path.into(),
         expected: Some(Arc::from(text)),
         content: Some("…".into()),
@@ -136,37 +134,37 @@ fn every_round_is_held_against_the_files_as_the_request_found_them() {
         })
     };
     let wrote = |path: &str| Response::Wrote(Written { paths: vec![path.into()], ..Written::default() });
-    session.before_write(&[order("a.py", "whole")]);
+    session.before_write(&[write("a.py", "whole")]);
     let job = written(&mut session);
-    report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
-    session.before_write(&[order("a.py", "broken"), order("b.py", "beside")]);
+    respond(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+    session.before_write(&[write("a.py", "broken"), write("b.py", "beside")]);
     let files = checked(&session.handle(wrote("b.py"))).unwrap();
     let known = |path: &str| files.iter().find(|(own, _)| own == path).and_then(|(_, base)| base.clone());
     assert_eq!((known("a.py").as_deref(), known("b.py").as_deref()), (Some("whole"), Some("beside")));
 
     *session.proposals.retries_mut() = crate::proposal::edit_retries::EditRetries::default();
-    session.before_write(&[order("b.py", "later")]);
+    session.before_write(&[write("b.py", "later")]);
     let files = checked(&session.handle(wrote("b.py"))).unwrap();
-    assert_eq!(files, [("b.py".to_owned(), Some(Arc::from("later")))], "a new request begins anew");
+    assert_eq!(files, [("b.py".to_owned(), Some(Arc::from("later")))], "a new request has new bases");
 }
 
 #[test]
 fn a_new_request_has_its_own_rounds() {
     let mut session = session();
-    session.processes.rounds = 1;
+    session.processes.max_rounds = 1;
     for _ in 0..2 {
         let job = written(&mut session);
-        let effects = report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+        let effects = respond(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
         let turn = asked(&effects).unwrap().generation;
-        answer(&mut session, turn, "mended");
+        answer(&mut session, turn, "fixed");
     }
 }
 
 #[test]
-fn without_rounds_or_with_something_else_begun_it_is_offered() {
+fn findings_are_offered_without_rounds_or_when_something_else_began() {
     type Begin = fn(&mut Session);
     let cases: [Begin; 4] = [
-        |session| session.processes.rounds = 0,
+        |session| session.processes.max_rounds = 0,
         |session| drop(session.draft_changed("and now")),
         |session| {
             session.send("next");
@@ -177,7 +175,7 @@ fn without_rounds_or_with_something_else_begun_it_is_offered() {
         let mut session = session();
         let job = written(&mut session);
         begin(&mut session);
-        let effects = report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+        let effects = respond(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
         assert!(asked(&effects).is_none(), "{effects:?}");
         assert!(title(&session).contains("Send it to the model?"));
         session.answer('n');
@@ -186,12 +184,12 @@ fn without_rounds_or_with_something_else_begun_it_is_offered() {
 }
 
 #[test]
-fn a_check_that_was_stopped_or_found_nothing_leads_to_nothing() {
-    for outcome in [Outcome::default(), Outcome { stopped: true, ..failed("half") }] {
+fn a_stopped_or_passed_check_asks_nothing() {
+    for outcome in [JobOutcome::default(), JobOutcome { stopped: true, ..failed("half") }] {
         let mut session = session();
         let job = written(&mut session);
         let before = session.transcript.len();
-        assert!(report(&mut session, RunResponse::Done { job, outcome }).is_empty());
+        assert!(respond(&mut session, RunResponse::Done { job, outcome }).is_empty());
         assert!(session.questions.is_empty() && session.transcript.len() == before);
     }
 }
@@ -214,7 +212,7 @@ fn a_suggested_command_runs_when_it_is_approved_and_only_then() {
 }
 
 #[test]
-fn commands_are_not_taken_from_answers_to_questions_or_when_it_is_off() {
+fn commands_are_offered_only_in_code_mode_and_when_enabled() {
     for (mode, suggestions) in [(Mode::Ask, true), (Mode::Code, false)] {
         let mut session = session();
         session.processes.suggestions = suggestions;
@@ -240,28 +238,28 @@ fn a_long_command_must_be_read_before_it_can_be_approved() {
 }
 
 #[test]
-fn a_check_that_finds_nothing_to_look_over_says_so() {
+fn a_check_without_files_says_so() {
     let mut session = session();
     let job = job_of(&session.lint(&[]));
-    report(&mut session, RunResponse::Done { job, outcome: Outcome::default() });
+    respond(&mut session, RunResponse::Done { job, outcome: JobOutcome::default() });
     assert!(
-        matches!(session.transcript.last(), Some(Entry::Status(notice)) if notice.text.contains("nothing to check"))
+        matches!(session.transcript.last(), Some(Entry::Status(message)) if message.text.contains("nothing to check"))
     );
 }
 
 #[test]
-fn what_the_first_write_broke_is_still_looked_for_after_the_second() {
+fn a_fault_of_the_first_write_is_still_found_after_the_second() {
     let mut session = session();
-    let orders = |base: &str| {
+    let writes = |base: &str| {
         let path = "a.py".to_owned();
         vec![PendingWrite { path, expected: Some(base.into()), content: Some(String::new()), renamed_from: None }]
     };
-    session.before_write(&orders("whole"));
+    session.before_write(&writes("whole"));
     let job = written(&mut session);
-    report(&mut session, RunResponse::Done { job, outcome: failed("a.py does not parse") });
+    respond(&mut session, RunResponse::Done { job, outcome: failed("a.py does not parse") });
     let turn = session.turns.current().unwrap().number;
-    answer(&mut session, turn, "mended");
-    session.before_write(&orders("broken"));
+    answer(&mut session, turn, "fixed");
+    session.before_write(&writes("broken"));
     let effects = session.handle(Response::Wrote(Written { paths: vec!["a.py".into()], ..Written::default() }));
     let files = effects.iter().find_map(|effect| match effect {
         Effect::Run(RunEffect::Check { check, .. }) => Some(check.files.clone()),
@@ -271,12 +269,12 @@ fn what_the_first_write_broke_is_still_looked_for_after_the_second() {
 }
 
 #[test]
-fn what_a_test_names_goes_along_where_nothing_is_in_question() {
+fn files_named_by_the_tests_are_added_for_the_fix() {
     let mut session = session();
     session.repository.set_paths(Arc::new(vec!["src/calc.ts".into(), "test.js".into()]));
     let effects = session.test(Some("node test.js".into()));
-    let outcome = Outcome { files: Vec::new(), ..failed("FAIL src/calc.ts:2 expected 6, got 5") };
-    report(&mut session, RunResponse::Done { job: job_of(&effects), outcome });
+    let outcome = JobOutcome { files: Vec::new(), ..failed("FAIL src/calc.ts:2 expected 6, got 5") };
+    respond(&mut session, RunResponse::Done { job: job_of(&effects), outcome });
     assert!(title(&session).ends_with("(3 tokens, and src/calc.ts)"), "{}", title(&session));
     let effects = session.answer('y');
     assert!(
@@ -286,24 +284,24 @@ fn what_a_test_names_goes_along_where_nothing_is_in_question() {
 }
 
 /// The command that the check after a write runs again.
-fn runs_again(effects: &[Effect]) -> Option<String> {
+fn rerun_command(effects: &[Effect]) -> Option<String> {
     effects.iter().find_map(|effect| match effect {
-        Effect::Run(RunEffect::Check { check, .. }) => check.again.clone(),
+        Effect::Run(RunEffect::Check { check, .. }) => check.rerun.clone(),
         _ => None,
     })
 }
 
-fn last_notice(session: &Session) -> &str {
-    let notice = session.transcript.iter().rev().find_map(|entry| match entry {
-        Entry::Status(notice) => Some(notice.text.as_str()),
+fn last_status(session: &Session) -> &str {
+    let message = session.transcript.iter().rev().find_map(|entry| match entry {
+        Entry::Status(message) => Some(message.text.as_str()),
         _ => None,
     });
-    notice.unwrap_or_default()
+    message.unwrap_or_default()
 }
 
-/// The developer runs a command that fails and has it sent for a fix; the turn that fixes it.
-fn sent_for_a_fix(session: &mut Session, job: u64, key: char) -> u64 {
-    report(session, RunResponse::Done { job, outcome: failed("it broke") });
+/// Fails a job and sends its output for a fix. Returns the turn of the fix.
+fn send_for_a_fix(session: &mut Session, job: u64, key: char) -> u64 {
+    respond(session, RunResponse::Done { job, outcome: failed("it broke") });
     asked(&session.answer(key)).unwrap().generation
 }
 
@@ -318,56 +316,56 @@ fn a_failed_command_runs_again_after_each_write_of_the_fix_until_it_passes() {
         [(|session| session.test(Some("make".into())), 'y'), (|session| session.run_line("make".into()), 'f')];
     for (begin, key) in cases {
         let mut session = session();
-        // EditRetries of an earlier request do not count.
-        session.proposals.retries_mut().verified = 2;
+        // Rounds of an earlier request do not count.
+        session.proposals.retries_mut().repairs = 2;
         let job = job_of(&begin(&mut session));
-        let turn = sent_for_a_fix(&mut session, job, key);
+        let turn = send_for_a_fix(&mut session, job, key);
         answer(&mut session, turn, "fixed");
         let effects = wrote(&mut session);
-        assert_eq!(runs_again(&effects).as_deref(), Some("make"));
-        assert_eq!(last_notice(&session), "`make` runs again after round 1 of 2.");
-        let effects = report(&mut session, RunResponse::Done { job: job_of(&effects), outcome: failed("it broke") });
+        assert_eq!(rerun_command(&effects).as_deref(), Some("make"));
+        assert_eq!(last_status(&session), "`make` runs again after round 1 of 2.");
+        let effects = respond(&mut session, RunResponse::Done { job: job_of(&effects), outcome: failed("it broke") });
         answer(&mut session, asked(&effects).unwrap().generation, "fixed");
         let effects = wrote(&mut session);
-        assert_eq!(last_notice(&session), "`make` runs again after round 2 of 2.");
-        report(&mut session, RunResponse::Done { job: job_of(&effects), outcome: Outcome::default() });
-        assert_eq!(last_notice(&session), "`make` passes after 2 rounds.");
-        assert_eq!(runs_again(&wrote(&mut session)), None, "it has passed");
+        assert_eq!(last_status(&session), "`make` runs again after round 2 of 2.");
+        respond(&mut session, RunResponse::Done { job: job_of(&effects), outcome: JobOutcome::default() });
+        assert_eq!(last_status(&session), "`make` passes after 2 rounds.");
+        assert_eq!(rerun_command(&wrote(&mut session)), None, "it has passed");
     }
 }
 
 #[test]
-fn a_command_that_still_fails_after_the_last_round_is_offered_and_said() {
+fn a_command_that_still_fails_after_the_last_round_is_reported_and_offered() {
     let mut session = session();
-    session.processes.rounds = 1;
+    session.processes.max_rounds = 1;
     let job = job_of(&session.test(Some("make".into())));
-    let turn = sent_for_a_fix(&mut session, job, 'y');
+    let turn = send_for_a_fix(&mut session, job, 'y');
     answer(&mut session, turn, "fixed");
     let job = job_of(&wrote(&mut session));
-    let effects = report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+    let effects = respond(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
     assert!(asked(&effects).is_none() && title(&session).contains("Send it to the model?"));
-    assert_eq!(last_notice(&session), "`make` still fails after 1 round.");
-    // One more on demand: the command goes on being run.
+    assert_eq!(last_status(&session), "`make` still fails after 1 round.");
+    // The command is also repeated in a round that the user asked for.
     let turn = asked(&session.answer('y')).unwrap().generation;
     answer(&mut session, turn, "fixed");
-    assert_eq!(runs_again(&wrote(&mut session)).as_deref(), Some("make"));
+    assert_eq!(rerun_command(&wrote(&mut session)).as_deref(), Some("make"));
 }
 
 #[test]
-fn a_failure_that_is_shared_is_what_the_next_message_is_about_and_no_other() {
+fn a_shared_failure_is_repeated_for_the_next_message_only() {
     let mut session = session();
     let job = job_of(&session.test(Some("make".into())));
-    report(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
+    respond(&mut session, RunResponse::Done { job, outcome: failed("it broke") });
     session.answer('s');
-    for again in [Some("make".to_owned()), None] {
+    for expected in [Some("make".to_owned()), None] {
         session.send("fix it, and keep the API");
         let turn = session.turns.current().unwrap().number;
         answer(&mut session, turn, "done");
         let effects = wrote(&mut session);
-        assert_eq!(runs_again(&effects), again);
-        report(
+        assert_eq!(rerun_command(&effects), expected);
+        respond(
             &mut session,
-            RunResponse::Done { job: job_of(&effects), outcome: Outcome { stopped: true, ..Outcome::default() } },
+            RunResponse::Done { job: job_of(&effects), outcome: JobOutcome { stopped: true, ..JobOutcome::default() } },
         );
     }
 }

@@ -1,120 +1,133 @@
-//! What follows a check: what was found goes back to the model by itself a limited number of times, or is offered; and the outputs of
-//! commands, which are only ever offered.
+//! Checks after a write and on request. Findings are sent to the model without a question a limited number of times, and offered after
+//! that. Outputs of commands are always only offered.
 
 use std::sync::Arc;
 
-use super::{Outcome, Purpose, RepeatedCheck, SharedText, VerifyRequest, When};
+use super::{CheckMode, JobOutcome, Purpose, RepeatedCheck, SharedText, VerifyRequest};
 use crate::connect::Connection;
 use crate::context::Mode;
 use crate::effect::{Effect, PendingWrite, RequestSpec};
-use crate::proposal::write::few;
+use crate::proposal::write::name_some;
 use crate::question::{Choice, Question, Subject};
 use crate::state::Session;
 use crate::transcript::{Entry, Level};
 use crate::turn::Turn;
 use rhumb_text::count;
 
-/// Files that an output names and that come into the chat with it, at most.
-const MOST_BROUGHT: usize = 3;
+/// Maximum number of files named in an output that are added to the chat with it.
+const MAX_NAMED_FILES: usize = 3;
 
-/// Characters of what was found that the question about it shows.
-const TITLE: usize = 160;
+/// Maximum length of the title of findings in a question, in characters.
+const MAX_TITLE_CHARS: usize = 160;
 
-/// What the output of a failed command ends with when it is sent for a fix.
+/// Appended to the output of a failed command that is sent for a fix.
 const FIX: &str = "\n\nFix what makes this command fail, in the same edit format. If it is not the code that is wrong, say so and edit \
                    nothing.";
 
-/// A write that is being checked: what came of it goes back by itself only if nothing else was begun meanwhile.
+/// A write that is being checked. The findings are sent without a question only if no turn began in the meantime.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Verification {
-    /// Turns until then.
+    /// The number of turns at the time of the write.
     turns: u64,
-    /// The request behind it.
+    /// The request behind the write.
     request: String,
+}
+
+/// Findings of a check, or the output of a failed command, for the model to fix.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Findings {
+    found: SharedText,
+    /// The files that the model needs for the fix.
+    files: Vec<String>,
+    /// The request that the findings belong to; empty without one.
+    request: String,
+    /// The check to repeat, if the developer asked for it.
+    recheck: Option<RepeatedCheck>,
 }
 
 /// A question about a command or its output.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProcessSubject {
-    /// Share this output? Of a command of the developer's that failed, or have the model fix it?
+    /// Share this output? With the check to repeat, the user can also have the failure fixed.
     Share(SharedText, Option<RepeatedCheck>),
-    /// Have the model fix this, found in these files, which belongs to this request?
-    Mend {
-        /// What was found.
-        found: SharedText,
-        /// The files.
-        files: Vec<String>,
-        /// The request; empty for none.
-        request: String,
-        /// The check that found it, where the developer asked for it.
-        recheck: Option<RepeatedCheck>,
-    },
-    /// Run what the model suggests?
+    /// Send these findings for a fix?
+    Fix(Findings),
+    /// Run this command, which the model suggests?
     Run(String),
 }
 
 impl Session {
-    /// Remembers the files that are about to be written as they are. What mends an earlier write of the same request is held
-    /// against the files as they were before that one: else the fault that it shall mend would be one that was there before.
-    pub(crate) fn before_write(&mut self, orders: &[PendingWrite]) {
+    /// Remembers the texts of files that are about to be written. A fix of an earlier write of the same request is compared with the
+    /// texts before that write: otherwise the fault to fix would count as an old one.
+    pub(crate) fn before_write(&mut self, writes: &[PendingWrite]) {
         let bases = &mut self.processes.bases;
-        if self.proposals.retries().verified == 0 {
+        if self.proposals.retries().repairs == 0 {
             bases.clear();
         }
-        for order in orders {
-            if let Some(text) = &order.content {
-                self.comment_watch.wrote(&order.path, text);
+        for write in writes {
+            if let Some(text) = &write.content {
+                self.comment_watch.wrote(&write.path, text);
             }
-            if bases.iter().all(|(known, _)| *known != order.path) {
-                bases.push((order.path.clone(), order.expected.clone()));
+            if bases.iter().all(|(known, _)| *known != write.path) {
+                bases.push((write.path.clone(), write.expected.clone()));
             }
         }
     }
 
-    /// Has what was written checked, as the settings say.
+    /// Starts the checks that the settings ask for after a write, and a failed check that the request is to fix.
     pub(crate) fn check_written(&mut self, paths: &[String]) -> Vec<Effect> {
-        let bases = self.processes.bases.clone();
-        // What was found before is not known of the files as they are now.
-        self.questions.withdraw(|subject| matches!(subject, Subject::Process(ProcessSubject::Mend { .. })));
-        let base = |path: &String| bases.iter().find(|(known, _)| known == path).and_then(|(_, base)| base.clone());
-        let mut files: Vec<_> = paths.iter().map(|path| (path.clone(), base(path))).collect();
-        if self.proposals.retries().verified > 0 {
-            // A file that the mending left alone may still be the one at fault.
-            files.extend(bases.iter().filter(|(path, _)| !paths.contains(path)).cloned());
-        }
+        // Earlier findings may not hold for the files as they are now.
+        self.questions.withdraw(|subject| matches!(subject, Subject::Process(ProcessSubject::Fix(_))));
         for path in paths {
             if !self.processes.written.contains(path) {
                 self.processes.written.push(path.clone());
             }
         }
-        let written = Verification { turns: self.turns.count(), request: self.proposals.request().to_owned() };
-        let mut check = VerifyRequest { files, lint: When::AsSet, test: When::AsSet, ..VerifyRequest::default() };
+        let mut check = VerifyRequest {
+            files: self.files_to_check(paths),
+            lint: CheckMode::FromSettings,
+            test: CheckMode::FromSettings,
+            ..VerifyRequest::default()
+        };
         if let Some(recheck) = self.proposals.retries().recheck.clone() {
-            let (round, of) =
-                (self.proposals.retries().verified, self.processes.rounds.max(self.proposals.retries().verified));
-            let text = recheck.with_verb(["runs", "run"]);
-            self.tell(Level::Info, format!("{text} again after round {round} of {of}."), "");
+            let round = self.proposals.retries().repairs;
+            let max = self.processes.max_rounds.max(round);
+            let text = recheck.with_verb("runs", "run");
+            self.tell(Level::Info, format!("{text} again after round {round} of {max}."), "");
             if recheck.test {
-                check.test = When::Now;
+                check.test = CheckMode::On;
             }
             if recheck.lint {
-                check.lint = When::Now;
+                check.lint = CheckMode::On;
             }
-            check.again = recheck.line;
+            check.rerun = recheck.line;
         }
-        self.begin_check(Purpose::Verify(written), check)
+        let verification = Verification { turns: self.turns.count(), request: self.proposals.request().to_owned() };
+        self.begin_check(Purpose::Verify(verification), check)
     }
 
-    /// Runs the tests.
-    pub fn test(&mut self, line: Option<String>) -> Vec<Effect> {
-        // Where the output points at these, they are shown to the model.
-        let files = self.in_question().into_iter().map(|path| (path, None)).collect();
-        let recheck = RepeatedCheck { test: line.is_none(), line: line.clone(), lint: false };
-        let check = VerifyRequest { files, test: When::Now, test_line: line, ..VerifyRequest::default() };
+    /// The written files with their texts before the request. After a fix also the other files of the request, as one that the fix did
+    /// not touch may still be faulty.
+    fn files_to_check(&self, paths: &[String]) -> Vec<(String, Option<Arc<str>>)> {
+        let bases = &self.processes.bases;
+        let base = |path: &String| bases.iter().find(|(known, _)| known == path).and_then(|(_, base)| base.clone());
+        let mut files: Vec<_> = paths.iter().map(|path| (path.clone(), base(path))).collect();
+        if self.proposals.retries().repairs > 0 {
+            files.extend(bases.iter().filter(|(path, _)| !paths.contains(path)).cloned());
+        }
+        files
+    }
+
+    /// Runs the tests, by this command or that of the settings.
+    pub fn test(&mut self, command: Option<String>) -> Vec<Effect> {
+        // The model gets the lines of these files that the output points at.
+        let files = self.default_files().into_iter().map(|path| (path, None)).collect();
+        let recheck = RepeatedCheck { test: command.is_none(), line: command.clone(), lint: false };
+        let check = VerifyRequest { files, test: CheckMode::On, test_command: command, ..VerifyRequest::default() };
         self.begin_check(Purpose::Check(recheck), check)
     }
 
-    /// Looks these files over, or those that were written, or those of the chat.
+    /// Checks syntax and linters of these files, or of the default ones.
     pub fn lint(&mut self, names: &[String]) -> Vec<Effect> {
         let mut paths = Vec::new();
         for name in names {
@@ -123,112 +136,106 @@ impl Session {
                 Err(reason) => self.tell(Level::Error, reason, "/pick-file opens the file picker."),
             }
         }
-        if paths.is_empty() && !names.is_empty() {
-            return Vec::new();
-        }
         if paths.is_empty() {
-            paths = self.in_question();
+            if !names.is_empty() {
+                return Vec::new();
+            }
+            paths = self.default_files();
         }
-        let files = paths.into_iter().map(|path| (path, None::<Arc<str>>)).collect();
+        let files = paths.into_iter().map(|path| (path, None)).collect();
         let recheck = RepeatedCheck { lint: true, ..RepeatedCheck::default() };
-        let check = VerifyRequest { files, lint: When::Now, ..VerifyRequest::default() };
+        let check = VerifyRequest { files, lint: CheckMode::On, ..VerifyRequest::default() };
         self.begin_check(Purpose::Check(recheck), check)
     }
 
-    /// The files that checks are about where nobody names any: those that were written, else those of the chat.
-    fn in_question(&self) -> Vec<String> {
+    /// The files of a check without names: those written in this session, or else the editable files of the chat.
+    fn default_files(&self) -> Vec<String> {
         if !self.processes.written.is_empty() {
             return self.processes.written.clone();
         }
         self.chat_files.files().iter().filter(|file| !file.read_only).map(|file| file.path.clone()).collect()
     }
 
-    /// The conversation is another from here on: what checks that run find does not go to the model by itself.
-    pub(crate) fn set_checks_apart(&mut self) {
+    /// Keeps the findings of running checks from being sent without a question, as the conversation changes.
+    pub(crate) fn detach_checks(&mut self) {
         self.turns.next_number();
     }
 
-    /// Checks after a write are done.
-    pub(crate) fn verified(&mut self, written: Verification, outcome: Outcome) -> Vec<Effect> {
-        let Outcome { shared: Some(found), failed: true, stopped: false, files, .. } = outcome else {
+    /// The checks after a write are done.
+    pub(super) fn verification_done(&mut self, verification: Verification, outcome: JobOutcome) -> Vec<Effect> {
+        let JobOutcome { shared: Some(found), failed: true, stopped: false, files, .. } = outcome else {
             if !outcome.failed && !outcome.stopped {
-                self.tell_passed();
+                self.report_passed();
             }
             return Vec::new();
         };
         let is_free = !self.turns.is_running()
             && !self.proposals.is_writing()
-            && self.turns.count() == written.turns
+            && self.turns.count() == verification.turns
             && self.drafts.message().trim().is_empty()
             && self.proposals.review().is_empty()
             && matches!(self.model.connection(), Connection::Remote { .. });
-        if !is_free || self.proposals.retries().verified >= self.processes.rounds {
-            if self.proposals.retries().verified > 0 && self.proposals.retries().verified >= self.processes.rounds {
-                let recheck = self.proposals.retries().recheck.clone().unwrap_or_default();
-                let rounds = count(self.proposals.retries().verified, "round");
-                let text = format!("{} after {rounds}.", recheck.with_verb(["still fails", "still fail"]));
-                self.tell(
-                    Level::Warning,
-                    text,
-                    "Look at it yourself, or send it once more. verify_rounds sets the number.",
-                );
-            }
-            self.offer_findings(found, files, (written.request, None));
-            return Vec::new();
+        let findings = Findings { found, files, request: verification.request, recheck: None };
+        if is_free && self.may_repair() {
+            return self.send_findings(findings);
         }
-        self.proposals.retries_mut().verified += 1;
-        let (round, of) = (self.proposals.retries().verified, self.processes.rounds);
-        self.send_findings(found.text, &files, written.request, (round, of))
+        if self.proposals.retries().repairs > 0 && !self.may_repair() {
+            self.report_still_failing();
+        }
+        self.offer_findings(findings);
+        Vec::new()
     }
 
-    /// Whether the model may be asked once more to repair what a check found.
+    /// Whether findings may be sent once more without a question.
     pub fn may_repair(&self) -> bool {
-        self.proposals.retries().verified < self.processes.rounds
+        self.proposals.retries().repairs < self.processes.max_rounds
     }
 
-    /// Says that the check which failed before passes now.
-    fn tell_passed(&mut self) {
+    fn report_still_failing(&mut self) {
+        let retries = self.proposals.retries();
+        let recheck = retries.recheck.clone().unwrap_or_default();
+        let text = recheck.with_verb("still fails", "still fail");
+        let text = format!("{text} after {}.", count(retries.repairs, "round"));
+        self.tell(Level::Warning, text, "Fix it yourself, or send it once more. verify_rounds sets the limit.");
+    }
+
+    /// Reports that the check which failed before passes now.
+    fn report_passed(&mut self) {
         let Some(recheck) = self.proposals.retries_mut().recheck.take() else { return };
-        let rounds = count(self.proposals.retries().verified.max(1), "round");
-        self.tell(Level::Info, format!("{} after {rounds}.", recheck.with_verb(["passes", "pass"])), "");
+        let rounds = count(self.proposals.retries().repairs.max(1), "round");
+        self.tell(Level::Info, format!("{} after {rounds}.", recheck.with_verb("passes", "pass")), "");
     }
 
-    /// Sends what was found to the model as a message of the program.
-    fn send_findings(
-        &mut self,
-        text: String,
-        files: &[String],
-        request: String,
-        (round, of): (usize, usize),
-    ) -> Vec<Effect> {
-        self.bring_in(files);
-        // What the developer is typing meanwhile stays in the composer.
-        let order = RequestSpec { draft: text.clone(), mode: Mode::Code, ..self.next_order() };
-        self.transcript.push(Entry::Again { text: text.clone(), round, of, answered: false });
-        self.begin(Turn::again(order.generation, text, request));
-        vec![Effect::Ask(Box::new(order))]
-    }
-
-    /// Adds files to the chat that are to be fixed: the model has to see what it edits.
-    fn bring_in(&mut self, files: &[String]) {
-        for path in files {
+    /// Sends findings to the model as a message of the program, in the next round.
+    fn send_findings(&mut self, findings: Findings) -> Vec<Effect> {
+        let Findings { found: SharedText { text, .. }, files, request, .. } = findings;
+        self.proposals.retries_mut().repairs += 1;
+        let round = self.proposals.retries().repairs;
+        let of = self.processes.max_rounds.max(round);
+        for path in &files {
+            // The model has to see what it edits.
             if !self.chat_files.contains(path) {
                 self.chat_files.add(path, false);
                 self.tell(Level::Info, format!("{path} was added to the chat for the fix."), "");
             }
         }
+        // The draft of the user stays in the composer.
+        let spec = RequestSpec { draft: text.clone(), mode: Mode::Code, ..self.next_order() };
+        self.transcript.push(Entry::Again { text: text.clone(), round, of, answered: false });
+        self.begin(Turn::again(spec.generation, text, request));
+        vec![Effect::Ask(Box::new(spec))]
     }
 
-    /// What a check found that the developer asked for is offered; that nothing was found is told.
-    pub(super) fn offer_findings_of_check(&mut self, outcome: Outcome, recheck: RepeatedCheck) {
+    /// A check that the developer asked for is done: offers its findings, or reports that it passed.
+    pub(super) fn check_done(&mut self, outcome: JobOutcome, recheck: RepeatedCheck) {
         if outcome.stopped {
             return;
         }
         match outcome.shared.filter(|_| outcome.failed) {
             Some(found) => {
-                // The model has to see what it is to fix.
-                let files = if outcome.files.is_empty() { self.named_by(&found.text) } else { outcome.files };
-                self.offer_findings(found, files, (self.proposals.request().to_owned(), Some(recheck)));
+                let files = if outcome.files.is_empty() { self.files_in_output(&found.text) } else { outcome.files };
+                let request = self.proposals.request().to_owned();
+                self.offer_findings(Findings { found, files, request, recheck: Some(recheck) });
             }
             None if outcome.failed || !outcome.notes.is_empty() => {}
             None if outcome.checks.is_empty() => {
@@ -240,25 +247,17 @@ impl Session {
     }
 
     /// The first files of the repository that an output names.
-    fn named_by(&self, output: &str) -> Vec<String> {
+    fn files_in_output(&self, output: &str) -> Vec<String> {
         let mut files = self.files_named(output);
-        files.truncate(MOST_BROUGHT);
+        files.truncate(MAX_NAMED_FILES);
         files
     }
 
-    fn offer_findings(
-        &mut self,
-        found: SharedText,
-        files: Vec<String>,
-        (request, recheck): (String, Option<RepeatedCheck>),
-    ) {
-        let short: String = found.title.lines().next().unwrap_or_default().chars().take(TITLE).collect();
-        let new: Vec<String> = files
-            .iter()
-            .filter(|path| self.chat_files.files().iter().all(|file| file.path != **path))
-            .cloned()
-            .collect();
-        let with = if new.is_empty() { String::new() } else { format!(", and {}", few(&new)) };
+    fn offer_findings(&mut self, findings: Findings) {
+        let found = &findings.found;
+        let short: String = found.title.lines().next().unwrap_or_default().chars().take(MAX_TITLE_CHARS).collect();
+        let new: Vec<String> = findings.files.iter().filter(|path| !self.chat_files.contains(path)).cloned().collect();
+        let with = if new.is_empty() { String::new() } else { format!(", and {}", name_some(&new)) };
         let title = format!("{short} Send it to the model? ({}{with})", count(found.tokens, "token"));
         let choices = vec![
             Choice::new('y', "send it for a fix"),
@@ -266,12 +265,11 @@ impl Session {
             Choice::new('n', "no"),
         ];
         let text = found.text.clone();
-        let subject = Subject::Process(ProcessSubject::Mend { found, files, request, recheck });
-        self.question(Question { subject, title, text, choices });
+        self.question(Question { subject: Subject::Process(ProcessSubject::Fix(findings)), title, text, choices });
     }
 
-    /// The output of a command is offered, if it has any. Of a failed command that the developer ran, a fix is offered too.
-    pub(super) fn offer_output(&mut self, outcome: Outcome, recheck: Option<RepeatedCheck>) {
+    /// Offers to share the output of a command, if there is any, and to have a failure of the developer's own command fixed.
+    pub(super) fn offer_output(&mut self, outcome: JobOutcome, recheck: Option<RepeatedCheck>) {
         let Some(shared) = outcome.shared else { return };
         let recheck = recheck.filter(|_| outcome.failed && !outcome.stopped);
         let title = format!("Share the output of {} with the model? ({})", shared.title, count(shared.tokens, "token"));
@@ -284,59 +282,50 @@ impl Session {
         self.question(Question { subject, title, text, choices });
     }
 
-    /// Takes the answer to a question about a command.
+    /// Handles the answer to a question about a command.
     pub(crate) fn answer_process(&mut self, subject: ProcessSubject, key: char) -> Vec<Effect> {
         match (subject, key) {
             (ProcessSubject::Share(shared, recheck), 'y') => {
                 self.processes.shared_check = recheck;
                 self.share(shared)
             }
-            (ProcessSubject::Share(mut shared, recheck), 'f') => {
-                let files = self.named_by(&shared.text);
-                shared.text.push_str(FIX);
-                self.mend(shared, files, (self.proposals.request().to_owned(), recheck))
+            (ProcessSubject::Share(mut found, recheck), 'f') => {
+                let files = self.files_in_output(&found.text);
+                found.text.push_str(FIX);
+                self.send_for_fix(Findings { found, files, request: self.proposals.request().to_owned(), recheck })
             }
-            (ProcessSubject::Mend { found, recheck, .. }, 's') => {
-                self.processes.shared_check = recheck.or_else(|| self.proposals.retries().recheck.clone());
-                self.share(found)
+            (ProcessSubject::Fix(findings), 's') => {
+                self.processes.shared_check = findings.recheck.or_else(|| self.proposals.retries().recheck.clone());
+                self.share(findings.found)
             }
-            (ProcessSubject::Mend { found, files, request, recheck }, 'y') => {
-                self.mend(found, files, (request, recheck))
-            }
+            (ProcessSubject::Fix(findings), 'y') => self.send_for_fix(findings),
             (ProcessSubject::Run(line), 'y') => self.run_suggested(line),
             _ => Vec::new(),
         }
     }
 
-    fn mend(
-        &mut self,
-        found: SharedText,
-        files: Vec<String>,
-        (request, recheck): (String, Option<RepeatedCheck>),
-    ) -> Vec<Effect> {
+    /// Sends findings as the user wishes. Offers them again if nothing can be sent now.
+    fn send_for_fix(&mut self, findings: Findings) -> Vec<Effect> {
         if self.turns.is_running() || !self.model.is_connected() {
-            let (text, hint) = match self.turns.current() {
-                Some(_) => ("The model is still answering, so nothing was sent.", "Answer again when it is done."),
-                None => {
-                    ("No model is connected, so nothing was sent.", "Share it, and copy the prompt with /copy-context.")
-                }
+            let (text, hint) = if self.turns.is_running() {
+                ("The model is still answering, so nothing was sent.", "Answer again when it is done.")
+            } else {
+                ("No model is connected, so nothing was sent.", "Share it, and copy the prompt with /copy-context.")
             };
             self.tell(Level::Warning, text, hint);
-            self.offer_findings(found, files, (request, recheck));
+            self.offer_findings(findings);
             return Vec::new();
         }
-        if recheck.is_some() {
-            // The fix of a check that the developer asked for is held against the files as they are now.
+        if findings.recheck.is_some() {
+            // The fix of a check that the developer asked for is compared with the files as they are now.
             let retries = self.proposals.retries_mut();
-            (retries.verified, retries.recheck) = (0, recheck);
+            (retries.repairs, retries.recheck) = (0, findings.recheck.clone());
             self.processes.bases.clear();
         }
-        self.proposals.retries_mut().verified += 1;
-        let of = self.processes.rounds.max(self.proposals.retries().verified);
-        self.send_findings(found.text, &files, request, (self.proposals.retries().verified, of))
+        self.send_findings(findings)
     }
 
-    /// Adds a text to what every later request carries.
+    /// Adds a text to the history that later requests contain.
     fn share(&mut self, shared: SharedText) -> Vec<Effect> {
         let SharedText { title, text, whole, .. } = shared;
         self.transcript.push(Entry::Shared { title, text, whole });

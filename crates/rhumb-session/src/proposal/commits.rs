@@ -1,113 +1,156 @@
-//! Git, as the session asks for it: commits, their messages, what differs.
+//! Commits: how writes are committed, the effects of git, and their results.
 //!
-//! Accepted hunks are written at once. Their commit follows when its message is there, if a model writes one; whatever wants to
-//! write or commit after that waits for it, and hurries it on.
+//! Accepted hunks are written at once. If a model writes the commit message, the commit is made when the message arrives. Later writes and
+//! commits wait for it, and shorten its wait.
 
+use super::write_questions::WriteConsent;
 use crate::effect::{Effect, Failure};
 use crate::notice::Notice;
-use crate::question::{Choice, Question, Subject};
 use crate::repository::lookup::Page;
 use crate::state::Session;
 use crate::transcript::Level;
-use rhumb_edit::SyntaxFault;
 use rhumb_llm::models::Dollars;
+
+/// Whether a write is committed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CommitChoice {
+    /// The setting `auto_commit` decides.
+    #[default]
+    BySetting,
+    /// It is committed.
+    Commit,
+    /// It is not committed.
+    NoCommit,
+}
+
+impl CommitChoice {
+    /// Whether the write is committed, where `setting` is the value of `auto_commit`.
+    pub fn commits(self, setting: bool) -> bool {
+        match self {
+            Self::BySetting => setting,
+            Self::Commit => true,
+            Self::NoCommit => false,
+        }
+    }
+}
+
+impl From<bool> for CommitChoice {
+    fn from(commits: bool) -> Self {
+        if commits { Self::Commit } else { Self::NoCommit }
+    }
+}
+
+/// What happens to the user's own uncommitted changes of the files that are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OwnChanges {
+    /// The setting `dirty_commits` decides; without it the user is asked.
+    #[default]
+    BySetting,
+    /// They are committed before the write.
+    CommitFirst,
+    /// The files are written and not committed.
+    LeaveUncommitted,
+}
+
+impl OwnChanges {
+    /// This choice, or else that of `dirty_commits`. Still [`OwnChanges::BySetting`] if there is neither.
+    #[must_use]
+    pub fn or_setting(self, dirty_commits: Option<bool>) -> Self {
+        match (self, dirty_commits) {
+            (Self::BySetting, Some(true)) => Self::CommitFirst,
+            (Self::BySetting, Some(false)) => Self::LeaveUncommitted,
+            (choice, _) => choice,
+        }
+    }
+}
 
 /// How accepted hunks are committed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CommitRequest {
-    /// What the developer asked for.
+    /// The request of the developer.
     pub request: String,
-    /// Whether the user's own changes to these files are committed first; `None` for what the settings say.
-    pub own_changes: Option<bool>,
-    /// What may be spent on messages; `None` for as much as it takes.
+    /// What happens to the user's own changes of the files.
+    pub own_changes: OwnChanges,
+    /// The maximum cost of the messages; `None` without a limit.
     pub allowance: Option<Dollars>,
-    /// The weak model that was chosen in this session, if one was.
+    /// The weak model, if one was chosen in this session.
     pub weak_model: Option<String>,
-    /// Whether there is a commit at all; `None` for what the settings say.
-    pub wanted: Option<bool>,
+    /// Whether the write is committed.
+    pub choice: CommitChoice,
 }
 
-/// What the user agreed to for one write.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Consent {
-    /// Syntax errors that are written all the same.
-    pub faults: Vec<SyntaxFault>,
-    /// Whether it is written without a record in the journal.
-    pub unrecorded: bool,
-}
-
-/// Something to be done with git.
+/// An effect of git.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GitEffect {
-    /// Commit what is staged, or else every change of tracked files.
+    /// Commit the staged changes, or else every change of tracked files.
     Commit {
-        /// The message; the weak model writes one without it.
+        /// The message; `None` to have the weak model write it.
         message: Option<String>,
-        /// What may be spent on that; `None` for as much as it takes.
+        /// The maximum cost of the message; `None` without a limit.
         allowance: Option<Dollars>,
-        /// The weak model that was chosen in this session, if one was.
+        /// The weak model, if one was chosen in this session.
         weak_model: Option<String>,
     },
-    /// Show what was written since the last message.
+    /// Show the changes written since the last message.
     Diff,
-    /// Commit what waits for a message without it, because the program ends. There is no response.
+    /// Make pending commits without waiting for their messages, because the program ends. It has no separate response.
     FlushPendingCommits,
 }
 
-/// What came of it.
+/// The response to a [`GitEffect`], or to a write that concerns git.
 #[derive(Debug, Clone)]
 pub enum GitResponse {
-    /// Nothing was written yet: these files have changes of the user's own, and the settings say to ask.
+    /// Nothing is written yet: these files have uncommitted changes of the user, and the user is to be asked.
     UncommittedChanges(Vec<String>),
-    /// A commit was made, or none.
+    /// A commit was made or failed.
     Committed(Committed),
-    /// What was written since the last message, as unified diffs; empty for nothing.
+    /// The changes written since the last message, as unified diffs; empty without any.
     Diff(Result<String, Failure>),
 }
 
-/// What became of a commit.
+/// The result of a commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Committed {
-    /// The commit, shortened, with the first line of its message; `None` if none was made.
+    /// The short id of the commit and the first line of its message; `None` if none was made.
     pub commit: Option<(String, String)>,
-    /// The commit before it of the user's own changes, if one was made.
+    /// The commit of the user's own changes before it, if one was made.
     pub own_commit: Option<String>,
-    /// Why there is none, or what else to know.
+    /// Why none was made, and other warnings.
     pub notes: Vec<Failure>,
 }
 
-/// Commits under way, and how they are made.
+/// Pending commits, and the choices about commits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Commits {
-    /// Commits that are still to be made; most wait for a message.
+    /// The number of commits that are not made yet. Most wait for a message.
     pub pending: usize,
-    /// What was answered for the rest of the session about the user's own changes.
-    own_changes: Option<bool>,
-    /// Whether the settings want no commit of what is written.
+    /// The answer about the user's own changes for the rest of the session.
+    pub(super) own_changes: OwnChanges,
+    /// Whether writes are not committed.
     pub off: bool,
-    /// What was said of the commit of the write that is under way.
-    pub(crate) wanted: Option<bool>,
-    /// What the user agreed to for the write that is under way.
-    pub(super) consent: Consent,
-    /// Whether the user agreed to every write without a record, for the rest of the session.
+    /// The choice for the current write.
+    pub(super) choice: CommitChoice,
+    /// The consent for the current write.
+    pub(super) consent: WriteConsent,
+    /// Whether the user agreed to all writes of the session without a record.
     pub(super) always_unrecorded: bool,
 }
 
 impl Session {
     /// How the accepted hunks are committed.
-    pub(super) fn commit_order(&self) -> CommitRequest {
+    pub(super) fn commit_request(&self) -> CommitRequest {
         CommitRequest {
             request: self.proposals.request.clone(),
             own_changes: self.proposals.commits.own_changes,
             allowance: self.allowance(),
             weak_model: self.next_request.choices().weak_model.clone(),
-            wanted: self.proposals.commits.wanted,
+            choice: self.proposals.commits.choice,
         }
     }
 
-    /// Takes in what git did.
-    pub(crate) fn git(&mut self, report: GitResponse) -> Vec<Effect> {
-        match report {
+    /// Handles a response of git.
+    pub(crate) fn git(&mut self, response: GitResponse) -> Vec<Effect> {
+        match response {
             GitResponse::UncommittedChanges(paths) => self.ask_about_own_changes(&paths),
             GitResponse::Committed(committed) => self.committed(committed),
             GitResponse::Diff(Ok(text)) if text.is_empty() => {
@@ -121,7 +164,7 @@ impl Session {
         Vec::new()
     }
 
-    /// Commits what the user has not committed.
+    /// Commits the user's changes.
     pub(crate) fn commit_all(&mut self, message: Option<String>) -> Vec<Effect> {
         self.proposals.commits.pending += 1;
         vec![Effect::Git(GitEffect::Commit {
@@ -138,50 +181,7 @@ impl Session {
             let own = own.map_or_else(String::new, |own| format!(", after your own changes as {own}"));
             self.tell(Level::Info, format!("Committed as {id}{own}: {subject}"), "");
         }
-        for note in committed.notes {
-            self.tell_failure(Level::Warning, note);
-        }
-    }
-
-    fn ask_about_own_changes(&mut self, paths: &[String]) {
-        self.proposals.is_writing = false;
-        let (have, files) = if paths.len() == 1 { ("has", "the file is") } else { ("have", "the files are") };
-        let text = format!(
-            "{} {have} uncommitted changes of your own. If they are committed first, they stay separate from what the model \
-             wrote. Otherwise the accepted hunks are written, and {files} left for you to commit. Nothing is written \
-             before you answer.",
-            paths.join(", ")
-        );
-        self.ask_now(Question {
-            subject: Subject::UncommittedChanges,
-            title: "Commit your own changes first?".to_owned(),
-            text,
-            choices: vec![
-                Choice::new('y', "yes, commit them first"),
-                Choice::new('n', "no, write without a commit of these files"),
-                Choice::new('a', "yes, always in this session"),
-                Choice::new('x', "no, never in this session"),
-            ],
-        });
-    }
-
-    /// Writes what is accepted, now that it was said what becomes of the user's own changes.
-    pub(crate) fn decide_own_changes(&mut self, key: char) -> Vec<Effect> {
-        let first = matches!(key, 'y' | 'a');
-        let before = self.proposals.commits.own_changes.replace(first);
-        let effects = self.write_accepted();
-        if matches!(key, 'y' | 'n') {
-            self.proposals.commits.own_changes = before;
-        }
-        effects
-    }
-
-    /// Withdraws the questions about a write: it is done, or the review that they are about is gone.
-    pub(super) fn forget_questions_of_write(&mut self) {
-        self.questions.withdraw(|subject| {
-            matches!(subject, Subject::UncommittedChanges | Subject::BreaksSyntax(_) | Subject::NotRecorded)
-        });
-        self.proposals.commits.consent = Consent::default();
+        self.report_notes(committed.notes);
     }
 }
 
@@ -208,46 +208,50 @@ mod tests {
         session
     }
 
-    fn order(effects: &[Effect]) -> &CommitRequest {
+    fn commit(effects: &[Effect]) -> &CommitRequest {
         let [Effect::Write { commit, .. }] = effects else { panic!("{effects:?}") };
         commit
     }
 
     fn last_text(session: &Session) -> &str {
-        let notice = session.transcript.iter().rev().find_map(|entry| match entry {
-            Entry::Status(notice) => Some(notice.text.as_str()),
+        let message = session.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::Status(message) => Some(message.text.as_str()),
             _ => None,
         });
-        notice.unwrap_or_default()
+        message.unwrap_or_default()
     }
 
     #[test]
     fn a_write_carries_the_request() {
         let mut session = session();
         let effects = session.write_accepted();
-        let order = order(&effects);
-        assert_eq!((order.request.as_str(), order.own_changes), ("Count in words\nplease", None));
+        let commit = commit(&effects);
+        assert_eq!((commit.request.as_str(), commit.own_changes), ("Count in words\nplease", OwnChanges::BySetting));
     }
 
     #[test]
     fn own_changes_are_asked_about_and_the_answer_writes() {
-        for (key, now, later) in
-            [('y', true, None), ('n', false, None), ('a', true, Some(true)), ('x', false, Some(false))]
-        {
+        use OwnChanges::{BySetting, CommitFirst, LeaveUncommitted};
+        for (key, now, later) in [
+            ('y', CommitFirst, BySetting),
+            ('n', LeaveUncommitted, BySetting),
+            ('a', CommitFirst, CommitFirst),
+            ('x', LeaveUncommitted, LeaveUncommitted),
+        ] {
             let mut session = session();
             session.write_accepted();
             session.handle(Response::Git(GitResponse::UncommittedChanges(vec!["a".into()])));
             assert!(session.notices().any(|notice| *notice == Notice::AskNow) && !session.proposals.is_writing);
             assert!(session.questions.first().unwrap().text.contains("a has uncommitted changes of your own"));
             let effects = session.answer(key);
-            assert_eq!(order(&effects).own_changes, Some(now), "{key}");
+            assert_eq!(commit(&effects).own_changes, now, "{key}");
             assert!(session.questions.is_empty());
-            assert_eq!(session.commit_order().own_changes, later, "{key}");
+            assert_eq!(session.commit_request().own_changes, later, "{key}");
         }
     }
 
     #[test]
-    fn asked_twice_it_is_one_question_and_an_abandoned_review_needs_none() {
+    fn a_repeated_question_replaces_the_first_and_an_abandoned_review_withdraws_it() {
         let mut session = session();
         for _ in 0..2 {
             session.write_accepted();
@@ -259,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_follows_is_waited_for_and_told() {
+    fn a_commit_that_follows_is_awaited_and_reported() {
         let mut session = session();
         session.write_accepted();
         let written = Written { paths: vec!["a".into()], commit_follows: true, ..Written::default() };
@@ -279,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_is_shown_or_there_is_none() {
+    fn a_diff_is_shown_unless_it_is_empty() {
         let mut session = session();
         session.handle(Response::Git(GitResponse::Diff(Ok(String::new()))));
         assert_eq!(last_text(&session), "Nothing was written since the last message.");

@@ -1,4 +1,4 @@
-//! The record of each edit, kept with its answer: what its proposal made of it, and whether it was written.
+//! The records of edits, which are saved with their answers: where an edit was placed, and whether it was written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,23 +9,23 @@ use rhumb_edit::{EditId, Outcome};
 use rhumb_workspace::Direction;
 
 impl Session {
-    /// Where an edit of an answer stands.
+    /// The current state of an edit of an answer.
     pub fn edit_state(&self, record: &EditRecord) -> EditState {
         EditState::of(record, &self.proposals.review)
     }
 
-    /// Which answer of the session an entry of the transcript is, 0-based.
+    /// The number of the answer at a position of the transcript, among all answers (0-based).
     pub(crate) fn answer_number(&self, entry: usize) -> usize {
         let before = self.transcript.iter().take(entry);
         before.filter(|entry| matches!(entry, Entry::Answer(_))).count()
     }
 
-    /// The same of the last answer.
+    /// The number of the last answer (0-based).
     pub(crate) fn last_answer_number(&self) -> usize {
         self.answer_number(self.transcript.len()).saturating_sub(1)
     }
 
-    /// The answer with that number, 0-based, to be changed.
+    /// The answer with this number (0-based).
     fn answer_mut(&mut self, number: usize) -> Option<&mut Answer> {
         let is_answer = |at: &usize| matches!(self.transcript.get(*at), Some(Entry::Answer(_)));
         let at = (0..self.transcript.len()).filter(is_answer).nth(number)?;
@@ -47,12 +47,12 @@ impl Session {
         self.transcript.change_edits(|edits| edits.iter_mut().for_each(&mut change));
     }
 
-    /// Records the edits of a proposal that has come under review; `repeated` are those that ask again for what an earlier one
-    /// proposed, and `before` those that the review had until then.
+    /// Records the edits of a new proposal. `repeated` are edits that are equal to earlier ones, and `before` are the edits that were in
+    /// the review before the proposal.
     pub(super) fn record_edits(&mut self, outcomes: &[Outcome], repeated: &[Outcome], before: &BTreeSet<EditId>) {
         let counts = self.proposals.review.lines_by_edit(outcomes);
-        let others = repeated.iter().map(|outcome| (outcome, true));
-        for (outcome, is_repeated) in outcomes.iter().map(|outcome| (outcome, false)).chain(others) {
+        let new = outcomes.iter().map(|outcome| (outcome, false));
+        for (outcome, is_repeated) in new.chain(repeated.iter().map(|outcome| (outcome, true))) {
             let Some(mut record) =
                 outcome.edits.first().and_then(|id| EditRecord::new(outcome, counts.get(id).copied()))
             else {
@@ -78,9 +78,9 @@ impl Session {
         });
     }
 
-    /// Records what becomes of the hunks of a review that was written, before they leave it.
-    pub(super) fn remember_decided(&mut self, paths: &[String]) {
-        let mut left: BTreeMap<EditId, (usize, usize)> = BTreeMap::new();
+    /// Records the decisions on hunks before they leave the review with a write of these files.
+    pub(super) fn record_decisions(&mut self, paths: &[String]) {
+        let mut leaving: BTreeMap<EditId, (usize, usize)> = BTreeMap::new();
         for file in &self.proposals.review.files {
             let is_written = paths.contains(&file.path);
             let is_rejected = file.counts().rejected == file.hunks.len();
@@ -91,14 +91,14 @@ impl Session {
                     _ => continue,
                 };
                 for id in &hunk.edits {
-                    let sums = left.entry(*id).or_default();
+                    let sums = leaving.entry(*id).or_default();
                     *sums = (sums.0 + written, sums.1 + rejected);
                 }
             }
         }
         let write = self.edit_records().map(|record| record.write).max().unwrap_or_default() + 1;
         self.change_edit_records(|record| {
-            if let Some((written, rejected)) = left.get(&record.id) {
+            if let Some((written, rejected)) = leaving.get(&record.id) {
                 record.rejected += rejected;
                 if *written > 0 {
                     let before = if record.is_undone { 0 } else { record.written };
@@ -108,16 +108,16 @@ impl Session {
         });
     }
 
-    /// The last write of these files was undone, or done again.
-    pub(super) fn write_undone(&mut self, direction: Direction, paths: &[String]) {
-        let undo = matches!(direction, Direction::Undo);
+    /// Records that the last write of these files was undone or redone.
+    pub(super) fn record_undo(&mut self, direction: Direction, paths: &[String]) {
+        let is_undo = matches!(direction, Direction::Undo);
         let is_affected =
-            |record: &EditRecord| record.written > 0 && record.is_undone != undo && paths.contains(&record.path);
+            |record: &EditRecord| record.written > 0 && record.is_undone != is_undo && paths.contains(&record.path);
         let writes = self.edit_records().filter(|record| is_affected(record)).map(|record| record.write);
-        let Some(write) = (if undo { writes.max() } else { writes.min() }) else { return };
+        let Some(write) = (if is_undo { writes.max() } else { writes.min() }) else { return };
         self.change_edit_records(|record| {
             if is_affected(record) && record.write == write {
-                record.is_undone = undo;
+                record.is_undone = is_undo;
             }
         });
     }

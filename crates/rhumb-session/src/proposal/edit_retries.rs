@@ -1,98 +1,97 @@
-//! A proposal comes in, and what found no place goes back to the model by itself, a limited number of times.
+//! The edits of an answer come under review, and refused edits are retried: they are sent back to the model without a question a limited
+//! number of times, and after that when the user asks for it.
+
+use std::sync::Arc;
 
 use crate::context;
-use crate::effect::Effect;
+use crate::effect::{Effect, RequestSpec};
 use crate::processes::RepeatedCheck;
 use crate::state::Session;
-use crate::transcript::Level;
+use crate::transcript::{self, Entry, Level};
 use crate::turn::Turn;
 use rhumb_edit::review::{EditState, Review};
 use rhumb_edit::{Outcome, PendingChanges, Proposal};
 use rhumb_text::count;
 
-/// How far the model is with one request of the developer.
+/// The answers to one request of the developer, and the retries so far.
 #[derive(Debug, Default)]
 pub(crate) struct EditRetries {
     /// The answers whose edits are under review, oldest first.
-    pub(crate) replies: Vec<String>,
-    /// Which answers of the session they are.
+    replies: Vec<String>,
+    /// Their numbers among the answers of the session.
     answers: Vec<usize>,
-    /// How often the model was asked again.
-    asked: usize,
-    /// It is not asked again by itself.
+    /// How often refused edits were sent back.
+    count: usize,
+    /// Whether retries need the user.
     is_closed: bool,
-    /// How often it was told what checks found.
-    pub(crate) verified: usize,
-    /// The failed check that the request is to fix, repeated after each write.
+    /// Whether the last answer may be followed by a retry: a retry without edits ends the retries.
+    may_continue: bool,
+    /// The outcomes before the last retry.
+    last_outcomes: Vec<Outcome>,
+    /// Refused edits that the next answer is not about.
+    other_refused: Vec<Outcome>,
+    /// The changes to which the first of the answers is applied.
+    pending: PendingChanges,
+    /// How often findings of checks were sent.
+    pub(crate) repairs: usize,
+    /// The failed check that the request is to fix. It is repeated after each write.
     pub(crate) recheck: Option<RepeatedCheck>,
-    /// Whether it may be: the last answer came from it, and it still sends edits.
-    may_ask: bool,
-    /// The edits that the model was last asked about by itself, among all of its answers.
-    asked_about: Vec<Outcome>,
-    /// Refused edits that the answer to come is not about.
-    aside: Vec<Outcome>,
-    /// What the first of the answers is put upon.
-    standing: PendingChanges,
 }
 
 impl EditRetries {
-    /// No more rounds.
+    /// Without further retries.
     pub(crate) fn closed() -> Self {
         Self { is_closed: true, ..Self::default() }
     }
 
-    /// The rounds of a new request, which is about that failed check if there is one.
+    /// For a new request, which is about a failed check if there is one.
     pub(crate) fn about(recheck: Option<RepeatedCheck>) -> Self {
         Self { recheck, ..Self::default() }
     }
 
-    /// The developer has a word on the same request: what he left of its answers is mended on, and rounds are counted anew.
-    pub(super) fn begin_again(&mut self, refused: Vec<Outcome>) {
-        (self.asked, self.verified, self.is_closed) = (0, 0, false);
+    /// The user sent feedback on the same request: the next answer may correct the edits that are still refused, and retries are counted
+    /// from the start.
+    pub(super) fn restart(&mut self, refused: Vec<Outcome>) {
+        (self.count, self.repairs, self.is_closed) = (0, 0, false);
         self.forget_replies();
-        self.asked_about.clear();
-        self.standing.refused = refused;
+        self.last_outcomes.clear();
+        self.pending.refused = refused;
     }
 
-    /// What the answers proposed is decided: one to come is put upon what is left of it.
+    /// The edits of the answers are decided: the next answer is applied to the files as they are now.
     pub(super) fn forget_replies(&mut self) {
         self.replies.clear();
         self.answers.clear();
-        self.standing = PendingChanges::default();
+        self.pending = PendingChanges::default();
     }
 
-    /// Keeps refused edits while the model is asked for others. Where its earlier answers are known, they say it themselves.
-    pub(super) fn keep_aside(&mut self, refused: Vec<Outcome>) {
-        self.aside = if self.replies.is_empty() { refused } else { Vec::new() };
-    }
-
-    /// One more round: which it is, and of how many.
-    pub(crate) fn next(&mut self, most: usize) -> (usize, usize) {
-        self.asked += 1;
-        (self.may_ask, self.is_closed) = (false, false);
-        (self.asked, most.max(self.asked))
+    /// Counts a retry. Returns its number and the maximum.
+    fn next(&mut self, max: usize) -> (usize, usize) {
+        self.count += 1;
+        (self.may_continue, self.is_closed) = (false, false);
+        (self.count, max.max(self.count))
     }
 }
 
 impl Session {
-    /// Looks for the edits of an answer that has just ended. It may mend those of the answers before it.
+    /// Locates the edits of an answer that has just ended. The answer may correct edits of earlier ones.
     pub(crate) fn propose_answer(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
-        let earlier = self.proposals.retries.replies.clone();
-        if earlier.is_empty() {
-            self.proposals.retries.standing.files = self.proposals.review.pending_changes();
-        }
-        self.proposals.retries.replies.push(reply.clone());
         let number = self.last_answer_number();
-        self.proposals.retries.answers.push(number);
-        let answers = self.proposals.retries.answers.iter().copied().map(Some).collect();
-        self.proposals.retries.may_ask = earlier.is_empty() || !turn.edits.is_empty();
+        let retries = &mut self.proposals.retries;
+        let earlier = retries.replies.clone();
+        if earlier.is_empty() {
+            retries.pending.files = self.proposals.review.pending_changes();
+        }
+        retries.replies.push(reply.clone());
+        retries.answers.push(number);
+        retries.may_continue = earlier.is_empty() || !turn.edits.is_empty();
+        let (pending, answers) = (retries.pending.clone(), retries.answers.iter().copied().map(Some).collect());
         self.proposals.locating += 1;
-        let standing = self.proposals.retries.standing.clone();
         let (request, files) = (turn.request.clone(), self.chat_files.files().to_vec());
-        vec![Effect::Propose { request, standing, earlier, reply, answers, files }]
+        vec![Effect::Propose { request, pending, earlier, reply, answers, files }]
     }
 
-    /// A proposal arrived. Files of an earlier one that it does not touch stay under review.
+    /// A proposal arrived. Files of earlier proposals that it does not touch stay under review.
     pub(crate) fn proposed(&mut self, request: String, proposal: Proposal) -> Vec<Effect> {
         let message = context::refusals(&proposal.outcomes);
         let (outcomes, repeated) = (proposal.outcomes.clone(), proposal.repeated.clone());
@@ -104,57 +103,96 @@ impl Session {
         }
         self.proposals.count += 1;
         if self.proposals.request != request {
-            // What was said of hunks of another request is of no use for this one.
+            // Feedback on the hunks of another request does not apply to this one.
             self.proposals.feedback.clear();
         }
         self.proposals.request.clone_from(&request);
-        let unchanged = message.is_some() && context::same_refusals(&self.proposals.retries.asked_about, &outcomes);
-        self.tell_refused(&newer.refused_states(), unchanged);
+        let is_unchanged =
+            message.is_some() && context::same_refusals(&self.proposals.retries.last_outcomes, &outcomes);
+        self.report_refused(&newer.refused_states(), is_unchanged);
         for path in self.proposals.review.merge(newer) {
-            let text =
-                format!("In {path} the new answer has other changes in the place of some that were under review.");
-            self.tell(Level::Info, text, "");
+            self.tell(Level::Info, format!("The new answer replaces some changes under review in {path}."), "");
         }
-        self.proposals.review.refused.append(&mut self.proposals.retries.aside);
+        self.proposals.review.refused.append(&mut self.proposals.retries.other_refused);
         self.record_edits(&outcomes, &repeated, &before);
-        match message.filter(|_| !unchanged) {
-            Some(message) => self.ask_again(message, request, outcomes),
+        match message.filter(|_| !is_unchanged) {
+            Some(message) => self.retry_refused(message, request, outcomes),
             None => Vec::new(),
         }
     }
 
-    /// Tells of the edits without a place; `unchanged` if asking for them again has changed nothing.
-    fn tell_refused(&mut self, states: &[(EditState, usize)], unchanged: bool) {
+    /// Reports the edits that were not applied; `is_unchanged` if a retry had the same result.
+    fn report_refused(&mut self, states: &[(EditState, usize)], is_unchanged: bool) {
+        if states.is_empty() {
+            return;
+        }
         let sentence = |(state, number): &(EditState, usize)| {
+            let verb = if *number == 1 { "is" } else { "are" };
             let edits = count(*number, "edit");
-            match (state, *number == 1) {
-                (EditState::AlreadyApplied, true) => format!("{edits} is already applied."),
-                (EditState::AlreadyApplied, false) => format!("{edits} are already applied."),
-                (EditState::Incomplete, true) => format!("{edits} is incomplete."),
-                (EditState::Incomplete, false) => format!("{edits} are incomplete."),
+            match state {
+                EditState::AlreadyApplied => format!("{edits} {verb} already applied."),
+                EditState::Incomplete => format!("{edits} {verb} incomplete."),
                 _ => format!("{edits} found no place in the files."),
             }
         };
-        if !states.is_empty() {
-            let mut text: Vec<String> = states.iter().map(sentence).collect();
-            if unchanged {
-                text.push("The last answer changed nothing about that, so the model is not asked again.".into());
-            }
-            self.tell(Level::Warning, text.join(" "), "The review shows the reason and the nearest places.");
+        let mut text: Vec<String> = states.iter().map(sentence).collect();
+        if is_unchanged {
+            text.push("The last answer changed nothing about that, so the model is not asked again.".into());
         }
+        self.tell(Level::Warning, text.join(" "), "The review shows the reason and the nearest places.");
     }
 
-    /// Sends `message` about refused edits, if that may be done by itself and was not done too often.
-    fn ask_again(&mut self, message: String, request: String, outcomes: Vec<Outcome>) -> Vec<Effect> {
+    /// Sends a message about refused edits, unless that was done too often or something else runs.
+    fn retry_refused(&mut self, message: String, request: String, outcomes: Vec<Outcome>) -> Vec<Effect> {
         let is_free = !self.turns.is_running() && !self.proposals.is_writing && self.model.is_connected();
-        if !is_free
-            || !self.proposals.retries.may_ask
-            || self.proposals.retries.is_closed
-            || self.proposals.retries.asked >= self.proposals.max_retries
-        {
+        let retries = &mut self.proposals.retries;
+        let may_retry = retries.may_continue && !retries.is_closed && retries.count < self.proposals.max_retries;
+        if !is_free || !may_retry {
             return Vec::new();
         }
-        self.proposals.retries.asked_about = outcomes;
-        self.send_again(message, request)
+        retries.last_outcomes = outcomes;
+        self.send_retry(message, request)
+    }
+
+    /// Sends one refused edit, or all of them, back to the model.
+    pub fn ask_for_refused(&mut self, one: Option<usize>) -> Vec<Effect> {
+        let (mut sent, mut others) = (Vec::new(), Vec::new());
+        for (index, outcome) in self.proposals.review.refused.iter().enumerate() {
+            let part = if one.is_none_or(|one| one == index) { &mut sent } else { &mut others };
+            part.push(outcome.clone());
+        }
+        let Some(message) = context::refusals(&sent) else {
+            self.tell(Level::Info, "The file already contains the text of this edit.", "");
+            return Vec::new();
+        };
+        if self.proposals.is_writing || !self.may_send(&message) {
+            return Vec::new();
+        }
+        // If the earlier answers are sent too, they contain the other edits.
+        let retries = &mut self.proposals.retries;
+        retries.other_refused = if retries.replies.is_empty() { others } else { Vec::new() };
+        self.send_retry(message, self.proposals.request.clone())
+    }
+
+    /// Sends a message about refused edits: one more round of the same request.
+    fn send_retry(&mut self, message: String, request: String) -> Vec<Effect> {
+        let (round, of) = self.proposals.retries.next(self.proposals.max_retries);
+        // The draft of the user stays in the composer.
+        let number = self.turns.next_number();
+        let spec = self.round_spec(number, message.clone());
+        self.transcript.push(Entry::Again { text: message.clone(), round, of, answered: false });
+        self.begin(Turn::again(spec.generation, message, request).in_mode(spec.mode));
+        vec![Effect::Ask(Box::new(spec))]
+    }
+
+    /// The request for one more round of the same request, with this message.
+    pub(crate) fn round_spec(&self, number: u64, message: String) -> RequestSpec {
+        let mut spec = RequestSpec { draft: message, ..self.order(number) };
+        // The files have the same text as before the request, so they come before all messages about it.
+        let history = Arc::make_mut(&mut spec.history);
+        history.append(&mut spec.exchange);
+        let earlier = history.len().saturating_sub(transcript::exchange(&self.transcript));
+        spec.exchange = history.split_off(earlier);
+        self.in_round(spec)
     }
 }

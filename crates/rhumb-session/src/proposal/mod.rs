@@ -1,22 +1,26 @@
-//! From a proposal to files and commits: further rounds, what follows a review, writing, what became of the hunks.
+//! Proposals: the edits of an answer on their way through the review into files and commits.
 
-mod agents_file;
 pub(super) mod commits;
 pub(super) mod edit_records;
 pub(super) mod edit_retries;
-pub(super) mod review;
-pub(super) mod summary;
-pub(super) mod syntax;
+mod feedback;
 pub(super) mod undo;
-mod unrecorded_write;
 pub(super) mod write;
+pub(super) mod write_questions;
 
 use crate::context::Said;
+use crate::effect::{Effect, Failure, RequestSpec};
+use crate::repository::lookup::LookupEffect;
+use crate::state::Session;
+use crate::transcript::Level;
 use commits::Commits;
 use edit_retries::EditRetries;
 use rhumb_edit::review::Review;
 
-/// The proposals under review, and their way into files.
+/// The file that `/init` proposes.
+const AGENTS_FILE: &str = "AGENTS.md";
+
+/// The proposals under review, and what is being written of them.
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
     review: Review,
@@ -25,7 +29,7 @@ pub(crate) struct Proposals {
     /// The number of replies whose edits are being located.
     locating: usize,
     retries: EditRetries,
-    /// How often refused edits go back to the model without the user, for one request.
+    /// How often refused edits are sent to the model without a question, for one request.
     max_retries: usize,
     is_writing: bool,
     commits: Commits,
@@ -108,5 +112,59 @@ impl Proposals {
 
     pub(crate) fn discard_review(&mut self) {
         self.review = Review::default();
+    }
+}
+
+impl Session {
+    /// `/init`: asks for the text of a first `AGENTS.md`.
+    pub(crate) fn init(&mut self) -> Vec<Effect> {
+        if self.turns.is_running() {
+            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then /init again.");
+            return Vec::new();
+        }
+        if self.proposals.review.files.iter().any(|file| file.path == AGENTS_FILE) {
+            let text = format!("{AGENTS_FILE} is under review already.");
+            self.tell(Level::Warning, text, "Decide on it there first.");
+            return Vec::new();
+        }
+        // The draft must not influence the ranking of the files.
+        let spec = RequestSpec { draft: String::new(), ..self.order(0) };
+        vec![Effect::Lookup(LookupEffect::AgentsFile(Box::new(spec)))]
+    }
+
+    /// Proposes a first `AGENTS.md` as a new file.
+    pub(crate) fn propose_agents_file(&mut self, text: Result<String, Failure>) -> Vec<Effect> {
+        let text = match text {
+            Ok(text) => text,
+            Err(failure) => {
+                self.tell_failure(Level::Warning, failure);
+                return Vec::new();
+            }
+        };
+        let hint = "Edit and write it in the review. Once written, it is part of every request after the next start.";
+        self.tell(Level::Info, format!("{AGENTS_FILE} is proposed as a new file."), hint);
+        let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
+        let reply = format!("*** Begin Patch\n*** Add File: {AGENTS_FILE}\n{lines}*** End Patch\n");
+        self.propose_alone(reply, None, format!("Add {AGENTS_FILE}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Command, Connection, LookupResponse, Response};
+
+    #[test]
+    fn a_first_agents_file_is_proposed_as_a_new_file() {
+        let (mut session, _) = Session::start(Connection::None);
+        session.draft_changed("something else");
+        let effects = session.command(Command::Init);
+        let [Effect::Lookup(LookupEffect::AgentsFile(spec))] = effects.as_slice() else { panic!("{effects:?}") };
+        assert_eq!(spec.draft, "");
+        let text = Ok("# AGENTS.md\n\n- Test: `make test`\n".to_owned());
+        let effects = session.handle(Response::LookedUp(LookupResponse::AgentsFile(text)));
+        let [Effect::Propose { reply, request, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+        assert!(reply.contains("*** Add File: AGENTS.md\n+# AGENTS.md\n+\n+- Test: `make test`\n"), "{reply}");
+        assert_eq!(request, "Add AGENTS.md");
     }
 }

@@ -1,39 +1,39 @@
-//! Undo and redo of a write: what they would do, and what they did.
+//! Undo and redo of a write: the preview, the effect, and the result.
 
-use super::write::few;
+use super::write::name_some;
 use crate::effect::{Effect, Failure, Written};
 use crate::state::Session;
 use crate::transcript::Level;
 use rhumb_workspace::Direction;
 
-/// What becomes of the commit of a write that is undone or redone. Commits are named by their ids.
+/// What happens to the commit of a write that is undone or redone. Commits are given by their ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommitPlan {
-    /// There is none, and none is made.
+    /// The write has no commit, and none is made.
     None,
-    /// It is taken off the branch.
+    /// The commit is dropped from the branch.
     Drop(String),
-    /// It is put back onto the branch.
+    /// The commit is restored on the branch.
     Restore(String),
-    /// A new commit follows.
+    /// A new commit is made.
     New,
 }
 
-/// What an undo or a redo would do.
+/// What an undo or redo would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndoPreview {
-    /// Which of the two.
+    /// Undo or redo.
     pub direction: Direction,
     /// The files.
     pub paths: Vec<String>,
-    /// The subject of the commit of the write, if there was to be one.
+    /// The subject of the commit of the write, if one was requested.
     pub subject: Option<String>,
-    /// What becomes of that commit.
+    /// What happens to that commit.
     pub commit: CommitPlan,
 }
 
 impl UndoPreview {
-    /// What happens to the commit, as a sentence; empty if nothing does.
+    /// A sentence about the commit; empty without one.
     pub fn commit_text(&self) -> String {
         let short = |id: &str| id.get(..7).unwrap_or(id).to_owned();
         let subject = self.subject.as_deref().unwrap_or_default();
@@ -51,7 +51,7 @@ impl UndoPreview {
     }
 }
 
-/// What became of the commit, as a sentence after the one about the files; empty if nothing did.
+/// A sentence about what happened to the commit, with a leading space; empty if nothing did.
 pub fn commit_change(direction: Direction, written: &Written) -> String {
     if let Some(commit) = &written.dropped {
         return format!(" Dropped commit {commit}.");
@@ -68,7 +68,7 @@ pub fn commit_change(direction: Direction, written: &Written) -> String {
 
 impl Session {
     /// Undoes the last write, or redoes the write that was undone last.
-    pub fn unwrite(&mut self, direction: Direction) -> Vec<Effect> {
+    pub fn undo_or_redo(&mut self, direction: Direction) -> Vec<Effect> {
         if self.proposals.is_writing {
             self.tell(Level::Warning, "A write is running.", "Try again when it is done.");
             return Vec::new();
@@ -77,27 +77,27 @@ impl Session {
         vec![Effect::Undo(direction)]
     }
 
-    pub(crate) fn unwrote(&mut self, direction: Direction, result: Result<Written, Failure>) -> Vec<Effect> {
+    pub(crate) fn undone(&mut self, direction: Direction, result: Result<Written, Failure>) -> Vec<Effect> {
         self.proposals.is_writing = false;
         let written = match result {
             Ok(written) => written,
             Err(failure) => {
-                self.tell(Level::Error, failure.message, failure.hint);
+                self.tell_failure(Level::Error, failure);
                 return Vec::new();
             }
         };
-        let (did, to_do, hint) = match direction {
+        let (done, verb, hint) = match direction {
             Direction::Undo => ("Undid the last write", "undo", "/redo writes it again."),
             Direction::Redo => ("Redid the last write", "redo", "/undo takes it back."),
         };
         let commit = commit_change(direction, &written);
-        self.tell_notes(written.notes);
-        self.write_undone(direction, &written.paths);
+        self.report_notes(written.notes);
+        self.record_undo(direction, &written.paths);
         if written.paths.is_empty() {
-            self.tell(Level::Info, format!("There is no write to {to_do}."), "");
+            self.tell(Level::Info, format!("There is no write to {verb}."), "");
             return Vec::new();
         }
-        self.tell(Level::Info, format!("{did}: {}.{commit}", few(&written.paths)), hint);
+        self.tell(Level::Info, format!("{done}: {}.{commit}", name_some(&written.paths)), hint);
         let under_review = |path: &String| self.proposals.review.files.iter().any(|file| file.path == *path);
         let stale: Vec<String> = written.paths.into_iter().filter(under_review).collect();
         let mut effects = vec![Effect::Survey];

@@ -8,7 +8,7 @@ use globset::GlobBuilder;
 
 use crate::attachments::is_picture_path;
 use crate::effect::Effect;
-use crate::proposal::write::few;
+use crate::proposal::write::name_some;
 use crate::state::Session;
 use crate::transcript::Level;
 use rhumb_text::count;
@@ -152,7 +152,7 @@ impl Session {
             self.tell(Level::Info, "There is nothing to take out of the chat.", "/ls lists what is in it.");
             return;
         }
-        let names = if gone.is_empty() { String::new() } else { format!(": {}", few(gone)) };
+        let names = if gone.is_empty() { String::new() } else { format!(": {}", name_some(gone)) };
         let text = format!("Took {} out of the chat{names}.", what.join(" and "));
         self.tell(Level::Info, text, "/add and a name puts one back.");
     }

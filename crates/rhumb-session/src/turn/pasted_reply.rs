@@ -52,9 +52,9 @@ impl Session {
     pub(crate) fn propose_alone(&mut self, reply: String, answer: Option<usize>, request: String) -> Vec<Effect> {
         *self.proposals.retries_mut() = EditRetries::default();
         self.proposals.begin_locating();
-        let standing = PendingChanges { files: self.proposals.review().pending_changes(), refused: Vec::new() };
+        let pending = PendingChanges { files: self.proposals.review().pending_changes(), refused: Vec::new() };
         let (answers, files) = (vec![answer], self.chat_files.files().to_vec());
-        vec![Effect::Propose { request, standing, earlier: Vec::new(), reply, answers, files }]
+        vec![Effect::Propose { request, pending, earlier: Vec::new(), reply, answers, files }]
     }
 
     /// The text of the last answer, for the clipboard.

@@ -9,7 +9,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_edit::review::CommentTarget;
-use rhumb_session::{WritePlan, WritePreview};
+use rhumb_session::{CommitChoice, WritePlan, WritePreview};
 use rhumb_text::{count, sanitize, width, wrap};
 
 use super::{Reply, centred, scroll_by, window};
@@ -291,7 +291,7 @@ impl Overlay for WriteBox {
     fn key(&mut self, key: KeyEvent) -> Reply {
         let name = key::name(key);
         let plan = |reject_rest| {
-            let commit = self.preview.commits.map(|_| self.commit);
+            let commit = self.preview.commits.map_or(CommitChoice::BySetting, |_| self.commit.into());
             Reply::Review(ReviewReply::Write(WritePlan { reject_rest, commit }))
         };
         match name.as_str() {

@@ -12,7 +12,7 @@ use crate::tui::app::{App, Editing, Task};
 use crate::tui::key;
 use crate::tui::overlay::{Confirm, SendBox, WriteBox};
 use crate::tui::theme::{ColorDepth, Theme};
-use rhumb_session::{Connection, Effect, Entry, LookupResponse, Response, Session, Written};
+use rhumb_session::{CommitChoice, Connection, Effect, Entry, LookupResponse, Response, Session, Written};
 
 const BASE: &str = "fn a() {}\nfn b() {}\nfn c() {}\nfn d() {}\nfn e() {}\n";
 const PROPOSED: &str = "fn a1() {}\nfn b() {}\nfn c1() {}\nfn d() {}\nfn e1() {}\n";
@@ -77,9 +77,9 @@ fn effects(tasks: Vec<Task>) -> Vec<Effect> {
     tasks.into_iter().filter_map(|task| if let Task::Run(effect) = task { Some(effect) } else { None }).collect()
 }
 
-fn written(tasks: Vec<Task>) -> (String, Option<bool>) {
+fn written(tasks: Vec<Task>) -> (String, CommitChoice) {
     let found = effects(tasks).into_iter().find_map(|effect| match effect {
-        Effect::Write { files, commit, .. } => Some((files[0].content.clone().unwrap_or_default(), commit.wanted)),
+        Effect::Write { files, commit, .. } => Some((files[0].content.clone().unwrap_or_default(), commit.choice)),
         _ => None,
     });
     found.expect("something is written")
@@ -158,22 +158,22 @@ fn a_write_asks_what_becomes_of_the_hunks_that_wait() {
         assert!(app.overlays.is_top::<WriteBox>(), "{:?}", app.overlays);
         let (text, commit) = written(press(&mut app, keys));
         assert!(text.starts_with(wanted), "{text}");
-        assert_eq!(commit, Some(true));
+        assert_eq!(commit, CommitChoice::Commit);
         assert_eq!(app.session.review().counts().rejected, if keys == "r" { 2 } else { 0 });
     }
     let mut app = app();
-    assert_eq!(written(press(&mut app, "g y w")).1, None, "nothing waits, so nothing is asked");
+    assert_eq!(written(press(&mut app, "g y w")).1, CommitChoice::BySetting, "nothing waits, so nothing is asked");
 }
 
 #[test]
 fn the_other_way_to_write_is_without_the_commit() {
     let mut app = app();
-    assert_eq!(written(press(&mut app, "g y W")).1, Some(false));
+    assert_eq!(written(press(&mut app, "g y W")).1, CommitChoice::NoCommit);
     let mut app = self::app();
-    assert_eq!(written(press(&mut app, "y W c y")).1, Some(true), "c changes it back");
+    assert_eq!(written(press(&mut app, "y W c y")).1, CommitChoice::Commit, "c changes it back");
     let mut app = self::app();
     app.session.set_auto_commit(false);
-    assert_eq!(written(press(&mut app, "g y W")).1, Some(true));
+    assert_eq!(written(press(&mut app, "g y W")).1, CommitChoice::Commit);
 }
 
 fn with_refused() -> App {
