@@ -10,7 +10,7 @@ use super::{Host, Line, RequestEnv, connect_model};
 use rhumb_llm::Message;
 use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{Finish, LlmError, Request, StreamEvent, Usage};
-use rhumb_session::context::{Folding, SummaryPlan, history_tokens, summary};
+use rhumb_session::context::{SummaryInputs, SummaryPlan, history_tokens, summary};
 use rhumb_session::{AskEvent, Failure, Response, Spent, Summarized};
 use rhumb_tokens::TokenCounter;
 
@@ -64,16 +64,16 @@ impl Host {
         // A history that is summarised on request may be within its limit already.
         let first = if compact.is_some() { (before / COMPACTED_SHARE).min(*limit) } else { *limit };
         let keep = compact.as_deref().unwrap_or_default();
-        let mut folding = Folding { limit: first, window, prompts: &outfit.prompts, counter: &counter, keep };
-        let mut plan = summary(history, &folding);
-        folding.limit = *limit;
+        let mut inputs = SummaryInputs { limit: first, window, prompts: &outfit.prompts, counter: &counter, keep };
+        let mut plan = summary(history, &inputs);
+        inputs.limit = *limit;
         let mut folded = history.to_vec();
         let mut left = *allowance;
         while let Some(next) = plan {
             let summaries = self.summaries(&line, &next, &counter, &mut left, cancel).await?;
             let shorter = next.applied(&folded, &summaries);
             folded = shorter.ok_or_else(|| failure("the summary is empty or no shorter than what it sums up."))?;
-            plan = next.again(&folded, &folding);
+            plan = next.next_round(&folded, &inputs);
         }
         if folded == history {
             return Err(failure("it does not fit the model's window."));

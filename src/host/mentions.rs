@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Host, RequestEnv, SURVEY_PATIENCE, Survey, caught, shared_output};
 use rhumb_index::repo_map::TagGraph;
-use rhumb_session::context::{AtMeaning, at_meaning, fence_for};
+use rhumb_session::context::{AtTarget, at_target, fence_for};
 use rhumb_session::{Attachment, Failure, LookedUp, MentionEffect, MentionResponse, Response, SharedPage};
 use rhumb_text::sanitize::visible_line;
 use rhumb_tokens::TokenCounter;
@@ -97,18 +97,18 @@ impl MentionLookup<'_> {
         let is_symbol =
             |name: &str| graph.index().name_number(name).is_some_and(|name| !graph.defining_files(name).is_empty());
         let mut done = Vec::new();
-        for meaning in names.iter().filter_map(|name| at_meaning(name, &paths, &is_symbol)) {
+        for meaning in names.iter().filter_map(|name| at_target(name, &paths, &is_symbol)) {
             if done.contains(&meaning) {
                 continue;
             }
             match &meaning {
-                AtMeaning::File(path) => found.files.push(path.clone()),
-                AtMeaning::Folder(folder) => self.folder(folder, &paths, chat, &mut found),
-                AtMeaning::Symbol(name) => self.definitions(name, &mut found),
-                AtMeaning::Diff => self.diff(&mut found),
+                AtTarget::File(path) => found.files.push(path.clone()),
+                AtTarget::Folder(folder) => self.folder(folder, &paths, chat, &mut found),
+                AtTarget::Symbol(name) => self.definitions(name, &mut found),
+                AtTarget::Diff => self.diff(&mut found),
                 // What it finds is a chunk of its own.
-                AtMeaning::Codebase => {}
-                AtMeaning::Page(address) => self.page_along(address, &mut found),
+                AtTarget::Codebase => {}
+                AtTarget::Page(address) => self.page_along(address, &mut found),
             }
             done.push(meaning);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::context::{FoundComment, Mode, PassagePlace, Prompt};
+use crate::context::{ChunkLocation, FoundComment, Mode, Prompt};
 use rhumb_edit::{PendingChanges, Proposal, SyntaxFault};
 use rhumb_index::repo_map::{RepoMap, TagGraph};
 use rhumb_index::retrieval::Related;
@@ -47,7 +47,7 @@ pub struct RequestSpec {
     /// What was said of this request before, where its answer has to be mended; else what was shared for it.
     pub exchange: Vec<Message>,
     /// Passages of the repository that belong to the conversation.
-    pub passages: Vec<PassagePlace>,
+    pub passages: Vec<ChunkLocation>,
     /// What is one reference away from those of the message.
     pub related: Vec<Related>,
     /// Whether the message asks the whole repository; then, whether the model may ask for more.
@@ -59,7 +59,7 @@ pub struct RequestSpec {
     /// What may still be spent; `None` for as much as it takes.
     pub allowance: Option<Dollars>,
     /// Whether the oldest turns may be left out if the request does not fit otherwise.
-    pub may_forget: bool,
+    pub may_drop_history: bool,
     /// What the user chose about the repo map.
     pub map: MapSettings,
     /// What the user chose of it since the app was started.

@@ -25,7 +25,7 @@ use super::transcript::{Answer, AnswerState, Entry, Level, Transcript};
 use super::turn::Turn;
 use super::turn::events::Spent;
 use super::turn::queue::Queue;
-use crate::context::{Mode, Said};
+use crate::context::{HunkFeedback, Mode};
 use rhumb_edit::review::Review;
 use rhumb_index::repo_map::TagGraph;
 use rhumb_llm::LocalServer;
@@ -163,7 +163,7 @@ pub struct Session {
     /// The tokens of the largest request that the developer wanted sent all the same.
     pub(super) undoubted: usize,
     /// What was said of hunks that were written or rejected since, for the next message about the review.
-    pub(super) said: Vec<Said>,
+    pub(super) said: Vec<HunkFeedback>,
     /// The request behind the review, for the commit message.
     pub(super) request: String,
     pub(super) draft: String,

@@ -18,7 +18,7 @@ use rhumb_llm::{
     Usage, next_step,
 };
 use rhumb_llm::{Message, Role};
-use rhumb_session::context::{Joiner, Overflow, Prompt, continuation, shorter};
+use rhumb_session::context::{Joiner, Overflow, Prompt, continuation, reduced_input};
 use rhumb_session::{AskError, AskEvent, Choices, ContextView, Failure, Spent};
 use rhumb_tokens::TokenCounter;
 
@@ -95,16 +95,16 @@ pub async fn ask(
             factor,
             paid: Mutex::default(),
         };
-        if let Some(shorter) = limit {
-            asking.tell(AskEvent::Shrunk { time: shrinks, of: MAX_SHRINKS, limit: shorter }).await?;
+        if let Some(max_input) = limit {
+            asking.tell(AskEvent::Shrunk { time: shrinks, of: MAX_SHRINKS, limit: max_input }).await?;
         }
         match asking.answer().await {
             Err(AskError::Provider(error))
                 if next(&error, asking.started.load(Ordering::Relaxed), shrinks) == NextStep::Shrink =>
             {
                 shrinks += 1;
-                let shorter = shorter(view.prompt.tokens, overflow(&error), shrinks as usize);
-                limit = Some(shorter);
+                let max_input = reduced_input(view.prompt.tokens, overflow(&error), shrinks as usize);
+                limit = Some(max_input);
                 refused = Some((error, view.prompt.tokens));
             }
             end => {
@@ -233,7 +233,7 @@ impl Asking<'_, '_> {
         if past_the_cap {
             result = Ok(Completion { finish: Finish::Length, usage });
         }
-        if part.joiner.as_ref().is_some_and(Joiner::is_doubtful) && received > 0 {
+        if part.joiner.as_ref().is_some_and(Joiner::is_uncertain) && received > 0 {
             self.tell(AskEvent::DoubtfulSeam).await?;
         }
         // What is exact has nothing to learn, and of pictures we know only what vendors say.

@@ -11,7 +11,7 @@ use super::pings::{PING_EVERY, keep_warm};
 use crate::host::history_summary::SummaryRequest;
 use crate::host::{Host, Line, Question, SURVEY_PATIENCE, ask, caught, lock};
 use rhumb_index::repo_map::Refresh;
-use rhumb_session::context::{ChunkKind, Prompt};
+use rhumb_session::context::{Prompt, SectionKind};
 use rhumb_session::{AskEvent, ContextView, Failure, ModelRole, RequestSpec, Response};
 
 /// A change of what the provider counts for one of our tokens that moves the meters.
@@ -95,10 +95,10 @@ impl Host {
         cancel: CancellationToken,
     ) -> Result<ContextView, Failure> {
         let view = self.clone().composed(Arc::clone(&order), limit, addressee.clone()).await?;
-        let Some(over) = view.prompt.overfull.as_ref().filter(|over| over.head > 0 && over.head_suffices) else {
+        let Some(over) = view.prompt.oversized.as_ref().filter(|over| over.head > 0 && over.head_suffices) else {
             return Ok(view);
         };
-        let chunks = view.prompt.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::History);
+        let chunks = view.prompt.sections.iter().filter(|chunk| chunk.kind == SectionKind::History);
         let history: usize = chunks.map(|chunk| chunk.tokens).sum();
         let room = history.saturating_sub(over.excess).max(LEAST_HISTORY);
         let chosen = order.choices.weak_model.clone();
@@ -107,9 +107,9 @@ impl Host {
         let next = match &folded {
             Ok(summarized) => {
                 let history = Arc::new(summarized.messages.clone());
-                RequestSpec { history, may_forget: true, ..(*order).clone() }
+                RequestSpec { history, may_drop_history: true, ..(*order).clone() }
             }
-            Err(_) => RequestSpec { may_forget: true, ..(*order).clone() },
+            Err(_) => RequestSpec { may_drop_history: true, ..(*order).clone() },
         };
         self.report(Response::Summarized { history: Arc::clone(&order.history), result: folded }).await;
         self.composed(Arc::new(next), limit, addressee).await

@@ -11,7 +11,7 @@ use crate::host::{Line, RequestEnv};
 use rhumb_llm::Request;
 use rhumb_llm::models::{Dollars, estimate};
 use rhumb_session::Spent;
-use rhumb_session::context::{Committing, commit_message_in, commit_request};
+use rhumb_session::context::{CommitMessageInputs, commit_message_in, commit_request};
 use rhumb_tokens::TokenCounter as _;
 
 /// How long a commit waits for its message.
@@ -91,7 +91,7 @@ impl Asked<'_> {
 
     fn request(&self, wish: &Wish) -> Option<Request> {
         let counter = self.outfit.counter(&self.line.facts);
-        let committing = Committing {
+        let inputs = CommitMessageInputs {
             request: &wish.request,
             change: &wish.change,
             language: self.outfit.settings.commit_language.as_deref(),
@@ -99,7 +99,7 @@ impl Asked<'_> {
             prompts: &self.outfit.prompts,
             counter: &counter,
         };
-        let (messages, _) = commit_request(&committing)?;
+        let (messages, _) = commit_request(&inputs)?;
         let tokens = messages.iter().map(|message| counter.count(&message.content)).sum();
         Some(Request { model: self.line.model.clone(), messages, tokens, ..Request::default() })
     }

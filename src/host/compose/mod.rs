@@ -14,7 +14,9 @@ use request_env::RequestEnv;
 use rhumb_index::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
 use rhumb_llm::Image;
 use rhumb_llm::models::{Caching, Model};
-use rhumb_session::context::{BudgetPlan, ContextFile, ContextInputs, Mode, Prompts, Shares, Window, fit, manual};
+use rhumb_session::context::{
+    BudgetOverrides, BudgetPlan, ContextFile, ContextInputs, Mode, Prompts, Window, fit, manual,
+};
 use rhumb_session::{ChatFile, ContextView, RequestSpec};
 use rhumb_tokens::{TokenCounter, image_type};
 use rhumb_workspace::Root;
@@ -63,14 +65,15 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, order: &RequestSpec, 
     let passages = source.map(|source| passages_now(root, source.graph, &order.passages, &in_chat)).unwrap_or_default();
     let draft = draft_for(order, passages.is_empty(), prompts);
     let has_chat_files = files.iter().any(|file| !file.read_only);
-    let shares = Shares { map: map_tokens, passages: settings.codebase.tokens, history: settings.history_tokens };
+    let overrides =
+        BudgetOverrides { map: map_tokens, passages: settings.codebase.tokens, history: settings.history_tokens };
     let inputs = ContextInputs {
         task: means.outfit.task(order, means.model),
         model: means.model,
         window: means.window,
-        plan: BudgetPlan::of(means.window, has_chat_files, shares),
+        plan: BudgetPlan::of(means.window, has_chat_files, overrides),
         prompts,
-        surroundings: &means.outfit.surroundings(),
+        environment: &means.outfit.environment(),
         files: &files,
         images: &images,
         passages: &passages,
@@ -78,7 +81,7 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, order: &RequestSpec, 
         history: &order.history,
         exchange: &order.exchange,
         draft: &draft,
-        may_forget: order.may_forget,
+        may_drop_history: order.may_drop_history,
         send_secrets: settings.send_secrets,
     };
     // What a server keeps of a conversation begins with the map.

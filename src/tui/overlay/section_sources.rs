@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::sections::{LanguageName, Section, SectionView};
-use rhumb_session::context::{ChunkKind, Prompt};
+use rhumb_session::context::{Prompt, SectionKind};
 
 /// How the part of a file begins in a unified diff of several. No line of a file does: those have a mark before them.
 const FILE: &str = "diff --git ";
@@ -54,8 +54,8 @@ fn request_sections(prompt: &Prompt, place: Option<usize>) -> (Vec<Section>, Opt
     let (mut sections, mut begin) = (vec![summary(prompt)], None);
     for (at, message) in prompt.messages.iter().enumerate() {
         let mut head = vec![String::new(), format!("── {}", message.role.as_str())];
-        let chunks: Vec<(usize, &rhumb_session::context::Chunk)> =
-            prompt.chunks.iter().enumerate().filter(|(_, chunk)| chunk.message == at).collect();
+        let chunks: Vec<(usize, &rhumb_session::context::Section)> =
+            prompt.sections.iter().enumerate().filter(|(_, chunk)| chunk.message == at).collect();
         for (number, chunk) in &chunks {
             head.push(format!("━━ {}", chunk.heading()));
             if Some(*number) == place {
@@ -86,29 +86,29 @@ fn summary(prompt: &Prompt) -> Section {
     let about = if prompt.exact && prompt.error == 0 { "" } else { "about " };
     let (tokens, window) = (prompt.tokens, prompt.window.max_input());
     let mut text = format!("{} messages, {about}{tokens} of {window} tokens\n", prompt.messages.len());
-    for trimmed in &prompt.trimmed {
-        text.push_str(&format!("left out: {trimmed}\n"));
+    for omission in &prompt.omitted {
+        text.push_str(&format!("left out: {omission}\n"));
     }
     Section::new("all of it".into(), Vec::new(), text, None)
 }
 
 /// The language of a chunk, and which of its bytes are in it: of a file what stands between its fences.
-fn language(kind: &ChunkKind, text: &str) -> Option<(LanguageName, Range<usize>)> {
+fn language(kind: &SectionKind, text: &str) -> Option<(LanguageName, Range<usize>)> {
     match kind {
-        ChunkKind::ChatFile(path) | ChunkKind::ReadOnlyFile(path) => {
+        SectionKind::ChatFile(path) | SectionKind::ReadOnlyFile(path) => {
             let start = text.find(&format!("{path}\n"))? + path.len() + 1;
             let fence = text.get(start..)?.lines().next()?;
             let code = start + fence.len() + 1;
             let length = text.get(code..)?.rfind(&format!("{fence}\n")).filter(|_| !fence.is_empty())?;
             Some((LanguageName::Path(path.clone()), code..code + length))
         }
-        ChunkKind::System
-        | ChunkKind::Examples
-        | ChunkKind::History
-        | ChunkKind::Current
-        | ChunkKind::Reminder
-        | ChunkKind::Passages => Some((LanguageName::Named("markdown"), 0..text.len())),
-        ChunkKind::RepoMap | ChunkKind::Image(_) => None,
+        SectionKind::System
+        | SectionKind::Examples
+        | SectionKind::History
+        | SectionKind::Current
+        | SectionKind::Reminder
+        | SectionKind::Passages => Some((LanguageName::Named("markdown"), 0..text.len())),
+        SectionKind::RepoMap | SectionKind::Image(_) => None,
     }
 }
 
@@ -134,11 +134,11 @@ mod tests {
 mod prompt_tests {
     use super::*;
     use rhumb_llm::{Message, Role as Speaker};
-    use rhumb_session::context::Chunk;
+    use rhumb_session::context::Section;
 
     fn prompt() -> Prompt {
         let file = "harbour/berth.py\n```\ndef moor():\n    return ship\n```\n\n";
-        let chunk = |kind: ChunkKind, title: &str, message: usize, text: &str| Chunk {
+        let chunk = |kind: SectionKind, title: &str, message: usize, text: &str| Section {
             kind,
             title: title.into(),
             role: Speaker::User,
@@ -148,10 +148,10 @@ mod prompt_tests {
             cached: false,
         };
         Prompt {
-            chunks: vec![
-                chunk(ChunkKind::System, "system", 0, "You are pairing.\n"),
-                chunk(ChunkKind::ChatFile("harbour/berth.py".into()), "harbour/berth.py", 1, file),
-                chunk(ChunkKind::Current, "draft", 2, "Moor the SHIP, and moor it well"),
+            sections: vec![
+                chunk(SectionKind::System, "system", 0, "You are pairing.\n"),
+                chunk(SectionKind::ChatFile("harbour/berth.py".into()), "harbour/berth.py", 1, file),
+                chunk(SectionKind::Current, "draft", 2, "Moor the SHIP, and moor it well"),
             ],
             messages: vec![
                 Message::new(Speaker::System, "You are pairing.\n"),

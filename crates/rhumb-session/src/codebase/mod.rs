@@ -10,7 +10,7 @@ use super::effect::{Effect, Failure};
 use super::state::{Session, SurveyState};
 use super::transcript::Level;
 use super::turn::{Turn, TurnStatus};
-use crate::context::{CODEBASE, Mode, PassagePlace, codebase_question, extended};
+use crate::context::{CODEBASE, ChunkLocation, Mode, codebase_question, merge_locations};
 use rhumb_index::retrieval::{ContextRequest, Related};
 use rhumb_llm::models::Dollars;
 
@@ -24,7 +24,7 @@ const MOST_KEPT: usize = 256;
 #[derive(Debug, Default)]
 pub struct Codebase {
     /// The passages, in the order in which they were found.
-    pub places: Vec<PassagePlace>,
+    pub places: Vec<ChunkLocation>,
     /// What is one reference away from what the latest question found. It goes along with that question alone.
     related: Vec<Related>,
     /// How often the model asked for more, for the question that is being answered.
@@ -38,7 +38,7 @@ impl Codebase {
     }
 
     /// An earlier conversation is gone on with, with these passages.
-    pub(super) fn resume(&mut self, places: Vec<PassagePlace>) {
+    pub(super) fn resume(&mut self, places: Vec<ChunkLocation>) {
         *self = Self { places, ..Self::default() };
     }
 
@@ -67,7 +67,7 @@ pub struct CodebaseSearch {
     /// Files in the chat: they are sent whole.
     pub chat: Vec<String>,
     /// The passages that are there already.
-    pub kept: Vec<PassagePlace>,
+    pub kept: Vec<ChunkLocation>,
     /// What may still be spent on it; `None` for as much as it takes.
     pub allowance: Option<Dollars>,
     /// The model to help, if one was chosen since the app was started.
@@ -124,7 +124,7 @@ pub enum CodebaseResponse {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FoundPassages {
     /// The passages, best first.
-    pub places: Vec<PassagePlace>,
+    pub places: Vec<ChunkLocation>,
     /// What is one reference away from them, where a question was searched for.
     pub related: Vec<Related>,
     /// What was done, a sentence each.
@@ -219,7 +219,7 @@ impl Session {
             let hint = "It is sent all the same. Other words may find more: names, or what the comments would say.";
             self.tell(Level::Warning, "No passage of the repository speaks of it.", hint);
         }
-        self.codebase.places = extended(std::mem::take(&mut self.codebase.places), found.places.clone());
+        self.codebase.places = merge_locations(std::mem::take(&mut self.codebase.places), found.places.clone());
         if !is_round {
             self.codebase.related.clone_from(&found.related);
         }

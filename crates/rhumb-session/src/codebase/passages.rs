@@ -3,7 +3,7 @@
 use super::super::effect::Effect;
 use super::super::state::Session;
 use super::super::transcript::Level;
-use crate::context::{ChunkKind, PassagePlace};
+use crate::context::{ChunkLocation, SectionKind};
 use rhumb_text::count;
 
 /// What to do with the passages of a conversation.
@@ -70,27 +70,27 @@ impl Session {
     /// How many such passages the next request has, as it was measured last, and their tokens; `None` where it has none.
     pub fn kept_passages(&self) -> Option<(usize, usize)> {
         let prompt = &self.view.as_ref()?.prompt;
-        let chunks = prompt.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Passages);
+        let chunks = prompt.sections.iter().filter(|chunk| chunk.kind == SectionKind::Passages);
         let tokens = chunks.map(|chunk| chunk.tokens).sum();
         (self.keeps_passages() && !prompt.passages.is_empty()).then_some((prompt.passages.len(), tokens))
     }
 
     /// Takes passages out of the conversation; no effects where none is meant.
-    pub fn drop_passages(&mut self, is_meant: impl Fn(&PassagePlace) -> bool) -> Vec<Effect> {
+    pub fn drop_passages(&mut self, is_meant: impl Fn(&ChunkLocation) -> bool) -> Vec<Effect> {
         let before = self.codebase.places.len();
         self.codebase.places.retain(|place| !is_meant(place));
         if self.codebase.places.len() == before { Vec::new() } else { self.measure() }
     }
 
     fn list_passages(&mut self) {
-        let line = |place: &PassagePlace| {
+        let line = |place: &ChunkLocation| {
             let inside = place.anchor.as_ref().map_or_else(String::new, |anchor| format!("  {}", anchor.symbol));
             let note = if self.is_in_chat(&place.path) { "  (the file is in the chat whole)" } else { "" };
             format!("\n{}{inside}{note}", place.label())
         };
         let lines: String = self.codebase.places.iter().map(line).collect();
-        let chunks = self.view.iter().flat_map(|view| &view.prompt.chunks);
-        let tokens: usize = chunks.filter(|chunk| chunk.kind == ChunkKind::Passages).map(|chunk| chunk.tokens).sum();
+        let chunks = self.view.iter().flat_map(|view| &view.prompt.sections);
+        let tokens: usize = chunks.filter(|chunk| chunk.kind == SectionKind::Passages).map(|chunk| chunk.tokens).sum();
         let count = count(self.codebase.places.len(), "passage");
         let text = format!("{count} of the repository, {tokens} tokens of the next request:{lines}");
         self.tell(
@@ -102,7 +102,7 @@ impl Session {
 }
 
 /// Whether `path`, `path:line` or `path:first-last` means that place.
-fn is_meant(name: &str, place: &PassagePlace) -> bool {
+fn is_meant(name: &str, place: &ChunkLocation) -> bool {
     if name == place.path || name == place.label() {
         return true;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::*;
 use crate::codebase::more::ContextRequestPolicy;
-use crate::context::{Mode, PassagePlace};
+use crate::context::{ChunkLocation, Mode};
 use rhumb_index::retrieval::ContextRequest;
 use rhumb_llm::{Completion, Finish, StreamEvent};
 
@@ -19,8 +19,8 @@ fn session() -> Session {
     session
 }
 
-fn place(path: &str, line: u32, turn: u64) -> PassagePlace {
-    PassagePlace { path: path.into(), line, end_line: line + 9, anchor: None, turn, rank: 0, hash: 0 }
+fn place(path: &str, line: u32, turn: u64) -> ChunkLocation {
+    ChunkLocation { path: path.into(), line, end_line: line + 9, anchor: None, turn, rank: 0, hash: 0 }
 }
 
 #[track_caller]
@@ -35,7 +35,7 @@ fn asked(effects: &[Effect]) -> RequestSpec {
     (**order).clone()
 }
 
-fn found(session: &mut Session, turn: u64, places: Vec<PassagePlace>) -> Vec<Effect> {
+fn found(session: &mut Session, turn: u64, places: Vec<ChunkLocation>) -> Vec<Effect> {
     let found = FoundPassages { places, told: vec!["Searched.".into()], ..FoundPassages::default() };
     session.handle(Response::Codebase(CodebaseResponse::Found { turn, found }))
 }

@@ -7,7 +7,7 @@ use super::completion_target::{Place, Slot};
 use super::filter::{Key, best, passes, sift};
 use super::{Argument, COMMANDS, INDEX_WORDS};
 use crate::SessionLine;
-use crate::context::{CODEBASE, PassagePlace};
+use crate::context::{CODEBASE, ChunkLocation};
 use crate::{Entry, Session, origin};
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
@@ -340,7 +340,7 @@ fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Pair> {
         Argument::Session => sessions(session),
         Argument::Text if command == "passages" => {
             let all = ("drop".to_owned(), "all of them".to_owned());
-            let place = |place: &PassagePlace| (format!("drop {}", place.label()), String::new());
+            let place = |place: &ChunkLocation| (format!("drop {}", place.label()), String::new());
             std::iter::once(all).chain(session.codebase.places.iter().map(place)).collect()
         }
         Argument::Text if command == "watch" => words(&["on", "off"]),

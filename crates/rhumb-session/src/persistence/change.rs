@@ -8,7 +8,7 @@ use super::super::request::history_summary::HistorySummary;
 use super::super::state::{Connection, Session};
 use super::super::transcript::{Entry, EntryVersion};
 use super::PersistenceEffect;
-use crate::context::{Mode, PassagePlace, Said};
+use crate::context::{ChunkLocation, HunkFeedback, Mode};
 use rhumb_edit::review::Review;
 use rhumb_llm::models::Ledger;
 
@@ -75,11 +75,11 @@ pub struct UnsavedChanges {
     /// What is under review.
     pub review: Option<SavedReview>,
     /// What was said of hunks that left the review since the last message about it.
-    pub said: Option<Vec<Said>>,
+    pub said: Option<Vec<HunkFeedback>>,
     /// What stands for the beginning of the conversation.
     pub(crate) folded: Option<HistorySummary>,
     /// The passages of the repository, by place.
-    pub passages: Option<Vec<PassagePlace>>,
+    pub passages: Option<Vec<ChunkLocation>>,
     /// The message being written.
     pub draft: Option<String>,
     /// What was typed, the oldest first.
@@ -99,9 +99,9 @@ pub(super) struct Kept {
     ledger: Ledger,
     /// The sign of the review, and its request.
     review: Option<(u64, String)>,
-    said: Vec<Said>,
+    said: Vec<HunkFeedback>,
     folded: HistorySummary,
-    passages: Vec<PassagePlace>,
+    passages: Vec<ChunkLocation>,
     draft: String,
 }
 

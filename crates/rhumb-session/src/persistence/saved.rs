@@ -10,7 +10,7 @@ use super::super::request::chat_files::ChatFile;
 use super::super::request::history_summary::HistorySummary;
 use super::super::transcript::{Entry, Level};
 use super::change::{Choices, UnsavedChanges};
-use crate::context::{PassagePlace, Said};
+use crate::context::{ChunkLocation, HunkFeedback};
 use crate::{SessionChange, StoredSession};
 use rhumb_edit::review::Review;
 use rhumb_llm::models::Ledger;
@@ -45,10 +45,10 @@ pub struct SavedSession {
     /// The request behind it.
     pub request: String,
     /// What was said of hunks that left the review since the last message about it.
-    pub said: Vec<Said>,
+    pub said: Vec<HunkFeedback>,
     pub(crate) folded: HistorySummary,
     /// The passages of the repository, by place.
-    pub passages: Vec<PassagePlace>,
+    pub passages: Vec<ChunkLocation>,
     /// The message being written.
     pub draft: String,
     /// What there was that could not be read, in words.
@@ -89,7 +89,7 @@ impl UnsavedChanges {
         part(CHOICES, self.choices.as_ref().map(|choices| safe(choices)));
         part(LEDGER, self.ledger.as_ref().map(|ledger| safe(ledger)));
         part(FOLDED, self.folded.as_ref().map(|folded| if folded.is_empty() { String::new() } else { safe(folded) }));
-        let list = |places: &Vec<PassagePlace>| if places.is_empty() { String::new() } else { safe(places) };
+        let list = |places: &Vec<ChunkLocation>| if places.is_empty() { String::new() } else { safe(places) };
         part(PASSAGES, self.passages.as_ref().map(list));
         part(SAID, self.said.as_ref().map(|said| if said.is_empty() { String::new() } else { safe(said) }));
         part(DRAFT, self.draft.as_ref().map(|draft| masked(draft)));

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::super::*;
 use super::*;
 use crate::StoredSession;
-use crate::context::{Mode, PassagePlace};
+use crate::context::{ChunkLocation, Mode};
 use rhumb_edit::review::{Decision, EditState, HunkId};
 use rhumb_edit::{FileChange, FileProposal, Files, FormatChoice, ParsedReply, Proposal};
 use rhumb_llm::{Completion, Finish, StreamEvent};
@@ -102,7 +102,7 @@ fn last_notice(session: &Session) -> &StatusMessage {
 fn passages_are_kept_by_place_until_the_conversation_is_cleared() {
     let (mut session, mut disk) = (session(), Disk::default());
     talk(&mut session, "ropes?");
-    let place = PassagePlace { path: "a.py".into(), line: 3, end_line: 9, anchor: None, turn: 1, rank: 0, hash: 7 };
+    let place = ChunkLocation { path: "a.py".into(), line: 3, end_line: 9, anchor: None, turn: 1, rank: 0, hash: 7 };
     session.codebase.places = vec![place];
     assert!(disk.keep(&mut session));
     assert_eq!(disk.resumed().codebase.places, session.codebase.places);

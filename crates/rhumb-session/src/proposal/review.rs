@@ -122,9 +122,9 @@ impl Session {
     /// Takes the files that the message about the review is about into the chat: without them the model would have to guess what they
     /// say.
     fn take_in_what_it_is_about(&mut self) {
-        let said = self.review.files.iter().flat_map(context::said);
-        let of_review = said.filter(|said| said.is_telling()).map(|said| said.path);
-        let before = self.said.iter().filter(|said| said.is_telling()).map(|said| said.path.clone());
+        let feedback = self.review.files.iter().flat_map(context::file_feedback);
+        let of_review = feedback.filter(|hunk| hunk.has_content()).map(|hunk| hunk.path);
+        let before = self.said.iter().filter(|hunk| hunk.has_content()).map(|hunk| hunk.path.clone());
         let refused =
             self.review.refused.iter().filter(|outcome| outcome.is_open()).map(|outcome| outcome.path.clone());
         let paths: BTreeSet<String> = of_review.chain(before).chain(refused).collect();
@@ -199,11 +199,12 @@ impl Session {
             if !is_written && counts.rejected < counts.total() {
                 continue;
             }
-            let leaves = |said: &context::Said| said.verdict != Some(context::Verdict::Pending);
-            let said = context::said(file).into_iter().filter(|said| leaves(said) && said.is_telling());
+            let leaves = |hunk: &context::HunkFeedback| hunk.state != Some(context::HunkState::Pending);
+            let feedback = context::file_feedback(file).into_iter().filter(|hunk| leaves(hunk) && hunk.has_content());
             let stays = is_written && counts.pending > 0;
             // The comment on the file stays with it.
-            self.said.extend(said.filter(|said| said.verdict.is_some() || !stays).map(context::Said::written));
+            self.said
+                .extend(feedback.filter(|hunk| hunk.state.is_some() || !stays).map(context::HunkFeedback::written));
         }
     }
 

@@ -23,7 +23,7 @@ impl Session {
             draft: self.draft.clone(),
             partial: String::new(),
             allowance: self.allowance(),
-            may_forget: false,
+            may_drop_history: false,
             map: self.map.settings().clone(),
             choices: self.choices.clone(),
         }

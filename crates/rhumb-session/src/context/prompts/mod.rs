@@ -6,8 +6,6 @@ use std::sync::Arc;
 
 use rhumb_text::nearest;
 
-use super::fill;
-
 /// A built-in prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BundledPrompt {
@@ -164,7 +162,7 @@ impl Prompts {
     /// The placeholders in a prompt without repetitions, in order.
     pub fn placeholders(&self, name: &str) -> Vec<&str> {
         let mut found = Vec::new();
-        for word in fill::placeholders(self.text(name)).filter(|word| is_known(word)) {
+        for word in placeholders(self.text(name)).filter(|word| is_known(word)) {
             if !found.contains(&word) {
                 found.push(word);
             }
@@ -179,14 +177,72 @@ fn is_known(word: &str) -> bool {
 
 /// Words in braces that are not placeholders, without repetitions.
 fn unknown_placeholders(text: &str) -> Vec<&str> {
-    let mut unknown: Vec<&str> = fill::placeholders(text).filter(|word| !is_known(word)).collect();
+    let mut unknown: Vec<&str> = placeholders(text).filter(|word| !is_known(word)).collect();
     unknown.sort_unstable();
     unknown.dedup();
     unknown
 }
 
+/// The values of placeholders: a name, and the value if known.
+pub(super) type Values<'v> = [(&'static str, Option<&'v str>)];
+
+/// The text with its placeholders replaced.
+///
+/// A line with a placeholder without a value is left out. Other words in braces are kept, and values are not searched for
+/// placeholders.
+pub(super) fn fill(text: &str, values: &Values<'_>) -> String {
+    let mut filled = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if let Some(line) = fill_line(line, values) {
+            filled.push_str(&line);
+        }
+    }
+    filled
+}
+
+fn fill_line(line: &str, values: &Values<'_>) -> Option<String> {
+    let mut filled = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, name, after)) = next(rest) {
+        filled.push_str(before);
+        match values.iter().find(|(known, _)| *known == name) {
+            Some((_, value)) => filled.push_str((*value)?),
+            None => filled.push_str(&rest[before.len()..rest.len() - after.len()]),
+        }
+        rest = after;
+    }
+    filled.push_str(rest);
+    Some(filled)
+}
+
+/// The names in braces in order, with repetitions.
+pub(super) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (_, name, after) = next(rest)?;
+        rest = after;
+        Some(name)
+    })
+}
+
+/// The next name in braces: the text before it, the name, and the text after it.
+fn next(text: &str) -> Option<(&str, &str, &str)> {
+    let mut from = 0;
+    while let Some(open) = text[from..].find('{').map(|at| from + at) {
+        let inner = &text[open + 1..];
+        let end = inner.find(|c: char| !(c.is_ascii_lowercase() || c == '_'));
+        if let Some(end) = end.filter(|&end| end > 0 && inner[end..].starts_with('}')) {
+            return Some((&text[..open], &inner[..end], &inner[end + 1..]));
+        }
+        from = open + 1;
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn overriding(name: &str, text: &str) -> (Prompts, Vec<PromptNote>) {
@@ -194,28 +250,28 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_of_the_user_takes_the_place_of_ours() {
+    fn a_prompt_of_the_user_replaces_the_bundled_one() {
         let (prompts, notes) = overriding("lazy", "Be thorough.\n");
         assert_eq!((prompts.text("lazy"), notes), ("Be thorough.", vec![]));
         assert_eq!(prompts.text("code"), Prompts::default().text("code"));
     }
 
     #[test]
-    fn an_unknown_name_is_told_with_the_nearest() {
+    fn an_unknown_name_is_reported_with_the_nearest() {
         let (prompts, notes) = overriding("edit-dif", "x");
         assert_eq!(prompts, Prompts::default());
         assert_eq!(notes, [PromptNote::UnknownName { name: "edit-dif".into(), nearest: Some("edit-diff") }]);
     }
 
     #[test]
-    fn an_unknown_placeholder_is_told_and_stays() {
+    fn an_unknown_placeholder_is_reported_and_kept() {
         let (prompts, notes) = overriding("ask", "{fence} {planet} {planet}");
         assert_eq!(prompts.text("ask"), "{fence} {planet} {planet}");
         assert_eq!(notes, [PromptNote::UnknownPlaceholder { prompt: "ask", placeholder: "planet".into() }]);
     }
 
     #[test]
-    fn ours_hold_no_unknown_placeholder_and_use_every_known_one() {
+    fn bundled_prompts_use_every_placeholder_and_no_unknown_one() {
         let prompts = Prompts::default();
         for bundled in Prompts::bundled() {
             assert_eq!(unknown_placeholders(bundled.text), Vec::<&str>::new(), "{}", bundled.name);
@@ -223,6 +279,23 @@ mod tests {
         }
         for (name, _) in PLACEHOLDERS {
             assert!(BUNDLED.iter().any(|prompt| prompts.placeholders(prompt.name).contains(&name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn placeholders_are_replaced_and_other_text_is_kept() {
+        let values = [("fence", Some("````")), ("shell", None), ("test", Some("{fence}"))];
+        assert_eq!(
+            fill("{fence}rs\nfn a() {}\n- {shell}\n{test} {what}{", &values),
+            "````rs\nfn a() {}\n{fence} {what}{"
+        );
+        assert_eq!(placeholders("{a}{b_c} { d } {E} {} {a}").collect::<Vec<_>>(), ["a", "b_c", "a"]);
+    }
+
+    proptest! {
+        #[test]
+        fn text_without_known_placeholders_is_unchanged(text in "[{}a-c_ \\né]{0,60}") {
+            prop_assert_eq!(fill(&text, &[("fence", None)]), text);
         }
     }
 }
