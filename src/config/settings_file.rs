@@ -197,11 +197,12 @@ impl Reading<'_> {
             "keys" => SettingKind::List,
             _ => SettingKind::Tables,
         };
-        if let Err(message) = checked(takes, value) {
-            return self.problem(at, format!("{full}: {message}"));
-        }
+        let value = match checked(takes, value) {
+            Ok(value) => value,
+            Err(message) => return self.problem(at, format!("{full}: {message}")),
+        };
         let wrong = self.problems.len();
-        if let (true, Value::Table(fields), DeValue::Table(spans)) = (kind == "providers", value, span.get_ref()) {
+        if let (true, Value::Table(fields), DeValue::Table(spans)) = (kind == "providers", &value, span.get_ref()) {
             for (field, _) in spans {
                 let Some((_, kind)) = PROVIDER_FIELDS.iter().find(|(name, _)| *name == field.get_ref()) else {
                     self.unknown(field, "field of a provider", PROVIDER_FIELDS.iter().map(|(name, _)| *name));
@@ -219,7 +220,7 @@ impl Reading<'_> {
             self.problem(at, format!("{full}: {}", error.message()));
         }
         if self.problems.len() == wrong {
-            self.entry(at, full, value.clone());
+            self.entry(at, full, value);
         }
     }
 }

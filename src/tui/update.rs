@@ -215,7 +215,7 @@ impl App {
         if let Some(tasks) = self.paste_dropped_paths(text) {
             return tasks;
         }
-        if let Some(effects) = self.session.take_pasted(text) {
+        if let Some(effects) = self.session.paste_image_path(text) {
             return run(effects);
         }
         self.typed(|app| app.composer.paste(text))
@@ -232,7 +232,7 @@ impl App {
     /// Handles Ctrl-C: cancels the most urgent work, and exits only if pressed twice.
     fn interrupt(&mut self, twice: bool) -> Vec<Task> {
         if self.session.outside.recording.is_some() {
-            return run(self.session.end_recording(false));
+            return run(self.session.stop_recording(false));
         }
         if let Some(overlay) = self.overlays.clear() {
             if let Some(before) = overlay.theme_before() {
@@ -307,7 +307,7 @@ impl App {
                 tasks
             }
             Reply::Answer(key) => self.answer(key),
-            Reply::Spoken(keep) => run(self.session.end_recording(keep)),
+            Reply::Spoken(keep) => run(self.session.stop_recording(keep)),
             Reply::StopRun(number) => {
                 self.overlays.show(Overlay::logs(&self.session.processes.logs));
                 run(self.session.stop_run(number))

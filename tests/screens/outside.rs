@@ -14,7 +14,7 @@ fn fetched(harness: &mut Harness, report: FetchResponse) {
 /// The number of the order that the app gave last.
 fn number(harness: &Harness) -> u64 {
     match harness.fetches.last() {
-        Some(FetchEffect::Page { number, .. } | FetchEffect::Record { number }) => *number,
+        Some(FetchEffect::Page { number, .. } | FetchEffect::StartRecording { number }) => *number,
         other => panic!("{other:?}"),
     }
 }
@@ -69,7 +69,7 @@ fn a_picture_shows_with_its_tokens() {
         let image =
             Image { name: "quay.png".into(), media_type: "image/png".into(), bytes: b"picture".as_slice().into() };
         let picture = NewImage { image, tokens: 765, size: Some((1_024, 1_024)) };
-        fetched(&mut harness, FetchResponse::Picture(Ok(picture)));
+        fetched(&mut harness, FetchResponse::Image(Ok(picture)));
         harness.settle();
         harness
     });

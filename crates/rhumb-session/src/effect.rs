@@ -27,6 +27,18 @@ use super::request::mentions::{MentionEffect, MentionResponse};
 use super::request::overrides::Choices;
 use super::turn::events::{AskError, AskEvent};
 
+/// Whether a message is a question about the whole repository.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CodebaseQuestion {
+    /// It is not.
+    #[default]
+    No,
+    /// It is, and the model must answer with what was found.
+    Final,
+    /// It is, and the model may request more of the repository.
+    MayRequestMore,
+}
+
 /// What is needed to put the next request together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestSpec {
@@ -35,7 +47,7 @@ pub struct RequestSpec {
     /// Files in the chat.
     pub files: Vec<ChatFile>,
     /// Pictures in the chat that are no files of the repository.
-    pub pictures: Vec<Image>,
+    pub images: Vec<Image>,
     /// How the draft is meant.
     pub mode: Mode,
     /// Whether the model may suggest commands.
@@ -50,8 +62,8 @@ pub struct RequestSpec {
     pub passages: Vec<ChunkLocation>,
     /// What is one reference away from those of the message.
     pub related: Vec<Related>,
-    /// Whether the message asks the whole repository; then, whether the model may ask for more.
-    pub codebase: Option<bool>,
+    /// Whether the message is a question about the whole repository.
+    pub codebase: CodebaseQuestion,
     /// The message being written or sent.
     pub draft: String,
     /// The beginning of the answer that is there already and is to be gone on with; empty for none.

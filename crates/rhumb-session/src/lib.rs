@@ -59,10 +59,10 @@ mod turn;
 mod tests;
 
 pub use attachments::{
-    Attachments, Clipboard, FetchEffect, FetchResponse, NewImage, PageFetch, Recording, SharedPage, Stage,
-    is_picture_path,
+    Attachments, Clipboard, FetchEffect, FetchResponse, NewImage, PageFetch, Recording, RecordingState, SharedPage,
+    is_image_path,
 };
-pub use codebase::more::ContextRequestPolicy;
+pub use codebase::context_requests::ContextRequestPolicy;
 pub use codebase::{
     Codebase, CodebaseResponse, CodebaseSearch, FoundPassages, MoreContextRequest, PassageCommand, SearchGoal,
     SearchStep, found_message,
@@ -70,18 +70,19 @@ pub use codebase::{
 pub use command::custom::{CommandFile, CommandSource, CustomCommands, CustomUse, origin};
 pub use command::input_line::{ParsedLine, as_command, is_command};
 pub use command::{
-    Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Group, Place, Slot, Word,
-    find_command, folder_of, parse_command, place,
+    Argument, COMMANDS, Command, CommandError, CommandInfo, Completer, CompletionItem, CompletionKind,
+    CompletionTarget, ExtraCommand, Group, completion_target, find_command, folder_of, parse_command,
 };
 pub use connect::{
     ConnectEffect, ConnectRequest, ConnectResponse, Connecting, KeySearch, KeyedProvider, NewKey, SearchedPlace,
 };
 pub use effect::{
-    ClipboardText, ContextView, Effect, Failure, PendingWrite, RequestSpec, Response, Summarized, Written,
+    ClipboardText, CodebaseQuestion, ContextView, Effect, Failure, PendingWrite, RequestSpec, Response, Summarized,
+    Written,
 };
-pub use modes::ModeRules;
 pub use modes::architect::Plan;
 pub use modes::who::ModelRole;
+pub use modes::{MentionPolicy, ModeRules};
 pub use notice::Notice;
 pub use persistence::rows::{SessionChange, SessionLine, StoredSession};
 pub use persistence::{
@@ -94,7 +95,7 @@ pub use processes::{
     CommandRun, Origin, Outcome, Processes, RepeatedCheck, RunEffect, RunLog, RunResponse, RunState, SharedText,
     VerifyRequest, When,
 };
-pub use proposal::commits::{CommitRequest, Commits, Committed, Consent, GitEffect, GitResponse};
+pub use proposal::commits::{CommitRequest, Commits, Committed, Consent, DirtyCommitPolicy, GitEffect, GitResponse};
 pub use proposal::review::{WritePlan, WritePreview};
 pub use proposal::summary::{LeftHunks, LeftReason, WriteSummary};
 pub use proposal::syntax::SHOW_FAULT;

@@ -263,7 +263,7 @@ impl Session {
             Subject::Mentioned { files } => self.answer_mentioned(key, &files),
             Subject::RequestedFiles(wanted) => self.answer_wanted(key, question, wanted),
             Subject::Needed { files, message } => self.answer_needed(key, question, &files, &message),
-            Subject::More(more) => self.answer_more(key, question, more),
+            Subject::More(more) => self.answer_context_request(key, question, more),
             Subject::Plan(plan) => self.answer_plan(key, question, plan),
             Subject::Persistence(question) => self.answer_on_keeping(question, key),
             Subject::Index => self.answer_on_index(key),

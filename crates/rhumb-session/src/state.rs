@@ -345,7 +345,7 @@ impl Session {
             Response::SurveyProgress { .. } if self.stopping => {}
             Response::SurveyProgress { done, total } => {
                 self.survey = SurveyState::Reading(done, total);
-                self.seeking_goes_on();
+                self.update_search_status();
             }
             Response::LeftOut { unread, total } => self.left_out = (unread, total),
             Response::Listed(paths) => return self.list(paths),
@@ -384,7 +384,7 @@ impl Session {
                 self.copy(clip);
             }
             Response::Symbols(graph) => self.symbols = Some(graph),
-            Response::Codebase(report) => return self.sought(report),
+            Response::Codebase(report) => return self.codebase_response(report),
             Response::Mention(report) => return self.mention_found(report),
             Response::LookedUp(report) => return self.looked(report),
             Response::Indexing(report) => self.indexed(report),
@@ -423,7 +423,7 @@ impl Session {
     fn measured(&mut self, view: ContextView) -> Vec<Effect> {
         for (path, reason) in &view.unreadable {
             self.files.retain(|file| file.path != *path);
-            self.outside.drop_picture(path);
+            self.outside.drop_image(path);
             self.tell(Level::Error, format!("{path} was taken out of the chat: {reason}."), "");
         }
         self.tell_secrets(&view.prompt.secrets);

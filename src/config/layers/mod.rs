@@ -1,11 +1,11 @@
 //! The layers of settings, in ascending precedence: the file of the user, the files of the repository from the root down to the
 //! current folder, environment variables, and flags. Lists are concatenated.
 
-use rhumb_session::SettingKind;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use toml::Value;
 
 use super::setting::{SETTINGS, Trust};
@@ -13,6 +13,8 @@ use super::settings_file::{Entry, Level, Origin, Problem, parse};
 use super::trust::{Approvals, Proposed, is_foreign};
 use super::value::{dotted, read, written};
 use super::{ConfigError, Overrides, Paths, aider, conventions};
+use rhumb_llm::Thinking;
+use rhumb_session::SettingKind;
 use rhumb_text::sanitize;
 use rhumb_workspace::is_secret_name;
 
@@ -267,39 +269,34 @@ impl Layers {
         self.entries.iter().filter_map(move |(name, entries)| Some((named(name)?, entries.last()?)))
     }
 
-    /// The value of a setting, or its default in [`SETTINGS`].
+    /// The value of a setting, or its default in [`SETTINGS`]. The files of a list are concatenated, and named tables are collected.
     fn value(&self, name: &str) -> Option<Value> {
-        if let Some(entry) = self.top(name) {
-            return Some(entry.value.clone());
+        let setting = super::setting(name)?;
+        if setting.kind == SettingKind::Tables {
+            let tables = self.tables(name).map(|(name, entry)| (name.to_owned(), entry.value.clone()));
+            return Some(Value::Table(tables.collect()));
         }
-        let default = super::setting(name)?.default;
-        format!("default = {default}").parse::<toml::Table>().ok()?.remove("default")
+        let values = self.entries.get(name).map(Vec::as_slice).unwrap_or_default();
+        match (values.last(), setting.kind) {
+            (None, _) => format!("default = {}", setting.default).parse::<toml::Table>().ok()?.remove("default"),
+            (Some(_), SettingKind::List) => Some(Value::Array(
+                values.iter().filter_map(|entry| entry.value.as_array()).flatten().cloned().collect(),
+            )),
+            (Some(entry), _) => Some(entry.value.clone()),
+        }
     }
 
-    /// The value of a setting with a text.
-    pub(super) fn text(&self, name: &str) -> Option<String> {
-        self.value(name)?.as_str().map(str::to_owned)
+    /// The value of a setting as the type of its field; the default of the type if it is not set.
+    pub(super) fn get<T: DeserializeOwned + Default>(&self, name: &str) -> T {
+        self.value(name).and_then(|value| value.try_into().ok()).unwrap_or_default()
     }
 
-    /// The value of a setting with a whole number, if it fits the type.
-    pub(super) fn whole<N: TryFrom<i64>>(&self, name: &str) -> Option<N> {
-        self.value(name)?.as_integer()?.try_into().ok()
-    }
-
-    /// The value of a setting with a number.
-    pub(super) fn number(&self, name: &str) -> Option<f64> {
-        self.value(name)?.as_float()
-    }
-
-    /// The value of a switch.
-    pub(super) fn switch(&self, name: &str) -> bool {
-        self.value(name).is_some_and(|value| value == Value::Boolean(true))
-    }
-
-    pub(super) fn list(&self, name: &str) -> Vec<String> {
-        let entries = self.entries.get(name).map(Vec::as_slice).unwrap_or_default();
-        let items = entries.iter().filter_map(|entry| entry.value.as_array()).flatten();
-        items.filter_map(Value::as_str).map(str::to_owned).collect()
+    /// The reasoning effort, if set.
+    pub(super) fn thinking(&self) -> Option<Thinking> {
+        match self.value("thinking")? {
+            Value::Integer(tokens) => tokens.try_into().ok().map(Thinking::Budget),
+            value => value.as_str().map(|effort| Thinking::Effort(effort.to_owned())),
+        }
     }
 
     /// Whether the value of a setting comes from the repository.

@@ -146,13 +146,13 @@ fn a_repository_turns_no_switch_that_the_user_has_set() {
                 ("repo/deep/er/rhumb.toml", &format!("{name} = {}\n", !own)),
             ]);
             let settings = world.load();
-            assert_eq!(settings.layers.switch(name), own, "{name}");
+            assert_eq!(settings.layers.get::<bool>(name), own, "{name}");
             // Turning it on needs an approval, turning it off does not.
             let waiting = settings.layers.waiting.iter().filter(|(proposed, _)| proposed.value == (!own).to_string());
             assert_eq!(waiting.count(), if *trust == Trust::Asks || !own { 2 } else { 0 }, "{name}");
             let Some((proposed, _)) = settings.layers.waiting.last() else { continue };
             Approvals::read(Some(&world.paths)).approve(proposed.clone()).unwrap();
-            assert_eq!(world.load().layers.switch(name), !own, "{name}");
+            assert_eq!(world.load().layers.get::<bool>(name), !own, "{name}");
         }
     }
     let off = [("map_tokens", "0", "4096"), ("notify", "\"none\"", "\"bell\"")];

@@ -14,8 +14,8 @@ use super::{Line, RequestEnv, unsendable};
 use crate::config::Settings;
 use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{
-    AttemptState, Completion, Finish, LlmError, MAX_CONTINUES, MAX_SHRINKS, NextStep, Request, StreamEvent, Thinking,
-    Usage, next_step,
+    AttemptState, Completion, Finish, LlmError, MAX_CONTINUES, MAX_SHRINKS, NextStep, Request, StreamEvent, Usage,
+    next_step,
 };
 use rhumb_llm::{Message, Role};
 use rhumb_session::context::{Joiner, Overflow, Prompt, continuation, reduced_input};
@@ -412,15 +412,13 @@ impl Part<'_, '_> {
 
 /// The request for a prompt, as the settings want it put.
 pub fn llm_request(line: &Line, settings: &Settings, choices: &Choices, prompt: &Prompt) -> Request {
-    let effort = settings.thinking_effort.clone().map(Thinking::Effort);
-    let set = effort.or(settings.thinking_tokens.map(Thinking::Budget));
     Request {
         model: line.model.clone(),
         messages: prompt.messages.clone(),
         tokens: prompt.tokens,
         max_output_tokens: settings.max_output_tokens,
         temperature: settings.temperature.map(|temperature| temperature as f32),
-        thinking: choices.thinking.over(set),
+        thinking: choices.thinking.over(settings.thinking.clone()),
         ..Request::default()
     }
 }

@@ -35,7 +35,7 @@ impl Host {
                 biased;
                 () = cancel.cancelled() => {}
                 result = self.speak(number, &stop) => {
-                    self.report(Response::Fetched(FetchResponse::Spoken { number, result })).await;
+                    self.report(Response::Fetched(FetchResponse::Transcribed { number, result })).await;
                 }
             }
         });
@@ -59,7 +59,7 @@ impl Host {
             self.reports.try_send(Response::Fetched(FetchResponse::RecordingProgress { number, level, seconds })).ok();
         };
         let (sound, limit) = speech::record(&recorder, stop, &heard).await.map_err(|error| failure(&error))?;
-        self.report(Response::Fetched(FetchResponse::Recorded { number, limit })).await;
+        self.report(Response::Fetched(FetchResponse::RecordingEnded { number, limit })).await;
         let words = transcribe(&endpoint, sound, settings.voice_language.as_deref()).await;
         words.map_err(|error| failure(&error))
     }

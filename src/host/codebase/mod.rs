@@ -50,7 +50,7 @@ pub async fn gathered(
     events: &mpsc::Sender<Gathering>,
 ) -> FoundPassages {
     let text = match sought {
-        SearchGoal::Wants(wants) => return granted(ground, wants).await,
+        SearchGoal::Requests(wants) => return granted(ground, wants).await,
         SearchGoal::Question(text) => text.clone(),
     };
     let mut question = Question { near: ground.chat.clone(), ..Question::new(&text, HITS) };
@@ -156,7 +156,7 @@ impl Host {
             counter: self.counter(),
             meaning,
             chat: order.chat,
-            kept: order.kept,
+            kept: order.known,
             turn,
             budget: outfit.passage_budget(&model),
         };
@@ -180,7 +180,7 @@ impl Host {
             }
         };
         let gather = async {
-            let found = gathered(Arc::new(ground), &order.sought, assistant, cancel, &events).await;
+            let found = gathered(Arc::new(ground), &order.goal, assistant, cancel, &events).await;
             drop(events);
             found
         };

@@ -85,7 +85,7 @@ impl Ground {
         let (count_of, files) = (count(places.len(), "passage"), count(files.len(), "file"));
         let told = vec![format!("Searched for “{}”: {count_of} in {files}.", in_notice(question))];
         let told = if places.is_empty() { Vec::new() } else { told };
-        FoundPassages { places, told, related: passages.related().to_vec(), notes: Vec::new() }
+        FoundPassages { locations: places, summary: told, related: passages.related().to_vec(), notes: Vec::new() }
     }
 
     /// Lines of a passage as they are kept, with the definition among those that it was cut for which begins first.
@@ -119,27 +119,27 @@ impl Ground {
                 ContextRequest::Search(words) => {
                     hits.iter().for_each(|hit| batch.add_hit(hit));
                     let found = count(batch.added - before, "new passage");
-                    result.told.push(format!("Searched for “{}”: {found}.", in_notice(words)));
+                    result.summary.push(format!("Searched for “{}”: {found}.", in_notice(words)));
                 }
                 ContextRequest::Symbol(name) => {
                     for place in &self.definitions(name) {
                         batch.add(place);
                     }
                     let found = count(batch.added - before, "definition");
-                    result.told.push(format!("Looked up {name}: {found}."));
+                    result.summary.push(format!("Looked up {name}: {found}."));
                 }
                 ContextRequest::Read { path, line, end_line } => match self.lines(path, *line, *end_line) {
                     Ok(place) => {
                         let label = place.label();
                         batch.add(&place);
                         let fits = if batch.added > before { "" } else { ", for which there is no room" };
-                        result.told.push(format!("Read {label}{fits}."));
+                        result.summary.push(format!("Read {label}{fits}."));
                     }
                     Err(failure) => result.notes.push(failure),
                 },
             }
         }
-        FoundPassages { places: batch.finish(), ..result }
+        FoundPassages { locations: batch.finish(), ..result }
     }
 
     /// Where a name is defined. `Type.name` and `Type::name` mean the definition in that type, if there is one.

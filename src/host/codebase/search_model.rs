@@ -87,7 +87,7 @@ impl Helping<'_> {
         let (ground, asked) = (Arc::clone(ground), question.text.clone());
         let shown = apart(move || {
             let best = hits.get(..SHOWN.min(hits.len())).unwrap_or_default();
-            ground.written(&ground.answering(&asked, best).places)
+            ground.written(&ground.answering(&asked, best).locations)
         });
         let shown = match shown.await {
             Ok(shown) => shown,

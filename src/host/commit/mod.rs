@@ -20,8 +20,8 @@ use pending::{Messages, Pending, not_committed};
 use rhumb_llm::models::Dollars;
 use rhumb_session::context::{ChangedFile, change_message};
 use rhumb_session::{
-    AskEvent, CommitRequest, Committed, Consent, Failure, GitEffect, GitResponse, PendingWrite, RequestSpec, Response,
-    Written, few,
+    AskEvent, CommitRequest, Committed, Consent, DirtyCommitPolicy, Failure, GitEffect, GitResponse, PendingWrite,
+    RequestSpec, Response, Written, few,
 };
 use rhumb_text::diff;
 use rhumb_workspace::git::{GitError, Repo};
@@ -135,8 +135,10 @@ impl Host {
             return (Response::BreaksSyntax(faults), None);
         }
         let settings = &self.shared.outfit.settings;
-        let own_changes = order.own_changes.or(settings.dirty_commits);
-        let order = CommitRequest { own_changes, ..order };
+        let mut order = order;
+        if order.own_changes == DirtyCommitPolicy::Ask {
+            order.own_changes = settings.dirty_commits;
+        }
         let wanted = order.wanted.unwrap_or(settings.auto_commit).then_some(&order);
         let journal = self.journal().filter(|_| !consent.unrecorded);
         let (mut written, pending) = match write(&self.shared.root, journal.as_ref(), files, wanted) {

@@ -17,7 +17,7 @@ use rhumb_llm::models::{Caching, Model};
 use rhumb_session::context::{
     BudgetOverrides, BudgetPlan, ContextFile, ContextInputs, Mode, Prompts, Window, fit, manual,
 };
-use rhumb_session::{ChatFile, ContextView, RequestSpec};
+use rhumb_session::{ChatFile, CodebaseQuestion, ContextView, RequestSpec};
 use rhumb_tokens::{TokenCounter, image_type};
 use rhumb_workspace::Root;
 
@@ -106,8 +106,9 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, order: &RequestSpec, 
 
 /// The message with what the model is told along with it, where it asks the whole repository.
 fn draft_for(order: &RequestSpec, is_nothing_found: bool, prompts: &Prompts) -> String {
-    let none = order.codebase.filter(|_| is_nothing_found).map(|_| prompts.text("passages-none"));
-    let more = order.codebase.filter(|may_want| *may_want).map(|_| prompts.text("search-more"));
+    let lacks_passages = is_nothing_found && order.codebase != CodebaseQuestion::No;
+    let none = lacks_passages.then(|| prompts.text("passages-none"));
+    let more = (order.codebase == CodebaseQuestion::MayRequestMore).then(|| prompts.text("search-more"));
     let parts = [Some(order.draft.as_str()), none, more].into_iter().flatten().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("\n\n")
 }
@@ -133,7 +134,7 @@ impl Desk {
                 Err(error) => desk.lay_picture(root, &file.path, model, &error.to_string()),
             }
         }
-        for picture in &order.pictures {
+        for picture in &order.images {
             match picture_refusal(&picture.bytes, model) {
                 None => desk.images.push(picture.clone()),
                 Some(reason) => desk.unreadable.push((picture.name.clone(), reason)),

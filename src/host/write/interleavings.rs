@@ -166,7 +166,8 @@ impl World {
     fn accept(&mut self, orders: &[PendingWrite], own_first: bool) {
         self.flush();
         let before: Vec<_> = orders.iter().map(|order| self.text(&order.path)).collect();
-        let order = CommitRequest { request: "Ours".into(), own_changes: Some(own_first), ..CommitRequest::default() };
+        let own_changes = if own_first { DirtyCommitPolicy::Commit } else { DirtyCommitPolicy::Leave };
+        let order = CommitRequest { request: "Ours".into(), own_changes, ..CommitRequest::default() };
         match write(&self.root, Some(&self.journal), orders, Some(&order)) {
             Ok(WriteOutcome::Written(_, pending)) => {
                 self.pending = pending.map(|pending| *pending);

@@ -8,7 +8,7 @@ pub use interrupted::recovered;
 use interrupted::{doubts, told};
 use rhumb_edit::{SyntaxFault, syntax_faults};
 use rhumb_session::context::{ChangedFile, change_message};
-use rhumb_session::{CommitRequest, Failure, PendingWrite, Written};
+use rhumb_session::{CommitRequest, DirtyCommitPolicy, Failure, PendingWrite, Written};
 use rhumb_workspace::git::{GitError, Repo, UncommittedChanges};
 use rhumb_workspace::{ContentHash, FileWrite, Journal, Root, WriteError, WrittenFile, editor_trace, resolve_links};
 pub use undo::{undo_preview, unwrite};
@@ -43,7 +43,7 @@ pub fn write(
     commit: Option<&CommitRequest>,
 ) -> Result<WriteOutcome, NotWritten> {
     let before = commit.map(|commit| Before::look(root, orders, commit));
-    if let (Some(Ok(Some(before))), Some(CommitRequest { own_changes: None, .. })) = (&before, commit)
+    if let (Some(Ok(Some(before))), Some(CommitRequest { own_changes: DirtyCommitPolicy::Ask, .. })) = (&before, commit)
         && !before.own.whole.is_empty()
     {
         // What cannot be written needs no answer first.
@@ -191,7 +191,7 @@ impl Before {
         }
         let own = repo.uncommitted_changes(&stored_paths(root, orders))?;
         let mut pending = Pending::new(root);
-        if commit.own_changes == Some(true) && !own.whole.is_empty() {
+        if commit.own_changes == DirtyCommitPolicy::Commit && !own.whole.is_empty() {
             pending = pending.with_own(repo.prepare(&own.whole, None)?, &own.whole);
         }
         Ok(Some(Self { repo, own, pending }))
@@ -277,7 +277,7 @@ mod tests {
         let ask = CommitRequest { request: "change".into(), ..CommitRequest::default() };
         let asked = write(&root, None, std::slice::from_ref(&order), Some(&ask)).unwrap();
         assert!(matches!(asked, WriteOutcome::UncommittedChanges(paths) if paths == ["real.rs"]));
-        let leave = CommitRequest { own_changes: Some(false), ..ask };
+        let leave = CommitRequest { own_changes: DirtyCommitPolicy::Leave, ..ask };
         let outcome = write(&root, None, &[order], Some(&leave)).unwrap();
         let WriteOutcome::Written(_, Some(pending)) = outcome else { panic!("{outcome:?}") };
         let committed = pending.commit(Messages::default(), &Settings::default(), "");

@@ -4,7 +4,9 @@
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::{App, Task};
 use crate::tui::overlay::{LineBox, LineFor, Overlay};
-use rhumb_session::{Argument, COMMANDS, Candidate, Candidates, CommandInfo, Connection, SurveyState, origin, place};
+use rhumb_session::{
+    Argument, COMMANDS, CommandInfo, Completer, CompletionItem, Connection, SurveyState, completion_target, origin,
+};
 
 /// Columns of the names; the description of each row follows.
 const NAME_COLUMNS: usize = 24;
@@ -73,9 +75,9 @@ impl App {
         };
         match info.takes {
             Argument::Effort | Argument::EditFormat | Argument::Refresh | Argument::Turn => {
-                let words =
-                    place(&format!("{name} ")).map(|place| Candidates::default().at(&place, &self.session, &[]));
-                let row = |word: Candidate| {
+                let words = completion_target(&format!("{name} "))
+                    .map(|target| Completer::default().completions(&target, &self.session, &[]));
+                let row = |word: CompletionItem| {
                     let shown = format!("{:<NAME_COLUMNS$} {}", word.label, word.help);
                     (format!("{name} {}", word.insert.trim()), shown, String::new(), true)
                 };
@@ -119,7 +121,7 @@ impl App {
             Action::ToggleThoughts if !self.enabled(info.action) => Some("no answer has reasoning"),
             Action::CopyPrompt | Action::ViewPrompt if session.view.is_none() => Some("nothing is measured yet"),
             Action::FindServers if session.connection == Connection::Demo => Some("this is the demo"),
-            Action::DropPassages if session.codebase.places.is_empty() => Some("no passages are sent"),
+            Action::DropPassages if session.codebase.locations.is_empty() => Some("no passages are sent"),
             Action::NextMatch | Action::PreviousMatch if !self.chat.is_searching() => Some("no search is active"),
             Action::NextLink | Action::PreviousLink if !self.chat.has_citations() => {
                 Some("no answer names a place in the code")

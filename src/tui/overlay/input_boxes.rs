@@ -13,7 +13,7 @@ use rhumb_text::{sanitize, width, wrap};
 use super::{Reply, centred, window};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
-use rhumb_session::{Recording, Stage};
+use rhumb_session::{Recording, RecordingState};
 
 /// The reply as pasted so far.
 #[derive(Debug, Default)]
@@ -130,10 +130,12 @@ impl VoiceMeter {
     /// What happens, and which keys there are.
     fn words(&self) -> (String, &'static str) {
         let seconds = self.recording.seconds;
-        match self.recording.stage {
-            Stage::Starting => ("the recorder starts …".to_owned(), "Esc leaves it"),
-            Stage::Recording => (format!("● recording · {seconds:.1} s"), "Enter writes it down · Esc throws it away"),
-            Stage::Writing => (format!("{seconds:.1} s are being written down …"), "Esc throws it away"),
+        match self.recording.state {
+            RecordingState::Starting => ("the recorder starts …".to_owned(), "Esc leaves it"),
+            RecordingState::Recording => {
+                (format!("● recording · {seconds:.1} s"), "Enter writes it down · Esc throws it away")
+            }
+            RecordingState::Transcribing => (format!("{seconds:.1} s are being written down …"), "Esc throws it away"),
         }
     }
 
@@ -152,7 +154,7 @@ impl VoiceMeter {
     fn remark(&self) -> &'static str {
         let levels = &self.recording.levels;
         let newest = || levels.iter().rev().take(MIN_QUIET_LEVELS);
-        let is_recording = self.recording.stage == Stage::Recording;
+        let is_recording = self.recording.state == RecordingState::Recording;
         if is_recording && levels.len() >= MIN_QUIET_LEVELS && newest().all(|level| *level < MIN_SPEECH_LEVEL) {
             "no sound: is the microphone on?"
         } else if is_recording && newest().any(|level| *level >= CLIPPING_LEVEL) {
@@ -206,7 +208,7 @@ mod tests {
     fn silence_and_noise_are_told() {
         let meter = |level: f32, count: usize| {
             let levels = std::iter::repeat_n(level, count).collect();
-            VoiceMeter { recording: Recording { number: 1, stage: Stage::Recording, levels, seconds: 3.0 } }
+            VoiceMeter { recording: Recording { number: 1, state: RecordingState::Recording, levels, seconds: 3.0 } }
         };
         assert_eq!(meter(0.0, 4).remark(), "", "a moment of silence is nothing");
         assert!(meter(0.05, 20).remark().contains("no sound"));

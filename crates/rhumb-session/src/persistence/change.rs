@@ -167,7 +167,7 @@ impl Session {
         change.choices = newer(&mut kept.choices, &choices);
         change.ledger = newer(&mut kept.ledger, &self.ledger);
         change.folded = newer(&mut kept.folded, self.history.summary());
-        change.passages = newer(&mut kept.passages, &self.codebase.places);
+        change.passages = newer(&mut kept.passages, &self.codebase.locations);
         change.draft = newer(&mut kept.draft, &unsent);
         change.said = newer(&mut kept.said, &self.said);
         let sign = (!self.review.is_empty()).then(|| (self.review.fingerprint(), self.request.clone()));

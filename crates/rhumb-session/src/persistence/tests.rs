@@ -103,12 +103,12 @@ fn passages_are_kept_by_place_until_the_conversation_is_cleared() {
     let (mut session, mut disk) = (session(), Disk::default());
     talk(&mut session, "ropes?");
     let place = ChunkLocation { path: "a.py".into(), line: 3, end_line: 9, anchor: None, turn: 1, rank: 0, hash: 7 };
-    session.codebase.places = vec![place];
+    session.codebase.locations = vec![place];
     assert!(disk.keep(&mut session));
-    assert_eq!(disk.resumed().codebase.places, session.codebase.places);
+    assert_eq!(disk.resumed().codebase.locations, session.codebase.locations);
     session.clear_history();
     assert!(disk.keep(&mut session));
-    assert!(disk.resumed().codebase.places.is_empty());
+    assert!(disk.resumed().codebase.locations.is_empty());
 }
 
 #[test]

@@ -12,13 +12,28 @@ use crate::transcript::Level;
 use rhumb_edit::SyntaxFault;
 use rhumb_llm::models::Dollars;
 
+/// What happens with uncommitted changes of the user to a file before accepted hunks are written to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+pub enum DirtyCommitPolicy {
+    /// The user is asked.
+    #[default]
+    #[serde(rename = "ask")]
+    Ask,
+    /// They are committed first.
+    #[serde(rename = "yes")]
+    Commit,
+    /// They are left uncommitted, and the file is written without a commit.
+    #[serde(rename = "no")]
+    Leave,
+}
+
 /// How accepted hunks are committed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CommitRequest {
     /// What the developer asked for.
     pub request: String,
-    /// Whether the user's own changes to these files are committed first; `None` for what the settings say.
-    pub own_changes: Option<bool>,
+    /// What happens with the user's own changes to these files. [`DirtyCommitPolicy::Ask`] defers to the settings.
+    pub own_changes: DirtyCommitPolicy,
     /// What may be spent on messages; `None` for as much as it takes.
     pub allowance: Option<Dollars>,
     /// The weak model that was chosen in this session, if one was.
@@ -81,8 +96,8 @@ pub struct Committed {
 pub struct Commits {
     /// Commits that are still to be made; most wait for a message.
     pub pending: usize,
-    /// What was answered for the rest of the session about the user's own changes.
-    own_changes: Option<bool>,
+    /// What happens with the user's own changes in the rest of the session.
+    own_changes: DirtyCommitPolicy,
     /// Whether the settings want no commit of what is written.
     pub off: bool,
     /// What was said of the commit of the write that is under way.
@@ -167,8 +182,8 @@ impl Session {
 
     /// Writes what is accepted, now that it was said what becomes of the user's own changes.
     pub(crate) fn decide_own_changes(&mut self, key: char) -> Vec<Effect> {
-        let first = matches!(key, 'y' | 'a');
-        let before = self.commits.own_changes.replace(first);
+        let policy = if matches!(key, 'y' | 'a') { DirtyCommitPolicy::Commit } else { DirtyCommitPolicy::Leave };
+        let before = std::mem::replace(&mut self.commits.own_changes, policy);
         let effects = self.write_accepted();
         if matches!(key, 'y' | 'n') {
             self.commits.own_changes = before;
@@ -226,21 +241,20 @@ mod tests {
         let mut session = session();
         let effects = session.write_accepted();
         let order = order(&effects);
-        assert_eq!((order.request.as_str(), order.own_changes), ("Count in words\nplease", None));
+        assert_eq!((order.request.as_str(), order.own_changes), ("Count in words\nplease", DirtyCommitPolicy::Ask));
     }
 
     #[test]
     fn own_changes_are_asked_about_and_the_answer_writes() {
-        for (key, now, later) in
-            [('y', true, None), ('n', false, None), ('a', true, Some(true)), ('x', false, Some(false))]
-        {
+        use DirtyCommitPolicy::{Ask, Commit, Leave};
+        for (key, now, later) in [('y', Commit, Ask), ('n', Leave, Ask), ('a', Commit, Commit), ('x', Leave, Leave)] {
             let mut session = session();
             session.write_accepted();
             session.handle(Response::Git(GitResponse::UncommittedChanges(vec!["a".into()])));
             assert!(session.notices().any(|notice| *notice == Notice::AskNow) && !session.writing);
             assert!(session.questions.first().unwrap().text.contains("a has uncommitted changes of your own"));
             let effects = session.answer(key);
-            assert_eq!(order(&effects).own_changes, Some(now), "{key}");
+            assert_eq!(order(&effects).own_changes, now, "{key}");
             assert!(session.questions.is_empty());
             assert_eq!(session.commit_order().own_changes, later, "{key}");
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use globset::GlobBuilder;
 
-use crate::attachments::is_picture_path;
+use crate::attachments::is_image_path;
 use crate::effect::Effect;
 use crate::proposal::write::few;
 use crate::state::Session;
@@ -34,7 +34,7 @@ impl Session {
         for name in names {
             match self.meant(name) {
                 Ok(paths) => added.extend(paths),
-                Err(_) if is_picture_path(name) => effects.extend(self.add_picture_file(name)),
+                Err(_) if is_image_path(name) => effects.extend(self.add_image_file(name)),
                 Err(reason) => self.tell(Level::Error, reason, "/pick-file opens the file picker."),
             }
         }
@@ -59,7 +59,7 @@ impl Session {
             return self.measure();
         }
         for name in names {
-            if self.outside.drop_picture(name) {
+            if self.outside.drop_image(name) {
                 continue;
             }
             let chat = self.files.iter().map(|file| file.path.as_str());
@@ -77,14 +77,14 @@ impl Session {
 
     /// Takes out files and pictures, but not what every chat begins with.
     pub(crate) fn take_all_out(&mut self) {
-        self.outside.pictures.clear();
+        self.outside.images.clear();
         let Self { files, standing, .. } = self;
         files.retain(|file| file.read_only && standing.contains(&file.path));
     }
 
     /// Says which files left the chat all at once, and how one comes back.
     fn tell_dropped(&mut self, gone: &[String]) {
-        let pictures = self.outside.pictures.len();
+        let pictures = self.outside.images.len();
         let mut what: Vec<String> = Vec::new();
         what.extend((!gone.is_empty()).then(|| count(gone.len(), "file")));
         what.extend((pictures > 0).then(|| count(pictures, "picture")));
@@ -112,7 +112,7 @@ impl Session {
     pub fn list_files(&mut self) {
         let line = |file: &ChatFile| format!("{}{}", file.path, if file.read_only { "  (read-only)" } else { "" });
         let mut lines: Vec<String> = self.files.iter().map(line).collect();
-        lines.extend(self.outside.pictures.iter().map(|picture| format!("{}  (picture)", picture.name)));
+        lines.extend(self.outside.images.iter().map(|picture| format!("{}  (picture)", picture.name)));
         let text = if lines.is_empty() { "No file is in the chat.".to_owned() } else { lines.join("\n") };
         self.tell(Level::Info, text, "");
     }

@@ -1,6 +1,6 @@
 //! Orders for requests: what the next one is made of, as things stand.
 
-use crate::effect::{Effect, RequestSpec};
+use crate::effect::{CodebaseQuestion, Effect, RequestSpec};
 use crate::modes::who::ModelRole;
 use crate::state::Session;
 
@@ -11,15 +11,15 @@ impl Session {
         RequestSpec {
             generation,
             files: self.files.clone(),
-            pictures: self.outside.pictures.clone(),
+            images: self.outside.images.clone(),
             mode: self.mode,
             suggest: self.processes.suggestions,
             who: ModelRole::Main,
             history,
             exchange,
-            passages: self.codebase.places.clone(),
+            passages: self.codebase.locations.clone(),
             related: Vec::new(),
-            codebase: None,
+            codebase: CodebaseQuestion::No,
             draft: self.draft.clone(),
             partial: String::new(),
             allowance: self.allowance(),
