@@ -99,7 +99,7 @@ fn a_mark_without_a_question_sends_nothing_and_stays_in_the_composer() {
     let mut session = session();
     let (sent, effects) = session.send("@codebase");
     assert!(!sent && effects.is_empty() && session.turn.is_none());
-    assert!(notices(&session)[0].starts_with("There is no question"));
+    assert!(notices(&session)[0].starts_with("The message has no question"));
     assert!(session.command(parse_command("/codebase how?").unwrap()).len() == 1, "the command is the same");
 }
 

@@ -165,10 +165,10 @@ mod tests {
     #[test]
     fn only_known_values_of_the_environment_are_sent() {
         let built = instructions_for(&Task::code(EditFormat::Diff), &known());
-        assert!(built.system.ends_with("# UserEnvironment\n\n- The developer's machine: linux"), "{}", built.system);
+        assert!(built.system.ends_with("# Surroundings\n\n- The developer's machine: linux"), "{}", built.system);
         let nothing = UserEnvironment::default();
         let bare = instructions(&Task::code(EditFormat::Diff), &known(), &Prompts::default(), &nothing, "```");
-        assert!(!bare.system.contains("# UserEnvironment"));
+        assert!(!bare.system.contains("# Surroundings"));
     }
 
     #[test]
