@@ -264,8 +264,8 @@ impl Settings {
     pub fn load(sources: &Sources<'_>) -> Result<Self, ConfigError> {
         let layers = Layers::read(sources)?;
         let var = |name: &str| (sources.env)(name).filter(|value| !value.trim().is_empty());
-        let beside_key = var("OPENAI_BASE_URL").or_else(|| var("OPENAI_API_BASE"));
-        let providers = Providers::new(entries(&layers), beside_key, &var);
+        let openai_base_url = var("OPENAI_BASE_URL").or_else(|| var("OPENAI_API_BASE"));
+        let providers = Providers::new(entries(&layers), openai_base_url, &var);
         let key_variables = providers.entries.values().filter_map(|entry| entry.key_env.as_deref());
         let keys = Keys::new(&var, sources.paths, keyring_of_system(), key_variables);
         let (cache, state) = sources.paths.map(|paths| (paths.cache.clone(), paths.state.clone())).unzip();

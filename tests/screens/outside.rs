@@ -2,7 +2,7 @@
 
 use rhumb_llm::Image;
 use rhumb_session::{Clipboard, FetchEffect, FetchResponse, NewImage, Response, SharedPage};
-use rhumb_web::NearHost;
+use rhumb_web::NonPublicHost;
 
 use super::harness::{Harness, Scene};
 use super::{snapshot, snapshots};
@@ -22,12 +22,12 @@ fn number(harness: &Harness) -> u64 {
 fn near_page(width: u16, height: u16) -> Harness {
     let mut harness = Harness::new(width, height);
     harness.keys("type \"/web http://localhost:8000/tides\" <Enter>");
-    let host = NearHost {
+    let host = NonPublicHost {
         host: "localhost".into(),
         port: 8000,
         addresses: vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()],
     };
-    let report = FetchResponse::Near { number: number(&harness), url: "http://localhost:8000/tides".into(), host };
+    let report = FetchResponse::NonPublic { number: number(&harness), url: "http://localhost:8000/tides".into(), host };
     fetched(&mut harness, report);
     harness
 }

@@ -8,7 +8,7 @@ use super::effect::{Effect, Failure};
 use super::state::Session;
 use crate::notice::Notice;
 use rhumb_llm::Image;
-use rhumb_web::NearHost;
+use rhumb_web::NonPublicHost;
 
 pub use dictation::{Recording, RecordingState};
 pub use images::{NewImage, is_image_path};
@@ -24,7 +24,7 @@ pub enum FetchEffect {
         /// The URL, as typed.
         url: String,
         /// The hosts in private networks that the user has allowed.
-        allowed: Vec<NearHost>,
+        allowed: Vec<NonPublicHost>,
     },
     /// Stop fetching the page.
     StopPage,
@@ -88,13 +88,13 @@ pub enum FetchResponse {
         result: Result<NewImage, Failure>,
     },
     /// The URL or a redirect leads to a host in a private network that the user has not allowed.
-    Near {
+    NonPublic {
         /// The number of the effect.
         number: u64,
         /// The URL of that step.
         url: String,
         /// The host.
-        host: NearHost,
+        host: NonPublicHost,
     },
     /// The clipboard was read.
     Clipboard {
@@ -170,7 +170,7 @@ impl Session {
                     return self.image_fetched(result);
                 }
             }
-            FetchResponse::Near { number, url, host } => self.ask_about_near_page(number, &url, host),
+            FetchResponse::NonPublic { number, url, host } => self.ask_about_non_public_page(number, &url, host),
             FetchResponse::Clipboard { name, found } => return self.clipboard_read(name.is_some(), found),
             FetchResponse::Image(result) => return self.image_fetched(result),
             FetchResponse::NotAnImage(text) => self.notices.push(Notice::Insert(text)),

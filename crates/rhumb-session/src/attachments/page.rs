@@ -7,7 +7,7 @@ use crate::effect::{Effect, Failure};
 use crate::question::{Choice, Question, Subject};
 use crate::state::Session;
 use crate::transcript::{Entry, Level};
-use rhumb_web::{NearHost, page_url, shown_page_url};
+use rhumb_web::{NonPublicHost, page_url, shown_page_url};
 
 /// A page that is being fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct PageFetch {
     /// Bytes so far.
     pub bytes: usize,
     /// The hosts in private networks that the user has allowed.
-    allowed: Vec<NearHost>,
+    allowed: Vec<NonPublicHost>,
 }
 
 impl PageFetch {
@@ -62,7 +62,7 @@ impl Session {
         }
     }
 
-    fn start_page(&mut self, url: &str, allowed: Vec<NearHost>) -> Vec<Effect> {
+    fn start_page(&mut self, url: &str, allowed: Vec<NonPublicHost>) -> Vec<Effect> {
         let number = self.outside.next_number();
         self.outside.page = Some(PageFetch { number, url: url.to_owned(), bytes: 0, allowed: allowed.clone() });
         vec![Effect::Fetch(FetchEffect::Page { number, url: url.to_owned(), allowed })]
@@ -105,9 +105,9 @@ impl Session {
         self.measure()
     }
 
-    pub(super) fn ask_about_near_page(&mut self, number: u64, url: &str, host: NearHost) {
+    pub(super) fn ask_about_non_public_page(&mut self, number: u64, url: &str, host: NonPublicHost) {
         let Some(page) = self.outside.page.take_if(|page| page.number == number) else { return };
-        let place = host.place();
+        let place = host.description();
         let is_first = page.url == url;
         let title = if is_first {
             format!("Read {url}? It is at {place}.")
@@ -121,14 +121,14 @@ impl Session {
         );
         let allowed = [page.allowed, vec![host]].concat();
         self.question(Question {
-            subject: Subject::NearPage { url: page.url, allowed },
+            subject: Subject::NonPublicPage { url: page.url, allowed },
             title,
             text,
             choices: vec![Choice::new('y', "read it"), Choice::new('n', "leave it")],
         });
     }
 
-    pub(crate) fn answer_near_page(&mut self, url: &str, allowed: Vec<NearHost>, key: char) -> Vec<Effect> {
+    pub(crate) fn answer_non_public_page(&mut self, url: &str, allowed: Vec<NonPublicHost>, key: char) -> Vec<Effect> {
         if key != 'y' {
             self.tell(Level::Info, format!("Not read: {}.", shown_page_url(url)), "");
             return Vec::new();
@@ -150,15 +150,15 @@ mod tests {
         Session::start(Connection::None).0
     }
 
-    fn page_effect(effects: &[Effect]) -> (u64, Vec<NearHost>) {
+    fn page_effect(effects: &[Effect]) -> (u64, Vec<NonPublicHost>) {
         match effects {
             [Effect::Fetch(FetchEffect::Page { number, allowed, .. })] => (*number, allowed.clone()),
             other => panic!("{other:?}"),
         }
     }
 
-    fn host(address: &str) -> NearHost {
-        NearHost { host: "box".into(), port: 80, addresses: vec![address.parse().unwrap()] }
+    fn host(address: &str) -> NonPublicHost {
+        NonPublicHost { host: "box".into(), port: 80, addresses: vec![address.parse().unwrap()] }
     }
 
     fn page() -> SharedPage {
@@ -180,7 +180,7 @@ mod tests {
         let mut session = session();
         let (number, _) = page_effect(&session.fetch_page("http://a.example/"));
         let near = |number, ip: &str| {
-            Response::Fetched(FetchResponse::Near { number, url: "http://box/".into(), host: host(ip) })
+            Response::Fetched(FetchResponse::NonPublic { number, url: "http://box/".into(), host: host(ip) })
         };
         session.handle(near(number, "10.0.0.1"));
         assert!(session.questions.first().unwrap().title.contains("10.0.0.1") && session.outside.page.is_none());
@@ -195,7 +195,7 @@ mod tests {
     fn refusing_and_stopping_fetch_nothing() {
         let mut session = session();
         let (number, _) = page_effect(&session.fetch_page("http://box/"));
-        let near = FetchResponse::Near { number, url: "http://box/".into(), host: host("10.0.0.1") };
+        let near = FetchResponse::NonPublic { number, url: "http://box/".into(), host: host("10.0.0.1") };
         session.handle(Response::Fetched(near));
         assert!(session.answer('n').is_empty() && session.questions.is_empty());
         let (number, _) = page_effect(&session.fetch_page("http://box/"));
