@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use super::layers::plain_text;
+use super::layers::read_regular_file;
 use super::paths::{private_folder, replace_file};
 use super::setting::setting;
 use super::settings_file::{Level, line_of, parse};
@@ -112,7 +112,7 @@ pub fn write_setting(file: &Path, name: &str, value: Option<&str>) -> Result<(Pa
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let shown = file.display().to_string();
     let failed = |error: &dyn std::fmt::Display| format!("{shown} cannot be written: {error}");
-    let old = match plain_text(&file) {
+    let old = match read_regular_file(&file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(format!("{shown} cannot be read: {error}")),

@@ -28,7 +28,7 @@ pub use custom_commands::{REPOSITORY_COMMANDS, command_files};
 pub use edit_file::{changed, setting_line, typed_value, write_setting};
 pub use embeddings::{Consent, Embeddings, EmbeddingsSource};
 pub use key::{Keyring, Keys, keyring_of_system};
-pub use layers::{Layers, Sources, WorkingDirs, plain_text};
+pub use layers::{Layers, Sources, WorkingDirs, read_regular_file};
 pub use paths::Paths;
 pub use provider::{PRESETS, Preset, ProviderEntry, Providers, preset};
 pub use render::{default_file, settings_table, settings_text};

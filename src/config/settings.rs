@@ -306,7 +306,7 @@ impl Settings {
     /// Notes about the settings for the start of the program, each with a hint.
     pub fn notes(&self) -> Vec<(String, String)> {
         let mut notes = self.layers.notes.clone();
-        let waiting = &self.layers.waiting;
+        let waiting = &self.layers.unapproved;
         if !waiting.is_empty() {
             let names: Vec<_> = waiting.iter().map(|(proposed, _)| proposed.name.as_str()).collect();
             let them = if waiting.len() == 1 { "a setting" } else { "settings" };

@@ -289,7 +289,7 @@ fn secret_file(path: &Path) -> Result<Option<String>, ConfigError> {
     }
     if !metadata.is_file() {
         // Reading a pipe could block.
-        let cause = std::io::Error::other("it is no plain file");
+        let cause = std::io::Error::other("it is not a regular file");
         return Err(ConfigError::Unreadable { path: name, cause });
     }
     std::fs::read_to_string(path).map(Some).map_err(|cause| ConfigError::Unreadable { path: name, cause })

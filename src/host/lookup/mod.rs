@@ -243,7 +243,7 @@ fn detail(model: &Model) -> String {
 }
 
 fn trust_page(settings: &Settings) -> LookupResponse {
-    let waiting = &settings.layers.waiting;
+    let waiting = &settings.layers.unapproved;
     if waiting.is_empty() {
         let text = "This repository's settings propose nothing that waits for an approval.".into();
         return LookupResponse::Told { level: Level::Info, text, hint: String::new() };
