@@ -10,8 +10,8 @@ use std::sync::Arc;
 use rhumb::tui::action::{ACTIONS, Pane, Scope};
 use rhumb_session::context::Mode;
 use rhumb_session::{
-    Argument, COMMANDS, Candidates, CommandInfo, Connection, Entry, Group, LookupResponse, ModelRow, Session, Word,
-    find_command, parse_command, place,
+    Argument, COMMANDS, CommandInfo, Completer, Connection, Entry, ExtraCommand, Group, LookupResponse, ModelRow,
+    Session, completion_target, find_command, parse_command,
 };
 
 fn docs(name: &str) -> PathBuf {
@@ -183,7 +183,7 @@ fn session() -> Session {
 fn every_kind_of_argument_is_completed() {
     let session = session();
     let first = |line: &str| {
-        let found = place(line).map(|place| Candidates::default().at(&place, &session, &[]));
+        let found = completion_target(line).map(|target| Completer::default().completions(&target, &session, &[]));
         found.and_then(|found| found.first().map(|candidate| candidate.insert.clone())).unwrap_or_default()
     };
     for info in COMMANDS {
@@ -214,12 +214,13 @@ fn every_kind_of_argument_is_completed() {
 #[test]
 fn the_name_of_every_command_and_action_is_completed() {
     let session = session();
-    let words: Vec<Word<'_>> = ACTIONS.iter().map(|info| Word { name: info.name, help: info.help }).collect();
-    let names = COMMANDS.iter().map(|info| info.name).chain(words.iter().map(|word| word.name));
+    let extra: Vec<ExtraCommand<'_>> =
+        ACTIONS.iter().map(|info| ExtraCommand { name: info.name, help: info.help }).collect();
+    let names = COMMANDS.iter().map(|info| info.name).chain(extra.iter().map(|command| command.name));
     for name in names {
-        let place = place(&format!("/{name}")).expect("a place");
-        let found = Candidates::default().at(&place, &session, &words);
-        let inserted = found.iter().any(|candidate| candidate.insert == format!("/{name}") && candidate.is_whole);
+        let target = completion_target(&format!("/{name}")).expect("a target");
+        let found = Completer::default().completions(&target, &session, &extra);
+        let inserted = found.iter().any(|candidate| candidate.insert == format!("/{name}") && candidate.is_complete);
         assert!(inserted, "/{name}: {found:?}");
     }
 }

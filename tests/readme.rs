@@ -66,7 +66,7 @@ fn providers() -> String {
 fn prompts() -> String {
     let mut table = String::from("| prompt | what |\n|---|---|\n");
     for prompt in Prompts::bundled() {
-        let _ = writeln!(table, "| `{}` | {} |", prompt.name, prompt.what);
+        let _ = writeln!(table, "| `{}` | {} |", prompt.name, prompt.description);
     }
     table
 }

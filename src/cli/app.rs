@@ -18,7 +18,7 @@ use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::{self, AppExit, Start};
 use rhumb_llm::KeySource;
 use rhumb_llm::{Provider, ScriptedProvider, ScriptedReply};
-use rhumb_session::{ConnectRequest, Connection, ModeRules, SessionStart};
+use rhumb_session::{ConnectRequest, Connection, MentionPolicy, ModeRules, SessionStart};
 use rhumb_workspace::{Journal, Root, RootKind};
 
 /// Opens the app on `root`.
@@ -115,7 +115,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
 /// The settings of modes and mentions.
 fn mode_rules(settings: &Settings) -> ModeRules {
     ModeRules {
-        add_mentions: settings.add_mentions,
+        mentions: settings.mentions,
         accept_plan: settings.accept_plan,
         more: settings.codebase.more,
         more_rounds: settings.codebase.rounds,
@@ -189,7 +189,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
             read: settings.reference_files(),
             map_refresh: settings.map_refresh,
             auto_commit: settings.auto_commit,
-            rules: ModeRules { add_mentions: Some(false), ..ModeRules::default() },
+            rules: ModeRules { mentions: MentionPolicy::Ignore, ..ModeRules::default() },
             ..SessionStart::default()
         },
     };

@@ -33,7 +33,7 @@ const SAME_NAME: &[&str] = &[
 
 /// A setting of the file: the name, the line (1-based), and one or more texts.
 #[derive(Debug, PartialEq, Eq)]
-struct Line {
+struct YamlSetting {
     name: String,
     line: usize,
     values: Vec<String>,
@@ -66,11 +66,11 @@ pub(super) fn parse(path: &str, text: &str, level: Level) -> (Vec<Entry>, Vec<St
 type Translated = Result<Vec<(String, Value)>, String>;
 
 /// The counterpart of a setting; `None` if there is none.
-fn translated(line: &Line) -> Option<Translated> {
+fn translated(line: &YamlSetting) -> Option<Translated> {
     let first = line.values.first()?.as_str();
     match line.name.as_str() {
         "api-key" | "openai-api-key" | "anthropic-api-key" | "set-env" => {
-            Some(Err("keys and variables are not taken from files of this kind".into()))
+            Some(Err("keys and variables are not read from these files".into()))
         }
         "dark-mode" | "light-mode" => {
             let theme = if line.name == "dark-mode" { "rhumb-dark" } else { "rhumb-light" };
@@ -95,7 +95,7 @@ fn counterpart(name: &str) -> Option<&'static super::Setting> {
     }
 }
 
-fn value(setting: &super::Setting, line: &Line) -> Translated {
+fn value(setting: &super::Setting, line: &YamlSetting) -> Translated {
     let value = match (setting.kind, line.values.as_slice()) {
         (SettingKind::List, values) => Value::Array(values.iter().cloned().map(Value::String).collect()),
         (_, [only]) => read(setting.kind, &in_tokens(only, setting.name))?,
@@ -113,9 +113,9 @@ fn in_tokens<'t>(text: &'t str, name: &str) -> Cow<'t, str> {
 
 /// Parses a mapping of names to texts and lists of texts. Aliases are refused, because expanding them could make a small file
 /// very large.
-fn lines(text: &str) -> Result<Vec<Line>, (usize, String)> {
+fn lines(text: &str) -> Result<Vec<YamlSetting>, (usize, String)> {
     let mut found = Vec::new();
-    let mut open: Option<Line> = None;
+    let mut open: Option<YamlSetting> = None;
     let (mut depth, mut in_list) = (0_usize, false);
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| (error.marker().line(), "this is not YAML".to_owned()))?;
@@ -139,7 +139,7 @@ fn lines(text: &str) -> Result<Vec<Line>, (usize, String)> {
                 match &mut open {
                     None if depth == 1 => {
                         let name = text.replace('_', "-");
-                        open = Some(Line { name, line: first_line(span), values: Vec::new(), is_list: false });
+                        open = Some(YamlSetting { name, line: first_line(span), values: Vec::new(), is_list: false });
                     }
                     // An empty file is an empty text.
                     None if is_null => {}
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_maps_over_is_taken_with_its_line() {
+    fn settings_with_a_counterpart_are_read_with_their_lines() {
         let (entries, notes) = read_file(
             "# mine\nmodel: sonnet\nweak_model: 'gpt-5-mini'\nedit-format: udiff\nmap-tokens: 2048\nauto-commits: false\n\
              read:\n  - STYLE.md\n  - docs/API.md\nlint-cmd: [cargo clippy]\nthinking-tokens: 8k\ndark-mode: true\nlight-mode: false\n\
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_is_told_and_keys_are_not_shown() {
+    fn other_settings_are_reported_and_keys_are_not_shown() {
         let (entries, notes) = read_file(
             "vim: true\nopenai-api-key: sk-canary\napi-key:\n  - gemini=sk-canary\nedit-format: architect\nvoice-language: en\n",
         );

@@ -41,8 +41,10 @@ pub fn command_files(user: Option<&Path>, root: &Path) -> (Vec<CommandFile>, Vec
                     commands.push(command);
                 }
                 Err(problem) => {
-                    problems
-                        .push((format!("{shown} is no command: {problem}."), "Mend the file, or move it away.".into()));
+                    problems.push((
+                        format!("{shown} is not a command: {problem}."),
+                        "Correct the file, or move it away.".into(),
+                    ));
                 }
             }
         }
@@ -94,16 +96,23 @@ fn read(path: &Path) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
 }
 
-/// Parses a command. Also returns notes about the file.
-type Checked = (CommandFile, Vec<(String, String)>);
+/// A command, and notes about its file.
+type ParsedCommand = (CommandFile, Vec<(String, String)>);
 
-fn command(folder: &Path, path: &Path, shown: &str, source: CommandSource, text: &str) -> Result<Checked, String> {
+/// Parses a command file.
+fn command(
+    folder: &Path,
+    path: &Path,
+    shown: &str,
+    source: CommandSource,
+    text: &str,
+) -> Result<ParsedCommand, String> {
     let name = name(folder, path)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let (fields, body) = front_matter(&text)?;
     let body = body.trim().to_owned();
     if body.is_empty() {
-        return Err("there is no message in it".into());
+        return Err("it contains no message".into());
     }
     let first = body.lines().next().unwrap_or_default().trim_start_matches('#').trim().to_owned();
     let (path, arguments, mode, model) = (shown.to_owned(), String::new(), None, None);
@@ -117,12 +126,12 @@ fn command(folder: &Path, path: &Path, shown: &str, source: CommandSource, text:
             // Only the user chooses which model receives code.
             "model" if source == CommandSource::Repository => {
                 let what = format!("{shown} names a model, which a repository's command may not.");
-                notes.push((what, "The model that you chose is asked.".to_owned()));
+                notes.push((what, "The model that you chose is used.".to_owned()));
             }
             "model" => command.model = Some(value),
             other => {
-                let known = "description, arguments, mode and model are what it may say";
-                notes.push((format!("{shown}: {other} means nothing here."), format!("{known}.")));
+                let what = format!("{shown}: {other} is not a known field.");
+                notes.push((what, "The fields are description, arguments, mode and model.".to_owned()));
             }
         }
     }
@@ -155,7 +164,7 @@ fn front_matter(text: &str) -> Result<(Fields, &str), String> {
             _ if line == "---" => return Ok((fields, rest.get(at..).unwrap_or_default())),
             _ if line.is_empty() || line.starts_with('#') => {}
             Some((key, value)) => fields.push((key.trim().to_lowercase(), unquoted(value.trim()).to_owned())),
-            None => return Err(format!("the line `{}` between the --- is no `name: value`", clipped(line))),
+            None => return Err(format!("the line `{}` between the --- is not `name: value`", clipped(line))),
         }
     }
     Err("the --- at its beginning is not closed".into())
@@ -199,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_files_are_told_and_spoil_no_others() {
+    fn bad_files_are_reported_and_do_not_affect_others() {
         let root = tempfile::tempdir().unwrap();
         for (name, text) in [
             ("latin.md", b"caf\xe9".to_vec()),
@@ -221,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_with_one_name_the_users_counts_and_that_is_told() {
+    fn of_two_commands_with_one_name_that_of_the_user_is_used() {
         let (home, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         put(home.path(), "fix.md", b"mine");
         put(root.path(), ".rhumb/commands/fix.md", b"theirs");

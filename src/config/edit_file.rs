@@ -4,16 +4,14 @@
 //! commented default.
 
 use rhumb_session::SettingKind;
-use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use super::layers::plain_text;
+use super::layers::read_regular_file;
+use super::paths::{private_folder, replace_file};
 use super::setting::setting;
 use super::settings_file::{Level, line_of, parse};
-use super::trust::private_folder;
 use super::value::{read, written};
 
 /// Parses a typed value of a setting. Returns it as TOML.
@@ -109,33 +107,28 @@ fn line_end(text: &str, at: usize) -> usize {
 ///
 /// # Errors
 /// Why the file was not changed, in words.
-pub fn keep_setting(file: &Path, name: &str, value: Option<&str>) -> Result<(PathBuf, usize), String> {
+pub fn write_setting(file: &Path, name: &str, value: Option<&str>) -> Result<(PathBuf, usize), String> {
     // The file may be a symbolic link, which is kept.
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let shown = file.display().to_string();
     let failed = |error: &dyn std::fmt::Display| format!("{shown} cannot be written: {error}");
-    let old = match plain_text(&file) {
+    let old = match read_regular_file(&file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(format!("{shown} cannot be read: {error}")),
     };
-    let (new, line) = changed(&old, name, value).map_err(|error| format!("{shown} is not as it should be: {error}"))?;
+    let (new, line) = changed(&old, name, value).map_err(|error| format!("{shown} is malformed: {error}"))?;
     let (entries, problems) = parse(&shown, &new, Level::User);
     if let Some(problem) = problems.first() {
-        return Err(format!("that would not be right: {problem}"));
+        return Err(format!("the change would be wrong: {problem}"));
     }
     if value.is_some() != entries.iter().any(|entry| entry.name == name) {
-        return Err(format!("{shown} has {name} in a place where it is not to be changed from here"));
+        return Err(format!("{shown} has {name} in a place where it cannot be changed automatically"));
     }
     let folder = file.parent().ok_or_else(|| failed(&"it has no folder"))?;
     private_folder(folder).map_err(|error| failed(&error))?;
-    let mut draft = tempfile::NamedTempFile::new_in(folder).map_err(|error| failed(&error))?;
-    draft.write_all(new.as_bytes()).map_err(|error| failed(&error))?;
-    if let Ok(meta) = fs::metadata(&file) {
-        fs::set_permissions(draft.path(), meta.permissions()).map_err(|error| failed(&error))?;
-    }
-    draft.as_file().sync_all().map_err(|error| failed(&error))?;
-    draft.persist(&file).map_err(|error| failed(&error.error))?;
+    let permissions = file.metadata().ok().map(|metadata| metadata.permissions());
+    replace_file(&file, new.as_bytes(), permissions).map_err(|error| failed(&error))?;
     Ok((file, line))
 }
 
@@ -200,14 +193,14 @@ mod tests {
         std::os::unix::fs::symlink(&real, &link).unwrap();
         #[cfg(not(unix))]
         std::fs::copy(&real, &link).unwrap();
-        let (at, line) = keep_setting(&link, "theme", Some("\"rhumb-light\"")).unwrap();
+        let (at, line) = write_setting(&link, "theme", Some("\"rhumb-light\"")).unwrap();
         assert_eq!(std::fs::read_to_string(&at).unwrap(), "# mine\ntheme = \"rhumb-light\"\n");
         assert_eq!(line, 2);
-        assert!(keep_setting(&link, "map_tokens", Some("\"many\"")).is_err());
+        assert!(write_setting(&link, "map_tokens", Some("\"many\"")).is_err());
         assert!(std::fs::read_to_string(&at).unwrap().starts_with("# mine\ntheme"));
-        keep_setting(&link, "theme", None).unwrap();
+        write_setting(&link, "theme", None).unwrap();
         assert_eq!(std::fs::read_to_string(&at).unwrap(), "# mine\n");
         let new = folder.path().join("new/rhumb.toml");
-        assert!(keep_setting(&new, "mouse", Some("false")).is_ok() && new.exists());
+        assert!(write_setting(&new, "mouse", Some("false")).is_ok() && new.exists());
     }
 }

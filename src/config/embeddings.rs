@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use serde::Deserialize;
 use url::Url;
 
 use super::layers::Layers;
+use super::settings::settings;
 use super::{ConfigError, Settings};
 use rhumb_llm::{EmbeddingsApi, Endpoint};
 
@@ -12,7 +14,8 @@ use rhumb_llm::{EmbeddingsApi, Endpoint};
 const LOCAL_MODEL: &str = "minishlab/potion-code-16M";
 
 /// Where vectors are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EmbeddingsSource {
     /// Nowhere: the search is lexical only.
     #[default]
@@ -24,7 +27,8 @@ pub enum EmbeddingsSource {
 }
 
 /// Whether texts may be sent to an embedding server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Consent {
     /// After the user has agreed, once for each repository and server.
     #[default]
@@ -35,62 +39,34 @@ pub enum Consent {
     Never,
 }
 
-/// The settings of embeddings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Embeddings {
-    /// Where vectors are computed.
-    pub source: EmbeddingsSource,
-    /// The model, if set: a folder, a name of the hub, or the name at a server.
-    pub model: Option<String>,
-    /// The root of the API of the server, if it differs from that of the provider.
-    pub url: Option<String>,
-    /// The API of the server, if it does not follow from the address.
-    pub api: Option<EmbeddingsApi>,
-    /// Dimensions of vectors, if fewer than the default of the model.
-    pub dims: Option<usize>,
-    /// Whether texts may be sent.
-    pub consent: Consent,
-    /// The server from which models are downloaded.
-    pub hub: String,
+settings! {
+    /// The settings of embeddings.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Embeddings {
+        /// Where vectors are computed.
+        source: EmbeddingsSource, from "embeddings";
+        /// The model, if set: a folder, a name of the hub, or the name at a server.
+        model: Option<String> = |layers| trimmed(layers, "embeddings_model");
+        /// The root of the API of the server, if it differs from that of the provider.
+        url: Option<String> = |layers| trimmed(layers, "embeddings_url");
+        /// The API of the server, if it does not follow from the address.
+        api: Option<EmbeddingsApi>, from "embeddings_api";
+        /// Dimensions of vectors, if fewer than the default of the model.
+        dims: Option<usize>, from "embeddings_dims";
+        /// Whether texts may be sent.
+        consent: Consent, from "embeddings_consent";
+        /// The server from which models are downloaded.
+        hub: String = |layers| trimmed(layers, "embeddings_hub").unwrap_or_default();
+    }
 }
 
-impl Default for Embeddings {
-    fn default() -> Self {
-        Self::of(&Layers::default())
-    }
+/// The text of a setting without white space around it; `None` if it is blank.
+fn trimmed(layers: &Layers, name: &str) -> Option<String> {
+    let text: Option<String> = layers.get(name);
+    text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 impl Embeddings {
-    /// The settings of these layers.
-    pub(super) fn of(layers: &Layers) -> Self {
-        let source = match layers.text("embeddings").as_deref() {
-            Some("local") => EmbeddingsSource::Local,
-            Some("remote") => EmbeddingsSource::Remote,
-            _ => EmbeddingsSource::Off,
-        };
-        let api = match layers.text("embeddings_api").as_deref() {
-            Some("openai") => Some(EmbeddingsApi::OpenAi),
-            Some("ollama") => Some(EmbeddingsApi::Ollama),
-            Some("voyage") => Some(EmbeddingsApi::Voyage),
-            _ => None,
-        };
-        let consent = match layers.text("embeddings_consent").as_deref() {
-            Some("always") => Consent::Always,
-            Some("never") => Consent::Never,
-            _ => Consent::Ask,
-        };
-        let text = |name: &str| layers.text(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-        Self {
-            source,
-            model: text("embeddings_model"),
-            url: text("embeddings_url"),
-            api,
-            dims: layers.whole("embeddings_dims"),
-            consent,
-            hub: text("embeddings_hub").unwrap_or_default(),
-        }
-    }
-
     /// The name of the model on this machine, or of the default one.
     pub fn local_model(&self) -> &str {
         self.model.as_deref().unwrap_or(LOCAL_MODEL)

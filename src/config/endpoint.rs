@@ -1,12 +1,16 @@
-//! The endpoint of a model: its address, API and key; and the endpoint for transcribing speech.
+//! The endpoint of a model: its provider, address, API and key; and the endpoint for transcribing speech.
+//!
+//! If the settings have an address, every model is used there, by its whole name. Otherwise the name decides: the part before
+//! the first `/` if it is a provider, else a provider with a key, preferably the maker of the model.
 
-use super::provider::{ProviderEntry, of_family, preset};
-use super::route::{Candidate, OPENAI_KEY};
-use super::{ConfigError, Settings};
-use rhumb_llm::models::Api;
-use rhumb_llm::{Endpoint, KeySource};
 use secrecy::SecretString;
 use url::Url;
+
+use super::key::KeyLookup;
+use super::provider::{PRESETS, Preset, ProviderEntry, of_family, preset};
+use super::{ConfigError, Settings};
+use rhumb_llm::models::{Api, Catalog};
+use rhumb_llm::{Endpoint, KeySource};
 
 /// The provider that serves models of most makers, …
 const ROUTER: &str = "openrouter";
@@ -25,9 +29,9 @@ impl Settings {
         };
         // A malformed address gets no key. The error is reported when it is used.
         let url = Url::parse(candidate.base_url.trim()).ok();
-        let found = url.as_ref().map_or(Ok(None), |url| self.keys.find(&self.claim(&candidate, url)))?;
+        let found = url.as_ref().map_or(Ok(None), |url| self.keys.find(&self.key_lookup(&candidate, url)))?;
         let (key, key_source) = found.unzip();
-        Ok(Some(self.opened(&candidate, model, key, key_source)))
+        Ok(Some(self.endpoint_of(&candidate, model, key, key_source)))
     }
 
     /// The endpoint of `model` with the source of its key instead of the key. Runs no command and reads no key.
@@ -39,13 +43,13 @@ impl Settings {
             return Ok(None);
         };
         let url = Url::parse(candidate.base_url.trim()).ok();
-        let key_source = url.as_ref().map_or(Ok(None), |url| self.keys.source(&self.claim(&candidate, url)))?;
-        Ok(Some(self.opened(&candidate, model, None, key_source)))
+        let key_source = url.as_ref().map_or(Ok(None), |url| self.keys.source(&self.key_lookup(&candidate, url)))?;
+        Ok(Some(self.endpoint_of(&candidate, model, None, key_source)))
     }
 
-    pub(super) fn opened(
+    pub(super) fn endpoint_of(
         &self,
-        candidate: &Candidate<'_>,
+        candidate: &ProviderCandidate<'_>,
         model: String,
         key: Option<SecretString>,
         key_source: Option<KeySource>,
@@ -66,17 +70,17 @@ impl Settings {
     }
 
     /// Where a key for this provider was searched, in words; `None` if the server may work without a key.
-    fn missing_key_at(&self, candidate: &Candidate<'_>) -> Option<String> {
+    fn missing_key_at(&self, candidate: &ProviderCandidate<'_>) -> Option<String> {
         let preset = candidate.preset.filter(|preset| preset.api != Api::Ollama && !preset.key_variables.is_empty())?;
         let url = Url::parse(candidate.base_url.trim()).ok()?;
         // Another address may be a proxy or a local server, which may need no key.
-        let is_makers = candidate.at_home() || url.host_str()?.ends_with(".azure.com");
+        let is_makers = candidate.has_preset_address() || url.host_str()?.ends_with(".azure.com");
         // A header of the settings may contain the key.
         let has_header = |entry: &ProviderEntry| entry.headers.values().any(|value| !value.trim().is_empty());
         if !is_makers || candidate.entry.is_some_and(has_header) {
             return None;
         }
-        let looked = self.keys.places(&self.claim(candidate, &url));
+        let looked = self.keys.searched_places(&self.key_lookup(candidate, &url));
         let has_router = self.keys.has_variable(ROUTER_KEY) && preset.name != ROUTER;
         Some(if has_router {
             format!("{looked}; {ROUTER_KEY} is set, so {ROUTER}/{}/… works", preset.name)
@@ -169,10 +173,10 @@ impl Settings {
     /// As [`Settings::endpoint`].
     pub fn voice_endpoint(&self) -> Result<Option<Endpoint>, ConfigError> {
         if let Some(name) = self.voice_model.as_deref() {
-            return self.asked_of(name).endpoint(name);
+            return self.for_model(name).endpoint(name);
         }
         for name in DEFAULT_MODELS {
-            let apart = self.asked_of(name);
+            let apart = self.for_model(name);
             if apart.endpoint_without_key(name)?.is_some_and(|endpoint| endpoint.key_source.is_some()) {
                 return apart.endpoint(name);
             }
@@ -181,7 +185,7 @@ impl Settings {
     }
 
     /// The settings for a model name that may include its provider.
-    fn asked_of(&self, name: &str) -> Self {
+    fn for_model(&self, name: &str) -> Self {
         let says = name.split_once('/').is_some_and(|(provider, _)| self.providers.knows(provider));
         let mut settings = self.clone();
         if says {
@@ -189,6 +193,196 @@ impl Settings {
         }
         settings
     }
+}
+
+/// The preset whose key may also be sent to the address in OPENAI_BASE_URL.
+pub(super) const OPENAI: &str = "openai";
+/// The variable with its key.
+pub(super) const OPENAI_KEY: &str = "OPENAI_API_KEY";
+
+/// A candidate: a preset, a provider of the settings, or a preset with changes in the settings.
+#[derive(Debug, Clone)]
+pub(super) struct ProviderCandidate<'a> {
+    pub(super) name: String,
+    pub(super) preset: Option<&'static Preset>,
+    pub(super) entry: Option<&'a ProviderEntry>,
+    /// The root of the API.
+    pub(super) base_url: String,
+    /// Whether the settings name this address for all models.
+    pub(super) is_configured: bool,
+}
+
+impl ProviderCandidate<'_> {
+    /// The API for `model`, unless a setting says otherwise.
+    pub(super) fn api(&self, model: &str) -> Api {
+        let preset = self.preset.map_or(Api::Chat, |preset| preset.api);
+        let newer = self.name == OPENAI
+            && self.has_preset_address()
+            && Catalog::bundled().find_at(OPENAI, model).responses_only;
+        self.entry.and_then(|entry| entry.api).unwrap_or(if newer { Api::Responses } else { preset })
+    }
+
+    /// Whether the address is that of the preset, so that the models there belong to it.
+    pub(super) fn has_preset_address(&self) -> bool {
+        self.preset.is_some_and(|preset| {
+            let home = preset.base_url.and_then(|url| Url::parse(url).ok());
+            home.is_some_and(|home| Url::parse(self.base_url.trim()).is_ok_and(|url| url.origin() == home.origin()))
+        })
+    }
+
+    /// Whether the provider serves models of `maker`.
+    fn serves_models_of(&self, maker: Option<&Preset>) -> bool {
+        let own = self.preset.filter(|_| self.has_preset_address()).map_or(&[][..], |preset| preset.families);
+        own.is_empty() || maker.is_none_or(|maker| maker.name == self.name)
+    }
+}
+
+impl Settings {
+    /// The provider of `model` and the name of the model there; `None` if no provider is configured.
+    ///
+    /// # Errors
+    /// The name is ambiguous, the provider has no address, or a file with keys cannot be read.
+    pub(super) fn route(&self, model: &str) -> Result<Option<(ProviderCandidate<'_>, String)>, ConfigError> {
+        if let Some(base_url) = &self.base_url {
+            return Ok(Some((self.at(base_url), model.to_owned())));
+        }
+        if let Some((name, rest)) = model.split_once('/')
+            && self.providers.knows(name)
+        {
+            let candidate = self.candidate(name).ok_or_else(|| ConfigError::BadValue {
+                name: "model".into(),
+                message: format!("`{name}` needs an address: base_url below [providers.{name}]"),
+            })?;
+            return Ok(Some((candidate, rest.to_owned())));
+        }
+        let available = self.available()?;
+        if model.is_empty() {
+            let catalog = self.catalog();
+            let default = |candidate: &ProviderCandidate<'_>| {
+                let named = format!("{}/{}", candidate.name, candidate.preset?.default_model?);
+                catalog.resolve(&named).split_once('/').map(|(_, model)| model.to_owned())
+            };
+            let chosen = available.iter().find(|candidate| default(candidate).is_some()).or(available.first()).cloned();
+            return Ok(chosen.map(|candidate| {
+                let model = default(&candidate).unwrap_or_default();
+                (candidate, model)
+            }));
+        }
+        Ok(self.provider_of(model, available)?.map(|candidate| (candidate, model.to_owned())))
+    }
+
+    /// Chooses the provider for a model name without a provider.
+    fn provider_of<'a>(
+        &'a self,
+        model: &str,
+        available: Vec<ProviderCandidate<'a>>,
+    ) -> Result<Option<ProviderCandidate<'a>>, ConfigError> {
+        let maker = of_family(model);
+        if available.is_empty() {
+            return Ok(None);
+        }
+        if let Some(maker) = available.iter().find(|candidate| maker.is_some_and(|maker| maker.name == candidate.name))
+        {
+            return Ok(Some(maker.clone()));
+        }
+        let mut able: Vec<_> = available.into_iter().filter(|candidate| candidate.serves_models_of(maker)).collect();
+        match (able.len(), maker) {
+            (1, _) => Ok(able.pop()),
+            // The available keys belong to makers of other models.
+            (0, Some(maker)) => Ok(self.candidate(maker.name)),
+            _ => {
+                let names: Vec<_> = able.iter().map(|candidate| format!("{}/{model}", candidate.name)).collect();
+                let message = format!("`{model}` could be asked of several: write {}", names.join(" or "));
+                Err(ConfigError::BadValue { name: "model".into(), message })
+            }
+        }
+    }
+
+    /// The provider with a name, if it has an address.
+    pub(super) fn candidate(&self, name: &str) -> Option<ProviderCandidate<'_>> {
+        let (preset, entry) = (preset(name), self.providers.entries.get(name));
+        let of_entry = entry.and_then(|entry| entry.base_url.clone());
+        let of_preset = || preset.and_then(|preset| preset.base_url).map(str::to_owned);
+        let base_url = of_entry.or_else(|| self.providers.urls.get(name).cloned()).or_else(of_preset)?;
+        Some(ProviderCandidate { name: name.to_owned(), preset, entry, base_url, is_configured: false })
+    }
+
+    /// The provider at the address in the settings.
+    pub(super) fn at(&self, base_url: &str) -> ProviderCandidate<'_> {
+        let url = Url::parse(base_url.trim()).ok();
+        let same = |other: &str| same_address(other, base_url);
+        let entry = self.providers.entries.iter().find(|(_, entry)| entry.base_url.as_deref().is_some_and(same));
+        let preset = url.as_ref().and_then(preset_at);
+        let host = || url.as_ref().and_then(Url::host_str).unwrap_or_default().to_owned();
+        let name = entry.map(|(name, _)| name.clone()).or_else(|| preset.map(|preset| preset.name.to_owned()));
+        ProviderCandidate {
+            name: name.unwrap_or_else(host),
+            preset,
+            entry: entry.map(|(_, entry)| entry),
+            base_url: base_url.trim().to_owned(),
+            is_configured: true,
+        }
+    }
+
+    /// The providers with a key, and those of the settings that need none.
+    fn available(&self) -> Result<Vec<ProviderCandidate<'_>>, ConfigError> {
+        let own = self.providers.entries.keys().filter(|name| preset(name).is_none()).map(String::as_str);
+        let mut found = Vec::new();
+        for candidate in PRESETS.iter().map(|preset| preset.name).chain(own).filter_map(|name| self.candidate(name)) {
+            let wants_key = |entry: &ProviderEntry| entry.key_env.is_some() || entry.key_command.is_some();
+            let is_open = candidate.preset.is_none() && !candidate.entry.is_some_and(wants_key);
+            let has_key = match Url::parse(&candidate.base_url) {
+                Ok(url) => self.keys.source(&self.key_lookup(&candidate, &url))?.is_some(),
+                Err(_) => false,
+            };
+            if is_open || has_key {
+                found.push(candidate);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The keys that may be sent to a provider. The variables of a preset belong to the host of the preset, or to the address
+    /// that the environment has for it.
+    pub(super) fn key_lookup<'a>(&'a self, candidate: &'a ProviderCandidate<'_>, url: &'a Url) -> KeyLookup<'a> {
+        let entry = candidate.entry;
+        let mut variables: Vec<&str> = entry.and_then(|entry| entry.key_env.as_deref()).into_iter().collect();
+        let moved = entry.is_some_and(|entry| entry.base_url.is_some());
+        if let Some(preset) =
+            candidate.preset.filter(|_| !moved && url.scheme() == "https" || candidate.has_preset_address())
+        {
+            variables.extend(preset.key_variables);
+        }
+        if candidate.is_configured
+            && self.providers.openai_base_url.as_deref().is_some_and(|url| same_address(url, &candidate.base_url))
+        {
+            variables.push(OPENAI_KEY);
+        }
+        let is_own = candidate.is_configured && self.address_is_own;
+        let command = entry.and_then(|entry| entry.key_command.as_deref());
+        let command = command.or(self.key_command.as_deref().filter(|_| is_own));
+        KeyLookup { url, is_own, variables, command }
+    }
+}
+
+/// The preset with this address.
+fn preset_at(url: &Url) -> Option<&'static Preset> {
+    let is_present = |preset: &&Preset| {
+        let home = preset.base_url.and_then(|home| Url::parse(home).ok());
+        // Some providers also serve the OpenAI format, under another path.
+        let as_expected = match preset.api {
+            Api::Ollama => matches!(url.path().trim_end_matches('/'), "" | "/api"),
+            Api::Gemini => !url.path().contains("/openai"),
+            _ => true,
+        };
+        as_expected && home.is_some_and(|home| home.origin() == url.origin())
+    };
+    PRESETS.iter().find(is_present)
+}
+
+/// Whether two addresses are equal after normalization.
+fn same_address(a: &str, b: &str) -> bool {
+    a.trim().trim_end_matches('/') == b.trim().trim_end_matches('/')
 }
 
 #[cfg(test)]

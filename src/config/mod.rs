@@ -18,7 +18,6 @@ mod layers;
 mod paths;
 mod provider;
 mod render;
-mod route;
 mod setting;
 mod settings;
 mod settings_file;
@@ -26,10 +25,10 @@ mod trust;
 mod value;
 
 pub use custom_commands::{REPOSITORY_COMMANDS, command_files};
-pub use edit_file::{changed, keep_setting, setting_line, typed_value};
+pub use edit_file::{changed, setting_line, typed_value, write_setting};
 pub use embeddings::{Consent, Embeddings, EmbeddingsSource};
 pub use key::{Keyring, Keys, keyring_of_system};
-pub use layers::{Layers, Sources, WorkingDirs, plain_text};
+pub use layers::{Layers, Sources, WorkingDirs, read_regular_file};
 pub use paths::Paths;
 pub use provider::{PRESETS, Preset, ProviderEntry, Providers, preset};
 pub use render::{default_file, settings_table, settings_text};
@@ -69,7 +68,7 @@ pub enum ConfigError {
     },
     /// An approval cannot be saved.
     #[error("cannot write {path}: {cause}")]
-    Unkept {
+    Unwritable {
         /// The file.
         path: String,
         /// The cause.
@@ -117,12 +116,12 @@ impl ConfigError {
         match self {
             Self::Unreadable { path, .. } => format!("check the permissions of {path}"),
             Self::Invalid { path, .. } => format!("correct {path} and start again"),
-            Self::Wrong { .. } => "rhumb config --default prints every setting that there is".into(),
-            Self::Unkept { .. } => "check the permissions and the space there".into(),
+            Self::Wrong { .. } => "rhumb config --default prints all settings".into(),
+            Self::Unwritable { .. } => "check the permissions and the free space".into(),
             Self::KeyExposed { path } => format!("run: chmod 600 {path}"),
-            Self::KeyNotStored { .. } => "set a variable instead, or correct what stands in the way".into(),
-            Self::KeyCommand { .. } => "run it by hand, or take key_command out of the settings".into(),
-            Self::Keyring { .. } => "unlock the keyring, or give the key another way".into(),
+            Self::KeyNotStored { .. } => "set a variable instead, or correct the cause".into(),
+            Self::KeyCommand { .. } => "run it by hand, or remove key_command from the settings".into(),
+            Self::Keyring { .. } => "unlock the keyring, or provide the key in another way".into(),
             Self::BadValue { .. } => "correct the value and start again".into(),
         }
     }

@@ -1,5 +1,7 @@
 //! The folders of the user, by the XDG base directory specification.
 
+use std::fs::Permissions;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use etcetera::{BaseStrategy, choose_base_strategy};
@@ -92,4 +94,27 @@ pub(super) fn owner_if_another(folder: &Path) -> Option<u32> {
 #[cfg(not(unix))]
 pub(super) fn owner_if_another(_: &Path) -> Option<u32> {
     None
+}
+
+/// Creates a folder that only its owner can access, and its parents.
+pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Replaces a file as a whole, so that a crash leaves either the old or the new content. Without `permissions`, only the owner can read
+/// the new file.
+pub(super) fn replace_file(path: &Path, content: &[u8], permissions: Option<Permissions>) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+    draft.write_all(content)?;
+    if let Some(permissions) = permissions {
+        draft.as_file().set_permissions(permissions)?;
+    }
+    draft.as_file().sync_all()?;
+    draft.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }

@@ -155,17 +155,17 @@ pub struct Providers {
     /// Addresses of presets in the environment.
     pub(super) urls: BTreeMap<&'static str, String>,
     /// The address in OPENAI_BASE_URL.
-    pub(super) beside_key: Option<String>,
+    pub(super) openai_base_url: Option<String>,
 }
 
 impl Providers {
     /// Combines the entries with the environment; `var` reads a variable.
     pub(super) fn new(
         entries: BTreeMap<String, ProviderEntry>,
-        beside_key: Option<String>,
+        openai_base_url: Option<String>,
         var: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
-        Self { entries, urls: urls_of_environment(var), beside_key }
+        Self { entries, urls: urls_of_environment(var), openai_base_url }
     }
 
     /// Whether `name` is a provider of the settings or a preset.

@@ -64,16 +64,16 @@ pub fn settings_text(settings: &Settings, endpoint: Option<&Endpoint>, only: Opt
     let mut text = String::new();
     for setting in SETTINGS {
         let table = format!("{}.", setting.name);
-        let said = entries.iter().filter(|entry| entry.name == setting.name || entry.name.starts_with(&table));
+        let of_setting = entries.iter().filter(|entry| entry.name == setting.name || entry.name.starts_with(&table));
         let is_meant = |name: &str| word.as_ref().is_none_or(|word| name.to_lowercase().contains(word));
-        let mut is_said = false;
-        for entry in said {
-            is_said = true;
+        let mut is_set = false;
+        for entry in of_setting {
+            is_set = true;
             if is_meant(&entry.name) {
                 let _ = writeln!(text, "{} = {}  # {}", dotted(&entry.name), written(&entry.shown()), entry.origin);
             }
         }
-        if !is_said && setting.kind != SettingKind::Tables && is_meant(setting.name) {
+        if !is_set && setting.kind != SettingKind::Tables && is_meant(setting.name) {
             let value = if setting.default.is_empty() { "(unset)" } else { setting.default };
             let _ = writeln!(text, "{} = {value}  # default", setting.name);
         }

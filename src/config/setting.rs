@@ -2,8 +2,8 @@
 //! file and the table of the README are made from it.
 
 use self::Trust::{Asks, Inert, User};
+use rhumb_session::SettingKind;
 use rhumb_session::SettingKind::{Command, List, Number, OneOf, Switch, Tables, Text, Thinking, Url, Whole};
-use rhumb_session::{ContextRequestPolicy, SettingKind};
 
 /// One setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub const SETTINGS: &[Setting] = &[
     set("edit_rounds", Whole(0, 20), Asks, "3", "How often edits without a place are sent back to the model automatically."),
     unset("history_tokens", Whole(0, ANY), Inert, "4096", "Tokens of history before it is summarized; a share of the context window if unset."),
     unset("codebase_tokens", Whole(0, ANY), Inert, "8192", "Budget of the passages that @codebase finds, in tokens; a share of the context window if unset."),
-    set("codebase_more", OneOf(ContextRequestPolicy::WORDS), Asks, "\"ask\"", "What happens when the model requests more of the repository after @codebase."),
+    set("codebase_more", OneOf(&["ask", "always", "never"]), Asks, "\"ask\"", "What happens when the model requests more of the repository after @codebase."),
     set("codebase_rounds", Whole(0, 20), Asks, "2", "How often the model may request more for one question."),
     set("codebase_planning", Switch, Asks, "false", "Let the weak model choose search terms before @codebase searches."),
     set("codebase_hyde", Switch, Asks, "false", "Let the weak model write two guesses at the code that answers, and search for them too."),

@@ -122,29 +122,29 @@ pub(super) fn line_of(text: &str, offset: usize) -> usize {
 
 /// Parses a settings file. Returns its valid entries and its mistakes.
 pub(super) fn parse(path: &str, text: &str, level: Level) -> (Vec<Entry>, Vec<Problem>) {
-    let mut reading = Reading { path, text, level, entries: Vec::new(), problems: Vec::new() };
+    let mut parser = FileParser { path, text, level, entries: Vec::new(), problems: Vec::new() };
     let (spans, values) = match (DeTable::parse(text), text.parse::<Table>()) {
         (Ok(spans), Ok(values)) => (spans.into_inner(), values),
         (Err(error), _) | (_, Err(error)) => {
-            reading.problem(error.span().map_or(0, |span| span.start), error.message().to_owned());
-            return (reading.entries, reading.problems);
+            parser.problem(error.span().map_or(0, |span| span.start), error.message().to_owned());
+            return (parser.entries, parser.problems);
         }
     };
     for (name, span) in &spans {
         if let Some(value) = values.get(name.get_ref().as_ref()) {
-            reading.top(name, span, value);
+            parser.top(name, span, value);
         }
     }
-    reading.problems.sort_by_key(|problem| problem.line);
-    reading.entries.sort_by_key(|entry| match &entry.origin {
+    parser.problems.sort_by_key(|problem| problem.line);
+    parser.entries.sort_by_key(|entry| match &entry.origin {
         Origin::File { line, .. } => *line,
         _ => 0,
     });
-    (reading.entries, reading.problems)
+    (parser.entries, parser.problems)
 }
 
 /// A file that is being parsed.
-struct Reading<'a> {
+struct FileParser<'a> {
     path: &'a str,
     text: &'a str,
     level: Level,
@@ -154,7 +154,7 @@ struct Reading<'a> {
 
 type Name<'s> = Spanned<std::borrow::Cow<'s, str>>;
 
-impl Reading<'_> {
+impl FileParser<'_> {
     fn problem(&mut self, at: usize, message: String) {
         self.problems.push(Problem { path: self.path.to_owned(), line: line_of(self.text, at), message });
     }
@@ -197,18 +197,19 @@ impl Reading<'_> {
             "keys" => SettingKind::List,
             _ => SettingKind::Tables,
         };
-        if let Err(message) = checked(takes, value) {
-            return self.problem(at, format!("{full}: {message}"));
-        }
-        let wrong = self.problems.len();
-        if let (true, Value::Table(fields), DeValue::Table(spans)) = (kind == "providers", value, span.get_ref()) {
+        let value = match checked(takes, value) {
+            Ok(value) => value,
+            Err(message) => return self.problem(at, format!("{full}: {message}")),
+        };
+        let problems_before = self.problems.len();
+        if let (true, Value::Table(fields), DeValue::Table(spans)) = (kind == "providers", &value, span.get_ref()) {
             for (field, _) in spans {
                 let Some((_, kind)) = PROVIDER_FIELDS.iter().find(|(name, _)| *name == field.get_ref()) else {
                     self.unknown(field, "field of a provider", PROVIDER_FIELDS.iter().map(|(name, _)| *name));
                     continue;
                 };
-                let told = fields.get(field.get_ref().as_ref()).map(|value| checked(*kind, value));
-                if let Some(Err(message)) = told {
+                let result = fields.get(field.get_ref().as_ref()).map(|value| checked(*kind, value));
+                if let Some(Err(message)) = result {
                     self.problem(field.span().start, format!("{full}.{}: {message}", field.get_ref()));
                 }
             }
@@ -218,8 +219,8 @@ impl Reading<'_> {
         {
             self.problem(at, format!("{full}: {}", error.message()));
         }
-        if self.problems.len() == wrong {
-            self.entry(at, full, value.clone());
+        if self.problems.len() == problems_before {
+            self.entry(at, full, value);
         }
     }
 }
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_and_wrong_types_are_told_by_line_and_the_rest_counts() {
+    fn unknown_names_and_wrong_types_are_reported_by_line_and_the_rest_is_used() {
         let (entries, problems) = read(
             "modle = \"m\"\nmap_tokens = \"many\"\ntheme = \"t\"\nedit_format = \"telepathy\"\n\
              [providers.box]\nbase_ulr = \"http://b\"\n[aliases]\nfast = 3\n",
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_toml_is_told_by_line_without_quoting_it() {
+    fn invalid_toml_is_reported_by_line_without_quoting_it() {
         let (entries, problems) = read("\nmodel = \"m\"\n[providers.b]\nheaders = { X = \"canary }\n");
         assert!(entries.is_empty() && problems.len() == 1);
         assert!(problems[0].starts_with("rhumb.toml:4: ") && !problems[0].contains("canary"), "{problems:?}");

@@ -1,12 +1,12 @@
 //! Approvals of values that settings files of repositories propose. Each value is identified by a hash of the file, the name
 //! and the value, so that a changed value needs a new approval.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 
+use super::paths::{private_folder, replace_file};
 use super::settings_file::{Entry, Origin};
 use super::value::{dotted, written};
 use super::{ConfigError, Paths};
@@ -103,31 +103,17 @@ impl Approvals {
 
     /// Replaces the file by one that only its owner can read.
     fn save(&self) -> Result<(), ConfigError> {
-        let unkept = |path: &Path, cause| ConfigError::Unkept { path: path.display().to_string(), cause };
+        let unwritable = |path: &Path, cause| ConfigError::Unwritable { path: path.display().to_string(), cause };
         let Some(path) = &self.file else {
             let cause = std::io::Error::other("there is no home");
-            return Err(unkept(Path::new("the approvals"), cause));
+            return Err(unwritable(Path::new("the approvals"), cause));
         };
         let save = || {
-            let folder = path.parent().unwrap_or(path);
-            private_folder(folder)?;
-            let mut file = tempfile::Builder::new().prefix(".approved-").tempfile_in(folder)?;
-            file.write_all(&serde_json::to_vec_pretty(&self.approved)?)?;
-            file.as_file().sync_all()?;
-            file.persist(path).map_err(|error| error.error)?;
-            Ok(())
+            private_folder(path.parent().unwrap_or(path))?;
+            replace_file(path, &serde_json::to_vec_pretty(&self.approved)?, None)
         };
-        save().map_err(|cause| unkept(path, cause))
+        save().map_err(|cause| unwritable(path, cause))
     }
-}
-
-/// Creates a folder that only its owner can access, and its parents.
-pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// Whether an entry comes from a file of the repository.

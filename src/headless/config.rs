@@ -86,7 +86,7 @@ fn as_json(settings: &Settings, endpoint: Option<&Endpoint>) -> Value {
             "key": endpoint.key_source.as_ref().map(|source| format!("set (from {source})")),
         })
     });
-    let waiting: Vec<_> = settings.layers.waiting.iter().map(|(proposed, _)| json!(proposed)).collect();
+    let waiting: Vec<_> = settings.layers.unapproved.iter().map(|(proposed, _)| json!(proposed)).collect();
     let (read, remarks) = (settings.reference_files(), &settings.layers.remarks);
     json!({"settings": rows, "endpoint": endpoint, "waiting": waiting, "reference_files": read, "remarks": remarks})
 }

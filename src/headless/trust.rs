@@ -17,7 +17,7 @@ pub fn trust(settings: &Settings, args: &TrustArgs) -> Result<u8, UserError> {
     let unkept = |error: ConfigError| UserError::new(ErrorKind::Machine, &error, error.hint());
     let mut code = 0;
     for hash in &args.approve {
-        match named(settings.layers.waiting.iter().map(|(proposed, _)| proposed), hash) {
+        match named(settings.layers.unapproved.iter().map(|(proposed, _)| proposed), hash) {
             Some(proposed) => {
                 approvals.approve(proposed.clone()).map_err(unkept)?;
                 complain(&format!("approved: {} = {}", proposed.name, proposed.value));
@@ -41,8 +41,8 @@ pub fn trust(settings: &Settings, args: &TrustArgs) -> Result<u8, UserError> {
     if args.list {
         print(&approvals.all().iter().map(shown).collect::<String>())?;
     } else if args.approve.is_empty() && args.revoke.is_empty() && !args.revoke_all {
-        print(&settings.layers.waiting.iter().map(|(proposed, _)| shown(proposed)).collect::<String>())?;
-        complain(match settings.layers.waiting.len() {
+        print(&settings.layers.unapproved.iter().map(|(proposed, _)| shown(proposed)).collect::<String>())?;
+        complain(match settings.layers.unapproved.len() {
             0 => "nothing waits for an approval here; --list shows what was approved",
             _ => "none of these is used; rhumb trust --approve HASH approves one, exactly as it is shown",
         });

@@ -10,7 +10,7 @@ use super::{Host, ModelClient, RequestEnv, connect_model};
 use rhumb_llm::Message;
 use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{Finish, LlmError, Request, StreamEvent, Usage};
-use rhumb_session::context::{Folding, SummaryPlan, history_tokens, summary};
+use rhumb_session::context::{SummaryInputs, SummaryPlan, history_tokens, summary};
 use rhumb_session::{AskEvent, Failure, Response, Spent, Summarized};
 use rhumb_tokens::TokenCounter;
 
@@ -68,7 +68,7 @@ impl Host {
         // On request, a history is shortened even if it fits its limit.
         let first = if compact.is_some() { (before / COMPACTED_SHARE).min(*limit) } else { *limit };
         let keep = compact.as_deref().unwrap_or_default();
-        let mut options = Folding { limit: first, window, prompts: &env.prompts, counter: &counter, keep };
+        let mut options = SummaryInputs { limit: first, window, prompts: &env.prompts, counter: &counter, keep };
         let mut plan = summary(history, &options);
         options.limit = *limit;
         let mut summarized = history.to_vec();
@@ -77,7 +77,7 @@ impl Host {
             let summaries = self.summaries(&client, &next, &counter, &mut left, cancel).await?;
             let shorter = next.applied(&summarized, &summaries);
             summarized = shorter.ok_or_else(|| failure("the summary is empty, or not shorter than the original."))?;
-            plan = next.again(&summarized, &options);
+            plan = next.next_round(&summarized, &options);
         }
         if summarized == history {
             return Err(failure("it does not fit the model's window."));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Host, RequestEnv, Survey, caught, shared_output};
 use rhumb_index::repo_map::TagGraph;
-use rhumb_session::context::{AtMeaning, at_meaning, fence_for};
+use rhumb_session::context::{AtTarget, at_target, fence_for};
 use rhumb_session::{Attachment, Failure, LookedUp, MentionEffect, MentionResponse, Response, SharedPage};
 use rhumb_text::sanitize::visible_line;
 use rhumb_tokens::TokenCounter;
@@ -93,18 +93,18 @@ impl MentionLookup<'_> {
         let is_symbol =
             |name: &str| graph.index().name_number(name).is_some_and(|name| !graph.defining_files(name).is_empty());
         let mut done = Vec::new();
-        for meaning in names.iter().filter_map(|name| at_meaning(name, &paths, &is_symbol)) {
+        for meaning in names.iter().filter_map(|name| at_target(name, &paths, &is_symbol)) {
             if done.contains(&meaning) {
                 continue;
             }
             match &meaning {
-                AtMeaning::File(path) => found.files.push(path.clone()),
-                AtMeaning::Folder(folder) => self.add_folder(folder, &paths, chat, &mut found),
-                AtMeaning::Symbol(name) => self.attach_definitions(name, &mut found),
-                AtMeaning::Diff => self.attach_diff(&mut found),
+                AtTarget::File(path) => found.files.push(path.clone()),
+                AtTarget::Folder(folder) => self.add_folder(folder, &paths, chat, &mut found),
+                AtTarget::Symbol(name) => self.attach_definitions(name, &mut found),
+                AtTarget::Diff => self.attach_diff(&mut found),
                 // The search adds its results to the request itself.
-                AtMeaning::Codebase => {}
-                AtMeaning::Page(address) => self.attach_page(address, &mut found),
+                AtTarget::Codebase => {}
+                AtTarget::Page(address) => self.attach_page(address, &mut found),
             }
             done.push(meaning);
         }

@@ -434,12 +434,12 @@ pub fn unsendable(view: &ContextView) -> Option<Failure> {
         });
     }
     let prompt = &view.prompt;
-    let overfull = prompt.overfull.as_ref()?;
+    let oversized = prompt.oversized.as_ref()?;
     let mut ways = Vec::new();
-    if overfull.head > 0 && overfull.head_suffices {
+    if oversized.head > 0 && oversized.head_suffices {
         ways.push("/clear the history".to_owned());
     }
-    let largest = overfull.candidates.iter().take(MAX_CHOICES);
+    let largest = oversized.droppable_files.iter().take(MAX_CHOICES);
     let files: Vec<_> = largest.map(|file| format!("/drop {} ({} tokens)", file.path, file.tokens)).collect();
     if !files.is_empty() {
         ways.push(format!("remove a file: {}", files.join(", ")));
@@ -450,7 +450,7 @@ pub fn unsendable(view: &ContextView) -> Option<Failure> {
     Some(Failure {
         message: format!(
             "Not sent: the request has {} tokens, {} more than the model takes.",
-            prompt.tokens, overfull.excess
+            prompt.tokens, oversized.excess
         ),
         hint: format!("{}.", sentence(&ways.join(", or "))),
     })

@@ -4,13 +4,13 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpeechError {
     /// No recording program is installed.
-    #[error("there is no program that records sound: looked for {}", .looked_for.join(", "))]
+    #[error("no program that records audio is installed: looked for {}", .looked_for.join(", "))]
     NoRecorder {
         /// The programs.
         looked_for: Vec<String>,
     },
     /// The configured command is malformed.
-    #[error("voice_cmd is no command line: {reason}")]
+    #[error("voice_cmd is not a command line: {reason}")]
     BadCommand {
         /// The reason.
         reason: String,
@@ -24,36 +24,36 @@ pub enum SpeechError {
         cause: String,
     },
     /// The recorder failed.
-    #[error("{program} recorded nothing{}", if .said.is_empty() { String::new() } else { format!(": {}", .said) })]
+    #[error("{program} recorded nothing{}", if .message.is_empty() { String::new() } else { format!(": {}", .message) })]
     Failed {
         /// The program.
         program: String,
         /// Its error output.
-        said: String,
+        message: String,
     },
     /// The output of the recorder is not a supported audio format.
-    #[error("what {program} printed is no sound in a form that is known")]
-    NoSound {
+    #[error("the output of {program} is not in a supported audio format")]
+    NotAudio {
         /// The program.
         program: String,
     },
     /// No transcription model is configured.
-    #[error("no model is named that writes speech down")]
+    #[error("no transcription model is configured")]
     NoModel,
     /// The provider has no transcription API.
-    #[error("{provider} has no endpoint that writes speech down")]
+    #[error("{provider} has no transcription API")]
     NoEndpoint {
         /// The provider.
         provider: String,
     },
     /// The address of the endpoint is malformed.
-    #[error("{url:?} is no address of an API")]
+    #[error("{url:?} is not the address of an API")]
     BadAddress {
         /// The address, without a password.
         url: String,
     },
     /// The key cannot be sent.
-    #[error("the key holds characters that cannot be sent")]
+    #[error("the key contains characters that cannot be sent")]
     BadKey,
     /// The connection failed.
     #[error("cannot connect to {url}: {cause}")]
@@ -94,22 +94,24 @@ impl SpeechError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoRecorder { .. } => {
-                "Install one of them (arecord is in alsa-utils, rec in sox), or name a command that prints WAV: voice_cmd in rhumb.toml."
+                "Install one of them (arecord is in alsa-utils, rec in sox), or set voice_cmd in rhumb.toml to a command that prints WAV."
             }
-            Self::BadCommand { .. } | Self::NotStarted { .. } => "Look at voice_cmd in rhumb.toml.",
-            Self::Failed { .. } => "Check the microphone, and that programs may use it.",
-            Self::NoSound { .. } => "voice_cmd must print WAV, Ogg, FLAC, MP3, M4A or WebM to its standard output.",
-            Self::NoModel => "Name one in rhumb.toml: voice_model = \"openai/whisper-1\"; its provider's key is used.",
+            Self::BadCommand { .. } | Self::NotStarted { .. } => "Check voice_cmd in rhumb.toml.",
+            Self::Failed { .. } => "Check the microphone and its permissions.",
+            Self::NotAudio { .. } => "voice_cmd must print WAV, Ogg, FLAC, MP3, M4A or WebM to its standard output.",
+            Self::NoModel => {
+                "Set one in rhumb.toml: voice_model = \"openai/whisper-1\"; the key of its provider is used."
+            }
             Self::NoEndpoint { .. } => {
-                "voice_model in rhumb.toml names another: openai/whisper-1, groq/whisper-large-v3-turbo, or a server of yours."
+                "Set voice_model in rhumb.toml to another one: openai/whisper-1, groq/whisper-large-v3-turbo, or your own server."
             }
-            Self::BadAddress { .. } => "Look at base_url of the provider that voice_model names.",
+            Self::BadAddress { .. } => "Check base_url of the provider that voice_model names.",
             Self::BadKey => "Copy the key again, without line breaks or quotes.",
-            Self::Connect { .. } | Self::NoAnswer { .. } => "Check the address and the network, then speak again.",
+            Self::Connect { .. } | Self::NoAnswer { .. } => "Check the address and the network, then record again.",
             Self::Refused { status: 401 | 403, .. } => "Check the key of the provider that voice_model names.",
-            Self::Refused { status: 404, .. } => "Check voice_model, and that its provider writes speech down.",
-            Self::Refused { status: 413, .. } => "Speak in shorter pieces.",
-            Self::Refused { .. } => "Check voice_model; if that is right, try again in a moment.",
+            Self::Refused { status: 404, .. } => "Check voice_model and whether its provider has a transcription API.",
+            Self::Refused { status: 413, .. } => "Record shorter messages.",
+            Self::Refused { .. } => "Check voice_model; if it is correct, try again in a moment.",
             Self::NoText { .. } => "Check voice_model and the address of its provider.",
         }
     }

@@ -8,8 +8,8 @@ use tokio::process::{Child, Command};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::audio::Audio;
 use super::error::SpeechError;
-use super::sound::Sound;
 use rhumb_text::sanitize;
 
 /// Maximum length of a recording in seconds.
@@ -34,7 +34,7 @@ pub struct Recorder {
 
 /// The progress of a recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Heard {
+pub struct RecordingProgress {
     /// The current level, from 0 to 1; `None` if unknown.
     pub level: Option<f32>,
     /// The length so far in seconds.
@@ -46,7 +46,11 @@ pub struct Heard {
 ///
 /// # Errors
 /// There is no such program.
-pub fn recorder(configured: Option<&str>, os: &str, is_there: &dyn Fn(&str) -> bool) -> Result<Recorder, SpeechError> {
+pub fn recorder(
+    configured: Option<&str>,
+    os: &str,
+    is_installed: &dyn Fn(&str) -> bool,
+) -> Result<Recorder, SpeechError> {
     if let Some(line) = configured {
         let bad = |reason: String| SpeechError::BadCommand { reason };
         let mut words = shell_words::split(line).map_err(|error| bad(error.to_string()))?.into_iter();
@@ -63,7 +67,7 @@ pub fn recorder(configured: Option<&str>, os: &str, is_there: &dyn Fn(&str) -> b
         ("sox", "-q -d -t wav -b 16 -e signed-integer -r 16000 -c 1 -"),
         ("ffmpeg", ffmpeg),
     ];
-    let found = known.iter().find(|(program, _)| is_there(program));
+    let found = known.iter().find(|(program, _)| is_installed(program));
     let (program, arguments) = found.ok_or_else(|| SpeechError::NoRecorder {
         looked_for: known.iter().filter(|(name, _)| *name != "sox").map(|(name, _)| (*name).to_owned()).collect(),
     })?;
@@ -71,7 +75,7 @@ pub fn recorder(configured: Option<&str>, os: &str, is_there: &dyn Fn(&str) -> b
     Ok(Recorder { program: (*program).to_owned(), arguments })
 }
 
-/// Records until `stop`, the end of the recorder, or a limit. `heard` is called with the progress. Also returns the limit that
+/// Records until `stop`, the end of the recorder, or a limit. `progress` is called with it. Also returns the limit that
 /// was reached, if any. Dropping the future ends the recorder.
 ///
 /// # Errors
@@ -79,26 +83,26 @@ pub fn recorder(configured: Option<&str>, os: &str, is_there: &dyn Fn(&str) -> b
 pub async fn record(
     recorder: &Recorder,
     stop: &CancellationToken,
-    heard: &(dyn Fn(Heard) + Sync),
-) -> Result<(Sound, Option<String>), SpeechError> {
+    progress: &(dyn Fn(RecordingProgress) + Sync),
+) -> Result<(Audio, Option<String>), SpeechError> {
     let program = recorder.program.clone();
     let not_started = |cause: String| SpeechError::NotStarted { program: recorder.program.clone(), cause };
     let mut child = start(recorder).map_err(|error| not_started(error.to_string()))?;
     let mut out = child.stdout.take().ok_or_else(|| not_started("it has no output".into()))?;
-    let complaint = tokio::spawn(complaint(child.stderr.take()));
-    let (mut sound, started) = (Sound::default(), Instant::now());
+    let error_output = tokio::spawn(error_output(child.stderr.take()));
+    let (mut audio, started) = (Audio::default(), Instant::now());
     let limit = tokio::select! {
         biased;
         () = stop.cancelled() => None,
-        limit = listen(&mut out, &mut sound, started, heard) => limit,
+        limit = read_output(&mut out, &mut audio, started, progress) => limit,
     };
     interrupt(&mut child);
     // Buffered audio belongs to the recording.
     let rest = async {
         let mut piece = [0; READ_BYTES];
         while let Ok(read @ 1..) = out.read(&mut piece).await {
-            if sound.len() < MAX_BYTES {
-                sound.push(piece.get(..read).unwrap_or_default());
+            if audio.len() < MAX_BYTES {
+                audio.push(piece.get(..read).unwrap_or_default());
             }
         }
     };
@@ -106,30 +110,30 @@ pub async fn record(
     if timeout(STOP_TIMEOUT, child.wait()).await.is_err() {
         child.kill().await.ok();
     }
-    if sound.is_empty() {
+    if audio.is_empty() {
         // Another process may have inherited the pipe.
-        let said = timeout(STOP_TIMEOUT, complaint).await.ok().and_then(Result::ok).unwrap_or_default();
-        return Err(SpeechError::Failed { program, said });
+        let message = timeout(STOP_TIMEOUT, error_output).await.ok().and_then(Result::ok).unwrap_or_default();
+        return Err(SpeechError::Failed { program, message });
     }
-    Ok((sound, limit))
+    Ok((audio, limit))
 }
 
 /// Reads until the recorder ends or a limit is reached, which is returned.
-async fn listen(
+async fn read_output(
     out: &mut (impl AsyncRead + Unpin),
-    sound: &mut Sound,
+    audio: &mut Audio,
     started: Instant,
-    heard: &(dyn Fn(Heard) + Sync),
+    progress: &(dyn Fn(RecordingProgress) + Sync),
 ) -> Option<String> {
     let mut piece = [0; READ_BYTES];
     while let Ok(read @ 1..) = out.read(&mut piece).await {
-        let level = sound.push(piece.get(..read).unwrap_or_default());
-        let seconds = sound.seconds().unwrap_or_else(|| started.elapsed().as_secs_f32());
-        heard(Heard { level, seconds });
+        let level = audio.push(piece.get(..read).unwrap_or_default());
+        let seconds = audio.seconds().unwrap_or_else(|| started.elapsed().as_secs_f32());
+        progress(RecordingProgress { level, seconds });
         if seconds >= MAX_SECONDS {
             return Some(format!("{} minutes", MAX_SECONDS / 60.0));
         }
-        if sound.len() + READ_BYTES > MAX_BYTES {
+        if audio.len() + READ_BYTES > MAX_BYTES {
             return Some(format!("{:.1} MB", MAX_BYTES as f64 / 1e6));
         }
     }
@@ -166,12 +170,12 @@ fn interrupt(child: &mut Child) {
 }
 
 /// The beginning of the error output in one line. All of it is read, so that a full pipe does not block the recorder.
-async fn complaint(pipe: Option<impl AsyncRead + Unpin>) -> String {
+async fn error_output(pipe: Option<impl AsyncRead + Unpin>) -> String {
     let Some(mut pipe) = pipe else { return String::new() };
-    let mut said = Vec::new();
-    (&mut pipe).take(MAX_ERROR_BYTES).read_to_end(&mut said).await.ok();
+    let mut bytes = Vec::new();
+    (&mut pipe).take(MAX_ERROR_BYTES).read_to_end(&mut bytes).await.ok();
     tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await.ok();
-    let text = String::from_utf8_lossy(&said);
+    let text = String::from_utf8_lossy(&bytes);
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     sanitize::visible_line(&line).into_owned()
 }
@@ -181,13 +185,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_program_that_is_there_records() {
+    fn the_first_program_that_is_installed_records() {
         let with = |there: &[&str]| recorder(None, "linux", &|name| there.contains(&name)).map(|found| found.program);
         assert_eq!(with(&["ffmpeg", "arecord"]).as_deref(), Ok("arecord"));
         assert_eq!(with(&["ffmpeg", "rec", "sox"]).as_deref(), Ok("rec"));
         assert_eq!(with(&["ffmpeg"]).as_deref(), Ok("ffmpeg"));
         let error = with(&[]).unwrap_err();
-        assert_eq!(error.to_string(), "there is no program that records sound: looked for arecord, rec, ffmpeg");
+        assert_eq!(error.to_string(), "no program that records audio is installed: looked for arecord, rec, ffmpeg");
         assert!(error.hint().contains("alsa-utils"));
         let own = recorder(Some("pw-record --format s16 '-'"), "linux", &|_| false).unwrap();
         assert_eq!((own.program.as_str(), own.arguments.join("|").as_str()), ("pw-record", "--format|s16|-"));
@@ -209,30 +213,30 @@ mod tests {
         }
 
         #[tokio::test]
-        async fn a_recording_ends_when_it_is_told_to() {
+        async fn a_recording_ends_when_it_is_stopped() {
             let script =
                 format!("trap 'printf bye.; exit 0' TERM; {HEAD}; printf 12345678; while :; do sleep 0.05; done");
             let (stop, times) = (CancellationToken::new(), AtomicUsize::new(0));
-            let heard = |_: Heard| {
+            let progress = |_: RecordingProgress| {
                 times.fetch_add(1, Ordering::SeqCst);
                 stop.cancel();
             };
-            let (sound, limit) = record(&shell(&script), &stop, &heard).await.unwrap();
+            let (audio, limit) = record(&shell(&script), &stop, &progress).await.unwrap();
             assert!(limit.is_none() && times.load(Ordering::SeqCst) > 0);
-            let (name, file) = sound.into_file().unwrap();
+            let (name, file) = audio.into_file().unwrap();
             assert!(name == "speech.wav" && file.ends_with(b"bye."), "what came last belongs to it");
         }
 
         #[tokio::test]
-        async fn one_that_does_not_listen_is_killed() {
+        async fn a_recorder_that_ignores_the_signal_is_killed() {
             let script = format!("trap '' TERM; {HEAD}; printf 12345678; sleep 600");
             let stop = CancellationToken::new();
-            let (sound, _) = record(&shell(&script), &stop, &|_| stop.cancel()).await.unwrap();
-            assert!(!sound.is_empty());
+            let (audio, _) = record(&shell(&script), &stop, &|_| stop.cancel()).await.unwrap();
+            assert!(!audio.is_empty());
         }
 
         #[tokio::test]
-        async fn one_that_fails_is_told_with_its_words() {
+        async fn a_failed_recorder_is_reported_with_its_error_output() {
             let stop = CancellationToken::new();
             let fails = shell("echo 'no such device' >&2; exit 1");
             let error = record(&fails, &stop, &|_| {}).await.unwrap_err();
@@ -246,9 +250,9 @@ mod tests {
             let script = format!("{HEAD}; exec cat /dev/zero");
             let (_, limit) = record(&shell(&script), &CancellationToken::new(), &|_| {}).await.unwrap();
             assert_eq!(limit.as_deref(), Some("10 minutes"));
-            let (sound, limit) =
+            let (audio, limit) =
                 record(&shell("printf OggS; exec cat /dev/zero"), &CancellationToken::new(), &|_| {}).await.unwrap();
-            assert!(limit.as_deref() == Some("24.5 MB") && sound.len() <= 25_000_000);
+            assert!(limit.as_deref() == Some("24.5 MB") && audio.len() <= 25_000_000);
         }
     }
 }

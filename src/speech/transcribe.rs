@@ -9,8 +9,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use url::{Host, Url};
 
+use super::audio::Audio;
 use super::error::SpeechError;
-use super::sound::Sound;
 use rhumb_llm::models::Api;
 use rhumb_llm::{Endpoint, redacted_url};
 use rhumb_text::sanitize;
@@ -30,10 +30,10 @@ const KEY_HEADERS: [&str; 4] = ["authorization", "api-key", "x-api-key", "x-goog
 ///
 /// # Errors
 /// The endpoint is malformed, the connection fails, or the server refuses.
-pub async fn transcribe(endpoint: &Endpoint, sound: Sound, language: Option<&str>) -> Result<String, SpeechError> {
-    let url = address(endpoint)?;
+pub async fn transcribe(endpoint: &Endpoint, audio: Audio, language: Option<&str>) -> Result<String, SpeechError> {
+    let url = transcription_url(endpoint)?;
     let shown = redacted_url(url.as_str());
-    let (name, file) = sound.into_file().ok_or(SpeechError::NoSound { program: "the recorder".into() })?;
+    let (name, file) = audio.into_file().ok_or(SpeechError::NotAudio { program: "the recorder".into() })?;
     let mut fields = vec![("model", endpoint.model.as_str()), ("response_format", "json")];
     fields.extend(language.map(|language| ("language", language)));
     let (kind, body) = form(&fields, name, &file);
@@ -50,7 +50,7 @@ pub async fn transcribe(endpoint: &Endpoint, sound: Sound, language: Option<&str
     let late =
         |_| SpeechError::NoAnswer { url: shown.clone(), cause: format!("it took longer than {} s", TIMEOUT.as_secs()) };
     let (status, body) = tokio::time::timeout(TIMEOUT, answer).await.map_err(late)??;
-    words(status, &body, &shown, endpoint.key.as_ref())
+    transcript(status, &body, &shown, endpoint.key.as_ref())
 }
 
 /// The status and the beginning of the body of a response.
@@ -66,15 +66,15 @@ async fn read(mut response: reqwest::Response, shown: &str) -> Result<(u16, Vec<
     Ok((status, body))
 }
 
-fn words(status: u16, body: &[u8], shown: &str, key: Option<&SecretString>) -> Result<String, SpeechError> {
+fn transcript(status: u16, body: &[u8], shown: &str, key: Option<&SecretString>) -> Result<String, SpeechError> {
     let json: Value = serde_json::from_slice(body).unwrap_or_default();
     if !(200..300).contains(&status) {
         let error = json.get("error").unwrap_or(&json);
-        let said = error.get("message").or(json.get("detail")).unwrap_or(error).as_str().unwrap_or_default();
+        let message = error.get("message").or(json.get("detail")).unwrap_or(error).as_str().unwrap_or_default();
         // Some servers repeat a refused key.
         let hidden = match key.map(|key| key.expose_secret().trim()).filter(|key| !key.is_empty()) {
-            Some(key) => said.replace(key, "•••"),
-            None => said.to_owned(),
+            Some(key) => message.replace(key, "•••"),
+            None => message.to_owned(),
         };
         let message = sanitize::visible_line(&hidden).chars().take(MAX_ERROR_CHARS).collect();
         return Err(SpeechError::Refused { url: shown.to_owned(), status, message });
@@ -84,7 +84,7 @@ fn words(status: u16, body: &[u8], shown: &str, key: Option<&SecretString>) -> R
 }
 
 /// The address of transcriptions, derived from that of the chat.
-fn address(endpoint: &Endpoint) -> Result<Url, SpeechError> {
+fn transcription_url(endpoint: &Endpoint) -> Result<Url, SpeechError> {
     if !matches!(endpoint.api, Api::Chat | Api::Responses) {
         return Err(SpeechError::NoEndpoint { provider: endpoint.provider.clone() });
     }
@@ -221,16 +221,16 @@ mod tests {
         Endpoint { key, ..Endpoint::without_key(Api::Chat, base_url, "whisper-1") }
     }
 
-    fn sound() -> Sound {
-        let mut sound = Sound::default();
-        sound.push(b"OggS and what was spoken");
-        sound
+    fn audio() -> Audio {
+        let mut audio = Audio::default();
+        audio.push(b"OggS and what was spoken");
+        audio
     }
 
     #[tokio::test]
-    async fn a_recording_goes_as_a_form_and_comes_back_as_words() {
+    async fn a_recording_goes_as_a_form_and_comes_back_as_transcript() {
         let (url, seen) = serve(200, r#"{"text": "make it green"}"#).await;
-        let words = transcribe(&endpoint(&url), sound(), Some("en")).await;
+        let words = transcribe(&endpoint(&url), audio(), Some("en")).await;
         assert_eq!(words.as_deref(), Ok("make it green"));
         let (headers, body) = seen.lock().unwrap()[0].clone();
         assert_eq!(headers["authorization"], "Bearer sk-canary");
@@ -263,23 +263,23 @@ mod tests {
             (200, r#"{"words": 3}"#, "does not answer like a transcription API"),
         ] {
             let (url, seen) = serve(status, answer).await;
-            let error = transcribe(&endpoint(&url), sound(), None).await.unwrap_err();
+            let error = transcribe(&endpoint(&url), audio(), None).await.unwrap_err();
             assert!(error.to_string().contains(said), "{error}");
             assert!(!format!("{error:?}").contains("canary"), "{error:?}");
             assert_eq!(seen.lock().unwrap().len(), 1, "no redirect is followed");
         }
-        let error = transcribe(&endpoint("http://127.0.0.1:1/v1"), sound(), None).await.unwrap_err();
+        let error = transcribe(&endpoint("http://127.0.0.1:1/v1"), audio(), None).await.unwrap_err();
         assert!(matches!(error, SpeechError::Connect { .. }), "{error:?}");
     }
 
     #[test]
     fn the_address_stands_beside_that_of_the_chat() {
-        let of = |base: &str| address(&endpoint(base)).unwrap().to_string();
+        let of = |base: &str| transcription_url(&endpoint(base)).unwrap().to_string();
         assert_eq!(of("https://h/v1/"), "https://h/v1/audio/transcriptions");
         assert_eq!(of("https://h/v1/chat/completions?v=1"), "https://h/v1/audio/transcriptions?v=1");
         assert_eq!(of("https://h/v1/audio/transcriptions"), "https://h/v1/audio/transcriptions");
         let claude = Endpoint { api: Api::Anthropic, ..endpoint("https://h") };
-        assert!(matches!(address(&claude), Err(SpeechError::NoEndpoint { .. })));
-        assert!(matches!(address(&endpoint("no address")), Err(SpeechError::BadAddress { .. })));
+        assert!(matches!(transcription_url(&claude), Err(SpeechError::NoEndpoint { .. })));
+        assert!(matches!(transcription_url(&endpoint("no address")), Err(SpeechError::BadAddress { .. })));
     }
 }

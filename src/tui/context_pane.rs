@@ -10,7 +10,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_llm::models::{Dollars, Tokens};
-use rhumb_session::context::{Chunk, ChunkKind, Prompt, PromptSecret, SentPassage, Trimmed};
+use rhumb_session::context::{Omission, Prompt, PromptSecret, Section, SectionKind, SentChunk};
 use rhumb_session::{Command, PassageCommand};
 use rhumb_text::{sanitize, width};
 
@@ -68,7 +68,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     let prompt = &view.prompt;
     let inner = pane_block(app, frame, area, Pane::Context, &note(app, prompt));
     let over = too_much(app, prompt, inner);
-    let cut = cells(prompt.trimmed.len()).min(inner.height / 3);
+    let cut = cells(prompt.omitted.len()).min(inner.height / 3);
     let cost = cost_line(app);
     let priced = u16::from(cost.is_some() && inner.height > MIN_COST_ROWS);
     let saving = (app.focus == Pane::Context && inner.height > MIN_SAVING_ROWS).then(|| saving_line(app, prompt));
@@ -84,7 +84,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     .areas(inner);
     frame.render_widget(Paragraph::new(over), banner);
     draw_list(app, cache, frame, list, prompt);
-    let left_out = prompt.trimmed.iter().map(|each| trimmed_line(app, each, trimmed.width));
+    let left_out = prompt.omitted.iter().map(|each| trimmed_line(app, each, trimmed.width));
     frame.render_widget(Paragraph::new(left_out.collect::<Vec<_>>()), trimmed);
     if let Some(text) = saving {
         frame.render_widget(clipped(&text, saved.width, app.theme().style(Role::Accent)), saved);
@@ -118,7 +118,7 @@ fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect
     let mut lines = Vec::new();
     for (at, y) in window.visible().zip(area.y..) {
         let line = match rows.get(at) {
-            Some(ContextRow::Chunk(place)) => match prompt.chunks.get(*place) {
+            Some(ContextRow::Chunk(place)) => match prompt.sections.get(*place) {
                 Some(chunk) => part_line(app, (*place, chunk), prompt, to_go.contains(place), area.width),
                 None => continue,
             },
@@ -139,12 +139,12 @@ fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect
 /// The largest files that must be dropped for the request to fit.
 fn to_go(prompt: &Prompt) -> BTreeSet<usize> {
     let (mut excess, mut places) = (prompt.excess(), BTreeSet::new());
-    let candidates = prompt.overfull.iter().flat_map(|over| &over.candidates);
+    let candidates = prompt.oversized.iter().flat_map(|over| &over.droppable_files);
     for candidate in candidates {
         if excess == 0 {
             break;
         }
-        let place = prompt.chunks.iter().position(|chunk| chunk.kind.path() == Some(candidate.path.as_str()));
+        let place = prompt.sections.iter().position(|chunk| chunk.kind.path() == Some(candidate.path.as_str()));
         places.extend(place);
         excess = excess.saturating_sub(candidate.tokens);
     }
@@ -161,7 +161,7 @@ fn too_much(app: &App, prompt: &Prompt, area: Rect) -> Vec<Line<'static>> {
     let window = if prompt.window.known { "it cannot be sent" } else { "the window is only assumed" };
     let first = format!("▲ {excess} tokens too many: {window}");
     let files = to_go(prompt).len();
-    let over = prompt.overfull.as_ref();
+    let over = prompt.oversized.as_ref();
     let advice = match over {
         Some(over) if over.head > 0 && over.head_suffices => {
             format!("  a summary of the first {} messages would do, or /clear", over.head)
@@ -213,35 +213,35 @@ fn kind_line(app: &App, (kind, count, tokens): (&str, usize, usize), prompt: &Pr
     spread(left, vec![Span::styled(share, muted), Span::styled(tokens_text, title)], usize::from(columns))
 }
 
-fn part_line(app: &App, (place, part): (usize, &Chunk), prompt: &Prompt, to_go: bool, columns: u16) -> Line<'static> {
+fn part_line(app: &App, (place, part): (usize, &Section), prompt: &Prompt, to_go: bool, columns: u16) -> Line<'static> {
     let theme = app.theme();
-    let secrets: Vec<&PromptSecret> = prompt.secrets.iter().filter(|secret| secret.chunk == place).collect();
+    let secrets: Vec<&PromptSecret> = prompt.secrets.iter().filter(|secret| secret.section == place).collect();
     let (mark, role) = match part.kind {
         _ if to_go => ("▲ ", Role::Error),
         _ if !secrets.is_empty() => ("! ", Role::Warning),
-        ChunkKind::ChatFile(_) => ("✎ ", Role::Text),
-        ChunkKind::ReadOnlyFile(_) => ("= ", Role::Text),
-        ChunkKind::Image(_) => ("▣ ", Role::Text),
-        ChunkKind::RepoMap => ("◇ ", Role::Text),
-        ChunkKind::Passages => ("∷ ", Role::Text),
-        ChunkKind::History => ("↑ ", Role::Text),
-        ChunkKind::System | ChunkKind::Examples => ("§ ", Role::Muted),
-        ChunkKind::Current | ChunkKind::Reminder => ("❯ ", Role::Accent),
+        SectionKind::ChatFile(_) => ("✎ ", Role::Text),
+        SectionKind::ReadOnlyFile(_) => ("= ", Role::Text),
+        SectionKind::Image(_) => ("▣ ", Role::Text),
+        SectionKind::RepoMap => ("◇ ", Role::Text),
+        SectionKind::Passages => ("∷ ", Role::Text),
+        SectionKind::History => ("↑ ", Role::Text),
+        SectionKind::System | SectionKind::Examples => ("§ ", Role::Muted),
+        SectionKind::Current | SectionKind::Reminder => ("❯ ", Role::Accent),
     };
     let dot = if part.cached { '•' } else { ' ' };
     let level = if to_go { Role::MeterHigh } else { Role::MeterLow };
     let weight = weight(app, (part.tokens, dot, level), prompt, columns);
     let room = room_beside(&weight, columns);
     let most = match part.kind {
-        ChunkKind::RepoMap => Some(prompt.plan.map),
-        ChunkKind::Passages => Some(prompt.plan.passages),
-        ChunkKind::History => Some(prompt.plan.history),
+        SectionKind::RepoMap => Some(prompt.plan.map),
+        SectionKind::Passages => Some(prompt.plan.passages),
+        SectionKind::History => Some(prompt.plan.history),
         _ => None,
     };
     let title = match most {
         Some(most) => {
             let title = match part.kind {
-                ChunkKind::Passages => format!("{} · {}", part.title, prompt.passages.len()),
+                SectionKind::Passages => format!("{} · {}", part.title, prompt.passages.len()),
                 _ => part.title.clone(),
             };
             let whole = format!("{title} ≤ {}", meter::tokens(most as u64));
@@ -266,13 +266,13 @@ fn keys_note(secrets: &[&PromptSecret]) -> String {
 }
 
 /// The row of a passage: its lines, and the definition that it contains.
-fn passage_line(app: &App, passage: &SentPassage, prompt: &Prompt, columns: u16) -> Line<'static> {
+fn passage_line(app: &App, passage: &SentChunk, prompt: &Prompt, columns: u16) -> Line<'static> {
     let theme = app.theme();
     let weight = weight(app, (passage.tokens, ' ', Role::MeterLow), prompt, columns);
     let room = room_beside(&weight, columns).saturating_sub(2);
-    let label = passage.place.label();
+    let label = passage.location.label();
     let place = width::clip_start(&sanitize::visible_line(&label), room).into_owned();
-    let symbol = passage.place.anchor.as_ref().map_or("", |anchor| anchor.symbol.as_str());
+    let symbol = passage.location.anchor.as_ref().map_or("", |anchor| anchor.symbol.as_str());
     let free = room.saturating_sub(width::columns(&place));
     let symbol = format!("  {}", sanitize::visible_line(symbol));
     let symbol = if width::columns(&symbol) <= free { symbol } else { String::new() };
@@ -303,7 +303,7 @@ fn room_beside(weight: &[Span<'_>], columns: u16) -> usize {
     usize::from(columns).saturating_sub(used + 4)
 }
 
-fn trimmed_line(app: &App, trimmed: &Trimmed, columns: u16) -> Line<'static> {
+fn trimmed_line(app: &App, trimmed: &Omission, columns: u16) -> Line<'static> {
     clipped(&format!("✂ {trimmed}"), columns, app.theme().style(Role::Warning))
 }
 
@@ -357,7 +357,9 @@ pub enum ContextRow {
 /// The rows of a request. With `open`, the passages follow their chunk.
 pub fn rows(prompt: &Prompt, order: RequestSpec, open: bool) -> Vec<ContextRow> {
     let is_passages = |row: &ContextRow| match row {
-        ContextRow::Chunk(place) => prompt.chunks.get(*place).is_some_and(|chunk| chunk.kind == ChunkKind::Passages),
+        ContextRow::Chunk(place) => {
+            prompt.sections.get(*place).is_some_and(|chunk| chunk.kind == SectionKind::Passages)
+        }
         _ => false,
     };
     let below = |row: &ContextRow| if open && is_passages(row) { 0..prompt.passages.len() } else { 0..0 };
@@ -366,8 +368,8 @@ pub fn rows(prompt: &Prompt, order: RequestSpec, open: bool) -> Vec<ContextRow> 
 }
 
 fn chunks(prompt: &Prompt, order: RequestSpec) -> Vec<ContextRow> {
-    let mut places: Vec<usize> = (0..prompt.chunks.len()).collect();
-    let tokens = |place: &usize| prompt.chunks.get(*place).map_or(0, |chunk| chunk.tokens);
+    let mut places: Vec<usize> = (0..prompt.sections.len()).collect();
+    let tokens = |place: &usize| prompt.sections.get(*place).map_or(0, |chunk| chunk.tokens);
     match order {
         RequestSpec::AsSent => {}
         RequestSpec::BySize => places.sort_by_key(|place| std::cmp::Reverse(tokens(place))),
@@ -378,14 +380,14 @@ fn chunks(prompt: &Prompt, order: RequestSpec) -> Vec<ContextRow> {
 
 fn by_kind(prompt: &Prompt) -> Vec<ContextRow> {
     let mut kinds: Vec<(&'static str, Vec<usize>)> = Vec::new();
-    for (place, chunk) in prompt.chunks.iter().enumerate() {
+    for (place, chunk) in prompt.sections.iter().enumerate() {
         let kind = kind(&chunk.kind);
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, places)) => places.push(place),
             None => kinds.push((kind, vec![place])),
         }
     }
-    let tokens = |place: &usize| prompt.chunks.get(*place).map_or(0, |chunk| chunk.tokens);
+    let tokens = |place: &usize| prompt.sections.get(*place).map_or(0, |chunk| chunk.tokens);
     let sum = |places: &[usize]| places.iter().map(tokens).sum::<usize>();
     kinds.sort_by_key(|(_, places)| std::cmp::Reverse(sum(places)));
     let row = |(kind, mut places): (&'static str, Vec<usize>)| {
@@ -397,23 +399,23 @@ fn by_kind(prompt: &Prompt) -> Vec<ContextRow> {
 }
 
 /// The heading of a chunk's kind.
-fn kind(kind: &ChunkKind) -> &'static str {
+fn kind(kind: &SectionKind) -> &'static str {
     match kind {
-        ChunkKind::System | ChunkKind::Examples | ChunkKind::Reminder => "instructions",
-        ChunkKind::ReadOnlyFile(_) => "files for reference",
-        ChunkKind::RepoMap => "repo map",
-        ChunkKind::Passages => "passages",
-        ChunkKind::History => "history",
-        ChunkKind::ChatFile(_) => "files to edit",
-        ChunkKind::Image(_) => "pictures",
-        ChunkKind::Current => "this request",
+        SectionKind::System | SectionKind::Examples | SectionKind::Reminder => "instructions",
+        SectionKind::ReadOnlyFile(_) => "files for reference",
+        SectionKind::RepoMap => "repo map",
+        SectionKind::Passages => "passages",
+        SectionKind::History => "history",
+        SectionKind::ChatFile(_) => "files to edit",
+        SectionKind::Image(_) => "pictures",
+        SectionKind::Current => "this request",
     }
 }
 
 /// The line about the saving without the part under the cursor.
 pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
     let place = app.context_place()?;
-    let chunk = prompt.chunks.get(place)?;
+    let chunk = prompt.sections.get(place)?;
     let key = |action: Action| app.keys.first(action).to_owned();
     if let Some(passage) = app.context_passage() {
         let (drop, view) = (key(Action::ContextDrop), key(Action::ContextView));
@@ -422,18 +424,20 @@ pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
     }
     let saves = saves(app, prompt, chunk);
     let text = match &chunk.kind {
-        ChunkKind::ChatFile(_) | ChunkKind::ReadOnlyFile(_) | ChunkKind::Image(_) => {
+        SectionKind::ChatFile(_) | SectionKind::ReadOnlyFile(_) | SectionKind::Image(_) => {
             format!("{} drops it: {saves}{}", key(Action::ContextDrop), uncached(prompt, place))
         }
-        ChunkKind::RepoMap => format!("{} in the map gives it fewer tokens; all of it: {saves}", key(Action::MapLess)),
-        ChunkKind::Passages => {
+        SectionKind::RepoMap => {
+            format!("{} in the map gives it fewer tokens; all of it: {saves}", key(Action::MapLess))
+        }
+        SectionKind::Passages => {
             let (drop, view) = (key(Action::ContextDrop), key(Action::ContextView));
             let does = if app.context.passages_open { "folds" } else { "lists" };
             format!("{view} {does} them, {drop} drops all: {saves}{}", uncached(prompt, place))
         }
-        ChunkKind::History => format!("/clear leaves it out: {saves}{}", uncached(prompt, place)),
-        ChunkKind::System | ChunkKind::Examples => format!("always sent: {}", weighs(app, prompt, chunk.tokens)),
-        ChunkKind::Current | ChunkKind::Reminder => {
+        SectionKind::History => format!("/clear leaves it out: {saves}{}", uncached(prompt, place)),
+        SectionKind::System | SectionKind::Examples => format!("always sent: {}", weighs(app, prompt, chunk.tokens)),
+        SectionKind::Current | SectionKind::Reminder => {
             format!("the request itself: {}", weighs(app, prompt, chunk.tokens))
         }
     };
@@ -441,7 +445,7 @@ pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
 }
 
 /// `saves 511 tokens, 12 % of all, $0.0013`
-fn saves(app: &App, prompt: &Prompt, chunk: &Chunk) -> String {
+fn saves(app: &App, prompt: &Prompt, chunk: &Section) -> String {
     format!("saves {}", weighs(app, prompt, chunk.tokens))
 }
 
@@ -454,10 +458,10 @@ fn weighs(app: &App, prompt: &Prompt, tokens: usize) -> String {
 
 /// The tokens that the server must process again if it has cached the request beyond this chunk.
 fn uncached(prompt: &Prompt, place: usize) -> String {
-    let Some(last) = prompt.chunks.iter().rposition(|chunk| chunk.cached).filter(|last| *last > place) else {
+    let Some(last) = prompt.sections.iter().rposition(|chunk| chunk.cached).filter(|last| *last > place) else {
         return String::new();
     };
-    let after = prompt.chunks.get(place + 1..=last).unwrap_or_default();
+    let after = prompt.sections.get(place + 1..=last).unwrap_or_default();
     let tokens: usize = after.iter().map(|chunk| chunk.tokens).sum();
     format!("; {} after it are read anew once", meter::tokens(tokens as u64))
 }
@@ -488,7 +492,7 @@ impl App {
         }
     }
 
-    pub(crate) fn context_passage(&self) -> Option<&SentPassage> {
+    pub(crate) fn context_passage(&self) -> Option<&SentChunk> {
         match self.context_row()? {
             ContextRow::Passage(place) => self.prompt()?.passages.get(place),
             _ => None,
@@ -502,7 +506,7 @@ impl App {
 
     /// The file under the cursor.
     fn context_file(&self) -> Option<String> {
-        let part = self.prompt()?.chunks.get(self.context_place()?)?;
+        let part = self.prompt()?.sections.get(self.context_place()?)?;
         part.kind.path().map(str::to_owned)
     }
 
@@ -551,7 +555,7 @@ impl App {
             Action::Up => self.step_in_context(-1),
             Action::ContextDrop | Action::ContextReadOnly => return Some(self.change_file(action)),
             Action::ContextEdit => {
-                let passage = self.context_passage().map(|passage| &passage.place);
+                let passage = self.context_passage().map(|passage| &passage.location);
                 let passage = passage.map(|place| (place.path.clone(), place.line as usize));
                 let edit = |(path, line)| Task::Edit(Editing::File { path, line });
                 let file = passage.or_else(|| Some((self.context_file()?, 1)));
@@ -602,11 +606,11 @@ impl App {
         let Some((prompt, ContextRow::Passage(here))) = self.prompt().zip(self.context_row()) else {
             return Vec::new();
         };
-        let place = |passage: &SentPassage| Place {
-            path: passage.place.path.clone(),
-            line: Some(passage.place.line),
-            end: Some(passage.place.end_line),
-            name: passage.place.anchor.as_ref().map_or_else(String::new, |anchor| anchor.symbol.clone()),
+        let place = |passage: &SentChunk| Place {
+            path: passage.location.path.clone(),
+            line: Some(passage.location.line),
+            end: Some(passage.location.end_line),
+            name: passage.location.anchor.as_ref().map_or_else(String::new, |anchor| anchor.symbol.clone()),
         };
         let mut places: Vec<Place> = prompt.passages.iter().map(place).collect();
         places.rotate_left(here.min(prompt.passages.len()));
@@ -617,7 +621,7 @@ impl App {
         if action == Action::ContextDrop && self.on_passages() {
             return self.command(Command::Passages(PassageCommand::DropAll));
         }
-        if let Some(gone) = self.context_passage().map(|passage| passage.place.clone()) {
+        if let Some(gone) = self.context_passage().map(|passage| passage.location.clone()) {
             return run(self.session.drop_passages(|place| place.is_same(&gone)));
         }
         let Some(path) = self.context_file() else { return Vec::new() };
@@ -647,14 +651,14 @@ impl App {
 
 /// The index of the chunk of passages.
 fn passages_chunk(prompt: &Prompt) -> Option<usize> {
-    prompt.chunks.iter().position(|chunk| chunk.kind == ChunkKind::Passages)
+    prompt.sections.iter().position(|chunk| chunk.kind == SectionKind::Passages)
 }
 
 /// The identity of a row across changes of the request.
 fn title_of(prompt: &Prompt, row: ContextRow) -> Option<String> {
     match row {
-        ContextRow::Chunk(place) => Some(prompt.chunks.get(place)?.title.clone()),
-        ContextRow::Passage(place) => Some(prompt.passages.get(place)?.place.label()),
+        ContextRow::Chunk(place) => Some(prompt.sections.get(place)?.title.clone()),
+        ContextRow::Passage(place) => Some(prompt.passages.get(place)?.location.label()),
         ContextRow::Kind(..) => None,
     }
 }
@@ -663,10 +667,10 @@ fn title_of(prompt: &Prompt, row: ContextRow) -> Option<String> {
 mod tests {
     use super::*;
     use rhumb_llm::Role;
-    use rhumb_session::context::{Chunk, PassagePlace, SentPassage};
+    use rhumb_session::context::{ChunkLocation, Section, SentChunk};
 
     fn prompt() -> Prompt {
-        let chunk = |kind: ChunkKind, tokens: usize| Chunk {
+        let chunk = |kind: SectionKind, tokens: usize| Section {
             title: kind.name().into(),
             kind,
             role: Role::User,
@@ -675,13 +679,13 @@ mod tests {
             text: String::new(),
             cached: false,
         };
-        let chunks = vec![
-            chunk(ChunkKind::System, 10),
-            chunk(ChunkKind::ChatFile("a".into()), 30),
-            chunk(ChunkKind::ChatFile("b".into()), 50),
-            chunk(ChunkKind::Reminder, 5),
+        let sections = vec![
+            chunk(SectionKind::System, 10),
+            chunk(SectionKind::ChatFile("a".into()), 30),
+            chunk(SectionKind::ChatFile("b".into()), 50),
+            chunk(SectionKind::Reminder, 5),
         ];
-        Prompt { chunks, ..Prompt::default() }
+        Prompt { sections, ..Prompt::default() }
     }
 
     #[test]
@@ -702,10 +706,10 @@ mod tests {
     #[test]
     fn passages_stand_below_their_chunk_when_they_are_open() {
         let mut prompt = prompt();
-        prompt.chunks[0].kind = ChunkKind::Passages;
+        prompt.sections[0].kind = SectionKind::Passages;
         let place =
-            |line| PassagePlace { path: "a".into(), line, end_line: line, anchor: None, turn: 1, rank: line, hash: 0 };
-        prompt.passages = [1, 9].map(|line| SentPassage { place: place(line), tokens: 5 }).into();
+            |line| ChunkLocation { path: "a".into(), line, end_line: line, anchor: None, turn: 1, rank: line, hash: 0 };
+        prompt.passages = [1, 9].map(|line| SentChunk { location: place(line), tokens: 5 }).into();
         let open = rows(&prompt, RequestSpec::AsSent, true);
         let below = [ContextRow::Chunk(0), ContextRow::Passage(0), ContextRow::Passage(1), ContextRow::Chunk(1)];
         assert_eq!(open[..4], below);

@@ -208,7 +208,7 @@ impl App {
         if let Some(tasks) = self.paste_dropped_paths(text) {
             return tasks;
         }
-        if let Some(effects) = self.session.take_pasted(text) {
+        if let Some(effects) = self.session.paste_image_path(text) {
             return run(effects);
         }
         self.typed(|app| app.composer.paste(text))
@@ -225,7 +225,7 @@ impl App {
     /// Handles Ctrl-C: stops the most urgent work. Pressed twice, it exits.
     fn interrupt(&mut self, twice: bool) -> Vec<Task> {
         if self.session.attachments().recording.is_some() {
-            return run(self.session.end_recording(false));
+            return run(self.session.stop_recording(false));
         }
         if !self.overlays.is_empty() {
             let before = self.theme_before().map(str::to_owned);
@@ -290,7 +290,7 @@ impl App {
                 return tasks;
             }
             Reply::Answer(key) => return self.answer(key),
-            Reply::Spoken(keep) => return run(self.session.end_recording(keep)),
+            Reply::Spoken(keep) => return run(self.session.stop_recording(keep)),
             Reply::StopRun(number) => {
                 self.overlays.show(LogView::new(&self.session.processes().logs));
                 return run(self.session.stop_run(number));

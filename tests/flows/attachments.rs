@@ -302,7 +302,7 @@ fn a_recorder_or_a_model_that_is_missing_is_named() {
     let home = Home::new("");
     let mut pty = home.open(&repo.path(), None, &[]);
     send(&pty, "/voice");
-    pty.wait_for("no model is named that writes speech down");
+    pty.wait_for("no transcription model is configured");
     quit(&mut pty);
     let mut pty = home.open(&repo.path(), None, &[("OPENAI_API_KEY", "sk-canary"), ("PATH", "/nowhere")]);
     send(&pty, "/voice");

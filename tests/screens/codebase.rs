@@ -1,14 +1,14 @@
 //! `@codebase` in the app: passages are looked up, shown with what they take, kept, and dropped.
 
-use rhumb_session::context::ChunkKind;
+use rhumb_session::context::SectionKind;
 
 use crate::harness::{Harness, Scene};
 
 /// The tokens of the passages of the next request; 0 for none.
 fn passages(harness: &Harness) -> usize {
     let view = harness.app.session.view();
-    let chunks = view.iter().flat_map(|view| &view.prompt.chunks);
-    chunks.filter(|chunk| chunk.kind == ChunkKind::Passages).map(|chunk| chunk.tokens).sum()
+    let chunks = view.iter().flat_map(|view| &view.prompt.sections);
+    chunks.filter(|chunk| chunk.kind == SectionKind::Passages).map(|chunk| chunk.tokens).sum()
 }
 
 fn asked() -> Harness {

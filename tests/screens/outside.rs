@@ -2,7 +2,7 @@
 
 use rhumb_llm::Image;
 use rhumb_session::{Clipboard, FetchEffect, FetchResponse, NewImage, Response, SharedPage};
-use rhumb_web::NearHost;
+use rhumb_web::NonPublicHost;
 
 use super::harness::{Harness, Scene};
 use super::{snapshot, snapshots};
@@ -14,7 +14,7 @@ fn fetched(harness: &mut Harness, report: FetchResponse) {
 /// The number of the order that the app gave last.
 fn number(harness: &Harness) -> u64 {
     match harness.fetches.last() {
-        Some(FetchEffect::Page { number, .. } | FetchEffect::Record { number }) => *number,
+        Some(FetchEffect::Page { number, .. } | FetchEffect::StartRecording { number }) => *number,
         other => panic!("{other:?}"),
     }
 }
@@ -22,12 +22,12 @@ fn number(harness: &Harness) -> u64 {
 fn near_page(width: u16, height: u16) -> Harness {
     let mut harness = Harness::new(width, height);
     harness.keys("type \"/web http://localhost:8000/tides\" <Enter>");
-    let host = NearHost {
+    let host = NonPublicHost {
         host: "localhost".into(),
         port: 8000,
         addresses: vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()],
     };
-    let report = FetchResponse::Near { number: number(&harness), url: "http://localhost:8000/tides".into(), host };
+    let report = FetchResponse::NonPublic { number: number(&harness), url: "http://localhost:8000/tides".into(), host };
     fetched(&mut harness, report);
     harness
 }
@@ -69,7 +69,7 @@ fn a_picture_shows_with_its_tokens() {
         let image =
             Image { name: "quay.png".into(), media_type: "image/png".into(), bytes: b"picture".as_slice().into() };
         let picture = NewImage { image, tokens: 765, size: Some((1_024, 1_024)) };
-        fetched(&mut harness, FetchResponse::Picture(Ok(picture)));
+        fetched(&mut harness, FetchResponse::Image(Ok(picture)));
         harness.settle();
         harness
     });

@@ -28,7 +28,7 @@ fn go_to(harness: &mut Harness, says: &str) {
 
 fn sent(harness: &Harness) -> Vec<String> {
     let view = harness.app.session.view().expect("a view");
-    view.prompt.passages.iter().map(|passage| passage.place.label()).collect()
+    view.prompt.passages.iter().map(|passage| passage.location.label()).collect()
 }
 
 #[test]

@@ -12,7 +12,7 @@ use rhumb_edit::EditFormat;
 use rhumb_llm::models::Model;
 use rhumb_llm::{Message, Role};
 use rhumb_session::context::{
-    BudgetPlan, ContextFile, ContextInputs, Prompt, Prompts, Shares, Surroundings, Task, Window, fit,
+    BudgetOverrides, BudgetPlan, ContextFile, ContextInputs, Prompt, Prompts, Task, UserEnvironment, Window, fit,
 };
 use rhumb_tokens::{TokenCounter, counter_for_model};
 
@@ -74,9 +74,9 @@ fn assembled(files: &[ContextFile], model: &Model, counter: &dyn TokenCounter, d
         task: Task::code(EditFormat::Diff),
         model,
         window,
-        plan: BudgetPlan::of(window, true, Shares::default()),
+        plan: BudgetPlan::of(window, true, BudgetOverrides::default()),
         prompts: &Prompts::default(),
-        surroundings: &Surroundings::default(),
+        environment: &UserEnvironment::default(),
         files,
         images: &[],
         passages: &[],
@@ -84,7 +84,7 @@ fn assembled(files: &[ContextFile], model: &Model, counter: &dyn TokenCounter, d
         history: &history,
         exchange: &[],
         draft,
-        may_forget: false,
+        may_drop_history: false,
         send_secrets: false,
     };
     fit(&inputs, counter, &mut |budget| "src/unit.py:\n  def unit(reading, tide)\n".repeat(budget / 20))

@@ -100,7 +100,8 @@ impl fmt::Display for KeySource {
 }
 
 /// The API of an embeddings server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum EmbeddingsApi {
     /// `/embeddings` of OpenAI and compatible servers.
     OpenAi,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::context::{FoundComment, Mode, PassagePlace, Prompt};
+use crate::context::{ChunkLocation, FoundComment, Mode, Prompt};
 use rhumb_edit::{PendingChanges, Proposal, SyntaxFault};
 use rhumb_index::repo_map::{RepoMap, TagGraph};
 use rhumb_index::retrieval::Related;
@@ -28,6 +28,18 @@ use super::request::mentions::{MentionEffect, MentionResponse};
 use super::request::overrides::Choices;
 use super::turn::events::{AskError, AskEvent};
 
+/// Whether a message is a question about the whole repository.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CodebaseQuestion {
+    /// It is not.
+    #[default]
+    No,
+    /// It is, and the model must answer with what was found.
+    Final,
+    /// It is, and the model may request more of the repository.
+    MayRequestMore,
+}
+
 /// What is needed to put the next request together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestSpec {
@@ -36,7 +48,7 @@ pub struct RequestSpec {
     /// Files in the chat.
     pub files: Vec<ChatFile>,
     /// Pictures in the chat that are no files of the repository.
-    pub pictures: Vec<Image>,
+    pub images: Vec<Image>,
     /// How the draft is meant.
     pub mode: Mode,
     /// Whether the model may suggest commands.
@@ -48,11 +60,11 @@ pub struct RequestSpec {
     /// What was said of this request before, where its answer has to be mended; else what was shared for it.
     pub exchange: Vec<Message>,
     /// Passages of the repository that belong to the conversation.
-    pub passages: Vec<PassagePlace>,
+    pub passages: Vec<ChunkLocation>,
     /// What is one reference away from those of the message.
     pub related: Vec<Related>,
-    /// Whether the message asks the whole repository; then, whether the model may ask for more.
-    pub codebase: Option<bool>,
+    /// Whether the message is a question about the whole repository.
+    pub codebase: CodebaseQuestion,
     /// The message being written or sent.
     pub draft: String,
     /// The beginning of the answer that is there already and is to be gone on with; empty for none.
@@ -60,7 +72,7 @@ pub struct RequestSpec {
     /// What may still be spent; `None` for as much as it takes.
     pub allowance: Option<Dollars>,
     /// Whether the oldest turns may be left out if the request does not fit otherwise.
-    pub may_forget: bool,
+    pub may_drop_history: bool,
     /// What the user chose about the repo map.
     pub map: MapSettings,
     /// What the user chose of it since the app was started.

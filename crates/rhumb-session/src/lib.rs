@@ -63,10 +63,10 @@ mod test_support;
 mod tests;
 
 pub use attachments::{
-    Attachments, Clipboard, FetchEffect, FetchResponse, NewImage, PageFetch, Recording, SharedPage, Stage,
-    is_picture_path,
+    Attachments, Clipboard, FetchEffect, FetchResponse, NewImage, PageFetch, Recording, RecordingState, SharedPage,
+    is_image_path,
 };
-pub use codebase::more::ContextRequestPolicy;
+pub use codebase::context_requests::ContextRequestPolicy;
 pub use codebase::{
     Codebase, CodebaseResponse, CodebaseSearch, FoundPassages, MoreContextRequest, PassageCommand, SearchGoal,
     SearchStep, found_message,
@@ -74,19 +74,20 @@ pub use codebase::{
 pub use command::custom::{CommandFile, CommandSource, CustomCommands, CustomUse, origin};
 pub use command::input_line::{ParsedLine, as_command, is_command};
 pub use command::{
-    Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Group, Place, Slot, Word,
-    find_command, folder_of, parse_command, place,
+    Argument, COMMANDS, Command, CommandError, CommandInfo, Completer, CompletionItem, CompletionKind,
+    CompletionTarget, ExtraCommand, Group, completion_target, find_command, folder_of, parse_command,
 };
 pub use connect::{
     ConnectEffect, ConnectRequest, ConnectResponse, Connecting, Connection, KeySearch, KeyedProvider, NewKey,
     SearchedPlace,
 };
 pub use effect::{
-    ClipboardText, ContextView, Effect, Failure, PendingWrite, RequestSpec, Response, Summarized, Written,
+    ClipboardText, CodebaseQuestion, ContextView, Effect, Failure, PendingWrite, RequestSpec, Response, Summarized,
+    Written,
 };
-pub use modes::ModeRules;
 pub use modes::architect::Plan;
 pub use modes::who::ModelRole;
+pub use modes::{MentionPolicy, ModeRules};
 pub use notice::Notice;
 pub use persistence::{
     ExportFormat, Exported, Persistence, PersistenceEffect, PersistenceQuestion, PersistenceResponse, SavedSession,

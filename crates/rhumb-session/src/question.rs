@@ -16,7 +16,7 @@ use super::state::Session;
 use rhumb_edit::SyntaxFault;
 use rhumb_text::count;
 use rhumb_text::fuzzy::file_name;
-use rhumb_web::NearHost;
+use rhumb_web::NonPublicHost;
 
 /// One answer that can be given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,11 +38,11 @@ impl Choice {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Subject {
     /// Reading a page whose way leads to machines that are not on the open internet.
-    NearPage {
+    NonPublicPage {
         /// The page.
         url: String,
         /// The machines that it may come from, if the answer is yes.
-        allowed: Vec<NearHost>,
+        allowed: Vec<NonPublicHost>,
     },
     /// A command, or what one printed.
     Process(ProcessSubject),
@@ -94,7 +94,7 @@ impl Subject {
             Self::UncommittedChanges
             | Self::BreaksSyntax(_)
             | Self::NotRecorded
-            | Self::NearPage { .. }
+            | Self::NonPublicPage { .. }
             | Self::Persistence(_) => 0,
             Self::Process(ProcessSubject::Fix(_) | ProcessSubject::Run(_)) => 1,
             Self::More(_)
@@ -117,7 +117,7 @@ impl Subject {
             Self::UncommittedChanges => "commit your changes first?".into(),
             Self::BreaksSyntax(_) => "write what breaks the syntax?".into(),
             Self::NotRecorded => "write without a record?".into(),
-            Self::NearPage { .. } => "read the page?".into(),
+            Self::NonPublicPage { .. } => "read the page?".into(),
             Self::Persistence(PersistenceQuestion::Fork(_)) => "fork the session?".into(),
             Self::Persistence(PersistenceQuestion::Replace(_)) => "replace the file?".into(),
             Self::Process(ProcessSubject::Fix(_)) => "send what failed?".into(),
@@ -258,12 +258,12 @@ impl Session {
         }
         let Some(question) = self.questions.0.pop_front() else { return Vec::new() };
         match question.subject.clone() {
-            Subject::NearPage { url, allowed } => self.answer_near_page(&url, allowed, key),
+            Subject::NonPublicPage { url, allowed } => self.answer_non_public_page(&url, allowed, key),
             Subject::Process(subject) => self.answer_process(subject, key),
             Subject::Mentioned { files } => self.answer_mentioned(key, &files),
             Subject::RequestedFiles(wanted) => self.answer_wanted(key, question, wanted),
             Subject::Needed { files, message } => self.answer_needed(key, question, &files, &message),
-            Subject::More(more) => self.answer_more(key, question, more),
+            Subject::More(more) => self.answer_context_request(key, question, more),
             Subject::Plan(plan) => self.answer_plan(key, question, plan),
             Subject::Persistence(question) => self.answer_persistence(question, key),
             Subject::Index => self.answer_on_index(key),

@@ -161,7 +161,7 @@ impl Session {
         match report {
             Response::SurveyProgress { done, total } => {
                 if self.repository.set_progress(done, total) {
-                    self.seeking_goes_on();
+                    self.update_search_status();
                 }
             }
             Response::LeftOut { unread, total } => self.repository.set_left_out(unread, total),
@@ -203,7 +203,7 @@ impl Session {
                 self.copy(clip);
             }
             Response::Symbols(graph) => self.repository.set_symbols(graph),
-            Response::Codebase(report) => return self.sought(report),
+            Response::Codebase(report) => return self.codebase_response(report),
             Response::Mention(report) => return self.mention_found(report),
             Response::LookedUp(report) => return self.looked(report),
             Response::Indexing(report) => self.indexed(report),
@@ -240,7 +240,7 @@ impl Session {
     fn measured(&mut self, view: ContextView) -> Vec<Effect> {
         for (path, reason) in &view.unreadable {
             self.chat_files.remove(path);
-            self.attachments.drop_picture(path);
+            self.attachments.drop_image(path);
             self.tell(Level::Error, format!("{path} was taken out of the chat: {reason}."), "");
         }
         self.tell_secrets(&view.prompt.secrets);

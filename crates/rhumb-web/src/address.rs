@@ -1,4 +1,4 @@
-//! Addresses of pages: checked before a request, and shown without secrets.
+//! URLs of pages: checked before a request, and displayed without secrets.
 
 use url::Url;
 
@@ -10,7 +10,7 @@ use super::error::WebError;
 /// The text is not an address, has another scheme than http or https, or contains a user or password.
 pub fn page_url(typed: &str) -> Result<Url, WebError> {
     let typed = typed.trim().trim_start_matches('@');
-    let invalid = |reason: &str| WebError::NotAnAddress { url: shown_page_url(typed), reason: reason.to_owned() };
+    let invalid = |reason: &str| WebError::InvalidUrl { url: shown_page_url(typed), reason: reason.to_owned() };
     if typed.is_empty() {
         return Err(invalid("it is empty"));
     }
@@ -19,7 +19,7 @@ pub fn page_url(typed: &str) -> Result<Url, WebError> {
     }
     let whole = match has_scheme(typed) {
         true => typed.to_owned(),
-        false if is_here(typed) => format!("http://{typed}"),
+        false if is_local_host(typed) => format!("http://{typed}"),
         false => format!("https://{typed}"),
     };
     let url = Url::parse(&whole).map_err(|error| invalid(&error.to_string()))?;
@@ -31,7 +31,7 @@ pub fn page_url(typed: &str) -> Result<Url, WebError> {
 /// # Errors
 /// As [`page_url`].
 pub(super) fn checked(mut url: Url) -> Result<Url, WebError> {
-    let invalid = |url: &Url, reason: &str| WebError::NotAnAddress { url: shown(url), reason: reason.to_owned() };
+    let invalid = |url: &Url, reason: &str| WebError::InvalidUrl { url: shown(url), reason: reason.to_owned() };
     if !matches!(url.scheme(), "http" | "https") {
         return Err(invalid(&url, "only http and https are fetched"));
     }
@@ -45,8 +45,8 @@ pub(super) fn checked(mut url: Url) -> Result<Url, WebError> {
     Ok(url)
 }
 
-/// Whether a host without a scheme is this machine, where servers rarely have certificates.
-fn is_here(typed: &str) -> bool {
+/// Whether a URL without a scheme names this machine, where servers rarely have certificates.
+fn is_local_host(typed: &str) -> bool {
     let host = typed.split(['/', '?', '#']).next().unwrap_or_default();
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name).to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost") || name == "[::1]" || name.starts_with("127.")
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_typed_becomes_an_address() {
+    fn typed_text_becomes_a_url() {
         for (typed, wanted) in [
             ("https://docs.rs/tokio", "https://docs.rs/tokio"),
             (" docs.rs/tokio#spawn ", "https://docs.rs/tokio"),
@@ -118,7 +118,7 @@ mod tests {
             "http://user:canary@[/",
         ] {
             let error = page_url(typed).unwrap_err();
-            assert!(matches!(error, WebError::NotAnAddress { .. }), "{typed}");
+            assert!(matches!(error, WebError::InvalidUrl { .. }), "{typed}");
             assert!(!format!("{error} {error:?}").contains("canary"), "{error}");
         }
     }

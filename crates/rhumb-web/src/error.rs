@@ -1,25 +1,25 @@
 //! Errors of fetching pages.
 
-use super::resolve::NearHost;
+use super::resolve::NonPublicHost;
 
-/// Why a page could not be fetched.
+/// Errors of fetching a page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebError {
-    /// The text is not the address of a page.
+    /// The text is not the URL of a page.
     #[error("{url:?} is not fetched: {reason}")]
-    NotAnAddress {
+    InvalidUrl {
         /// The address, without password.
         url: String,
         /// The reason.
         reason: String,
     },
-    /// The address or a redirect leads to a machine that is not on the public internet and is not allowed.
-    #[error("{url} leads to {}", .host.place())]
-    Near {
+    /// The URL or a redirect leads to a host that is not on the public internet and is not allowed.
+    #[error("{url} leads to {}", .host.description())]
+    NonPublic {
         /// The address of this request.
         url: String,
-        /// The machine.
-        host: NearHost,
+        /// The host.
+        host: NonPublicHost,
     },
     /// The host name cannot be resolved.
     #[error("{host} was not found: {cause}")]
@@ -46,7 +46,7 @@ pub enum WebError {
         status: u16,
     },
     /// There are too many redirects.
-    #[error("{url} leads on and on: more than {limit} redirects")]
+    #[error("{url} has more than {limit} redirects")]
     Redirects {
         /// The first address.
         url: String,
@@ -54,7 +54,7 @@ pub enum WebError {
         limit: usize,
     },
     /// A redirect has an invalid target.
-    #[error("{url} leads on to something that is not fetched: {reason}")]
+    #[error("{url} redirects to something that is not fetched: {reason}")]
     BadRedirect {
         /// The address with the redirect.
         url: String,
@@ -62,7 +62,7 @@ pub enum WebError {
         reason: String,
     },
     /// A redirect leads from https to http.
-    #[error("{url} leads from https to {to}, unencrypted")]
+    #[error("{url} redirects from https to {to}, which is unencrypted")]
     Downgrade {
         /// The address with the redirect.
         url: String,
@@ -87,7 +87,7 @@ pub enum WebError {
     },
     /// The request timed out.
     #[error("{url} {}", if *.silent { format!("sent nothing for {seconds} s") } else { format!("took longer than {seconds} s") })]
-    Late {
+    Timeout {
         /// The address.
         url: String,
         /// The time limit in seconds.
@@ -96,7 +96,7 @@ pub enum WebError {
         silent: bool,
     },
     /// The page is neither a text nor an image.
-    #[error("{url} is no text: {kind}")]
+    #[error("{url} is not a text: {kind}")]
     NotText {
         /// The address.
         url: String,
@@ -123,22 +123,22 @@ impl WebError {
     /// What to do next, as one sentence.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NotAnAddress { .. } => "Give an address like https://example.com/page.",
-            Self::Near { .. } => "/web asks before it reads from there.",
+            Self::InvalidUrl { .. } => "Give an address like https://example.com/page.",
+            Self::NonPublic { .. } => "/web asks before it reads from there.",
             Self::Unresolved { .. } => "Check the name and the network.",
             Self::Connect { .. } | Self::Broken { .. } => "Check the address and the network, then try again.",
             Self::Status { status: 401 | 403, .. } => {
-                "It wants a login, or no visits by programs: open it in a browser and paste the text."
+                "It needs a login or refuses programs: open it in a browser and paste the text."
             }
             Self::Status { .. } => "Check the address, or try again later.",
             Self::Redirects { .. } | Self::BadRedirect { .. } => {
-                "Open it in a browser and take the address from there."
+                "Open it in a browser and copy the address from there."
             }
-            Self::Downgrade { .. } => "If that is all right, ask for that address yourself.",
+            Self::Downgrade { .. } => "To fetch it anyway, name that address yourself.",
             Self::TooLarge { .. } => "Save it as a file of the repository and add that, or name a smaller page.",
-            Self::Late { .. } => "Try again later.",
+            Self::Timeout { .. } => "Try again later.",
             Self::NotText { .. } => "Turn it into text and add that as a file.",
-            Self::Empty { .. } => "Pages that are made by a script have none: open it in a browser and paste the text.",
+            Self::Empty { .. } => "A page that a script builds has none: open it in a browser and paste the text.",
             Self::Unreadable { .. } => "Open it in a browser and paste the text.",
         }
     }

@@ -11,9 +11,9 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::address::{checked, shown};
-use super::body::{Fetched, Raw, read_body};
+use super::body::{Fetched, RawResponse, read_body};
 use super::error::WebError;
-use super::resolve::{NearHost, resolve};
+use super::resolve::{NonPublicHost, resolve};
 
 /// The limits of a fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,45 +34,45 @@ impl Default for Limits {
     }
 }
 
-/// Fetches the page at `url`. Machines that are not on the public internet must be in `allowed`. `progress` is called with the
+/// Fetches the page at `url`. Hosts that are not on the public internet must be in `allowed`. `progress` is called with the
 /// bytes so far. Dropping the future cancels the fetch.
 ///
 /// # Errors
 /// The address is not allowed, the connection fails, or the response is too large, too slow or not a text.
 pub async fn fetch_page(
     url: &Url,
-    allowed: &[NearHost],
+    allowed: &[NonPublicHost],
     limits: Limits,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Fetched, WebError> {
-    let late = |_| WebError::Late { url: shown(url), seconds: limits.total.as_secs(), silent: false };
-    let raw = timeout(limits.total, follow(url, allowed, limits, progress)).await.map_err(late)??;
+    let late = |_| WebError::Timeout { url: shown(url), seconds: limits.total.as_secs(), silent: false };
+    let raw = timeout(limits.total, follow_redirects(url, allowed, limits, progress)).await.map_err(late)??;
     // The conversion to Markdown may block and has its own time limit.
     let address = raw.url.clone();
-    let read = tokio::task::spawn_blocking(move || read_body(raw)).await;
-    read.unwrap_or_else(|error| Err(WebError::Unreadable { url: address, reason: error.to_string() }))
+    let page = tokio::task::spawn_blocking(move || read_body(raw)).await;
+    page.unwrap_or_else(|error| Err(WebError::Unreadable { url: address, reason: error.to_string() }))
 }
 
-async fn follow(
+async fn follow_redirects(
     url: &Url,
-    allowed: &[NearHost],
+    allowed: &[NonPublicHost],
     limits: Limits,
     progress: &(dyn Fn(usize) + Sync),
-) -> Result<Raw, WebError> {
+) -> Result<RawResponse, WebError> {
     let mut at = checked(url.clone())?;
     for _ in 0..=limits.redirects {
         let addresses = resolve(&at, allowed).await?;
-        let response = ask(&at, addresses, limits).await?;
-        match next(&at, &response)? {
+        let response = send(&at, addresses, limits).await?;
+        match redirect_target(&at, &response)? {
             Some(next) => at = next,
-            None => return read(&at, response, limits, progress).await,
+            None => return read_response(&at, response, limits, progress).await,
         }
     }
     Err(WebError::Redirects { url: shown(url), limit: limits.redirects })
 }
 
 /// The target of a redirect.
-fn next(at: &Url, response: &reqwest::Response) -> Result<Option<Url>, WebError> {
+fn redirect_target(at: &Url, response: &reqwest::Response) -> Result<Option<Url>, WebError> {
     let status = response.status();
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return match status.is_success() {
@@ -91,15 +91,15 @@ fn next(at: &Url, response: &reqwest::Response) -> Result<Option<Url>, WebError>
     Ok(Some(to))
 }
 
-async fn ask(url: &Url, addresses: Vec<SocketAddr>, limits: Limits) -> Result<reqwest::Response, WebError> {
+async fn send(url: &Url, addresses: Vec<SocketAddr>, limits: Limits) -> Result<reqwest::Response, WebError> {
     let unreachable = |error: reqwest::Error| {
         let (url, cause) = (shown(url), cause(&error));
         if error.is_connect() { WebError::Connect { url, cause } } else { WebError::Broken { url, cause } }
     };
     let client = client(url, addresses, limits).map_err(unreachable)?;
-    let wanted = "text/html, text/markdown, text/plain, application/json;q=0.9, image/*;q=0.5, */*;q=0.1";
-    let sent = timeout(limits.idle, client.get(url.clone()).header(ACCEPT, wanted).send()).await;
-    let silent = |_| WebError::Late { url: shown(url), seconds: limits.idle.as_secs(), silent: true };
+    let accept = "text/html, text/markdown, text/plain, application/json;q=0.9, image/*;q=0.5, */*;q=0.1";
+    let sent = timeout(limits.idle, client.get(url.clone()).header(ACCEPT, accept).send()).await;
+    let silent = |_| WebError::Timeout { url: shown(url), seconds: limits.idle.as_secs(), silent: true };
     sent.map_err(silent)?.map_err(unreachable)
 }
 
@@ -114,7 +114,7 @@ fn client(url: &Url, addresses: Vec<SocketAddr>, limits: Limits) -> Result<reqwe
         .no_proxy()
         .referer(false)
         .connect_timeout(limits.idle)
-        .dns_resolver(Arc::new(Pinned(addresses)));
+        .dns_resolver(Arc::new(FixedAddresses(addresses)));
     if url.scheme() == "http" {
         // Not needed for http, and reading the system's certificates takes time and fails without any.
         builder = builder.tls_certs_only([]);
@@ -123,9 +123,9 @@ fn client(url: &Url, addresses: Vec<SocketAddr>, limits: Limits) -> Result<reqwe
 }
 
 /// Resolves the host to the checked addresses, and no other host.
-struct Pinned(Vec<SocketAddr>);
+struct FixedAddresses(Vec<SocketAddr>);
 
-impl Resolve for Pinned {
+impl Resolve for FixedAddresses {
     fn resolve(&self, _: Name) -> Resolving {
         let addresses: Addrs = Box::new(self.0.clone().into_iter());
         Box::pin(std::future::ready(Ok(addresses)))
@@ -133,12 +133,12 @@ impl Resolve for Pinned {
 }
 
 /// Reads the body, up to the limits.
-async fn read(
+async fn read_response(
     url: &Url,
     mut response: reqwest::Response,
     limits: Limits,
     progress: &(dyn Fn(usize) + Sync),
-) -> Result<Raw, WebError> {
+) -> Result<RawResponse, WebError> {
     let too_large = || WebError::TooLarge { url: shown(url), limit: limits.bytes };
     if response.content_length().is_some_and(|length| length > limits.bytes as u64) {
         return Err(too_large());
@@ -147,7 +147,7 @@ async fn read(
     let content_type = header.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default();
     let mut bytes = Vec::new();
     loop {
-        let silent = |_| WebError::Late { url: shown(url), seconds: limits.idle.as_secs(), silent: true };
+        let silent = |_| WebError::Timeout { url: shown(url), seconds: limits.idle.as_secs(), silent: true };
         let chunk = timeout(limits.idle, response.chunk()).await.map_err(silent)?;
         let broken = |error: reqwest::Error| WebError::Broken { url: shown(url), cause: cause(&error) };
         let Some(chunk) = chunk.map_err(broken)? else { break };
@@ -157,7 +157,7 @@ async fn read(
         bytes.extend_from_slice(&chunk);
         progress(bytes.len());
     }
-    Ok(Raw { url: shown(url), content_type, bytes })
+    Ok(RawResponse { url: shown(url), content_type, bytes })
 }
 
 /// The innermost source of an error, which is the most specific.
@@ -167,5 +167,5 @@ fn cause(error: &reqwest::Error) -> String {
         inner = source;
     }
     // The outermost error would repeat the address.
-    if error.source().is_some() { inner.to_string() } else { "no more is known".to_owned() }
+    if error.source().is_some() { inner.to_string() } else { "the cause is unknown".to_owned() }
 }

@@ -14,21 +14,17 @@
 
 mod address;
 mod body;
-mod charset;
 mod error;
 mod fetch;
 mod markdown;
-mod reach;
 mod resolve;
-mod tables;
 mod tree;
 
 #[cfg(test)]
 mod tests;
 
 pub use address::{page_url, shown_page_url};
-pub use body::{Fetched, Page, Picture};
+pub use body::{Fetched, Image, Page};
 pub use error::WebError;
 pub use fetch::{Limits, fetch_page};
-pub use reach::{Reach, reach};
-pub use resolve::NearHost;
+pub use resolve::{AddressScope, NonPublicHost, address_scope};

@@ -11,8 +11,7 @@ use htmd::options::{BulletListMarker, HrStyle, Options};
 use htmd::{Element, HtmlToMarkdown};
 use url::Url;
 
-use super::tables::is_sane;
-use super::tree::tree;
+use super::tree::{has_bounded_size, tree};
 
 /// Elements that are skipped: scripts, ornaments, menus and forms.
 const SKIPPED_ELEMENTS: [&str; 24] = [
@@ -44,25 +43,25 @@ pub(super) struct Converted {
 /// Converts `html` to Markdown. Links are resolved against `base`. The error is the reason.
 pub(super) fn to_markdown(html: String, base: &str) -> Result<Converted, String> {
     let base = Url::parse(base).ok();
-    let given_up = Arc::new(AtomicBool::new(false));
+    let cancelled = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = sync_channel(1);
-    let seen = Arc::clone(&given_up);
-    let work = move || drop(sender.send(convert(&html, base, &seen)));
+    let flag = Arc::clone(&cancelled);
+    let work = move || drop(sender.send(convert(&html, base, &flag)));
     std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work).map_err(|error| error.to_string())?;
     match receiver.recv_timeout(TIMEOUT) {
         Ok(converted) => Ok(converted),
         Err(RecvTimeoutError::Timeout) => {
             // The thread checks the flag and ends.
-            given_up.store(true, Ordering::Relaxed);
-            Err(format!("it is still not done after {} s", TIMEOUT.as_secs()))
+            cancelled.store(true, Ordering::Relaxed);
+            Err(format!("the conversion took longer than {} s", TIMEOUT.as_secs()))
         }
-        Err(RecvTimeoutError::Disconnected) => Err("its HTML is broken beyond help".into()),
+        Err(RecvTimeoutError::Disconnected) => Err("its HTML cannot be parsed".into()),
     }
 }
 
-/// The parts of a page that were found.
+/// The parts of a page that may be its main text.
 #[derive(Default)]
-struct Met {
+struct PageParts {
     title: String,
     /// The longest main part.
     main: String,
@@ -71,14 +70,14 @@ struct Met {
     article: String,
 }
 
-fn convert(html: &str, base: Option<Url>, given_up: &Arc<AtomicBool>) -> Converted {
-    let Some(tree) = tree(html, &|| given_up.load(Ordering::Relaxed)) else {
+fn convert(html: &str, base: Option<Url>, cancelled: &Arc<AtomicBool>) -> Converted {
+    let Some(tree) = tree(html, &|| cancelled.load(Ordering::Relaxed)) else {
         return Converted { title: String::new(), text: without_tags(html) };
     };
-    let met: Arc<Mutex<Met>> = Arc::default();
-    let all = converter(&met, base, given_up).tree_to_markdown(&tree);
-    let Met { title, main, articles, article } =
-        std::mem::take(&mut *met.lock().unwrap_or_else(PoisonError::into_inner));
+    let parts: Arc<Mutex<PageParts>> = Arc::default();
+    let all = converter(&parts, base, cancelled).tree_to_markdown(&tree);
+    let PageParts { title, main, articles, article } =
+        std::mem::take(&mut *parts.lock().unwrap_or_else(PoisonError::into_inner));
     let is_main = |part: &&String| part.len() >= MIN_MAIN_CHARS || part.len() * MIN_MAIN_SHARE >= all.len();
     let longest = Some(&main).filter(is_main).filter(|main| !main.is_empty());
     let only = Some(&article).filter(|_| articles == 1).filter(is_main);
@@ -86,7 +85,7 @@ fn convert(html: &str, base: Option<Url>, given_up: &Arc<AtomicBool>) -> Convert
     Converted { title: one_line(&title), text: tidy(text) }
 }
 
-fn converter(met: &Arc<Mutex<Met>>, base: Option<Url>, given_up: &Arc<AtomicBool>) -> HtmlToMarkdown {
+fn converter(parts: &Arc<Mutex<PageParts>>, base: Option<Url>, cancelled: &Arc<AtomicBool>) -> HtmlToMarkdown {
     let options = Options {
         bullet_list_marker: BulletListMarker::Dash,
         ul_bullet_spacing: 1,
@@ -94,19 +93,19 @@ fn converter(met: &Arc<Mutex<Met>>, base: Option<Url>, given_up: &Arc<AtomicBool
         hr_style: HrStyle::Dashes,
         ..Options::default()
     };
-    let keep = |put: fn(&mut Met, &str)| {
-        let met = Arc::clone(met);
+    let collect = |add: fn(&mut PageParts, &str)| {
+        let parts = Arc::clone(parts);
         move |handlers: &dyn Handlers, element: Element<'_>| {
             let inner = handlers.walk_children(element.node).content;
-            put(&mut met.lock().unwrap_or_else(PoisonError::into_inner), &inner);
+            add(&mut parts.lock().unwrap_or_else(PoisonError::into_inner), &inner);
             Some(HandlerResult::from(format!("\n\n{inner}\n\n")))
         }
     };
     let title = {
-        let met = Arc::clone(met);
+        let parts = Arc::clone(parts);
         move |handlers: &dyn Handlers, element: Element<'_>| {
             let inner = handlers.walk_children(element.node).content;
-            let title = &mut met.lock().unwrap_or_else(PoisonError::into_inner).title;
+            let title = &mut parts.lock().unwrap_or_else(PoisonError::into_inner).title;
             if title.is_empty() {
                 *title = inner;
             }
@@ -117,39 +116,41 @@ fn converter(met: &Arc<Mutex<Met>>, base: Option<Url>, given_up: &Arc<AtomicBool
         .options(options)
         .skip_tags(SKIPPED_ELEMENTS.to_vec())
         .add_handler(vec!["title"], title)
-        .add_handler(vec!["main"], keep(keep_main))
-        .add_handler(vec!["article"], keep(keep_article))
-        .add_handler(vec!["img"], |_: &dyn Handlers, element: Element<'_>| picture(&element))
-        .add_handler(vec!["table"], |handlers: &dyn Handlers, element: Element<'_>| match is_sane(element.node) {
-            true => handlers.fallback(element),
-            false => Some(handlers.walk_children(element.node)),
+        .add_handler(vec!["main"], collect(add_main))
+        .add_handler(vec!["article"], collect(add_article))
+        .add_handler(vec!["img"], |_: &dyn Handlers, element: Element<'_>| alternative_text(&element))
+        .add_handler(vec!["table"], |handlers: &dyn Handlers, element: Element<'_>| {
+            match has_bounded_size(element.node) {
+                true => handlers.fallback(element),
+                false => Some(handlers.walk_children(element.node)),
+            }
         })
         .add_handler(vec!["a"], move |handlers: &dyn Handlers, element: Element<'_>| {
             let inner = handlers.walk_children(element.node).content;
             Some(link(&inner, attribute(&element, "href").as_deref(), base.as_ref()).into())
         })
-        .add_handler(vec!["ol", "ul", "li", "blockquote"], indenting(given_up))
+        .add_handler(vec!["ol", "ul", "li", "blockquote"], limited_indent(cancelled))
         .build()
 }
 
-fn keep_main(met: &mut Met, part: &str) {
-    if part.len() > met.main.len() {
-        met.main = part.to_owned();
+fn add_main(parts: &mut PageParts, part: &str) {
+    if part.len() > parts.main.len() {
+        parts.main = part.to_owned();
     }
 }
 
-fn keep_article(met: &mut Met, part: &str) {
-    met.articles += 1;
-    if met.articles == 1 {
-        met.article = part.to_owned();
+fn add_article(parts: &mut PageParts, part: &str) {
+    parts.articles += 1;
+    if parts.articles == 1 {
+        parts.article = part.to_owned();
     }
 }
 
 /// Indents lines up to [`MAX_INDENT_LEVELS`] levels. Gives no text after the conversion was cancelled.
-fn indenting(given_up: &Arc<AtomicBool>) -> impl Fn(&dyn Handlers, Element<'_>) -> Option<HandlerResult> + use<> {
-    let (given_up, level) = (Arc::clone(given_up), AtomicUsize::new(0));
+fn limited_indent(cancelled: &Arc<AtomicBool>) -> impl Fn(&dyn Handlers, Element<'_>) -> Option<HandlerResult> + use<> {
+    let (cancelled, level) = (Arc::clone(cancelled), AtomicUsize::new(0));
     move |handlers: &dyn Handlers, element: Element<'_>| {
-        if given_up.load(Ordering::Relaxed) {
+        if cancelled.load(Ordering::Relaxed) {
             return None;
         }
         // A list and its items indent once.
@@ -169,7 +170,7 @@ fn attribute(element: &Element<'_>, name: &str) -> Option<String> {
 }
 
 /// An image is replaced by its alternative text.
-fn picture(element: &Element<'_>) -> Option<HandlerResult> {
+fn alternative_text(element: &Element<'_>) -> Option<HandlerResult> {
     let alt = attribute(element, "alt").map(|alt| one_line(&alt)).filter(|alt| !alt.is_empty())?;
     Some(format!("[picture: {alt}]").into())
 }
@@ -303,7 +304,7 @@ mod tests {
         }
         for tag in ["em", "rt", "div"] {
             let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-            // End tags where they are none.
+            // End tags without start tags.
             for hidden in [
                 format!("{open}<!--{close}-->"),
                 format!("{open}<i title='{close}'></i>"),

@@ -34,8 +34,8 @@ impl Site {
         Url::parse(&format!("http://{}{path}", self.address)).unwrap()
     }
 
-    fn allowed(&self) -> Vec<NearHost> {
-        vec![NearHost { host: "127.0.0.1".into(), port: self.address.port(), addresses: vec![self.address.ip()] }]
+    fn allowed(&self) -> Vec<NonPublicHost> {
+        vec![NonPublicHost { host: "127.0.0.1".into(), port: self.address.port(), addresses: vec![self.address.ip()] }]
     }
 
     async fn fetch(&self, path: &str) -> Result<Fetched, WebError> {
@@ -111,7 +111,7 @@ fn gzip_of_zeros() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_page_comes_through_its_redirects_without_keys_or_cookies() {
+async fn a_page_is_fetched_through_redirects_without_keys_or_cookies() {
     let site = Site::start().await;
     let Ok(Fetched::Page(page)) = site.fetch("/moved").await else { panic!("no page") };
     assert_eq!((page.title.as_str(), page.text.as_str()), ("Harbour", "# Deep\n\nwater"));
@@ -127,22 +127,22 @@ async fn a_page_comes_through_its_redirects_without_keys_or_cookies() {
 }
 
 #[tokio::test]
-async fn what_is_near_is_not_even_connected_to() {
+async fn a_non_public_host_is_not_connected_to() {
     let site = Site::start().await;
     let error = fetch_page(&site.url("/page"), &[], limits(), &|_| {}).await.unwrap_err();
-    assert!(matches!(error, WebError::Near { .. }), "{error:?}");
+    assert!(matches!(error, WebError::NonPublic { .. }), "{error:?}");
     assert!(site.seen.lock().unwrap().is_empty());
 }
 
 #[tokio::test]
-async fn a_redirect_is_looked_at_like_an_address_that_was_typed() {
+async fn a_redirect_is_checked_like_a_typed_url() {
     let site = Site::start().await;
     for (path, said) in [
         ("/metadata", "metadata service"),
         ("/near", "127.0.0.1:1, which is this machine"),
         ("/file", "only http and https"),
         ("/password", "holds a user"),
-        ("/nowhere", "leads on to something"),
+        ("/nowhere", "redirects to something"),
         ("/round", "more than 5 redirects"),
         ("/gone", "status 404"),
     ] {
@@ -153,7 +153,7 @@ async fn a_redirect_is_looked_at_like_an_address_that_was_typed() {
 }
 
 #[tokio::test]
-async fn a_page_may_not_be_larger_than_the_limit_however_it_comes() {
+async fn a_page_larger_than_the_limit_is_refused_in_every_transfer() {
     let site = Site::start().await;
     for path in ["/huge", "/endless", "/bomb"] {
         assert!(matches!(site.fetch(path).await, Err(WebError::TooLarge { .. })), "{path}");
@@ -163,15 +163,15 @@ async fn a_page_may_not_be_larger_than_the_limit_however_it_comes() {
 }
 
 #[tokio::test]
-async fn who_does_not_answer_is_not_waited_for() {
+async fn a_silent_server_times_out() {
     let site = Site::start().await;
     let short = Duration::from_millis(150);
     for path in ["/silent", "/mute"] {
         let limits = Limits { idle: short, ..limits() };
         let error = fetch_page(&site.url(path), &site.allowed(), limits, &|_| {}).await.unwrap_err();
-        assert!(matches!(error, WebError::Late { silent: true, .. }), "{error:?}");
+        assert!(matches!(error, WebError::Timeout { silent: true, .. }), "{error:?}");
     }
     let limits = Limits { bytes: usize::MAX, total: short, ..limits() };
     let error = fetch_page(&site.url("/endless"), &site.allowed(), limits, &|_| {}).await.unwrap_err();
-    assert!(matches!(error, WebError::Late { silent: false, .. }), "{error:?}");
+    assert!(matches!(error, WebError::Timeout { silent: false, .. }), "{error:?}");
 }

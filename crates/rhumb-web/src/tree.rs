@@ -13,7 +13,7 @@ use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode};
 use html5ever::tendril::{StrTendril, TendrilSink as _};
 use html5ever::tree_builder::{TreeBuilderOpts, TreeSink};
 use html5ever::{Attribute, ExpandedName, ParseOpts, QualName, parse_document};
-use markup5ever_rcdom::RcDom;
+use markup5ever_rcdom::{NodeData, RcDom};
 
 /// Maximum depth of a tree. Browsers have a similar limit, and pages written by people are far below it.
 pub(super) const MAX_DEPTH: usize = 512;
@@ -25,71 +25,67 @@ pub(super) const MAX_NODES: usize = 500_000;
 const PIECE_BYTES: usize = 1024;
 
 /// Parses `html` into a tree with at most [`MAX_DEPTH`] levels and [`MAX_NODES`] nodes without texts. `None` if the page
-/// exceeds them, or if `given_up` returns `true`.
-pub(super) fn tree(html: &str, given_up: &dyn Fn() -> bool) -> Option<Rc<Node>> {
+/// exceeds them, or if `is_cancelled` returns `true`.
+pub(super) fn tree(html: &str, is_cancelled: &dyn Fn() -> bool) -> Option<Rc<Node>> {
     // Content of `noscript` is usually a note to use another browser.
     let tree_builder = TreeBuilderOpts { scripting_enabled: true, ..TreeBuilderOpts::default() };
-    let mut parser = parse_document(Measured::default(), ParseOpts { tree_builder, ..ParseOpts::default() });
-    let (mut rest, too_much) = (html, parser.tokenizer.sink.sink.too_much());
+    let mut parser = parse_document(LimitedSink::default(), ParseOpts { tree_builder, ..ParseOpts::default() });
+    let (mut rest, exceeded) = (html, Rc::clone(&parser.tokenizer.sink.sink.exceeded));
     while !rest.is_empty() {
         let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE_BYTES.min(rest.len())));
         parser.process(StrTendril::from_slice(piece));
-        if too_much.get() || given_up() {
+        if exceeded.get() || is_cancelled() {
             return None;
         }
         rest = after;
     }
     let document = parser.finish();
-    (!too_much.get() && is_shallow(&document)).then_some(document)
+    (!exceeded.get() && is_shallow(&document)).then_some(document)
 }
 
 /// Whether a finished tree is within [`MAX_DEPTH`]. Not recursive.
 fn is_shallow(document: &Rc<Node>) -> bool {
-    let mut ahead = vec![(Rc::clone(document), 0)];
-    while let Some((node, depth)) = ahead.pop() {
+    let mut pending = vec![(Rc::clone(document), 0)];
+    while let Some((node, depth)) = pending.pop() {
         if depth > MAX_DEPTH {
             return false;
         }
-        ahead.extend(node.children.borrow().iter().map(|child| (Rc::clone(child), depth + 1)));
+        pending.extend(node.children.borrow().iter().map(|child| (Rc::clone(child), depth + 1)));
     }
     true
 }
 
 /// Builds a tree and records when it becomes too large.
 #[derive(Default)]
-struct Measured {
+struct LimitedSink {
     dom: RcDom,
     nodes: Cell<usize>,
-    too_much: Rc<Cell<bool>>,
+    exceeded: Rc<Cell<bool>>,
 }
 
-impl Measured {
-    fn too_much(&self) -> Rc<Cell<bool>> {
-        Rc::clone(&self.too_much)
-    }
-
-    fn one_more(&self) {
+impl LimitedSink {
+    fn count_node(&self) {
         self.nodes.set(self.nodes.get() + 1);
         if self.nodes.get() > MAX_NODES {
-            self.too_much.set(true);
+            self.exceeded.set(true);
         }
     }
 
-    /// A node is added to `parent`.
-    fn grows(&self, under: &Rc<Node>) {
-        let mut at = Rc::clone(under);
+    /// Checks the depth before a node is added to `parent`.
+    fn check_depth(&self, parent: &Rc<Node>) {
+        let mut at = Rc::clone(parent);
         for _ in 0..MAX_DEPTH {
             let parent = at.parent.take();
             at.parent.set(parent.clone());
             let Some(parent) = parent.and_then(|parent| parent.upgrade()) else { return };
             at = parent;
         }
-        self.too_much.set(true);
+        self.exceeded.set(true);
     }
 }
 
 /// Delegates to the inner sink and counts nodes.
-impl TreeSink for Measured {
+impl TreeSink for LimitedSink {
     type Handle = Rc<Node>;
     type Output = Rc<Node>;
     type ElemName<'a> = ExpandedName<'a>;
@@ -110,28 +106,28 @@ impl TreeSink for Measured {
     }
 
     fn create_element(&self, name: QualName, attrs: Vec<Attribute>, flags: ElementFlags) -> Rc<Node> {
-        self.one_more();
+        self.count_node();
         self.dom.create_element(name, attrs, flags)
     }
 
     fn create_comment(&self, text: StrTendril) -> Rc<Node> {
-        self.one_more();
+        self.count_node();
         self.dom.create_comment(text)
     }
 
     fn create_pi(&self, target: StrTendril, data: StrTendril) -> Rc<Node> {
-        self.one_more();
+        self.count_node();
         self.dom.create_pi(target, data)
     }
 
     fn append(&self, parent: &Rc<Node>, child: NodeOrText<Rc<Node>>) {
-        self.grows(parent);
+        self.check_depth(parent);
         self.dom.append(parent, child);
     }
 
     fn append_based_on_parent_node(&self, element: &Rc<Node>, previous: &Rc<Node>, child: NodeOrText<Rc<Node>>) {
-        self.grows(element);
-        self.grows(previous);
+        self.check_depth(element);
+        self.check_depth(previous);
         self.dom.append_based_on_parent_node(element, previous, child);
     }
 
@@ -152,7 +148,7 @@ impl TreeSink for Measured {
     }
 
     fn append_before_sibling(&self, sibling: &Rc<Node>, child: NodeOrText<Rc<Node>>) {
-        self.grows(sibling);
+        self.check_depth(sibling);
         self.dom.append_before_sibling(sibling, child);
     }
 
@@ -173,6 +169,60 @@ impl TreeSink for Measured {
     }
 }
 
+/// Maximum size of a table as text in bytes. The cells of a larger one are written one after the other.
+const MAX_TABLE_BYTES: usize = 4_000_000;
+
+/// Additional bytes of a cell.
+const CELL_BORDER_BYTES: usize = 3;
+
+/// Whether a table as text has at most about [`MAX_TABLE_BYTES`]. Each cell is as wide as its column, so one long cell makes every row
+/// long.
+pub(super) fn has_bounded_size(table: &Rc<Node>) -> bool {
+    let (mut rows, mut widths) = (0usize, Vec::<usize>::new());
+    let mut pending = vec![Rc::clone(table)];
+    while let Some(node) = pending.pop() {
+        if !is_element(&node, &["tr", "thead"]) {
+            pending.extend(node.children.borrow().iter().cloned());
+            continue;
+        }
+        let mut column = 0;
+        for child in node.children.borrow().iter() {
+            if is_element(child, &["td", "th"]) {
+                let width = CELL_BORDER_BYTES + content_bytes(child);
+                match widths.get_mut(column) {
+                    Some(widest) => *widest = width.max(*widest),
+                    None => widths.push(width),
+                }
+                column += 1;
+            } else {
+                pending.push(Rc::clone(child));
+            }
+        }
+        rows += 1;
+    }
+    widths.iter().sum::<usize>().saturating_mul(rows) <= MAX_TABLE_BYTES
+}
+
+/// The size of the texts and attributes in a node, in bytes.
+fn content_bytes(node: &Rc<Node>) -> usize {
+    let (mut bytes, mut pending) = (0, vec![Rc::clone(node)]);
+    while let Some(node) = pending.pop() {
+        match &node.data {
+            NodeData::Text { contents } => bytes += contents.borrow().len(),
+            NodeData::Element { attrs, .. } => {
+                bytes += attrs.borrow().iter().map(|attribute| attribute.value.len()).sum::<usize>();
+            }
+            _ => {}
+        }
+        pending.extend(node.children.borrow().iter().cloned());
+    }
+    bytes
+}
+
+fn is_element(node: &Rc<Node>, names: &[&str]) -> bool {
+    matches!(&node.data, NodeData::Element { name, .. } if names.contains(&&*name.local))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,7 +234,7 @@ mod tests {
     #[test]
     fn a_tree_that_is_too_deep_or_too_large_is_none() {
         assert!(fits("<html><body><p>a<p>b<br><div>c</div></body></html>"));
-        assert!(fits(&"<p><b>a</b></p>".repeat(50_000)), "it is long, but no deeper for that");
+        assert!(fits(&"<p><b>a</b></p>".repeat(50_000)), "it is long, but not deep");
         assert!(fits(&"<div>".repeat(MAX_DEPTH - 10)));
         assert!(!fits(&"<div>".repeat(MAX_DEPTH + 10)));
         assert!(!fits(&"<!>".repeat(MAX_NODES + 1)));
@@ -194,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_nobody_waits_for_is_not_read_on() {
+    fn a_cancelled_page_is_not_parsed_further() {
         assert!(tree(&"<p>a</p>".repeat(1_000), &|| true).is_none());
     }
 }

@@ -3,30 +3,33 @@
 
 mod command;
 mod credentials;
-mod host;
 mod keyring;
-mod search;
-mod store;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
+use super::endpoint::ProviderCandidate;
 use super::provider::PRESETS;
-use super::{ConfigError, Paths};
+use super::{ConfigError, Paths, Settings};
 pub use keyring::{Keyring, keyring_of_system};
-use rhumb_llm::KeySource;
+use rhumb_llm::models::Api;
+use rhumb_llm::{Endpoint, KeySource};
+use rhumb_session::{KeySearch, KeyedProvider, SearchedPlace};
+
+/// Maximum length of a key, in bytes. A longer text was pasted by mistake.
+const MAX_KEY_BYTES: usize = 4096;
 
 /// The variable with the key of the configured address.
 const OWN_KEY_VARIABLE: &str = "RHUMB_API_KEY";
 
 /// An address that needs a key, and the sources that the user bound to it.
 #[derive(Debug, Clone)]
-pub(super) struct Claim<'a> {
+pub(super) struct KeyLookup<'a> {
     /// The address.
     pub(super) url: &'a Url,
     /// Whether the user configured this address, so that keys without a host may be sent there.
@@ -90,26 +93,26 @@ impl Keys {
     ///
     /// # Errors
     /// A file with keys can be read by others, or cannot be read.
-    pub(super) fn source(&self, claim: &Claim<'_>) -> Result<Option<KeySource>, ConfigError> {
-        let own = claim.is_own.then_some(OWN_KEY_VARIABLE);
-        if let Some(name) = own.iter().chain(&claim.variables).find(|name| self.has_variable(name)) {
+    pub(super) fn source(&self, lookup: &KeyLookup<'_>) -> Result<Option<KeySource>, ConfigError> {
+        let own = lookup.is_own.then_some(OWN_KEY_VARIABLE);
+        if let Some(name) = own.iter().chain(&lookup.variables).find(|name| self.has_variable(name)) {
             return Ok(Some(KeySource::Variable((*name).to_owned())));
         }
         if let Some(path) = &self.credentials
-            && let Some((host, _)) = credentials::find(path, claim.url)?
+            && let Some((host, _)) = credentials::find(path, lookup.url)?
         {
             return Ok(Some(KeySource::Credentials { path: path.display().to_string(), host }));
         }
-        if let (Some(keyring), Some(host)) = (&self.keyring, claim.url.host_str())
-            && host::is_private(claim.url)
+        if let (Some(keyring), Some(host)) = (&self.keyring, lookup.url.host_str())
+            && credentials::is_private(lookup.url)
             && keyring.key(host)?.is_some()
         {
             return Ok(Some(KeySource::Keyring(host.to_owned())));
         }
-        if let Some(command) = claim.command {
+        if let Some(command) = lookup.command {
             return Ok(Some(KeySource::Command(command.to_owned())));
         }
-        match self.file.as_deref().filter(|_| claim.is_own) {
+        match self.file.as_deref().filter(|_| lookup.is_own) {
             Some(path) => Ok(key_of_file(path)?.map(|_| KeySource::File(path.display().to_string()))),
             None => Ok(None),
         }
@@ -117,12 +120,12 @@ impl Keys {
 
     /// Where the key of an address was searched, for a message that there is none: `A is not set, and FILE has no entry
     /// ["api.example.com"]`.
-    pub(super) fn places(&self, claim: &Claim<'_>) -> String {
+    pub(super) fn searched_places(&self, lookup: &KeyLookup<'_>) -> String {
         let variables: Vec<&str> =
-            claim.is_own.then_some(OWN_KEY_VARIABLE).into_iter().chain(claim.variables.iter().copied()).collect();
+            lookup.is_own.then_some(OWN_KEY_VARIABLE).into_iter().chain(lookup.variables.iter().copied()).collect();
         let verb = if variables.len() == 1 { "is" } else { "are" };
         let mut places = format!("{} {verb} not set", variables.join(" and "));
-        let host = claim.url.host_str().unwrap_or_default();
+        let host = lookup.url.host_str().unwrap_or_default();
         if let Some(path) = &self.credentials {
             places += &format!(", and {} has no entry [\"{host}\"]", path.display());
         }
@@ -136,18 +139,44 @@ impl Keys {
     ///
     /// # Errors
     /// As [`Keys::source`], or the command fails.
-    pub(super) fn find(&self, claim: &Claim<'_>) -> Result<Option<(SecretString, KeySource)>, ConfigError> {
-        let Some(source) = self.source(claim)? else {
+    pub(super) fn find(&self, lookup: &KeyLookup<'_>) -> Result<Option<(SecretString, KeySource)>, ConfigError> {
+        let Some(source) = self.source(lookup)? else {
             return Ok(None);
         };
         let key = match &source {
             KeySource::Variable(name) => self.variables.get(name).cloned(),
-            KeySource::Credentials { path, .. } => credentials::find(Path::new(path), claim.url)?.map(|(_, key)| key),
+            KeySource::Credentials { path, .. } => credentials::find(Path::new(path), lookup.url)?.map(|(_, key)| key),
             KeySource::Keyring(host) => self.keyring.as_ref().map_or(Ok(None), |keyring| keyring.key(host))?,
             KeySource::Command(line) => Some(self.printed_by(line)?),
             KeySource::File(path) => key_of_file(Path::new(path))?,
         };
         Ok(key.map(|key| (key, source)))
+    }
+
+    /// Stores the key of an address and returns where. A key in the credentials file is replaced there, because that file is
+    /// read before the keyring.
+    ///
+    /// # Errors
+    /// The text is not a valid key, or it cannot be stored. Error messages never quote it.
+    fn store(&self, url: &Url, key: &SecretString) -> Result<KeySource, ConfigError> {
+        let failed = |why: &str| ConfigError::KeyNotStored { why: why.to_owned() };
+        let entry = credentials::entry_for(url).ok_or_else(|| failed("the address has no host"))?;
+        let text = key.expose_secret();
+        if text.is_empty() || text.len() > MAX_KEY_BYTES || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+            return Err(failed("a key is one word without spaces"));
+        }
+        let in_file = self.credentials.as_deref().map(|path| credentials::find(path, url)).transpose()?.flatten();
+        if let (Some(keyring), Some(host), None) = (&self.keyring, url.host_str(), &in_file)
+            && credentials::is_private(url)
+            && keyring.store(host, key)?
+        {
+            return Ok(KeySource::Keyring(host.to_owned()));
+        }
+        let path =
+            self.credentials.as_deref().ok_or_else(|| failed("there is no home folder for the credentials file"))?;
+        credentials::write_key(path, url, &entry, key)?;
+        let host = in_file.map_or(entry, |(host, _)| host);
+        Ok(KeySource::Credentials { path: path.display().to_string(), host })
     }
 
     fn printed_by(&self, line: &str) -> Result<SecretString, ConfigError> {
@@ -158,6 +187,82 @@ impl Keys {
         let key = command::key_printed_by(line, command::TIMEOUT)?;
         printed.insert(line.to_owned(), key.clone());
         Ok(key)
+    }
+}
+
+impl Settings {
+    /// Searches for keys without running a command or reading a key.
+    pub fn key_search(&self) -> KeySearch {
+        let providers = self.keyed().iter().filter_map(|candidate| self.keyed_provider(candidate)).collect();
+        let files = [&self.keys.credentials, &self.keys.file];
+        let mut places: Vec<SearchedPlace> = files
+            .into_iter()
+            .flatten()
+            .map(|path| {
+                let state = match secret_file(path) {
+                    Ok(None) => "not there".to_owned(),
+                    Ok(Some(_)) => "there".to_owned(),
+                    Err(error) => error.to_string(),
+                };
+                SearchedPlace { name: path.display().to_string(), state }
+            })
+            .collect();
+        let keyring = if self.keys.keyring.is_some() { "searched" } else { "not part of this build" };
+        places.push(SearchedPlace { name: "keyring".to_owned(), state: keyring.to_owned() });
+        let file = self.keys.credentials.as_deref().map(|path| format!("{} (mode 0600)", path.display()));
+        let storage = match (&self.keys.keyring, file) {
+            (Some(_), _) => "the system's keyring".to_owned(),
+            (None, Some(file)) => file,
+            (None, None) => "no place: there is no home folder".to_owned(),
+        };
+        KeySearch { providers, places, storage }
+    }
+
+    /// The endpoint of a provider with this key, for checking the key; `None` if there is no such provider.
+    pub fn endpoint_with_key(&self, provider: &str, key: &SecretString) -> Option<Endpoint> {
+        let keyed = self.keyed();
+        let candidate = keyed.iter().find(|candidate| candidate.name == provider)?;
+        Some(self.endpoint_of(candidate, String::new(), Some(key.clone()), None))
+    }
+
+    /// Stores the key of a provider. Returns where, in words.
+    ///
+    /// # Errors
+    /// There is no such provider, or the key cannot be stored.
+    pub fn store_key(&self, provider: &str, key: &SecretString) -> Result<KeySource, ConfigError> {
+        let unknown = || ConfigError::KeyNotStored { why: format!("there is no provider {provider}") };
+        let keyed = self.keyed();
+        let candidate = keyed.iter().find(|candidate| candidate.name == provider).ok_or_else(unknown)?;
+        let url = Url::parse(candidate.base_url.trim()).map_err(|_| unknown())?;
+        self.keys.store(&url, key)
+    }
+
+    /// The providers with a key. If the settings have an address, it is the only one.
+    fn keyed(&self) -> Vec<ProviderCandidate<'_>> {
+        if let Some(base_url) = &self.base_url {
+            return vec![self.at(base_url)];
+        }
+        let own =
+            self.providers.entries.keys().filter(|name| PRESETS.iter().all(|preset| preset.name != name.as_str()));
+        let names = PRESETS.iter().map(|preset| preset.name).chain(own.map(String::as_str));
+        let takes_key = |candidate: &ProviderCandidate<'_>| {
+            candidate.preset.is_none_or(|preset| preset.api != Api::Ollama && !preset.key_variables.is_empty())
+        };
+        names.filter_map(|name| self.candidate(name)).filter(takes_key).collect()
+    }
+
+    fn keyed_provider(&self, candidate: &ProviderCandidate<'_>) -> Option<KeyedProvider> {
+        let url = Url::parse(candidate.base_url.trim()).ok()?;
+        let lookup = self.key_lookup(candidate, &url);
+        let own = lookup.is_own.then_some(OWN_KEY_VARIABLE);
+        Some(KeyedProvider {
+            name: candidate.name.clone(),
+            host: credentials::entry_for(&url)?,
+            variables: own.into_iter().chain(lookup.variables.iter().copied()).map(str::to_owned).collect(),
+            // A file that cannot be read is listed among the places.
+            found: self.keys.source(&lookup).unwrap_or_default(),
+            default_model: candidate.preset.and_then(|preset| preset.default_model).unwrap_or_default().to_owned(),
+        })
     }
 }
 
@@ -184,7 +289,7 @@ fn secret_file(path: &Path) -> Result<Option<String>, ConfigError> {
     }
     if !metadata.is_file() {
         // Reading a pipe could block.
-        let cause = std::io::Error::other("it is no plain file");
+        let cause = std::io::Error::other("it is not a regular file");
         return Err(ConfigError::Unreadable { path: name, cause });
     }
     std::fs::read_to_string(path).map(Some).map_err(|cause| ConfigError::Unreadable { path: name, cause })

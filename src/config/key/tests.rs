@@ -43,8 +43,8 @@ const OWN_ADDRESS: Bound<'static> = Bound { own: true, ..NOTHING };
 fn find(keys: &Keys, url: &str, bound: Bound<'_>) -> Result<Option<String>, ConfigError> {
     let url = Url::parse(url).unwrap();
     let Bound { own: is_own, variables, command } = bound;
-    let claim = Claim { url: &url, is_own, variables: variables.to_vec(), command };
-    Ok(keys.find(&claim)?.map(|(key, _)| key.expose_secret().to_owned()))
+    let lookup = KeyLookup { url: &url, is_own, variables: variables.to_vec(), command };
+    Ok(keys.find(&lookup)?.map(|(key, _)| key.expose_secret().to_owned()))
 }
 
 #[test]

@@ -22,7 +22,7 @@ use crate::config::{EmbeddingsSource, Settings};
 use crate::error::{ErrorKind, UserError};
 use crate::host::{Host, ModelClient, RequestEnv, editor_client, unsendable};
 use rhumb_session::context::Mode;
-use rhumb_session::{ChatFile, Connection, Failure, ModeRules, Session, SessionStart, uncounted};
+use rhumb_session::{ChatFile, Connection, Failure, MentionPolicy, ModeRules, Session, SessionStart, uncounted};
 use rhumb_workspace::Root;
 
 use errors::UNREADABLE;
@@ -129,7 +129,7 @@ fn session(root: &Root, outfit: &RequestEnv, line: &ModelClient, args: &EditArgs
         verify_rounds: settings.verify_rounds,
         auto_commit: settings.auto_commit,
         rules: ModeRules {
-            add_mentions: Some(false),
+            mentions: MentionPolicy::Ignore,
             accept_plan: !args.plan_only,
             // A question that only a person could answer is a no.
             more: if settings.codebase.more == ContextRequestPolicy::Always {

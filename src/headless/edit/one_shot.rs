@@ -313,7 +313,7 @@ impl<'a> OneShot<'a> {
             Response::Codebase(CodebaseResponse::Status { step, .. }) => {
                 self.out.event(&TurnEvent::Status { text: step.to_string() })
             }
-            Response::Codebase(CodebaseResponse::Found { found, .. }) => self.out.passages(&found.places),
+            Response::Codebase(CodebaseResponse::Found { found, .. }) => self.out.passages(&found.locations),
             _ => Ok(()),
         }
     }

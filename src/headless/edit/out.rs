@@ -10,7 +10,7 @@ use crate::headless::event::{FileEvent, NotWrittenEvent, PassageEvent, SecretEve
 use crate::headless::{complain, print_exactly, print_json};
 use rhumb_llm::StreamEvent;
 use rhumb_llm::models::{Dollars, Model};
-use rhumb_session::context::{PassagePlace, Prompt, PromptSecret};
+use rhumb_session::context::{ChunkLocation, Prompt, PromptSecret};
 use rhumb_session::{AskEvent, WriteSummary, Written};
 use rhumb_text::{sanitize, width};
 use rhumb_workspace::process::End;
@@ -87,7 +87,7 @@ impl Out {
                     self.prompt(facts, prompt)?;
                 }
                 let (left_out, secrets) =
-                    if *continues { Default::default() } else { (&prompt.trimmed[..], &prompt.secrets[..]) };
+                    if *continues { Default::default() } else { (&prompt.omitted[..], &prompt.secrets[..]) };
                 let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
                 left_out.iter().for_each(|what| complain(&format!("left out, because it does not fit: {what}")));
                 self.event(&TurnEvent::Request {
@@ -136,8 +136,8 @@ impl Out {
     }
 
     /// The passages that a question about the repository found.
-    pub(crate) fn passages(&self, places: &[PassagePlace]) -> Result<(), UserError> {
-        let passage = |place: &PassagePlace| PassageEvent {
+    pub(crate) fn passages(&self, places: &[ChunkLocation]) -> Result<(), UserError> {
+        let passage = |place: &ChunkLocation| PassageEvent {
             path: place.path.clone(),
             start_line: place.line,
             end_line: place.end_line,
@@ -205,8 +205,8 @@ impl Out {
 /// What looks like secrets in a request, for programs.
 pub(super) fn secret_events(secrets: &[PromptSecret]) -> Vec<SecretEvent> {
     let event = |secret: &PromptSecret| {
-        let PromptSecret { place, line, kind, masked, .. } = secret;
-        SecretEvent { place: place.clone(), line: *line, kind: (*kind).to_owned(), masked: *masked }
+        let PromptSecret { title, line, kind, masked, .. } = secret;
+        SecretEvent { place: title.clone(), line: *line, kind: (*kind).to_owned(), masked: *masked }
     };
     secrets.iter().map(event).collect()
 }

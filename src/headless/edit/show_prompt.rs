@@ -8,7 +8,7 @@ use super::{UNREADABLE, advise, print, print_json, unsendable};
 use crate::error::{ErrorKind, UserError};
 use rhumb_llm::Message;
 use rhumb_llm::models::{Dollars, Model, Tokens};
-use rhumb_session::context::{Chunk, Prompt};
+use rhumb_session::context::{Prompt, Section};
 use rhumb_text::thousands;
 
 impl OneShot<'_> {
@@ -44,7 +44,7 @@ pub(super) fn summary(model: &Model, prompt: &Prompt) -> String {
     };
     let (tokens, window) = (thousands(prompt.tokens), thousands(prompt.window.max_input()));
     let mut text = format!("request to {}: {about}{tokens} of {window} tokens, {cost}", model.name);
-    for chunk in &prompt.chunks {
+    for chunk in &prompt.sections {
         text += &format!("\n  {:>9}  {}", thousands(chunk.tokens), chunk.label());
     }
     text
@@ -57,15 +57,15 @@ pub(super) fn prompt_json(prompt: &Prompt) -> Value {
         "error": prompt.error,
         "exact": prompt.exact,
         "max_input": prompt.window.max_input(),
-        "trimmed": prompt.trimmed.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "trimmed": prompt.omitted.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "secrets": secret_events(&prompt.secrets),
-        "chunks": prompt.chunks.iter().map(chunk_json).collect::<Vec<_>>(),
+        "chunks": prompt.sections.iter().map(chunk_json).collect::<Vec<_>>(),
         "messages": prompt.messages.iter().map(message_json).collect::<Vec<_>>(),
     })
 }
 
-fn chunk_json(chunk: &Chunk) -> Value {
-    let Chunk { kind, title, message, tokens, cached, .. } = chunk;
+fn chunk_json(chunk: &Section) -> Value {
+    let Section { kind, title, message, tokens, cached, .. } = chunk;
     json!({"kind": kind.name(), "title": title, "message": message, "tokens": tokens, "cached": cached})
 }
 

@@ -48,7 +48,7 @@ impl Desk {
         match self.expectation() {
             Expect::Confirm => return self.confirmed(line),
             Expect::Recording => {
-                let effects = self.session.end_recording(true);
+                let effects = self.session.stop_recording(true);
                 return self.perform(effects);
             }
             Expect::Pick if self.picked(line) => return,
@@ -112,7 +112,7 @@ impl Desk {
 
     /// Says that passages of an earlier question go along, once for each number of them.
     fn tell_passages(&mut self) {
-        let kept = if self.session.keeps_passages() { self.session.codebase().places.len() } else { 0 };
+        let kept = if self.session.keeps_passages() { self.session.codebase().locations.len() } else { 0 };
         let before = std::mem::replace(&mut self.told_passages, kept);
         if kept > 0 && kept != before {
             // A line that follows at once comes before the request is measured.
@@ -135,16 +135,16 @@ impl Desk {
     /// Carries a line out that begins with a slash or `!`. The commands of this mode come before those of files.
     fn run_line(&mut self, line: &str) {
         let own: Vec<&'static str> = OWN.iter().map(|own| own.name).collect();
-        match self.session.understand(line, &own) {
-            Ok(ParsedLine::Own(name, rest)) => self.own_command(name, &rest),
+        match self.session.parse_line(line, &own) {
+            Ok(ParsedLine::FrontEnd(name, rest)) => self.own_command(name, &rest),
             Ok(ParsedLine::Command(command)) if self.must_wait(&command) => self.held = Some(command),
             Ok(ParsedLine::Command(command)) => self.command(command),
-            Ok(ParsedLine::Show(message)) => {
+            Ok(ParsedLine::Compose(message)) => {
                 self.tell();
                 self.read("The message", &message);
                 self.session.return_draft(message);
             }
-            Ok(ParsedLine::Switch { model, message }) => {
+            Ok(ParsedLine::SwitchModel { model, message }) => {
                 // The connection may take its time: the message waits for it.
                 let effects = self.session.use_model(model);
                 self.perform(effects);
@@ -167,7 +167,7 @@ impl Desk {
             Command::Search(words) => self.search(&words),
             Command::Theme(_) => return self.voice.line("There are no colours in this mode."),
             Command::Doctor => vec![Effect::Lookup(LookupEffect::Doctor { terminal: self.terminal.clone() })],
-            Command::Response(title) => self.session.report_fault(title, self.terminal.clone()),
+            Command::Report(title) => self.session.report_fault(title, self.terminal.clone()),
             Command::Quit => return self.leave(0),
             Command::Paste(None) => {
                 self.voice.line(&format!("Put the reply in now, and after it a line with {QUOTES} alone."));

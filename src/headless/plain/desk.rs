@@ -18,8 +18,8 @@ use crate::headless::error_kind;
 use crate::host::Host;
 use rhumb_edit::review::HunkId;
 use rhumb_session::{
-    AskEvent, Command, ConnectRequest, Effect, Notice, PersistenceResponse, Question, Response, RunResponse, Session,
-    Stage, SurveyState,
+    AskEvent, Command, ConnectRequest, Effect, Notice, PersistenceResponse, Question, RecordingState, Response,
+    RunResponse, Session, SurveyState,
 };
 use rhumb_text::thousands;
 
@@ -267,7 +267,7 @@ impl Desk {
             || session.commits().pending > 0
             || session.processes().is_running()
             || session.attachments().page.is_some()
-            || recording.is_some_and(|recording| recording.stage == Stage::Writing)
+            || recording.is_some_and(|recording| recording.state == RecordingState::Transcribing)
             || self.errands.are_open()
             || self.held.as_ref().is_some_and(|command| self.must_wait(command))
     }
@@ -437,7 +437,7 @@ impl Desk {
         self.voice.broken_off();
         let effects = if self.session.attachments().recording.is_some() {
             self.voice.line("The recording was thrown away.");
-            self.session.end_recording(false)
+            self.session.stop_recording(false)
         } else if self.session.turn().is_some() {
             self.session.cancel()
         } else if let Some(effects) = self.session.stop_compacting() {

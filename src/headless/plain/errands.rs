@@ -84,7 +84,7 @@ fn errand(effect: &Effect) -> Option<Errand> {
         Effect::Persist(PersistenceEffect::List(_)) => Errand::List,
         Effect::Persist(PersistenceEffect::Write(_) | PersistenceEffect::Read(_)) => Errand::Text,
         Effect::Mention(MentionEffect::Weigh { .. }) => Errand::Weigh,
-        Effect::Fetch(FetchEffect::Picture { .. }) => Errand::Picture,
+        Effect::Fetch(FetchEffect::Image { .. }) => Errand::Picture,
         Effect::Fetch(FetchEffect::Clipboard { .. }) => Errand::Clipboard,
         _ => return None,
     })
@@ -129,7 +129,7 @@ fn ends(errand: Errand, report: &Response) -> bool {
         Errand::Picture => {
             matches!(
                 report,
-                Response::Fetched(FetchResponse::Picture(_) | FetchResponse::NotAnImage(_)) | Response::Failed(_)
+                Response::Fetched(FetchResponse::Image(_) | FetchResponse::NotAnImage(_)) | Response::Failed(_)
             )
         }
         Errand::Clipboard => matches!(report, Response::Fetched(FetchResponse::Clipboard { .. }) | Response::Failed(_)),

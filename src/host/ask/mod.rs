@@ -19,11 +19,11 @@ use super::{ModelClient, RequestEnv, unsendable};
 use crate::config::Settings;
 use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{
-    AttemptState, Completion, Finish, LlmError, MAX_CONTINUES, MAX_SHRINKS, NextStep, Request, StreamEvent, Thinking,
-    Usage, next_step,
+    AttemptState, Completion, Finish, LlmError, MAX_CONTINUES, MAX_SHRINKS, NextStep, Request, StreamEvent, Usage,
+    next_step,
 };
 use rhumb_llm::{Message, Role};
-use rhumb_session::context::{Joiner, Overflow, Prompt, continuation, shorter};
+use rhumb_session::context::{Joiner, Overflow, Prompt, continuation, reduced_input};
 use rhumb_session::{AskError, AskEvent, Choices, ContextView, Failure, Spent};
 use rhumb_tokens::TokenCounter;
 
@@ -100,16 +100,16 @@ pub async fn ask(
             factor,
             paid: Mutex::default(),
         };
-        if let Some(shorter) = limit {
-            attempt.emit(AskEvent::Shrunk { time: shrinks, of: MAX_SHRINKS, limit: shorter }).await?;
+        if let Some(max_input) = limit {
+            attempt.emit(AskEvent::Shrunk { time: shrinks, of: MAX_SHRINKS, limit: max_input }).await?;
         }
         match attempt.answer().await {
             Err(AskError::Provider(error))
                 if next(&error, attempt.started.load(Ordering::Relaxed), shrinks) == NextStep::Shrink =>
             {
                 shrinks += 1;
-                let shorter = shorter(view.prompt.tokens, overflow(&error), shrinks as usize);
-                limit = Some(shorter);
+                let max_input = reduced_input(view.prompt.tokens, overflow(&error), shrinks as usize);
+                limit = Some(max_input);
                 refused = Some((error, view.prompt.tokens));
             }
             end => {
@@ -239,7 +239,7 @@ impl Attempt<'_, '_> {
         if is_past_cap {
             result = Ok(Completion { finish: Finish::Length, usage });
         }
-        if part.joiner.as_ref().is_some_and(Joiner::is_doubtful) && received > 0 {
+        if part.joiner.as_ref().is_some_and(Joiner::is_uncertain) && received > 0 {
             self.emit(AskEvent::DoubtfulSeam).await?;
         }
         // The calibration is for text: the size of images is an estimate, and exact counts need none.
@@ -417,15 +417,13 @@ impl Part<'_, '_> {
 
 /// The request for a prompt, with the parameters of the settings.
 pub fn llm_request(client: &ModelClient, settings: &Settings, choices: &Choices, prompt: &Prompt) -> Request {
-    let effort = settings.thinking_effort.clone().map(Thinking::Effort);
-    let set = effort.or(settings.thinking_tokens.map(Thinking::Budget));
     Request {
         model: client.model.clone(),
         messages: prompt.messages.clone(),
         tokens: prompt.tokens,
         max_output_tokens: settings.max_output_tokens,
         temperature: settings.temperature.map(|temperature| temperature as f32),
-        thinking: choices.thinking.over(set),
+        thinking: choices.thinking.over(settings.thinking.clone()),
         ..Request::default()
     }
 }

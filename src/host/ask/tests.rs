@@ -8,7 +8,7 @@ use super::*;
 use crate::host::CachedCounter;
 use rhumb_llm::Provider;
 use rhumb_llm::models::{Capabilities, Model, Prices};
-use rhumb_session::context::{Overfull, Window};
+use rhumb_session::context::{OversizedRequest, Window};
 
 type Answer = (&'static str, Result<Finish, LlmError>);
 
@@ -76,9 +76,9 @@ fn view(limit: Option<usize>, least: usize) -> ContextView {
     let messages = vec![Message::new(Role::User, "do it")];
     let tokens = limit.unwrap_or(1_000).max(least);
     let excess = tokens - limit.unwrap_or(tokens);
-    let overfull = Overfull { excess, head: 0, head_suffices: false, candidates: Vec::new() };
-    let overfull = Some(overfull).filter(|overfull| overfull.excess > 0);
-    let prompt = Prompt { messages, tokens, window, overfull, ..Prompt::default() };
+    let oversized = OversizedRequest { excess, head: 0, head_suffices: false, droppable_files: Vec::new() };
+    let oversized = Some(oversized).filter(|oversized| oversized.excess > 0);
+    let prompt = Prompt { messages, tokens, window, oversized, ..Prompt::default() };
     ContextView { map: None, provisional: false, prompt: Arc::new(prompt), unreadable: Vec::new() }
 }
 

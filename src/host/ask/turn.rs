@@ -12,7 +12,7 @@ use super::{AskParams, ask};
 use crate::host::history_summary::SummaryRequest;
 use crate::host::{CachedCounter, Host, ModelClient, RequestEnv, caught, connect_model, lock};
 use rhumb_index::repo_map::Refresh;
-use rhumb_session::context::{ChunkKind, Prompt};
+use rhumb_session::context::{Prompt, SectionKind};
 use rhumb_session::{AskEvent, ContextView, Failure, ModelRole, RequestSpec, Response};
 
 /// Minimum change of the calibration factor that updates the meter.
@@ -94,10 +94,10 @@ impl Host {
         cancel: CancellationToken,
     ) -> Result<ContextView, Failure> {
         let view = self.clone().compose_on_thread(Arc::clone(&spec), limit, turn_model.clone()).await?;
-        let Some(over) = view.prompt.overfull.as_ref().filter(|over| over.head > 0 && over.head_suffices) else {
+        let Some(over) = view.prompt.oversized.as_ref().filter(|over| over.head > 0 && over.head_suffices) else {
             return Ok(view);
         };
-        let chunks = view.prompt.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::History);
+        let chunks = view.prompt.sections.iter().filter(|chunk| chunk.kind == SectionKind::History);
         let history: usize = chunks.map(|chunk| chunk.tokens).sum();
         let limit_of_history = history.saturating_sub(over.excess).max(MIN_HISTORY_TOKENS);
         let chosen = spec.choices.weak_model.clone();
@@ -106,9 +106,9 @@ impl Host {
         let next = match &summarized {
             Ok(summarized) => {
                 let history = Arc::new(summarized.messages.clone());
-                RequestSpec { history, may_forget: true, ..(*spec).clone() }
+                RequestSpec { history, may_drop_history: true, ..(*spec).clone() }
             }
-            Err(_) => RequestSpec { may_forget: true, ..(*spec).clone() },
+            Err(_) => RequestSpec { may_drop_history: true, ..(*spec).clone() },
         };
         self.respond(Response::Summarized { history: Arc::clone(&spec.history), result: summarized }).await;
         self.compose_on_thread(Arc::new(next), limit, turn_model).await

@@ -71,7 +71,7 @@ fn picture(name: Option<&str>, model: &Model, tools: &[Tool]) -> Clipboard {
             Ok(bytes) => {
                 let bytes = if tool.hex { unhexed(&bytes) } else { bytes };
                 if let Some(media_type) = image_type(&bytes) {
-                    return Clipboard::Picture(new_picture(&called(name), media_type, &bytes, model));
+                    return Clipboard::Image(new_picture(&called(name), media_type, &bytes, model));
                 }
             }
             Err(()) => missing.push(tool),
@@ -181,7 +181,7 @@ mod tests {
         let arguments: &'static [&'static str] = Box::leak(vec!["-c", print].into_boxed_slice());
         let tool = Tool { program: "sh", arguments, package: "", hex: false };
         let found = picture(Some("shot"), &Catalog::bundled().find("gpt-4o"), &[tool]);
-        let Clipboard::Picture(Ok(picture)) = found else { panic!("{found:?}") };
+        let Clipboard::Image(Ok(picture)) = found else { panic!("{found:?}") };
         assert_eq!((picture.image.name.as_str(), picture.tokens), ("shot.png", 765));
         let empty = Tool { arguments: &["-c", "exit 1"], ..tool };
         assert!(matches!(super::picture(None, &Model::unknown("m"), &[empty]), Clipboard::Nothing(_)));

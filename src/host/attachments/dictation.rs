@@ -5,7 +5,7 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 use crate::host::{Host, lock};
-use crate::speech::{self, Heard, SpeechError, recorder, transcribe};
+use crate::speech::{self, RecordingProgress, SpeechError, recorder, transcribe};
 use rhumb_session::{Failure, FetchResponse, Response};
 
 /// How what is being spoken can be ended.
@@ -35,7 +35,7 @@ impl Host {
                 biased;
                 () = cancel.cancelled() => {}
                 result = self.speak(number, &stop) => {
-                    self.respond(Response::Fetched(FetchResponse::Spoken { number, result })).await;
+                    self.respond(Response::Fetched(FetchResponse::Transcribed { number, result })).await;
                 }
             }
         });
@@ -54,14 +54,14 @@ impl Host {
         };
         let recorder = recorder(settings.voice_cmd.as_deref(), std::env::consts::OS, &is_there)
             .map_err(|error| failure(&error))?;
-        let heard = |Heard { level, seconds }: Heard| {
+        let progress = |RecordingProgress { level, seconds }: RecordingProgress| {
             // A level less where many wait already.
             self.responses
                 .try_send(Response::Fetched(FetchResponse::RecordingProgress { number, level, seconds }))
                 .ok();
         };
-        let (sound, limit) = speech::record(&recorder, stop, &heard).await.map_err(|error| failure(&error))?;
-        self.respond(Response::Fetched(FetchResponse::Recorded { number, limit })).await;
+        let (sound, limit) = speech::record(&recorder, stop, &progress).await.map_err(|error| failure(&error))?;
+        self.respond(Response::Fetched(FetchResponse::RecordingEnded { number, limit })).await;
         let words = transcribe(&endpoint, sound, settings.voice_language.as_deref()).await;
         words.map_err(|error| failure(&error))
     }

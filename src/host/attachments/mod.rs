@@ -43,17 +43,17 @@ impl Host {
                 let found = clipboard::read(name.as_deref(), &host.model());
                 FetchResponse::Clipboard { name, found }
             }),
-            FetchEffect::Picture { path, pasted } => {
+            FetchEffect::Image { path, pasted } => {
                 self.read_aside(move |host| match images::picture_of_file(&path, &host.model()) {
                     Err(images::NotAnImage::OtherFile(_)) if pasted => FetchResponse::NotAnImage(path),
                     Err(images::NotAnImage::OtherFile(failure) | images::NotAnImage::Refused(failure)) => {
-                        FetchResponse::Picture(Err(failure))
+                        FetchResponse::Image(Err(failure))
                     }
-                    Ok(picture) => FetchResponse::Picture(Ok(picture)),
+                    Ok(picture) => FetchResponse::Image(Ok(picture)),
                 })
             }
-            FetchEffect::Record { number } => self.record(number),
-            FetchEffect::EndRecording { keep } => lock(&self.shared.fetch_control.voice).end(keep),
+            FetchEffect::StartRecording { number } => self.record(number),
+            FetchEffect::StopRecording { transcribe } => lock(&self.shared.fetch_control.voice).end(transcribe),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::host::{Host, SharedOutput, shared_output};
 use rhumb_session::context::fence_for;
 use rhumb_session::{Failure, FetchResponse, Response, SharedPage};
 use rhumb_text::width;
-use rhumb_web::{Fetched, Limits, NearHost, Page, Picture, WebError, fetch_page, page_url};
+use rhumb_web::{Fetched, Image, Limits, NonPublicHost, Page, WebError, fetch_page, page_url};
 
 /// A page gets at most this share of what a request may hold, …
 const WINDOW_SHARE: usize = 4;
@@ -24,14 +24,14 @@ const PROGRESS_STEP: usize = 50_000;
 
 impl Host {
     /// Gets a page for the conversation.
-    pub(super) async fn page(&self, number: u64, url: &str, allowed: &[NearHost]) -> FetchResponse {
+    pub(super) async fn page(&self, number: u64, url: &str, allowed: &[NonPublicHost]) -> FetchResponse {
         match self.get(number, url, allowed).await {
             Ok(Fetched::Page(page)) => FetchResponse::Page { number, result: self.share(page).await },
-            Ok(Fetched::Picture(picture)) => {
+            Ok(Fetched::Image(picture)) => {
                 let result = new_picture(&picture_name(&picture), picture.media_type, &picture.bytes, &self.model());
                 FetchResponse::PageImage { number, result }
             }
-            Err(WebError::Near { url, host }) => FetchResponse::Near { number, url, host },
+            Err(WebError::NonPublic { url, host }) => FetchResponse::NonPublic { number, url, host },
             Err(error) => FetchResponse::Page { number, result: Err(failure(&error)) },
         }
     }
@@ -44,11 +44,11 @@ impl Host {
     pub async fn page_for_message(&self, url: &str) -> Result<SharedPage, Failure> {
         match self.get(0, url, &[]).await {
             Ok(Fetched::Page(page)) => self.share(page).await,
-            Ok(Fetched::Picture(picture)) => {
+            Ok(Fetched::Image(picture)) => {
                 let message = format!("{} is a picture.", picture.url);
                 Err(Failure { message, hint: format!("/web {} takes it into the chat.", picture.url) })
             }
-            Err(error @ WebError::Near { .. }) => {
+            Err(error @ WebError::NonPublic { .. }) => {
                 let hint = format!("/web {} asks and then reads it.", rhumb_web::shown_page_url(url));
                 Err(Failure { message: format!("Not read: {error}."), hint })
             }
@@ -56,7 +56,7 @@ impl Host {
         }
     }
 
-    async fn get(&self, number: u64, url: &str, allowed: &[NearHost]) -> Result<Fetched, WebError> {
+    async fn get(&self, number: u64, url: &str, allowed: &[NonPublicHost]) -> Result<Fetched, WebError> {
         let url = page_url(url)?;
         let told = std::sync::atomic::AtomicUsize::new(0);
         let progress = |bytes: usize| {
@@ -118,7 +118,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// The last part of the address, with the ending of what it is.
-fn picture_name(picture: &Picture) -> String {
+fn picture_name(picture: &Image) -> String {
     let path = picture.url.split(['?', '#']).next().unwrap_or_default();
     let last = path.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or("picture");
     let last = rhumb_text::sanitize::visible_line(last);
@@ -158,9 +158,8 @@ mod tests {
 
     #[test]
     fn a_picture_is_called_as_in_its_address() {
-        let name = |url: &str| {
-            picture_name(&Picture { url: url.into(), media_type: "image/png", bytes: [].as_slice().into() })
-        };
+        let name =
+            |url: &str| picture_name(&Image { url: url.into(), media_type: "image/png", bytes: [].as_slice().into() });
         assert_eq!(name("https://x/a/b.png?size=1"), "b.png");
         assert_eq!(name("https://x/avatar"), "avatar.png");
         assert_eq!(name("https://x/"), "picture.png");

@@ -50,7 +50,7 @@ pub async fn find_passages(
     events: &mpsc::Sender<SearchEvent>,
 ) -> FoundPassages {
     let text = match sought {
-        SearchGoal::Wants(wants) => return requested_passages(source, wants).await,
+        SearchGoal::Requests(wants) => return requested_passages(source, wants).await,
         SearchGoal::Question(text) => text.clone(),
     };
     let mut question = Question { near: source.chat.clone(), ..Question::new(&text, HITS) };
@@ -156,7 +156,7 @@ impl Host {
             counter: self.counter(),
             meaning,
             chat: request.chat,
-            kept: request.kept,
+            kept: request.known,
             turn,
             budget: env.passage_budget(&model),
         };
@@ -180,7 +180,7 @@ impl Host {
             }
         };
         let gather = async {
-            let found = find_passages(Arc::new(source), &request.sought, assistant, cancel, &events).await;
+            let found = find_passages(Arc::new(source), &request.goal, assistant, cancel, &events).await;
             drop(events);
             found
         };

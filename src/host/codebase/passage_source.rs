@@ -10,7 +10,7 @@ use super::super::{CachedCounter, Survey};
 use rhumb_index::repo_map::{IndexedDefinition, TagGraph};
 use rhumb_index::retrieval::{ContextRequest, Hit, Passage, Passages, Question, References, SourceFile, SourceFiles};
 use rhumb_llm::embed::Embedder;
-use rhumb_session::context::{Anchor, ContextPassage, PassagePlace, by_worth, extended};
+use rhumb_session::context::{Anchor, ChunkLocation, ContextChunk, merge_locations, ranked};
 use rhumb_session::{Failure, FoundPassages};
 use rhumb_text::count;
 use rhumb_tokens::TokenCounter as _;
@@ -40,7 +40,7 @@ pub struct PassageSource {
     /// Files in the chat, which are sent whole.
     pub chat: Vec<String>,
     /// The passages that are there already.
-    pub kept: Vec<PassagePlace>,
+    pub kept: Vec<ChunkLocation>,
     /// The number of the turn.
     pub turn: u64,
     /// Most tokens of the passages together.
@@ -81,17 +81,17 @@ impl PassageSource {
         let places_of = |passage: &Passage| {
             passage.lines.iter().map(|lines| self.place_in(passage, lines, &references)).collect::<Vec<_>>()
         };
-        let mut places: Vec<PassagePlace> = passages.list().iter().flat_map(places_of).collect();
+        let mut places: Vec<ChunkLocation> = passages.list().iter().flat_map(places_of).collect();
         places.sort_by_key(|place| place.rank);
         let files: BTreeSet<&str> = places.iter().map(|place| place.path.as_str()).collect();
         let (count_of, files) = (count(places.len(), "passage"), count(files.len(), "file"));
         let told = vec![format!("Searched for “{}”: {count_of} in {files}.", in_notice(question))];
         let told = if places.is_empty() { Vec::new() } else { told };
-        FoundPassages { places, told, related: passages.related().to_vec(), notes: Vec::new() }
+        FoundPassages { locations: places, summary: told, related: passages.related().to_vec(), notes: Vec::new() }
     }
 
     /// Lines of a passage as they are kept, with the definition among those that it was cut for which begins first.
-    fn place_in(&self, passage: &Passage, lines: &RangeInclusive<u32>, references: &References<'_>) -> PassagePlace {
+    fn place_in(&self, passage: &Passage, lines: &RangeInclusive<u32>, references: &References<'_>) -> ChunkLocation {
         let (line, end_line) = (*lines.start(), *lines.end());
         let here = passage.locations.iter().filter(|place| place.line <= end_line && line <= place.end_line);
         let index = self.survey.graph.index();
@@ -99,15 +99,15 @@ impl PassageSource {
         let entry = found.and_then(|at| index.definition(at.file, at.definition));
         let (path, rank) = (passage.path.to_string(), u32::try_from(passage.rank).unwrap_or(u32::MAX));
         let anchor = entry.map(|entry| anchor(&entry));
-        let place = PassagePlace { path, line, end_line, anchor, turn: self.turn, rank, hash: 0 };
-        let cut = self.text(&place.path).and_then(|text| ContextPassage::cut(&place, &text));
-        cut.map_or(place, |passage| passage.place)
+        let place = ChunkLocation { path, line, end_line, anchor, turn: self.turn, rank, hash: 0 };
+        let cut = self.text(&place.path).and_then(|text| ContextChunk::cut(&place, &text));
+        cut.map_or(place, |passage| passage.location)
     }
 
     /// Passages as they are written into a request.
-    pub(super) fn written(&self, places: &[PassagePlace]) -> String {
+    pub(super) fn written(&self, places: &[ChunkLocation]) -> String {
         let passages = passages_now(&self.root, &self.survey.graph, places, &|_| false);
-        passages.iter().map(ContextPassage::written).collect()
+        passages.iter().map(ContextChunk::written).collect()
     }
 
     /// What a model asked for, with what was found by the words of each wish that has some. Only what the survey lists is read, and
@@ -121,31 +121,31 @@ impl PassageSource {
                 ContextRequest::Search(words) => {
                     hits.iter().for_each(|hit| batch.add_hit(hit));
                     let found = count(batch.added - before, "new passage");
-                    result.told.push(format!("Searched for “{}”: {found}.", in_notice(words)));
+                    result.summary.push(format!("Searched for “{}”: {found}.", in_notice(words)));
                 }
                 ContextRequest::Symbol(name) => {
                     for place in &self.definitions(name) {
                         batch.add(place);
                     }
                     let found = count(batch.added - before, "definition");
-                    result.told.push(format!("Looked up {name}: {found}."));
+                    result.summary.push(format!("Looked up {name}: {found}."));
                 }
                 ContextRequest::Read { path, line, end_line } => match self.lines(path, *line, *end_line) {
                     Ok(place) => {
                         let label = place.label();
                         batch.add(&place);
                         let fits = if batch.added > before { "" } else { ", for which there is no room" };
-                        result.told.push(format!("Read {label}{fits}."));
+                        result.summary.push(format!("Read {label}{fits}."));
                     }
                     Err(failure) => result.notes.push(failure),
                 },
             }
         }
-        FoundPassages { places: batch.finish(), ..result }
+        FoundPassages { locations: batch.finish(), ..result }
     }
 
     /// Where a name is defined. `Type.name` and `Type::name` mean the definition in that type, if there is one.
-    fn definitions(&self, name: &str) -> Vec<PassagePlace> {
+    fn definitions(&self, name: &str) -> Vec<ChunkLocation> {
         let mut parts = name.rsplit([':', '.', '#']).filter(|part| !part.is_empty());
         let (Some(last), container) = (parts.next(), parts.next()) else { return Vec::new() };
         let graph = &self.survey.graph;
@@ -155,13 +155,13 @@ impl PassageSource {
             let entries = graph.index().definitions(*file).filter(|entry| entry.name() == last);
             entries.map(move |entry| (entry.container() == container, place_of(&path, &entry))).collect::<Vec<_>>()
         };
-        let all: Vec<(bool, PassagePlace)> = files.iter().flat_map(in_file).collect();
+        let all: Vec<(bool, ChunkLocation)> = files.iter().flat_map(in_file).collect();
         let is_exact = container.is_some() && all.iter().any(|(exact, _)| *exact);
         let meant = all.into_iter().filter(|(exact, _)| *exact || !is_exact);
         meant.map(|(_, place)| place).take(MAX_DEFINITIONS).collect()
     }
 
-    fn lines(&self, path: &str, line: u32, end_line: u32) -> Result<PassagePlace, Failure> {
+    fn lines(&self, path: &str, line: u32, end_line: u32) -> Result<ChunkLocation, Failure> {
         let refused = |message: String| Failure { message, hint: String::new() };
         let listed = self.survey.files.binary_search_by(|file| file.path.as_str().cmp(path)).is_ok();
         if !listed || is_secret_name(path) {
@@ -170,10 +170,10 @@ impl PassageSource {
         if self.chat.iter().any(|known| known == path) {
             return Err(refused(format!("{path} is in the chat whole.")));
         }
-        let place = PassagePlace { path: path.to_owned(), line, end_line, anchor: None, turn: 0, rank: 0, hash: 0 };
+        let place = ChunkLocation { path: path.to_owned(), line, end_line, anchor: None, turn: 0, rank: 0, hash: 0 };
         let text = rhumb_workspace::read(&self.root, path).map_err(|error| refused(format!("{error}.")))?.text;
-        let cut = ContextPassage::cut(&place, &text);
-        cut.map(|passage| passage.place).ok_or_else(|| refused(format!("{} is beyond its end.", place.label())))
+        let cut = ContextChunk::cut(&place, &text);
+        cut.map(|passage| passage.location).ok_or_else(|| refused(format!("{} is beyond its end.", place.label())))
     }
 }
 
@@ -182,7 +182,7 @@ struct PassageBatch<'g> {
     source: &'g PassageSource,
     room: usize,
     added: usize,
-    places: Vec<PassagePlace>,
+    places: Vec<ChunkLocation>,
     texts: HashMap<String, Option<Arc<str>>>,
 }
 
@@ -196,12 +196,12 @@ impl<'g> PassageBatch<'g> {
         let entry = hit.definition.and_then(|definition| index.definition(hit.file, definition));
         let anchor = entry.map(|entry| anchor(&entry));
         let (path, line, end_line) = (hit.path.to_string(), hit.line, hit.end_line);
-        self.add(&PassagePlace { path, line, end_line, anchor, turn: 0, rank: 0, hash: 0 });
+        self.add(&ChunkLocation { path, line, end_line, anchor, turn: 0, rank: 0, hash: 0 });
     }
 
     /// Adds a place if there is room for it: a smaller one that is worth less may still fit behind one that does not.
-    fn add(&mut self, place: &PassagePlace) {
-        let is_known = |known: &PassagePlace| {
+    fn add(&mut self, place: &ChunkLocation) {
+        let is_known = |known: &ChunkLocation| {
             known.path == place.path && known.line <= place.line && place.end_line <= known.end_line
         };
         if self.places.iter().any(is_known) {
@@ -209,18 +209,18 @@ impl<'g> PassageBatch<'g> {
         }
         let read = || self.source.text(&place.path);
         let text = self.texts.entry(place.path.clone()).or_insert_with(read);
-        let Some(passage) = text.as_ref().and_then(|text| ContextPassage::cut(place, text)) else { return };
+        let Some(passage) = text.as_ref().and_then(|text| ContextChunk::cut(place, text)) else { return };
         let tokens = self.source.counter.count(&passage.written());
         if tokens <= self.room {
             self.room -= tokens;
             let (turn, rank) = (self.source.turn, self.added as u32);
             self.added += 1;
-            self.places.push(PassagePlace { turn, rank, ..passage.place });
+            self.places.push(ChunkLocation { turn, rank, ..passage.location });
         }
     }
 
-    fn finish(self) -> Vec<PassagePlace> {
-        let mut places = extended(Vec::new(), self.places);
+    fn finish(self) -> Vec<ChunkLocation> {
+        let mut places = merge_locations(Vec::new(), self.places);
         places.sort_by_key(|place| place.rank);
         places
     }
@@ -231,11 +231,11 @@ impl<'g> PassageBatch<'g> {
 pub(crate) fn passages_now(
     root: &Root,
     graph: &Arc<TagGraph>,
-    places: &[PassagePlace],
+    places: &[ChunkLocation],
     chat: &dyn Fn(&str) -> bool,
-) -> Vec<ContextPassage> {
-    let is_listed = |place: &PassagePlace| graph.index().file_at(&place.path).is_some();
-    let may = |place: &&PassagePlace| is_listed(place) && !chat(&place.path) && !is_secret_name(&place.path);
+) -> Vec<ContextChunk> {
+    let is_listed = |place: &ChunkLocation| graph.index().file_at(&place.path).is_some();
+    let may = |place: &&ChunkLocation| is_listed(place) && !chat(&place.path) && !is_secret_name(&place.path);
     let mut files: HashMap<&str, Option<FileNow>> = HashMap::new();
     let mut passages = Vec::new();
     for place in places.iter().filter(may) {
@@ -243,7 +243,7 @@ pub(crate) fn passages_now(
         let file = files.entry(&place.path).or_insert_with(read);
         passages.extend(file.as_mut().and_then(|file| file.cut(place)));
     }
-    by_worth(passages)
+    ranked(passages)
 }
 
 /// A file, parsed when something in it has changed.
@@ -258,9 +258,9 @@ impl FileNow {
     }
 
     /// The lines of a place; those of its definition, wherever that is, if they are not what they were.
-    fn cut(&mut self, place: &PassagePlace) -> Option<ContextPassage> {
-        let there = ContextPassage::cut(place, &self.text);
-        let is_same = |passage: &ContextPassage| passage.place.hash == place.hash;
+    fn cut(&mut self, place: &ChunkLocation) -> Option<ContextChunk> {
+        let there = ContextChunk::cut(place, &self.text);
+        let is_same = |passage: &ContextChunk| passage.location.hash == place.hash;
         if place.anchor.is_none() || there.as_ref().is_some_and(is_same) {
             return there;
         }
@@ -269,13 +269,13 @@ impl FileNow {
             let last = definition.end_line.max(definition.line);
             (definition.name.as_str(), definition.container.as_deref(), definition.line, last)
         });
-        ContextPassage::cut(&place.moved(definitions), &self.text)
+        ContextChunk::cut(&place.moved(definitions), &self.text)
     }
 }
 
-fn place_of(path: &str, entry: &IndexedDefinition<'_>) -> PassagePlace {
+fn place_of(path: &str, entry: &IndexedDefinition<'_>) -> ChunkLocation {
     let Anchor { line, end_line, .. } = anchor(entry);
-    PassagePlace { path: path.to_owned(), line, end_line, anchor: Some(anchor(entry)), turn: 0, rank: 0, hash: 0 }
+    ChunkLocation { path: path.to_owned(), line, end_line, anchor: Some(anchor(entry)), turn: 0, rank: 0, hash: 0 }
 }
 
 fn anchor(entry: &IndexedDefinition<'_>) -> Anchor {
@@ -297,16 +297,16 @@ mod tests {
 
     const TEXT: &str = "def a():\n    return 1\n\n\ndef b():\n    return 2\n";
 
-    fn place_of_b() -> PassagePlace {
+    fn place_of_b() -> ChunkLocation {
         let anchor = Some(Anchor { symbol: "b".into(), container: None, line: 5, end_line: 6 });
-        let place = PassagePlace { path: "x.py".into(), line: 5, end_line: 6, anchor, turn: 1, rank: 0, hash: 0 };
-        ContextPassage::cut(&place, TEXT).unwrap().place
+        let place = ChunkLocation { path: "x.py".into(), line: 5, end_line: 6, anchor, turn: 1, rank: 0, hash: 0 };
+        ContextChunk::cut(&place, TEXT).unwrap().location
     }
 
     #[test]
     fn lines_that_are_as_they_were_are_not_looked_for() {
         let (place, mut file) = (place_of_b(), FileNow::new(TEXT.into()));
-        assert_eq!(file.cut(&place).unwrap().place, place);
+        assert_eq!(file.cut(&place).unwrap().location, place);
         assert!(file.parsed.is_none());
     }
 
@@ -314,7 +314,7 @@ mod tests {
     fn lines_that_moved_are_found_with_their_definition_before_the_map_knows() {
         let mut file = FileNow::new(format!("import os\n\n{}", TEXT.replace("2", "20")).into());
         let now = file.cut(&place_of_b()).unwrap();
-        assert_eq!((now.place.label().as_str(), now.text.as_str()), ("x.py:7-8", "def b():\n    return 20"));
+        assert_eq!((now.location.label().as_str(), now.text.as_str()), ("x.py:7-8", "def b():\n    return 20"));
         assert_eq!(FileNow::new("pass\n".into()).cut(&place_of_b()), None, "what is gone is left out");
     }
 }

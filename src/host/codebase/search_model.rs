@@ -87,7 +87,7 @@ impl SearchHelp<'_> {
         let (source, asked) = (Arc::clone(source), question.text.clone());
         let shown = on_blocking_thread(move || {
             let best = hits.get(..SHOWN.min(hits.len())).unwrap_or_default();
-            source.written(&source.answering(&asked, best).places)
+            source.written(&source.answering(&asked, best).locations)
         });
         let shown = match shown.await {
             Ok(shown) => shown,

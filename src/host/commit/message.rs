@@ -11,7 +11,7 @@ use crate::host::{ModelClient, RequestEnv};
 use rhumb_llm::Request;
 use rhumb_llm::models::{Dollars, estimate};
 use rhumb_session::Spent;
-use rhumb_session::context::{Committing, commit_message_in, commit_request};
+use rhumb_session::context::{CommitMessageInputs, commit_message_in, commit_request};
 use rhumb_tokens::TokenCounter as _;
 
 /// How long a commit waits for its message.
@@ -89,7 +89,7 @@ impl MessageWriter<'_> {
 
     fn request(&self, message_request: &MessageRequest) -> Option<Request> {
         let counter = self.env.counter(&self.client.facts);
-        let committing = Committing {
+        let inputs = CommitMessageInputs {
             request: &message_request.request,
             change: &message_request.change,
             language: self.env.settings.commit_language.as_deref(),
@@ -97,7 +97,7 @@ impl MessageWriter<'_> {
             prompts: &self.env.prompts,
             counter: &counter,
         };
-        let (messages, _) = commit_request(&committing)?;
+        let (messages, _) = commit_request(&inputs)?;
         let tokens = messages.iter().map(|message| counter.count(&message.content)).sum();
         Some(Request { model: self.client.model.clone(), messages, tokens, ..Request::default() })
     }

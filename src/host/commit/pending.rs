@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::config::Settings;
-use rhumb_session::context::shortened;
+use rhumb_session::context::shortened_subject;
 use rhumb_session::{Committed, Failure, name_some};
 use rhumb_workspace::git::{Commit, CommitOptions, GitError, PreparedCommit, Repo};
 use rhumb_workspace::{Journal, PendingCommit, Root, is_secret_name};
@@ -71,7 +71,7 @@ impl PendingCommits {
 
     /// Adds the commit of the user's own changes to these files.
     pub(crate) fn with_own(mut self, prepared: PreparedCommit, paths: &[String]) -> Self {
-        let fallback = shortened(&format!("Own changes to {}", name_some(paths)));
+        let fallback = shortened_subject(&format!("Own changes to {}", name_some(paths)));
         self.own = Some(CommitDraft { prepared, fallback, request: String::new() });
         self
     }

@@ -13,8 +13,10 @@ use request_env::RequestEnv;
 use rhumb_index::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
 use rhumb_llm::Image;
 use rhumb_llm::models::{Caching, Model};
-use rhumb_session::context::{BudgetPlan, ContextFile, ContextInputs, Mode, Prompts, Shares, Window, fit, manual};
-use rhumb_session::{ChatFile, ContextView, RequestSpec};
+use rhumb_session::context::{
+    BudgetOverrides, BudgetPlan, ContextFile, ContextInputs, Mode, Prompts, Window, fit, manual,
+};
+use rhumb_session::{ChatFile, CodebaseQuestion, ContextView, RequestSpec};
 use rhumb_tokens::{TokenCounter, image_type};
 use rhumb_workspace::Root;
 
@@ -67,14 +69,15 @@ pub fn compose(
     let passages = source.map(|source| passages_now(root, source.graph, &spec.passages, &in_chat)).unwrap_or_default();
     let draft = draft_for(spec, passages.is_empty(), prompts);
     let has_chat_files = files.iter().any(|file| !file.read_only);
-    let shares = Shares { map: map_tokens, passages: settings.codebase.tokens, history: settings.history_tokens };
+    let overrides =
+        BudgetOverrides { map: map_tokens, passages: settings.codebase.tokens, history: settings.history_tokens };
     let inputs = ContextInputs {
         task: context.env.task(spec, context.model),
         model: context.model,
         window: context.window,
-        plan: BudgetPlan::of(context.window, has_chat_files, shares),
+        plan: BudgetPlan::of(context.window, has_chat_files, overrides),
         prompts,
-        surroundings: &context.env.surroundings(),
+        environment: &context.env.environment(),
         files: &files,
         images: &images,
         passages: &passages,
@@ -82,7 +85,7 @@ pub fn compose(
         history: &spec.history,
         exchange: &spec.exchange,
         draft: &draft,
-        may_forget: spec.may_forget,
+        may_drop_history: spec.may_drop_history,
         send_secrets: settings.send_secrets,
     };
     // The map is at the beginning of the cached prefix.
@@ -107,8 +110,9 @@ pub fn compose(
 
 /// The draft, and for a question about the whole repository the prompts that belong to it.
 fn draft_for(spec: &RequestSpec, is_nothing_found: bool, prompts: &Prompts) -> String {
-    let none = spec.codebase.filter(|_| is_nothing_found).map(|_| prompts.text("passages-none"));
-    let more = spec.codebase.filter(|may_want| *may_want).map(|_| prompts.text("search-more"));
+    let lacks_passages = is_nothing_found && spec.codebase != CodebaseQuestion::No;
+    let none = lacks_passages.then(|| prompts.text("passages-none"));
+    let more = (spec.codebase == CodebaseQuestion::MayRequestMore).then(|| prompts.text("search-more"));
     let parts = [Some(spec.draft.as_str()), none, more].into_iter().flatten().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("\n\n")
 }
@@ -134,7 +138,7 @@ impl ChatContents {
                 Err(error) => contents.add_image(root, &file.path, model, &error.to_string()),
             }
         }
-        for picture in &spec.pictures {
+        for picture in &spec.images {
             match picture_refusal(&picture.bytes, model) {
                 None => contents.images.push(picture.clone()),
                 Some(reason) => contents.unreadable.push((picture.name.clone(), reason)),

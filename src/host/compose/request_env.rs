@@ -11,7 +11,7 @@ use crate::host::CachedCounter;
 use crate::store::{CalibrationFile, model_lists};
 use rhumb_edit::EditFormat;
 use rhumb_llm::models::{Catalog, Model};
-use rhumb_session::context::{BudgetPlan, Mode, Prompts, Shares, Surroundings, Task, Window};
+use rhumb_session::context::{BudgetOverrides, BudgetPlan, Mode, Prompts, Task, UserEnvironment, Window};
 use rhumb_session::{Failure, RequestSpec};
 use rhumb_tokens::Calibration;
 
@@ -103,8 +103,8 @@ impl RequestEnv {
 
     /// Maximum number of tokens of passages in a request to a model.
     pub fn passage_budget(&self, model: &Model) -> usize {
-        let shares = Shares { passages: self.settings.codebase.tokens, ..Shares::default() };
-        BudgetPlan::of(self.window(model), false, shares).passages
+        let overrides = BudgetOverrides { passages: self.settings.codebase.tokens, ..BudgetOverrides::default() };
+        BudgetPlan::of(self.window(model), false, overrides).passages
     }
 
     /// Records the maximum number of input tokens of a model's server, by our count.
@@ -158,9 +158,9 @@ impl RequestEnv {
     }
 
     /// The surroundings of the developer, as described to models.
-    pub fn surroundings(&self) -> Surroundings {
+    pub fn environment(&self) -> UserEnvironment {
         let machine = self.machine.as_ref();
-        Surroundings {
+        UserEnvironment {
             platform: machine.map(|machine| machine.platform.clone()),
             shell: machine.and_then(|machine| machine.shell.clone()),
             language: self.settings.language.clone(),

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::{Host, ModelClient, RequestEnv, connect_model, undo_preview};
-use crate::config::{Entry, SETTINGS, Settings, command_files, keep_setting, written};
+use crate::config::{Entry, SETTINGS, Settings, command_files, write_setting, written};
 use doctor::{checks_text, checkup, server_check, version};
 use rhumb_llm::models::{Catalog, Model};
 use rhumb_session::{
@@ -57,7 +57,7 @@ impl Host {
             }
             LookupEffect::KeepSetting(name, value) => self.respond_with(move |host| {
                 let result = match host.shared.env.settings_file.as_deref() {
-                    Some(file) => keep_setting(file, &name, value.as_deref())
+                    Some(file) => write_setting(file, &name, value.as_deref())
                         .map(|(file, line)| format!("{}:{line}", file.display())),
                     None => Err("no settings are written here".to_owned()),
                 };
@@ -242,7 +242,7 @@ fn detail(model: &Model) -> String {
 }
 
 fn trust_page(settings: &Settings) -> LookupResponse {
-    let waiting = &settings.layers.waiting;
+    let waiting = &settings.layers.unapproved;
     if waiting.is_empty() {
         let text = "This repository's settings propose nothing that waits for an approval.".into();
         return LookupResponse::Told { level: Level::Info, text, hint: String::new() };

@@ -3,13 +3,13 @@
 use rhumb_session::SettingKind;
 use std::path::Path;
 
-use crate::config::{Entry, Level, Origin, SETTINGS, Setting, Settings, plain_text, setting_line, written};
+use crate::config::{Entry, Level, Origin, SETTINGS, Setting, Settings, read_regular_file, setting_line, written};
 use rhumb_session::SettingRow;
 
 /// The settings in their order, entries of tables below the name of the table. `chosen` is what was chosen in this session; `file`
 /// is the user's own, if it may be written.
 pub(super) fn setting_rows(settings: &Settings, file: Option<&Path>, chosen: &[(String, String)]) -> Vec<SettingRow> {
-    let text = file.and_then(|file| plain_text(file).ok()).unwrap_or_default();
+    let text = file.and_then(|file| read_regular_file(file).ok()).unwrap_or_default();
     let entries: Vec<&Entry> = settings.layers.effective().collect();
     let mut rows = Vec::new();
     for setting in SETTINGS {

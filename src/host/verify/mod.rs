@@ -17,7 +17,7 @@ use std::time::Duration;
 use super::{RequestEnv, lock};
 use output::shared_text;
 use processes::{notes_of, run_command};
-use rhumb_session::context::{Finding, findings, marked_outline, places_named};
+use rhumb_session::context::{Finding, findings, marked_outline, referenced_lines};
 use rhumb_session::{CheckMode, Failure, JobOutcome, Origin, SharedText, VerifyRequest};
 use rhumb_syntax::Language;
 use rhumb_text::diff;
@@ -133,7 +133,7 @@ impl CheckRun<'_, '_> {
             let noun = if numbers.len() == 1 { "line" } else { "lines" };
             let title = format!("{} does not parse any more, at {noun} {}.", file.path, numbers.join(", "));
             let outline = marked_outline(&file.path, &file.text, &lines);
-            self.found.push(Finding { title, said: String::new(), places: vec![(file.path.clone(), outline)] });
+            self.found.push(Finding { title, output: String::new(), outlines: vec![(file.path.clone(), outline)] });
             self.outcome.files.push(file.path.clone());
         }
         match count {
@@ -229,7 +229,7 @@ impl CheckRun<'_, '_> {
         let (shared, note) = shared_text(env, *counter, *budget, line, &ended.output);
         self.outcome.notes.extend(note);
         let paths: Vec<String> = self.files.iter().map(|file| file.path.clone()).collect();
-        let named = places_named(&ended.output.text, &paths);
+        let named = referenced_lines(&ended.output.text, &paths);
         let mut places = Vec::new();
         for file in &self.files {
             if let Some(lines) = named.get(file.path.as_str()) {
@@ -239,7 +239,7 @@ impl CheckRun<'_, '_> {
         }
         let title = format!("`{line}` {}.", how(ended.end, ended.took));
         self.outcome.checks.push(format!("`{line}`"));
-        self.found.push(Finding { title, said: shared.text, places });
+        self.found.push(Finding { title, output: shared.text, outlines: places });
     }
 
     fn note_once(&mut self, what: &str, note: Failure) {

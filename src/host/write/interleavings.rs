@@ -166,7 +166,7 @@ impl World {
     fn accept(&mut self, orders: &[PendingWrite], own_first: bool) {
         self.flush();
         let before: Vec<_> = orders.iter().map(|order| self.text(&order.path)).collect();
-        let own_changes = OwnChanges::BySetting.or_setting(Some(own_first));
+        let own_changes = if own_first { OwnChanges::CommitFirst } else { OwnChanges::LeaveUncommitted };
         let order = CommitRequest { request: "Ours".into(), own_changes, ..CommitRequest::default() };
         match write(&self.root, Some(&self.journal), orders, Some(&order)) {
             Ok(WriteOutcome::Written(_, pending)) => {

@@ -65,7 +65,7 @@ impl App {
                 Dropped::Known(path) => words.push(named(&path, in_command)),
                 Dropped::Elsewhere(path) => words.push(shell_words::quote(&path).into_owned()),
                 Dropped::Picture(path) => {
-                    tasks.extend(run(vec![Effect::Fetch(FetchEffect::Picture { path, pasted: true })]));
+                    tasks.extend(run(vec![Effect::Fetch(FetchEffect::Image { path, pasted: true })]));
                 }
             }
         }
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(app.composer.text(), "/tmp/other/file.txt");
         assert!(app.hint.text().contains("outside"), "{}", app.hint.text());
         let tasks = app.event(Event::Paste("/home/mira/harbour/src/c.rs /tmp/a/shot.png".into()));
-        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Fetch(FetchEffect::Picture { .. })))));
+        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Fetch(FetchEffect::Image { .. })))));
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! and Tab goes to the next pane when there is no list.
 
 use rhumb_session::{
-    Argument, COMMANDS, Candidate, Candidates, Effect, LookupEffect, PersistenceEffect, PersistenceResponse, Place,
-    Response, Slot, Word, folder_of, place,
+    Argument, COMMANDS, Completer, CompletionItem, CompletionKind, CompletionTarget, Effect, ExtraCommand,
+    LookupEffect, PersistenceEffect, PersistenceResponse, Response, completion_target, folder_of,
 };
 
 use super::vi::Mode;
@@ -19,19 +19,19 @@ const MIN_MENTION_LETTERS: usize = 2;
 /// The candidates for the word at the cursor.
 #[derive(Debug)]
 pub struct Popup {
-    pub place: Place,
+    pub target: CompletionTarget,
     /// Never empty.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<CompletionItem>,
     pub selected: usize,
     navigated: bool,
 }
 
 #[derive(Debug, Default)]
 pub struct Completion {
-    finder: Candidates,
+    finder: Completer,
     popup: Option<Popup>,
     /// The word as last seen, with or without candidates.
-    seen: Option<Place>,
+    seen: Option<CompletionTarget>,
     /// The user closed the list for the current word.
     closed: bool,
     /// Whether new candidates may be available.
@@ -72,20 +72,20 @@ impl Popup {
     /// The file of the selected candidate, and its line (1-based).
     pub(crate) fn file<'p>(&'p self, paths: &[String]) -> Option<(&'p str, Option<usize>)> {
         let candidate = self.candidates.get(self.selected)?;
-        let takes_files = match self.place.wanted {
-            Slot::Mention | Slot::Own => true,
-            Slot::Argument(info, _) => matches!(
+        let takes_files = match self.target.kind {
+            CompletionKind::Mention | CompletionKind::CustomArgument => true,
+            CompletionKind::Argument(info, _) => matches!(
                 info.takes,
                 Argument::Files | Argument::ChatFiles | Argument::Git | Argument::Paths | Argument::Shell
             ),
-            Slot::Command => false,
+            CompletionKind::Command => false,
         };
         let is_known = |name: &str| paths.iter().any(|path| path == name);
         if takes_files && is_known(&candidate.label) {
             return Some((&candidate.label, None));
         }
         // Of a symbol the help says where it is.
-        let (path, line) = candidate.help.rsplit_once(':').filter(|_| self.place.wanted == Slot::Mention)?;
+        let (path, line) = candidate.help.rsplit_once(':').filter(|_| self.target.kind == CompletionKind::Mention)?;
         let line = line.parse().ok().filter(|_| is_known(path))?;
         Some((path, Some(line)))
     }
@@ -93,24 +93,24 @@ impl Popup {
     /// The name and the description of the selected candidate.
     pub(crate) fn words(&self) -> Option<(&str, &str)> {
         let candidate = self.candidates.get(self.selected)?;
-        let says = self.place.wanted == Slot::Command && !candidate.help.is_empty();
+        let says = self.target.kind == CompletionKind::Command && !candidate.help.is_empty();
         says.then_some((candidate.label.as_str(), candidate.help.as_str()))
     }
 
     /// The candidate that Enter accepts. `None` if Enter has its usual meaning.
-    fn for_enter(&self) -> Option<&Candidate> {
+    fn for_enter(&self) -> Option<&CompletionItem> {
         let candidate = self.candidates.get(self.selected)?;
         if self.navigated {
             return Some(candidate);
         }
-        let typed = self.place.typed.as_str();
-        let is_whole = self.candidates.iter().any(|candidate| candidate.is_whole);
-        let takes = match self.place.wanted {
-            Slot::Command => true,
+        let typed = self.target.typed.as_str();
+        let is_complete = self.candidates.iter().any(|candidate| candidate.is_complete);
+        let takes = match self.target.kind {
+            CompletionKind::Command => true,
             // The arguments of a command from a file are unknown.
-            Slot::Own => false,
-            Slot::Mention => candidate.is_near && typed.chars().count() >= MIN_MENTION_LETTERS,
-            Slot::Argument(info, _) => {
+            CompletionKind::CustomArgument => false,
+            CompletionKind::Mention => candidate.is_literal_match && typed.chars().count() >= MIN_MENTION_LETTERS,
+            CompletionKind::Argument(info, _) => {
                 let closed = [
                     Argument::Files,
                     Argument::ChatFiles,
@@ -119,10 +119,10 @@ impl Popup {
                     Argument::Refresh,
                     Argument::Theme,
                 ];
-                candidate.is_near && (closed.contains(&info.takes) || info.name == "watch")
+                candidate.is_literal_match && (closed.contains(&info.takes) || info.name == "watch")
             }
         };
-        (takes && !is_whole && !typed.is_empty()).then_some(candidate)
+        (takes && !is_complete && !typed.is_empty()).then_some(candidate)
     }
 }
 
@@ -143,7 +143,7 @@ impl App {
     fn find_candidates(&mut self) -> Vec<Task> {
         let is_here = self.focus == Pane::Chat && self.overlays.is_empty() && !self.chat.is_reading();
         let before = if is_here { self.composer.before_cursor() } else { None };
-        let now = before.as_deref().and_then(place);
+        let now = before.as_deref().and_then(completion_target);
         let is_new = self.completion.seen != now;
         let mut wanted = Vec::new();
         let is_suppressed = std::mem::take(&mut self.completion.is_suppressed);
@@ -158,14 +158,15 @@ impl App {
             return run(wanted);
         }
         self.completion.popup = None;
-        if let Some(place) = &now {
-            let words: Vec<Word<'_>> =
-                ACTIONS.iter().map(|info| Word { name: info.name, help: info.help.trim() }).collect();
-            let candidates = self.completion.finder.at(place, &self.session, &words);
-            let only_itself = place.wanted == Slot::Mention && matches!(candidates.as_slice(), [one] if one.is_whole);
+        if let Some(target) = &now {
+            let words: Vec<ExtraCommand<'_>> =
+                ACTIONS.iter().map(|info| ExtraCommand { name: info.name, help: info.help.trim() }).collect();
+            let candidates = self.completion.finder.completions(target, &self.session, &words);
+            let only_itself =
+                target.kind == CompletionKind::Mention && matches!(candidates.as_slice(), [one] if one.is_complete);
             if !candidates.is_empty() && !only_itself {
                 let (selected, navigated) = (0, false);
-                self.completion.popup = Some(Popup { place: place.clone(), candidates, selected, navigated });
+                self.completion.popup = Some(Popup { target: target.clone(), candidates, selected, navigated });
             }
         }
         self.completion.seen = now;
@@ -173,22 +174,24 @@ impl App {
     }
 
     /// The lookups for a new word.
-    fn lookups(&self, now: Option<&Place>) -> Vec<Effect> {
+    fn lookups(&self, now: Option<&CompletionTarget>) -> Vec<Effect> {
         let Some(now) = now else { return Vec::new() };
-        let before = self.completion.seen.as_ref().map(|place| place.wanted);
-        match now.wanted {
+        let before = self.completion.seen.as_ref().map(|target| target.kind);
+        match now.kind {
             // Files may have come or changed since.
-            Slot::Command if now.typed.is_empty() && before.is_none() => vec![Effect::Lookup(LookupEffect::Commands)],
-            Slot::Argument(info, 0) if info.takes == Argument::Model && before != Some(now.wanted) => {
+            CompletionKind::Command if now.typed.is_empty() && before.is_none() => {
+                vec![Effect::Lookup(LookupEffect::Commands)]
+            }
+            CompletionKind::Argument(info, 0) if info.takes == Argument::Model && before != Some(now.kind) => {
                 vec![Effect::Lookup(LookupEffect::Models { choose: None })]
             }
-            Slot::Argument(info, 0) if info.takes == Argument::Session && before != Some(now.wanted) => {
+            CompletionKind::Argument(info, 0) if info.takes == Argument::Session && before != Some(now.kind) => {
                 vec![Effect::Persist(PersistenceEffect::Names)]
             }
-            Slot::Argument(info, _) if matches!(info.takes, Argument::Paths | Argument::Shell) => {
+            CompletionKind::Argument(info, _) if matches!(info.takes, Argument::Paths | Argument::Shell) => {
                 let folder = folder_of(&now.typed);
                 // A directory is read once for each time that the user starts to type a path in it.
-                let seen = self.completion.seen.as_ref().filter(|seen| seen.wanted == now.wanted);
+                let seen = self.completion.seen.as_ref().filter(|seen| seen.kind == now.kind);
                 if seen.is_some_and(|seen| folder_of(&seen.typed) == folder) {
                     Vec::new()
                 } else {
@@ -218,11 +221,11 @@ impl App {
                 return Some(self.take_candidate(&candidate));
             }
             "Enter" => {
-                let runs = popup.place.wanted == Slot::Command;
+                let runs = popup.target.kind == CompletionKind::Command;
                 let candidate = popup.for_enter()?.clone();
                 // Of several that begin so, one is completed and not run.
-                let near = popup.candidates.iter().filter(|candidate| candidate.is_near).count();
-                let is_clear = popup.navigated || (candidate.is_near && near == 1);
+                let near = popup.candidates.iter().filter(|candidate| candidate.is_literal_match).count();
+                let is_clear = popup.navigated || (candidate.is_literal_match && near == 1);
                 let mut tasks = self.take_candidate(&candidate);
                 if runs && candidate.ends_line && is_clear {
                     tasks.extend(self.send());
@@ -235,12 +238,12 @@ impl App {
         Some(Vec::new())
     }
 
-    fn take_candidate(&mut self, candidate: &Candidate) -> Vec<Task> {
+    fn take_candidate(&mut self, candidate: &CompletionItem) -> Vec<Task> {
         let Some(popup) = self.completion.popup.take() else { return Vec::new() };
-        let takes_nothing = popup.place.wanted == Slot::Command && candidate.ends_line;
-        let space = if candidate.goes_on || takes_nothing { "" } else { " " };
+        let takes_nothing = popup.target.kind == CompletionKind::Command && candidate.ends_line;
+        let space = if candidate.is_partial || takes_nothing { "" } else { " " };
         let text = format!("{}{space}", candidate.insert);
-        self.typed(|app| app.composer.complete(popup.place.length, &text))
+        self.typed(|app| app.composer.complete(popup.target.length, &text))
     }
 
     /// The usage of the command that is being typed, for the status line.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rhumb_session::is_picture_path;
+use rhumb_session::is_image_path;
 
 /// Longer text is not a list of dropped paths, in bytes.
 const MAX_BYTES: usize = 65_536;
@@ -50,7 +50,7 @@ fn one(word: &str, root: &Path, known: &[String]) -> Option<Dropped> {
     if let Some(folder) = folder.filter(|folder| known.iter().any(|path| path.starts_with(folder.as_str()))) {
         return Some(Dropped::Known(folder));
     }
-    Some(if is_picture_path(&path) { Dropped::Picture(path) } else { Dropped::Elsewhere(path) })
+    Some(if is_image_path(&path) { Dropped::Picture(path) } else { Dropped::Elsewhere(path) })
 }
 
 /// A path as written in a message or as an argument of a command.

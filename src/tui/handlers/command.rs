@@ -24,7 +24,7 @@ impl App {
                 self.hint.set("looking …");
                 return run(vec![Effect::Lookup(LookupEffect::Doctor { terminal: self.terminal_facts() })]);
             }
-            Command::Response(title) => return run(self.session.report_fault(title, self.terminal_facts())),
+            Command::Report(title) => return run(self.session.report_fault(title, self.terminal_facts())),
             Command::Quit => return self.leave(),
             Command::Paste(name) => return self.paste_command(name),
             Command::Editor(text) => {
@@ -56,8 +56,8 @@ impl App {
         // A command from a file takes precedence over an action with its name.
         let is_free = |name: &&str| self.session.lookups().commands.named(name).is_none();
         let actions: Vec<&'static str> = ACTIONS.iter().map(|info| info.name).filter(is_free).collect();
-        match self.session.understand(line, &actions) {
-            Ok(ParsedLine::Own(name, _)) => {
+        match self.session.parse_line(line, &actions) {
+            Ok(ParsedLine::FrontEnd(name, _)) => {
                 self.composer.clear();
                 let action = ACTIONS.iter().find(|info| info.name == name);
                 action.map_or_else(Vec::new, |info| self.run_action(info))
@@ -66,8 +66,8 @@ impl App {
                 self.composer.clear();
                 self.run_user_command(command)
             }
-            Ok(ParsedLine::Show(message)) => self.typed(|app| app.composer.open(&message)),
-            Ok(ParsedLine::Switch { model, message }) => {
+            Ok(ParsedLine::Compose(message)) => self.typed(|app| app.composer.open(&message)),
+            Ok(ParsedLine::SwitchModel { model, message }) => {
                 // Connecting may take a while, so the message stays in the composer.
                 let mut tasks = run(self.session.use_model(model));
                 tasks.extend(self.typed(|app| app.composer.set(&message)));
@@ -116,7 +116,7 @@ impl App {
     /// Cancels a download or recording. `None` if there is none.
     pub(crate) fn stop_outside(&mut self) -> Option<Vec<Effect>> {
         if self.session.attachments().recording.is_some() {
-            return Some(self.session.end_recording(false));
+            return Some(self.session.stop_recording(false));
         }
         self.session.stop_page()
     }
@@ -190,21 +190,27 @@ mod tests {
     fn speaking_has_a_meter_and_ends_with_enter_or_esc() {
         let mut app = app();
         let tasks = app.command(Command::Voice);
-        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::Record { number: 1 }))]));
+        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::StartRecording { number: 1 }))]));
         app.report(Response::Fetched(FetchResponse::RecordingProgress { number: 1, level: Some(0.5), seconds: 0.1 }));
         assert!(app.overlays.is_top::<VoiceMeter>());
         app.composer.set("say");
         let tasks = press(&mut app, "x Enter");
-        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::EndRecording { keep: true }))]));
+        assert!(matches!(
+            tasks.as_slice(),
+            [Task::Run(Effect::Fetch(FetchEffect::StopRecording { transcribe: true }))]
+        ));
         assert!(app.overlays.is_top::<VoiceMeter>(), "until it is written down");
-        app.report(Response::Fetched(FetchResponse::Spoken { number: 1, result: Ok("it loud".into()) }));
+        app.report(Response::Fetched(FetchResponse::Transcribed { number: 1, result: Ok("it loud".into()) }));
         assert!(app.overlays.is_empty());
         assert_eq!(app.composer.text(), "say it loud");
         for end in ["Esc", "Ctrl-c"] {
             app.command(Command::Voice);
             app.report(Response::Fetched(FetchResponse::RecordingProgress { number: 1, level: None, seconds: 0.1 }));
             let tasks = press(&mut app, end);
-            assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::EndRecording { keep: false }))]));
+            assert!(matches!(
+                tasks.as_slice(),
+                [Task::Run(Effect::Fetch(FetchEffect::StopRecording { transcribe: false }))]
+            ));
             assert!(app.overlays.is_empty(), "{end}");
         }
     }
@@ -222,7 +228,7 @@ mod tests {
     fn the_path_of_a_picture_is_looked_up_and_other_text_is_typed() {
         let mut app = app();
         let tasks = app.event(Event::Paste("/tmp/shot.png".into()));
-        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::Picture { pasted: true, .. }))]));
+        assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::Image { pasted: true, .. }))]));
         assert!(app.composer.is_empty());
         app.report(Response::Fetched(FetchResponse::NotAnImage("/tmp/shot.png".into())));
         assert_eq!(app.composer.text(), "/tmp/shot.png");

@@ -1,7 +1,9 @@
 //! The palette: every action and command in one list, with description, keys, and the reason when it is unavailable. A
 //! slash and the name of an action runs it, too.
 
-use rhumb_session::{Argument, COMMANDS, Candidate, Candidates, CommandInfo, Connection, SurveyState, origin, place};
+use rhumb_session::{
+    Argument, COMMANDS, CommandInfo, Completer, CompletionItem, Connection, SurveyState, completion_target, origin,
+};
 
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::{App, Task};
@@ -83,9 +85,9 @@ impl App {
         };
         match info.takes {
             Argument::Effort | Argument::EditFormat | Argument::Refresh | Argument::Turn => {
-                let words =
-                    place(&format!("{name} ")).map(|place| Candidates::default().at(&place, &self.session, &[]));
-                let row = |word: Candidate| MenuRow {
+                let words = completion_target(&format!("{name} "))
+                    .map(|target| Completer::default().completions(&target, &self.session, &[]));
+                let row = |word: CompletionItem| MenuRow {
                     command: format!("{name} {}", word.insert.trim()),
                     label: format!("{:<NAME_COLUMNS$} {}", word.label, word.help),
                     detail: String::new(),
@@ -131,7 +133,7 @@ impl App {
             Action::ToggleThoughts if !self.enabled(info.action) => Some("no answer has reasoning"),
             Action::CopyPrompt | Action::ViewPrompt if session.view().is_none() => Some("nothing is measured yet"),
             Action::FindServers if *session.connection() == Connection::Demo => Some("this is the demo"),
-            Action::DropPassages if session.codebase().places.is_empty() => Some("no passages are sent"),
+            Action::DropPassages if session.codebase().locations.is_empty() => Some("no passages are sent"),
             Action::NextMatch | Action::PreviousMatch if !self.chat.is_searching() => Some("no search is active"),
             Action::NextLink | Action::PreviousLink if !self.chat.has_citations() => {
                 Some("no answer names a place in the code")

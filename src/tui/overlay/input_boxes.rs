@@ -5,7 +5,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
-use rhumb_session::{Recording, Stage};
+use rhumb_session::{Recording, RecordingState};
 use rhumb_text::{sanitize, width};
 
 use super::{Overlay, OverlayContext, Reply, centred, window};
@@ -208,10 +208,12 @@ impl VoiceMeter {
     /// The state and the available keys.
     fn words(&self) -> (String, &'static str) {
         let seconds = self.recording.seconds;
-        match self.recording.stage {
-            Stage::Starting => ("the recorder starts …".to_owned(), "Esc leaves it"),
-            Stage::Recording => (format!("● recording · {seconds:.1} s"), "Enter writes it down · Esc throws it away"),
-            Stage::Writing => (format!("{seconds:.1} s are being written down …"), "Esc throws it away"),
+        match self.recording.state {
+            RecordingState::Starting => ("the recorder starts …".to_owned(), "Esc leaves it"),
+            RecordingState::Recording => {
+                (format!("● recording · {seconds:.1} s"), "Enter writes it down · Esc throws it away")
+            }
+            RecordingState::Transcribing => (format!("{seconds:.1} s are being written down …"), "Esc throws it away"),
         }
     }
 
@@ -229,7 +231,7 @@ impl VoiceMeter {
     fn remark(&self) -> &'static str {
         let levels = &self.recording.levels;
         let newest = || levels.iter().rev().take(MIN_QUIET_LEVELS);
-        let is_recording = self.recording.stage == Stage::Recording;
+        let is_recording = self.recording.state == RecordingState::Recording;
         if is_recording && levels.len() >= MIN_QUIET_LEVELS && newest().all(|level| *level < MIN_SPEECH_LEVEL) {
             "no sound: is the microphone on?"
         } else if is_recording && newest().any(|level| *level >= CLIPPING_LEVEL) {
@@ -280,7 +282,7 @@ mod tests {
     fn silence_and_noise_are_told() {
         let meter = |level: f32, count: usize| {
             let levels = std::iter::repeat_n(level, count).collect();
-            VoiceMeter { recording: Recording { number: 1, stage: Stage::Recording, levels, seconds: 3.0 } }
+            VoiceMeter { recording: Recording { number: 1, state: RecordingState::Recording, levels, seconds: 3.0 } }
         };
         assert_eq!(meter(0.0, 4).remark(), "", "a moment of silence is nothing");
         assert!(meter(0.05, 20).remark().contains("no sound"));

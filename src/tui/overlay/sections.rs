@@ -9,7 +9,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use rhumb_llm::Image;
-use rhumb_session::context::{Chunk, ChunkKind, Prompt};
+use rhumb_session::context::{Prompt, Section, SectionKind};
 use rhumb_text::{lines, sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, scroll_by, window};
@@ -28,7 +28,7 @@ const MAX_MARKED_LINE_BYTES: usize = 8_000;
 #[derive(Debug)]
 pub struct SectionView {
     title: String,
-    sections: Vec<Section>,
+    sections: Vec<TextSection>,
     starts: Vec<usize>,
     width: usize,
     top: usize,
@@ -39,7 +39,7 @@ pub struct SectionView {
 }
 
 #[derive(Debug, Default)]
-struct Section {
+struct TextSection {
     /// The lines above its text.
     head: Vec<String>,
     text: String,
@@ -57,7 +57,7 @@ enum LanguageName {
     Named(&'static str),
 }
 
-impl Section {
+impl TextSection {
     fn new(title: String, head: Vec<String>, text: String, language: Option<(LanguageName, Range<usize>)>) -> Self {
         Self { head, text, title, language, rows: Vec::new() }
     }
@@ -67,7 +67,7 @@ impl Section {
 struct Search {
     input: LineInput,
     typing: bool,
-    /// Section and line of each match.
+    /// TextSection and line of each match.
     hits: Vec<(usize, usize)>,
     at: Option<usize>,
 }
@@ -85,7 +85,7 @@ impl SectionView {
     }
 
     /// A view of sections that starts at the section `begin`.
-    fn new(title: &str, sections: Vec<Section>, begin: Option<usize>) -> Self {
+    fn new(title: &str, sections: Vec<TextSection>, begin: Option<usize>) -> Self {
         let title = title.to_owned();
         Self { title, sections, starts: Vec::new(), width: 0, top: 0, rows: 10, begin, search: Search::default() }
     }
@@ -105,7 +105,7 @@ impl SectionView {
     /// Searches for the query, and shows the first match from the top of the view on.
     fn find(&mut self) {
         let wanted = self.search.input.text();
-        let in_section = |(number, section): (usize, &Section)| {
+        let in_section = |(number, section): (usize, &TextSection)| {
             let found = lines::split(&section.text)
                 .into_iter()
                 .enumerate()
@@ -258,7 +258,7 @@ impl SectionView {
     fn rows_of(
         &self,
         number: usize,
-        section: &Section,
+        section: &TextSection,
         rows: Range<usize>,
         colors: Option<&Colors>,
         theme: &Theme,
@@ -365,7 +365,7 @@ impl Overlay for SectionView {
     }
 }
 
-impl Section {
+impl TextSection {
     fn colors(&self, coloring: &mut Coloring) -> Option<Colors> {
         let (language, bytes) = self.language.as_ref()?;
         let source = self.text.get(bytes.clone())?;
@@ -404,7 +404,7 @@ fn split<'p>(piece: &'p str, start: usize, hits: &[Range<usize>]) -> Vec<(&'p st
 /// How the part of a file begins in a unified diff of several. No line of a file does: those have a mark before them.
 const FILE: &str = "diff --git ";
 
-fn diff_sections(diff: &str) -> Vec<Section> {
+fn diff_sections(diff: &str) -> Vec<TextSection> {
     let mut parts: Vec<String> = Vec::new();
     for line in diff.split_inclusive('\n') {
         match parts.last_mut().filter(|_| !line.starts_with(FILE)) {
@@ -415,7 +415,7 @@ fn diff_sections(diff: &str) -> Vec<Section> {
     parts.iter().map(|part| diff_section(part)).collect()
 }
 
-fn diff_section(diff: &str) -> Section {
+fn diff_section(diff: &str) -> TextSection {
     let path = diff_path(diff).unwrap_or("changes").to_owned();
     // What the head says already.
     let is_header = |line: &&str| [FILE, "--- ", "+++ "].iter().any(|header| line.starts_with(header));
@@ -425,7 +425,7 @@ fn diff_section(diff: &str) -> Section {
     let head = vec![String::new(), format!("━━ {path}  +{} −{}", count('+'), count('-'))];
     let text = rest + body;
     let all = 0..text.len();
-    Section::new(path, head, text, Some((LanguageName::Named("diff"), all)))
+    TextSection::new(path, head, text, Some((LanguageName::Named("diff"), all)))
 }
 
 /// The path that the first line names twice, as `a/PATH b/PATH`.
@@ -435,12 +435,12 @@ fn diff_path(text: &str) -> Option<&str> {
 }
 
 /// The sections of a request, and the index of the section of a chunk.
-fn request_sections(prompt: &Prompt, place: Option<usize>) -> (Vec<Section>, Option<usize>) {
+fn request_sections(prompt: &Prompt, place: Option<usize>) -> (Vec<TextSection>, Option<usize>) {
     let (mut sections, mut begin) = (vec![summary(prompt)], None);
     for (at, message) in prompt.messages.iter().enumerate() {
         let mut head = vec![String::new(), format!("── {}", message.role.as_str())];
-        let chunks: Vec<(usize, &Chunk)> =
-            prompt.chunks.iter().enumerate().filter(|(_, chunk)| chunk.message == at).collect();
+        let chunks: Vec<(usize, &Section)> =
+            prompt.sections.iter().enumerate().filter(|(_, chunk)| chunk.message == at).collect();
         for (number, chunk) in &chunks {
             head.push(format!("━━ {}", chunk.heading()));
             if Some(*number) == place {
@@ -450,11 +450,11 @@ fn request_sections(prompt: &Prompt, place: Option<usize>) -> (Vec<Section>, Opt
             let text = if chunks.len() == 1 { message.content.clone() } else { chunk.text.clone() };
             let language = language(&chunk.kind, &text);
             let title = chunk.title.clone();
-            sections.push(Section::new(title, std::mem::take(&mut head), text, language));
+            sections.push(TextSection::new(title, std::mem::take(&mut head), text, language));
         }
         if chunks.is_empty() {
             let (text, title) = (message.content.clone(), message.role.as_str().to_owned());
-            sections.push(Section::new(title, head, text, None));
+            sections.push(TextSection::new(title, head, text, None));
         }
         if let Some(last) = sections.last_mut().filter(|_| !message.images.is_empty()) {
             let image =
@@ -465,47 +465,47 @@ fn request_sections(prompt: &Prompt, place: Option<usize>) -> (Vec<Section>, Opt
     (sections, begin)
 }
 
-fn summary(prompt: &Prompt) -> Section {
+fn summary(prompt: &Prompt) -> TextSection {
     let about = if prompt.exact && prompt.error == 0 { "" } else { "about " };
     let (tokens, window) = (prompt.tokens, prompt.window.max_input());
     let mut text = format!("{} messages, {about}{tokens} of {window} tokens\n", prompt.messages.len());
-    for trimmed in &prompt.trimmed {
-        text.push_str(&format!("left out: {trimmed}\n"));
+    for omission in &prompt.omitted {
+        text.push_str(&format!("left out: {omission}\n"));
     }
-    Section::new("all of it".into(), Vec::new(), text, None)
+    TextSection::new("all of it".into(), Vec::new(), text, None)
 }
 
 /// The language of a chunk, and the bytes in that language: the content of a file between its fences.
-fn language(kind: &ChunkKind, text: &str) -> Option<(LanguageName, Range<usize>)> {
+fn language(kind: &SectionKind, text: &str) -> Option<(LanguageName, Range<usize>)> {
     match kind {
-        ChunkKind::ChatFile(path) | ChunkKind::ReadOnlyFile(path) => {
+        SectionKind::ChatFile(path) | SectionKind::ReadOnlyFile(path) => {
             let start = text.find(&format!("{path}\n"))? + path.len() + 1;
             let fence = text.get(start..)?.lines().next()?;
             let code = start + fence.len() + 1;
             let length = text.get(code..)?.rfind(&format!("{fence}\n")).filter(|_| !fence.is_empty())?;
             Some((LanguageName::Path(path.clone()), code..code + length))
         }
-        ChunkKind::System
-        | ChunkKind::Examples
-        | ChunkKind::History
-        | ChunkKind::Current
-        | ChunkKind::Reminder
-        | ChunkKind::Passages => Some((LanguageName::Named("markdown"), 0..text.len())),
-        ChunkKind::RepoMap | ChunkKind::Image(_) => None,
+        SectionKind::System
+        | SectionKind::Examples
+        | SectionKind::History
+        | SectionKind::Current
+        | SectionKind::Reminder
+        | SectionKind::Passages => Some((LanguageName::Named("markdown"), 0..text.len())),
+        SectionKind::RepoMap | SectionKind::Image(_) => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use rhumb_llm::{Message, Role as Speaker};
-    use rhumb_session::context::Chunk;
+    use rhumb_session::context::Section;
     use rhumb_text::diff;
 
     use super::*;
 
-    fn parts() -> Vec<Section> {
+    fn parts() -> Vec<TextSection> {
         let part = |title: &str, head: &[&str], text: &str| {
-            Section::new(title.into(), head.iter().map(|line| (*line).to_owned()).collect(), text.into(), None)
+            TextSection::new(title.into(), head.iter().map(|line| (*line).to_owned()).collect(), text.into(), None)
         };
         let file = "harbour/berth.py\n```\ndef moor():\n    return ship\n```\n\n";
         vec![
@@ -588,7 +588,7 @@ mod tests {
 
     fn prompt() -> Prompt {
         let file = "harbour/berth.py\n```\ndef moor():\n    return ship\n```\n\n";
-        let chunk = |kind: ChunkKind, title: &str, message: usize, text: &str| Chunk {
+        let chunk = |kind: SectionKind, title: &str, message: usize, text: &str| Section {
             kind,
             title: title.into(),
             role: Speaker::User,
@@ -598,10 +598,10 @@ mod tests {
             cached: false,
         };
         Prompt {
-            chunks: vec![
-                chunk(ChunkKind::System, "system", 0, "You are pairing.\n"),
-                chunk(ChunkKind::ChatFile("harbour/berth.py".into()), "harbour/berth.py", 1, file),
-                chunk(ChunkKind::Current, "draft", 2, "Moor the SHIP, and moor it well"),
+            sections: vec![
+                chunk(SectionKind::System, "system", 0, "You are pairing.\n"),
+                chunk(SectionKind::ChatFile("harbour/berth.py".into()), "harbour/berth.py", 1, file),
+                chunk(SectionKind::Current, "draft", 2, "Moor the SHIP, and moor it well"),
             ],
             messages: vec![
                 Message::new(Speaker::System, "You are pairing.\n"),

@@ -1,4 +1,4 @@
-//! Pictures in the chat that are no files of the repository: pasted, named by a path elsewhere, or fetched.
+//! Images in the chat that are not files of the repository: pasted, read from a path outside, or fetched.
 
 use super::{Clipboard, FetchEffect};
 use crate::effect::{Effect, Failure};
@@ -7,78 +7,78 @@ use crate::state::Session;
 use crate::transcript::Level;
 use rhumb_llm::Image;
 
-/// What the names of pictures end in.
-const ENDINGS: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
-/// Nothing longer is a path.
-const LONGEST_PATH: usize = 4_096;
+/// File name extensions of images.
+const EXTENSIONS: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
+/// Maximum length of a path in bytes.
+const MAX_PATH_BYTES: usize = 4_096;
 
-/// A picture for the chat.
+/// An image for the chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewImage {
-    /// The picture.
+    /// The image.
     pub image: Image,
-    /// What it costs in each request, in tokens.
+    /// Its tokens in each request.
     pub tokens: usize,
     /// Width and height in pixels, if they are known.
     pub size: Option<(usize, usize)>,
 }
 
-/// Whether a text is one path of a picture that can only be meant so: from the root, the home folder or the folder above, or
-/// as terminals write what is dragged into them.
-pub fn is_picture_path(text: &str) -> bool {
+/// Whether a text is certainly a single path of an image: absolute, below the home folder or the parent folder, or as terminals insert
+/// dragged files.
+pub fn is_image_path(text: &str) -> bool {
     let text = text.trim();
     let bare = text.trim_matches(['\'', '"']);
     let lower = bare.to_ascii_lowercase();
     let drive = bare.as_bytes().get(1..3) == Some(b":\\") && bare.starts_with(|c: char| c.is_ascii_alphabetic());
-    let begins = ["/", "~/", "../", "file://"].iter().any(|start| bare.starts_with(start)) || drive;
-    let one = text.len() <= LONGEST_PATH && !text.contains(['\n', '\r', '\0']) && !bare.contains(['\'', '"']);
-    one && begins && ENDINGS.iter().any(|ending| lower.ends_with(ending))
+    let is_absolute = ["/", "~/", "../", "file://"].iter().any(|start| bare.starts_with(start)) || drive;
+    let is_single = text.len() <= MAX_PATH_BYTES && !text.contains(['\n', '\r', '\0']) && !bare.contains(['\'', '"']);
+    is_single && is_absolute && EXTENSIONS.iter().any(|extension| lower.ends_with(extension))
 }
 
 impl Session {
-    /// Adds the picture in a file that is not one of the repository.
-    pub(crate) fn add_picture_file(&mut self, path: &str) -> Vec<Effect> {
-        vec![Effect::Fetch(FetchEffect::Picture { path: path.to_owned(), pasted: false })]
+    /// Adds an image file outside of the repository.
+    pub(crate) fn add_image_file(&mut self, path: &str) -> Vec<Effect> {
+        vec![Effect::Fetch(FetchEffect::Image { path: path.to_owned(), pasted: false })]
     }
 
-    /// Takes a pasted text if it is the path of a picture: whether there is one is looked up, and what is none comes back as
-    /// text. `None` for any other text.
-    pub fn take_pasted(&mut self, text: &str) -> Option<Vec<Effect>> {
+    /// Reads the image if a pasted text is the path of one; `None` for other texts. If the file is not an image, the text is inserted
+    /// later.
+    pub fn paste_image_path(&mut self, text: &str) -> Option<Vec<Effect>> {
         let path = text.to_owned();
-        is_picture_path(text).then(|| vec![Effect::Fetch(FetchEffect::Picture { path, pasted: true })])
+        is_image_path(text).then(|| vec![Effect::Fetch(FetchEffect::Image { path, pasted: true })])
     }
 
-    /// Looks what is on the clipboard. With a name only a picture will do.
+    /// Reads the clipboard. With a name, only an image is accepted.
     pub fn paste_from_clipboard(&mut self, name: Option<String>) -> Vec<Effect> {
         vec![Effect::Fetch(FetchEffect::Clipboard { name })]
     }
 
-    pub(super) fn clipboard_read(&mut self, only_picture: bool, found: Clipboard) -> Vec<Effect> {
+    pub(super) fn clipboard_read(&mut self, only_image: bool, found: Clipboard) -> Vec<Effect> {
         match found {
-            Clipboard::Picture(result) => {
+            Clipboard::Image(result) => {
                 self.notices.push(Notice::PastedImage);
-                return self.picture_came(result);
+                return self.image_fetched(result);
             }
-            Clipboard::Text(_) if only_picture => {
+            Clipboard::Text(_) if only_image => {
                 let text = "There is no picture on the clipboard, but a text.";
                 self.tell(Level::Warning, text, "/paste without a name takes it.");
             }
             Clipboard::Text(text) => self.notices.push(Notice::PastedText(text)),
-            Clipboard::Nothing(failure) if only_picture => self.tell_failure(Level::Warning, failure),
+            Clipboard::Nothing(failure) if only_image => self.tell_failure(Level::Warning, failure),
             Clipboard::Nothing(_) => {}
         }
         Vec::new()
     }
 
-    pub(super) fn picture_came(&mut self, result: Result<NewImage, Failure>) -> Vec<Effect> {
+    pub(super) fn image_fetched(&mut self, result: Result<NewImage, Failure>) -> Vec<Effect> {
         let NewImage { mut image, tokens, size } = match result {
-            Ok(picture) => picture,
+            Ok(image) => image,
             Err(failure) => {
                 self.tell_failure(Level::Error, failure);
                 return Vec::new();
             }
         };
-        if self.attachments.pictures.iter().any(|other| other.bytes == image.bytes) {
+        if self.attachments.images.iter().any(|other| other.bytes == image.bytes) {
             self.tell(Level::Info, format!("{} is in the chat already.", image.name), "");
             return Vec::new();
         }
@@ -88,17 +88,18 @@ impl Session {
         let text =
             format!("{} is in the chat: {pixels}{kilobytes} kB, about {tokens} tokens in each request.", image.name);
         self.tell(Level::Info, text, format!("/drop {} takes it out.", image.name));
-        self.attachments.pictures.push(image);
+        self.attachments.images.push(image);
         self.measure()
     }
 
-    /// The name, or one like it that nothing in the chat has.
+    /// The name, with a number if the chat contains that name.
     fn free_name(&self, name: &str) -> String {
         let is_taken = |name: &str| {
-            self.attachments.pictures.iter().any(|picture| picture.name == name) || self.chat_files.contains(name)
+            self.attachments.images.iter().any(|image| image.name == name) || self.chat_files.contains(name)
         };
-        let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "png"));
-        let mut names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{stem}-{number}.{ending}")));
+        let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "png"));
+        let mut names =
+            std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{stem}-{number}.{extension}")));
         names.find(|name| !is_taken(name)).unwrap_or_else(|| name.to_owned())
     }
 }
@@ -114,40 +115,40 @@ mod tests {
     }
 
     fn add(session: &mut Session, name: &str, bytes: &[u8]) -> Vec<Effect> {
-        session.handle(Response::Fetched(FetchResponse::Picture(Ok(picture(name, bytes)))))
+        session.handle(Response::Fetched(FetchResponse::Image(Ok(picture(name, bytes)))))
     }
 
     #[test]
-    fn only_what_can_be_nothing_else_is_the_path_of_a_picture() {
+    fn only_certain_paths_are_image_paths() {
         for text in [
             "/tmp/a.png", "'/tmp/a b.JPG' ", "~/shot.webp", "file:///tmp/a%20b.png", "C:\\x\\a.gif", "/tmp/a\\ b.png",
             "../a.png",
         ] {
-            assert!(is_picture_path(text), "{text}");
+            assert!(is_image_path(text), "{text}");
         }
         for text in [
             "a.png", "see /tmp/a.png", "/tmp/a.txt", "/tmp/a.png\n/tmp/b.png", "", "'/a.png' '/b.png'",
             "https://x/a.png",
         ] {
-            assert!(!is_picture_path(text), "{text}");
+            assert!(!is_image_path(text), "{text}");
         }
     }
 
     #[test]
-    fn a_picture_goes_with_each_request_until_it_is_dropped() {
+    fn an_image_is_sent_with_each_request_until_it_is_dropped() {
         let (mut session, _) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
         session.chat_files.add("quay.png", false);
         add(&mut session, "quay.png", b"1");
         add(&mut session, "quay.png", b"2");
         add(&mut session, "other.png", b"2");
         let names = |session: &Session| {
-            session.attachments.pictures.iter().map(|picture| picture.name.clone()).collect::<Vec<_>>().join(" ")
+            session.attachments.images.iter().map(|picture| picture.name.clone()).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(names(&session), "quay-2.png quay-3.png", "a name is free, and one picture comes once");
         let told = format!("{:?}", session.transcript);
         assert!(told.contains("1024×1024 pixels") && told.contains("about 765 tokens"), "{told}");
         let (_, effects) = session.send("look");
-        assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.pictures.len() == 2));
+        assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.images.len() == 2));
         session.drop_files(&["quay-2.png".into()]);
         assert_eq!(names(&session), "quay-3.png");
         session.drop_files(&[]);
@@ -155,20 +156,20 @@ mod tests {
     }
 
     #[test]
-    fn a_path_outside_of_the_repository_is_looked_up_if_it_is_one_of_a_picture() {
+    fn an_image_path_outside_of_the_repository_is_read() {
         let (mut session, _) = Session::start(Connection::None);
         session.handle(Response::Listed(std::sync::Arc::default()));
         let effects = session.add_files(&["/tmp/a.png".into()], false);
-        assert!(matches!(effects.as_slice(), [Effect::Fetch(FetchEffect::Picture { pasted: false, .. })]));
+        assert!(matches!(effects.as_slice(), [Effect::Fetch(FetchEffect::Image { pasted: false, .. })]));
         assert!(session.add_files(&["/tmp/a.txt".into()], false).is_empty());
-        assert!(session.take_pasted("hello").is_none());
-        session.take_pasted("/tmp/a.png").unwrap();
+        assert!(session.paste_image_path("hello").is_none());
+        session.paste_image_path("/tmp/a.png").unwrap();
         session.handle(Response::Fetched(FetchResponse::NotAnImage("/tmp/a.png".into())));
         assert_eq!(session.take_notices(), [Notice::Insert("/tmp/a.png".into())], "a path that is no image is text");
     }
 
     #[test]
-    fn a_text_on_the_clipboard_is_for_the_place_of_replies() {
+    fn text_on_the_clipboard_is_pasted_as_a_reply() {
         let (mut session, _) = Session::start(Connection::None);
         let text = |name: Option<&str>| {
             let found = Clipboard::Text("a reply".into());

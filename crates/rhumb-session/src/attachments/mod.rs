@@ -1,4 +1,4 @@
-//! What comes from outside into a message: web pages, pictures, speech.
+//! Content that is added to the conversation from outside the repository: web pages, images and dictation.
 
 mod dictation;
 mod images;
@@ -8,175 +8,177 @@ use super::effect::{Effect, Failure};
 use super::state::Session;
 use crate::notice::Notice;
 use rhumb_llm::Image;
-use rhumb_web::NearHost;
+use rhumb_web::NonPublicHost;
 
-pub use dictation::{Recording, Stage};
-pub use images::{NewImage, is_picture_path};
+pub use dictation::{Recording, RecordingState};
+pub use images::{NewImage, is_image_path};
 pub use page::{PageFetch, SharedPage};
 
-/// Something to get.
+/// An effect that fetches content.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FetchEffect {
-    /// A page of the web.
+    /// Fetch a web page.
     Page {
-        /// The number of this order.
+        /// The number of this effect.
         number: u64,
-        /// Its address, as typed.
+        /// The URL, as typed.
         url: String,
-        /// Machines off the open internet that it may come from.
-        allowed: Vec<NearHost>,
+        /// The hosts in private networks that the user has allowed.
+        allowed: Vec<NonPublicHost>,
     },
-    /// Stop getting the page.
+    /// Stop fetching the page.
     StopPage,
-    /// What is on the clipboard. With a name, only a picture is wanted, and called so.
+    /// Read the clipboard.
     Clipboard {
-        /// That name.
+        /// The name for an image. With a name, text is refused.
         name: Option<String>,
     },
-    /// The picture in a file of this machine.
-    Picture {
+    /// Read an image file.
+    Image {
         /// The file, as typed or pasted.
         path: String,
-        /// It was pasted: what is no picture is text after all.
+        /// Whether the path was pasted. If it is not an image, it is inserted as text.
         pasted: bool,
     },
-    /// Record what is spoken.
-    Record {
-        /// The number of this order.
+    /// Record speech.
+    StartRecording {
+        /// The number of this effect.
         number: u64,
     },
-    /// Stop recording, and have it written down or throw it away. Stops the writing down, too.
-    EndRecording {
-        /// Whether it is written down.
-        keep: bool,
+    /// Stop recording, or stop transcribing.
+    StopRecording {
+        /// Whether the recording is transcribed. Otherwise it is discarded.
+        transcribe: bool,
     },
 }
 
-/// What was on the clipboard.
+/// The content of the clipboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Clipboard {
-    /// A picture, or why it cannot be in the chat.
-    Picture(Result<NewImage, Failure>),
+    /// An image, or why it cannot be added.
+    Image(Result<NewImage, Failure>),
     /// A text.
     Text(String),
-    /// Nothing that can be read; why, as far as that is known.
+    /// Neither, with the reason.
     Nothing(Failure),
 }
 
-/// What came.
+/// The result or progress of a [`FetchEffect`].
 #[derive(Debug, Clone)]
 pub enum FetchResponse {
-    /// So many bytes of a page are there.
+    /// A page is being received.
     PageProgress {
-        /// The order.
+        /// The number of the effect.
         number: u64,
         /// Bytes so far.
         bytes: usize,
     },
-    /// A page that is a text.
+    /// A page was fetched as text.
     Page {
-        /// The order.
+        /// The number of the effect.
         number: u64,
-        /// The page, or why there is none.
+        /// The page, or the error.
         result: Result<SharedPage, Failure>,
     },
-    /// A page that is a picture.
+    /// The URL returned an image.
     PageImage {
-        /// The order.
+        /// The number of the effect.
         number: u64,
-        /// The picture, or why it cannot be in the chat.
+        /// The image, or why it cannot be added.
         result: Result<NewImage, Failure>,
     },
-    /// The way to a page leads to a machine that nobody has allowed yet.
-    Near {
-        /// The order.
+    /// The URL or a redirect leads to a host in a private network that the user has not allowed.
+    NonPublic {
+        /// The number of the effect.
         number: u64,
-        /// The address of the step that leads there.
+        /// The URL of that step.
         url: String,
-        /// The machine.
-        host: NearHost,
+        /// The host.
+        host: NonPublicHost,
     },
     /// The clipboard was read.
     Clipboard {
-        /// The name that was ordered.
+        /// The requested name for an image.
         name: Option<String>,
-        /// What was on it.
+        /// The content.
         found: Clipboard,
     },
-    /// A picture of a file.
-    Picture(Result<NewImage, Failure>),
-    /// What was pasted is no picture: it is text.
+    /// An image file was read.
+    Image(Result<NewImage, Failure>),
+    /// A pasted path is not an image; contains the pasted text.
     NotAnImage(String),
-    /// It is being recorded.
+    /// Speech is being recorded.
     RecordingProgress {
-        /// The order.
+        /// The number of the effect.
         number: u64,
-        /// How loud it was since the last report, from 0 to 1; `None` where the recording does not tell.
+        /// The level since the last response, from 0 to 1; `None` if unknown.
         level: Option<f32>,
         /// Seconds so far.
         seconds: f32,
     },
-    /// The recording ended and is being written down.
-    Recorded {
-        /// The order.
+    /// The recording ended and is being transcribed.
+    RecordingEnded {
+        /// The number of the effect.
         number: u64,
-        /// The limit at which it ended by itself, if so.
+        /// The limit that ended it, if any.
         limit: Option<String>,
     },
-    /// What was spoken, or why that is not known.
-    Spoken {
-        /// The order.
+    /// The recording was transcribed.
+    Transcribed {
+        /// The number of the effect.
         number: u64,
-        /// The words.
+        /// The text, or the error.
         result: Result<String, Failure>,
     },
 }
 
-/// What came from outside, or is on its way.
+/// Content from outside the repository, and fetches in progress.
 #[derive(Debug, Default)]
 pub struct Attachments {
-    /// Pictures in the chat that are no files of the repository.
-    pub pictures: Vec<Image>,
+    /// Images in the chat that are not files of the repository.
+    pub images: Vec<Image>,
     /// The page that is being fetched.
     pub page: Option<PageFetch>,
-    /// What is being recorded or written down.
+    /// The recording in progress.
     pub recording: Option<Recording>,
-    /// Orders so far.
-    orders: u64,
+    /// The number of the last effect.
+    last_number: u64,
 }
 
 impl Attachments {
     fn next_number(&mut self) -> u64 {
-        self.orders += 1;
-        self.orders
+        self.last_number += 1;
+        self.last_number
     }
 
-    /// Takes the picture of that name out of the chat; false if there is none.
-    pub(super) fn drop_picture(&mut self, name: &str) -> bool {
-        let before = self.pictures.len();
-        self.pictures.retain(|picture| picture.name != name);
-        self.pictures.len() < before
+    /// Removes an image from the chat. Returns `false` if there is none with that name.
+    pub(super) fn drop_image(&mut self, name: &str) -> bool {
+        let before = self.images.len();
+        self.images.retain(|image| image.name != name);
+        self.images.len() < before
     }
 }
 
 impl Session {
-    /// Takes in what came from outside.
-    pub(super) fn fetched(&mut self, report: FetchResponse) -> Vec<Effect> {
-        match report {
+    /// Handles the response to a [`FetchEffect`].
+    pub(super) fn fetched(&mut self, response: FetchResponse) -> Vec<Effect> {
+        match response {
             FetchResponse::PageProgress { number, bytes } => self.page_progress(number, bytes),
-            FetchResponse::Page { number, result } => return self.page_came(number, result),
+            FetchResponse::Page { number, result } => return self.page_fetched(number, result),
             FetchResponse::PageImage { number, result } => {
-                if self.page_ended(number) {
-                    return self.picture_came(result);
+                if self.end_page_fetch(number) {
+                    return self.image_fetched(result);
                 }
             }
-            FetchResponse::Near { number, url, host } => self.ask_about_near_page(number, &url, host),
+            FetchResponse::NonPublic { number, url, host } => self.ask_about_non_public_page(number, &url, host),
             FetchResponse::Clipboard { name, found } => return self.clipboard_read(name.is_some(), found),
-            FetchResponse::Picture(result) => return self.picture_came(result),
+            FetchResponse::Image(result) => return self.image_fetched(result),
             FetchResponse::NotAnImage(text) => self.notices.push(Notice::Insert(text)),
-            FetchResponse::RecordingProgress { number, level, seconds } => self.heard(number, level, seconds),
-            FetchResponse::Recorded { number, limit } => self.recorded(number, limit.as_deref()),
-            FetchResponse::Spoken { number, result } => self.spoken(number, result),
+            FetchResponse::RecordingProgress { number, level, seconds } => {
+                self.recording_progress(number, level, seconds)
+            }
+            FetchResponse::RecordingEnded { number, limit } => self.recording_ended(number, limit.as_deref()),
+            FetchResponse::Transcribed { number, result } => self.transcribed(number, result),
         }
         Vec::new()
     }

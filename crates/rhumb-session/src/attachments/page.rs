@@ -1,4 +1,4 @@
-//! Reading a web page into the conversation.
+//! Fetches a web page into the conversation.
 
 use std::path::PathBuf;
 
@@ -7,23 +7,23 @@ use crate::effect::{Effect, Failure};
 use crate::question::{Choice, Question, Subject};
 use crate::state::Session;
 use crate::transcript::{Entry, Level};
-use rhumb_web::{NearHost, page_url, shown_page_url};
+use rhumb_web::{NonPublicHost, page_url, shown_page_url};
 
-/// A page that is on its way.
+/// A page that is being fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageFetch {
-    /// The number of the order.
+    /// The number of the effect.
     pub number: u64,
-    /// The address, as typed.
+    /// The URL, as typed.
     pub url: String,
     /// Bytes so far.
     pub bytes: usize,
-    /// Machines off the open internet that it may come from.
-    allowed: Vec<NearHost>,
+    /// The hosts in private networks that the user has allowed.
+    allowed: Vec<NonPublicHost>,
 }
 
 impl PageFetch {
-    /// How it goes, in words.
+    /// The progress, for display.
     pub fn status(&self) -> String {
         let so_far = if self.bytes == 0 { String::new() } else { format!(", {} kB", self.bytes.div_ceil(1_000)) };
         format!("reading {}{so_far}", shown_page_url(&self.url))
@@ -33,20 +33,20 @@ impl PageFetch {
 /// A page as it is shared with the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedPage {
-    /// What it is, in a line: title and address.
+    /// The title and URL.
     pub title: String,
-    /// It, as the model sees it.
+    /// The text for the model.
     pub text: String,
-    /// The file that holds all of it, where the text is cut.
+    /// The file with the whole text, if the text was cut.
     pub whole: Option<PathBuf>,
-    /// Tokens of the text.
+    /// The tokens of the text.
     pub tokens: usize,
-    /// Why the whole could not be kept, if so.
+    /// Why the whole text could not be saved, if so.
     pub note: Option<Failure>,
 }
 
 impl Session {
-    /// Reads the page at an address into the conversation.
+    /// Fetches a page into the conversation.
     pub fn fetch_page(&mut self, url: &str) -> Vec<Effect> {
         if let Some(page) = &self.attachments.page {
             let text = format!("Still {}.", page.status());
@@ -62,13 +62,13 @@ impl Session {
         }
     }
 
-    fn start_page(&mut self, url: &str, allowed: Vec<NearHost>) -> Vec<Effect> {
+    fn start_page(&mut self, url: &str, allowed: Vec<NonPublicHost>) -> Vec<Effect> {
         let number = self.attachments.next_number();
         self.attachments.page = Some(PageFetch { number, url: url.to_owned(), bytes: 0, allowed: allowed.clone() });
         vec![Effect::Fetch(FetchEffect::Page { number, url: url.to_owned(), allowed })]
     }
 
-    /// Stops the page that is on its way; `None` if there is none.
+    /// Stops fetching the page; `None` if no page is being fetched.
     pub fn stop_page(&mut self) -> Option<Vec<Effect>> {
         let page = self.attachments.page.take()?;
         self.tell(Level::Info, format!("Stopped reading {}.", shown_page_url(&page.url)), "");
@@ -81,13 +81,13 @@ impl Session {
         }
     }
 
-    /// The order of that number is done; false if nobody waits for it any more.
-    pub(super) fn page_ended(&mut self, number: u64) -> bool {
+    /// Ends the fetch with this number. Returns `false` if it was stopped.
+    pub(super) fn end_page_fetch(&mut self, number: u64) -> bool {
         self.attachments.page.take_if(|page| page.number == number).is_some()
     }
 
-    pub(super) fn page_came(&mut self, number: u64, result: Result<SharedPage, Failure>) -> Vec<Effect> {
-        if !self.page_ended(number) {
+    pub(super) fn page_fetched(&mut self, number: u64, result: Result<SharedPage, Failure>) -> Vec<Effect> {
+        if !self.end_page_fetch(number) {
             return Vec::new();
         }
         let SharedPage { title, text, whole, tokens, note } = match result {
@@ -105,33 +105,36 @@ impl Session {
         self.measure()
     }
 
-    pub(super) fn ask_about_near_page(&mut self, number: u64, url: &str, host: NearHost) {
+    pub(super) fn ask_about_non_public_page(&mut self, number: u64, url: &str, host: NonPublicHost) {
         let Some(page) = self.attachments.page.take_if(|page| page.number == number) else { return };
-        let place = host.place();
-        let first = page.url == url;
-        let title =
-            if first { format!("Read {url}? It is at {place}.") } else { format!("Follow {} to {place}?", page.url) };
-        let lead = if first { String::new() } else { format!("{} leads on to {url}.\n", page.url) };
+        let place = host.description();
+        let is_first = page.url == url;
+        let title = if is_first {
+            format!("Read {url}? It is at {place}.")
+        } else {
+            format!("Follow {} to {place}?", page.url)
+        };
+        let lead = if is_first { String::new() } else { format!("{} leads on to {url}.\n", page.url) };
         let text = format!(
             "{lead}That is not on the open internet. What is there may be meant for you alone, and the page becomes part of \
              what is sent to the model. Nothing was asked there yet; no key goes along."
         );
         let allowed = [page.allowed, vec![host]].concat();
         self.question(Question {
-            subject: Subject::NearPage { url: page.url, allowed },
+            subject: Subject::NonPublicPage { url: page.url, allowed },
             title,
             text,
             choices: vec![Choice::new('y', "read it"), Choice::new('n', "leave it")],
         });
     }
 
-    pub(crate) fn answer_near_page(&mut self, url: &str, allowed: Vec<NearHost>, key: char) -> Vec<Effect> {
+    pub(crate) fn answer_non_public_page(&mut self, url: &str, allowed: Vec<NonPublicHost>, key: char) -> Vec<Effect> {
         if key != 'y' {
             self.tell(Level::Info, format!("Not read: {}.", shown_page_url(url)), "");
             return Vec::new();
         }
         if self.attachments.page.is_some() {
-            // Another page was asked for meanwhile: that one first.
+            // Another page was requested meanwhile.
             return self.fetch_page(url);
         }
         self.start_page(url, allowed)
@@ -147,15 +150,15 @@ mod tests {
         Session::start(Connection::None).0
     }
 
-    fn order(effects: &[Effect]) -> (u64, Vec<NearHost>) {
+    fn page_effect(effects: &[Effect]) -> (u64, Vec<NonPublicHost>) {
         match effects {
             [Effect::Fetch(FetchEffect::Page { number, allowed, .. })] => (*number, allowed.clone()),
             other => panic!("{other:?}"),
         }
     }
 
-    fn host(address: &str) -> NearHost {
-        NearHost { host: "box".into(), port: 80, addresses: vec![address.parse().unwrap()] }
+    fn host(address: &str) -> NonPublicHost {
+        NonPublicHost { host: "box".into(), port: 80, addresses: vec![address.parse().unwrap()] }
     }
 
     fn page() -> SharedPage {
@@ -165,7 +168,7 @@ mod tests {
     #[test]
     fn a_page_becomes_part_of_the_conversation() {
         let mut session = session();
-        let (number, allowed) = order(&session.fetch_page("example.com"));
+        let (number, allowed) = page_effect(&session.fetch_page("example.com"));
         assert!(allowed.is_empty() && session.attachments.page.is_some());
         session.handle(Response::Fetched(FetchResponse::Page { number, result: Ok(page()) }));
         assert!(session.attachments.page.is_none());
@@ -173,29 +176,29 @@ mod tests {
     }
 
     #[test]
-    fn each_machine_off_the_open_internet_is_asked_about_once() {
+    fn the_user_is_asked_once_about_each_private_host() {
         let mut session = session();
-        let (number, _) = order(&session.fetch_page("http://a.example/"));
+        let (number, _) = page_effect(&session.fetch_page("http://a.example/"));
         let near = |number, ip: &str| {
-            Response::Fetched(FetchResponse::Near { number, url: "http://box/".into(), host: host(ip) })
+            Response::Fetched(FetchResponse::NonPublic { number, url: "http://box/".into(), host: host(ip) })
         };
         session.handle(near(number, "10.0.0.1"));
         assert!(session.questions.first().unwrap().title.contains("10.0.0.1") && session.attachments.page.is_none());
-        let (number, allowed) = order(&session.answer('y'));
+        let (number, allowed) = page_effect(&session.answer('y'));
         assert_eq!(allowed, [host("10.0.0.1")]);
         session.handle(near(number, "10.0.0.2"));
-        let (_, allowed) = order(&session.answer('y'));
+        let (_, allowed) = page_effect(&session.answer('y'));
         assert_eq!(allowed, [host("10.0.0.1"), host("10.0.0.2")]);
     }
 
     #[test]
-    fn a_no_and_a_stop_leave_nothing_behind() {
+    fn refusing_and_stopping_fetch_nothing() {
         let mut session = session();
-        let (number, _) = order(&session.fetch_page("http://box/"));
-        let near = FetchResponse::Near { number, url: "http://box/".into(), host: host("10.0.0.1") };
+        let (number, _) = page_effect(&session.fetch_page("http://box/"));
+        let near = FetchResponse::NonPublic { number, url: "http://box/".into(), host: host("10.0.0.1") };
         session.handle(Response::Fetched(near));
         assert!(session.answer('n').is_empty() && session.questions.is_empty());
-        let (number, _) = order(&session.fetch_page("http://box/"));
+        let (number, _) = page_effect(&session.fetch_page("http://box/"));
         assert!(session.fetch_page("http://other/").is_empty(), "one at a time");
         assert_eq!(session.stop_page(), Some(vec![Effect::Fetch(FetchEffect::StopPage)]));
         session.handle(Response::Fetched(FetchResponse::Page { number, result: Ok(page()) }));
@@ -204,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_told_without_its_password() {
+    fn an_invalid_url_is_reported_without_its_password() {
         let mut session = session();
         assert!(session.fetch_page("https://u:canary@example.com/").is_empty());
         let told = format!("{:?}", session.transcript);

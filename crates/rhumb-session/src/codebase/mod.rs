@@ -1,8 +1,7 @@
-//! Questions about the whole repository: a message with `@codebase` has it searched before it is sent, and what is found stays with
-//! the conversation as passages, kept by place.
+//! Questions about the whole repository. A message with `@codebase` starts a search before it is sent. The chunks that are found, which
+//! the user interface calls passages, are stored by location and stay in the conversation.
 
-pub(crate) mod more;
-mod passages;
+pub(crate) mod context_requests;
 
 use std::fmt;
 
@@ -11,82 +10,82 @@ use super::repository::SurveyState;
 use super::state::Session;
 use super::transcript::Level;
 use super::turn::{Turn, TurnStatus};
-use crate::context::{CODEBASE, Mode, PassagePlace, codebase_question, extended};
+use crate::context::{CODEBASE, ChunkLocation, Mode, SectionKind, codebase_question, merge_locations};
 use rhumb_index::retrieval::{ContextRequest, Related};
 use rhumb_llm::models::Dollars;
+use rhumb_text::count;
 
-pub use more::{MoreContextRequest, found_message};
-pub use passages::PassageCommand;
+pub use context_requests::{MoreContextRequest, found_message};
 
-/// Passages that a conversation keeps at most; those that were found longest ago go first. Far more than a window holds.
-const MOST_KEPT: usize = 256;
+/// Maximum number of chunks in a conversation, far more than a context window holds. The oldest are removed first.
+const MAX_CHUNKS: usize = 256;
 
-/// What was found of the repository for a conversation.
+/// The chunks of the repository in a conversation.
 #[derive(Debug, Default)]
 pub struct Codebase {
-    /// The passages, in the order in which they were found.
-    pub places: Vec<PassagePlace>,
-    /// What is one reference away from what the latest question found. It goes along with that question alone.
+    /// The chunks, in the order in which they were found.
+    pub locations: Vec<ChunkLocation>,
+    /// Definitions that are one reference away from the chunks of the last question. They are sent only with that question.
     related: Vec<Related>,
-    /// How often the model asked for more, for the question that is being answered.
+    /// The number of context requests of the model for the current question.
     rounds: usize,
 }
 
 impl Codebase {
-    /// Another question is asked.
+    /// Begins another question.
     pub(super) fn begin(&mut self) {
         self.rounds = 0;
     }
 
-    /// An earlier conversation is gone on with, with these passages.
-    pub(super) fn resume(&mut self, places: Vec<PassagePlace>) {
-        *self = Self { places, ..Self::default() };
+    /// Resumes a conversation with these chunks.
+    pub(super) fn resume(&mut self, locations: Vec<ChunkLocation>) {
+        *self = Self { locations, ..Self::default() };
     }
 
-    /// Another conversation begins.
+    /// Begins another conversation.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 }
 
-/// What the repository is searched for.
+/// The goal of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SearchGoal {
-    /// What answers a question.
+    /// To answer a question.
     Question(String),
-    /// What the model asked for.
-    Wants(Vec<ContextRequest>),
+    /// To answer context requests of the model.
+    Requests(Vec<ContextRequest>),
 }
 
-/// A search for passages.
+/// A search for chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodebaseSearch {
-    /// The turn that waits for it.
+    /// The turn that waits for the search.
     pub turn: u64,
-    /// What is searched for.
-    pub sought: SearchGoal,
-    /// Files in the chat: they are sent whole.
+    /// The goal.
+    pub goal: SearchGoal,
+    /// Files in the chat. They are sent completely and not searched.
     pub chat: Vec<String>,
-    /// The passages that are there already.
-    pub kept: Vec<PassagePlace>,
-    /// What may still be spent on it; `None` for as much as it takes.
+    /// The chunks that are in the conversation already.
+    pub known: Vec<ChunkLocation>,
+    /// The maximum cost; `None` for no limit.
     pub allowance: Option<Dollars>,
-    /// The model to help, if one was chosen since the app was started.
+    /// The weak model, if one was chosen in this session.
     pub weak_model: Option<String>,
 }
 
-/// A step of a search for passages.
+/// A step of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchStep {
     /// The weak model rewrites the question.
     Planning,
-    /// The weak model writes code that could answer the question, to search for its like.
+    /// The weak model writes code that could answer the question, and similar code is searched for.
     Hypothesizing,
-    /// It does so once more, with what was found first.
+    /// The weak model does that again, with the first results.
     HypothesizingAgain,
     /// The index is searched.
     Searching,
-    /// The weak model puts the hits in order.
+    /// The weak model ranks the results.
     Reranking,
 }
 
@@ -102,40 +101,63 @@ impl fmt::Display for SearchStep {
     }
 }
 
-/// What comes of a search.
+/// The progress or result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CodebaseResponse {
-    /// It goes on.
+    /// The search is in progress.
     Status {
         /// The turn.
         turn: u64,
-        /// What is being done.
+        /// The current step.
         step: SearchStep,
     },
-    /// It is done.
+    /// The search is finished.
     Found {
         /// The turn.
         turn: u64,
-        /// What was found.
+        /// The result.
         found: FoundPassages,
     },
 }
 
-/// What was found of the repository.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FoundPassages {
-    /// The passages, best first.
-    pub places: Vec<PassagePlace>,
-    /// What is one reference away from them, where a question was searched for.
+    /// The chunks, best first.
+    pub locations: Vec<ChunkLocation>,
+    /// For a question, definitions that are one reference away from the chunks.
     pub related: Vec<Related>,
-    /// What was done, a sentence each.
-    pub told: Vec<String>,
-    /// What could not be done.
+    /// What was done, as sentences for the user.
+    pub summary: Vec<String>,
+    /// Failures.
     pub notes: Vec<Failure>,
 }
 
+/// A `/passages` command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PassageCommand {
+    /// List the passages.
+    Show,
+    /// Drop all passages.
+    DropAll,
+    /// Drop those of a file or one of them: `path`, `path:line` or `path:first-last`.
+    Drop(String),
+}
+
+impl PassageCommand {
+    /// Parses the arguments: nothing, `drop`, or `drop PATH:LINE`.
+    pub fn parse(arguments: &str) -> Option<Self> {
+        match arguments.split_once(char::is_whitespace) {
+            None if arguments.is_empty() => Some(Self::Show),
+            None if arguments == "drop" => Some(Self::DropAll),
+            Some(("drop", location)) => Some(Self::Drop(location.trim().to_owned())),
+            _ => None,
+        }
+    }
+}
+
 impl Session {
-    /// Sends a question about the whole repository, meant as messages are now. It comes back where it cannot be sent.
+    /// Sends a question about the whole repository in the current mode. If it cannot be sent, it is returned to the composer.
     pub(super) fn ask_codebase(&mut self, question: &str) -> Vec<Effect> {
         let message = format!("@{CODEBASE} {question}");
         let (sent, effects) = self.send_in(&message, self.modes.mode());
@@ -145,65 +167,65 @@ impl Session {
         effects
     }
 
-    /// Whether a message asks the whole repository and says nothing else, which is told.
-    pub(super) fn asks_nothing(&mut self, message: &str) -> bool {
-        let asks_nothing = codebase_question(message).is_some_and(|question| question.is_empty());
-        if asks_nothing {
+    /// Whether a message consists of `@codebase` alone, which is reported.
+    pub(super) fn is_empty_question(&mut self, message: &str) -> bool {
+        let is_empty = codebase_question(message).is_some_and(|question| question.is_empty());
+        if is_empty {
             self.tell(
                 Level::Warning,
-                "There is no question beside @codebase, so nothing was sent.",
+                "The message has no question besides @codebase, so nothing was sent.",
                 "Say what you want to know: @codebase where are paths resolved?",
             );
         }
-        asks_nothing
+        is_empty
     }
 
-    /// The question about the whole repository that a message asks, if it is meant so that one can be asked.
+    /// The question about the whole repository in a message, if the mode allows one.
     pub(super) fn question_in(message: &str, mode: Mode) -> Option<String> {
-        let can_ask = !matches!(mode, Mode::Editor | Mode::Help);
-        codebase_question(message).filter(|question| can_ask && !question.is_empty())
+        let is_allowed = !matches!(mode, Mode::Editor | Mode::Help);
+        codebase_question(message).filter(|question| is_allowed && !question.is_empty())
     }
 
-    /// Has the repository searched for what the running turn seeks, if that was not done yet.
-    pub(super) fn seek(&mut self) -> Option<Effect> {
+    /// Starts the search of the running turn, if it has one that was not started.
+    pub(super) fn start_search(&mut self) -> Option<Effect> {
         let turn = self.turns.current_mut()?;
-        let sought = turn.seeks.take()?;
+        let goal = turn.seeks.take()?;
         let number = turn.number;
-        let status = self.seeking_status();
+        let status = self.search_status();
         if let Some(turn) = self.turns.current_mut() {
             turn.status = status;
         }
         Some(Effect::Codebase(CodebaseSearch {
             turn: number,
-            sought,
+            goal,
             chat: self.chat_files.files().iter().map(|file| file.path.clone()).collect(),
-            kept: self.codebase.places.clone(),
+            known: self.codebase.locations.clone(),
             allowance: self.allowance(),
             weak_model: self.next_request.choices().weak_model.clone(),
         }))
     }
 
-    fn seeking_status(&self) -> TurnStatus {
+    fn search_status(&self) -> TurnStatus {
         match self.repository.survey() {
             SurveyState::Reading(read, total) => TurnStatus::ReadingRepository(read, total),
             SurveyState::Partial(..) | SurveyState::Done => TurnStatus::Searching(SearchStep::Searching),
         }
     }
 
-    /// The reading of the repository went on: a turn that waits for it says how far it is.
-    pub(super) fn seeking_goes_on(&mut self) {
-        let status = self.seeking_status();
+    /// Updates the status of a turn that waits until the repository is read.
+    pub(super) fn update_search_status(&mut self) {
+        let status = self.search_status();
         let waits = |turn: &&mut Turn| matches!(turn.status, TurnStatus::ReadingRepository(..));
         if let Some(turn) = self.turns.current_mut().filter(waits) {
             turn.status = status;
         }
     }
 
-    /// A search goes on or is done.
-    pub(super) fn sought(&mut self, report: CodebaseResponse) -> Vec<Effect> {
-        let (CodebaseResponse::Status { turn: number, .. } | CodebaseResponse::Found { turn: number, .. }) = report;
+    /// Handles the progress or the result of a search.
+    pub(super) fn codebase_response(&mut self, response: CodebaseResponse) -> Vec<Effect> {
+        let (CodebaseResponse::Status { turn: number, .. } | CodebaseResponse::Found { turn: number, .. }) = response;
         let Some(turn) = self.turns.current_mut().filter(|turn| turn.number == number) else { return Vec::new() };
-        let found = match report {
+        let found = match response {
             CodebaseResponse::Status { step, .. } => {
                 turn.status = TurnStatus::Searching(step);
                 return Vec::new();
@@ -212,22 +234,104 @@ impl Session {
         };
         turn.status = TurnStatus::Waiting;
         let is_round = turn.wants.is_some();
-        for told in &found.told {
-            self.tell(Level::Info, told, "");
+        for sentence in &found.summary {
+            self.tell(Level::Info, sentence, "");
         }
         found.notes.iter().for_each(|note| self.tell_failure(Level::Warning, note.clone()));
-        if found.places.is_empty() && !is_round {
+        if found.locations.is_empty() && !is_round {
             let hint = "It is sent all the same. Other words may find more: names, or what the comments would say.";
-            self.tell(Level::Warning, "No passage of the repository speaks of it.", hint);
+            self.tell(Level::Warning, "No passage of the repository matches it.", hint);
         }
-        self.codebase.places = extended(std::mem::take(&mut self.codebase.places), found.places.clone());
+        self.codebase.locations =
+            merge_locations(std::mem::take(&mut self.codebase.locations), found.locations.clone());
         if !is_round {
             self.codebase.related.clone_from(&found.related);
         }
-        let too_many = self.codebase.places.len().saturating_sub(MOST_KEPT);
-        self.codebase.places.drain(..too_many);
-        if is_round { self.ask_with_more(&found) } else { self.launch() }
+        let excess = self.codebase.locations.len().saturating_sub(MAX_CHUNKS);
+        self.codebase.locations.drain(..excess);
+        if is_round { self.ask_with_found(&found) } else { self.launch() }
     }
+
+    /// Executes `/passages`.
+    pub(crate) fn passage_command(&mut self, command: PassageCommand) -> Vec<Effect> {
+        if self.codebase.locations.is_empty() {
+            let hint = "@codebase in a message finds some: @codebase where are paths resolved?";
+            self.tell(Level::Info, "There are no passages of the repository in this conversation.", hint);
+            return Vec::new();
+        }
+        match command {
+            PassageCommand::Show => {
+                self.list_passages();
+                Vec::new()
+            }
+            PassageCommand::DropAll => {
+                let all = count(self.codebase.locations.len(), "passage");
+                self.tell(Level::Info, format!("Dropped {all} of the repository."), "");
+                self.drop_passages(|_| true)
+            }
+            PassageCommand::Drop(name) => {
+                let effects = self.drop_passages(|location| is_meant(&name, location));
+                if effects.is_empty() {
+                    let hint = "/passages lists them.";
+                    self.tell(Level::Warning, format!("There is no passage {name} in this conversation."), hint);
+                } else {
+                    self.tell(Level::Info, format!("Dropped the passages of {name}."), "");
+                }
+                effects
+            }
+        }
+    }
+
+    /// Whether the next request contains chunks of earlier questions although it is not such a question itself.
+    pub fn keeps_passages(&self) -> bool {
+        let asks = self.turns.current().is_some_and(|turn| turn.asks_codebase)
+            || Self::question_in(self.drafts.message(), self.composing()).is_some();
+        !asks && !self.codebase.locations.is_empty()
+    }
+
+    /// The number and tokens of these chunks in the measured request; `None` without any.
+    pub fn kept_passages(&self) -> Option<(usize, usize)> {
+        let prompt = &self.next_request.view()?.prompt;
+        let sections = prompt.sections.iter().filter(|section| section.kind == SectionKind::Passages);
+        let tokens = sections.map(|section| section.tokens).sum();
+        (self.keeps_passages() && !prompt.passages.is_empty()).then_some((prompt.passages.len(), tokens))
+    }
+
+    /// Removes chunks from the conversation. Returns no effects if none matches.
+    pub fn drop_passages(&mut self, is_meant: impl Fn(&ChunkLocation) -> bool) -> Vec<Effect> {
+        let before = self.codebase.locations.len();
+        self.codebase.locations.retain(|location| !is_meant(location));
+        if self.codebase.locations.len() == before { Vec::new() } else { self.measure() }
+    }
+
+    fn list_passages(&mut self) {
+        let line = |location: &ChunkLocation| {
+            let inside = location.anchor.as_ref().map_or_else(String::new, |anchor| format!("  {}", anchor.symbol));
+            let note = if self.is_in_chat(&location.path) { "  (the file is in the chat whole)" } else { "" };
+            format!("\n{}{inside}{note}", location.label())
+        };
+        let lines: String = self.codebase.locations.iter().map(line).collect();
+        let sections = self.next_request.view().into_iter().flat_map(|view| &view.prompt.sections);
+        let passages = sections.filter(|section| section.kind == SectionKind::Passages);
+        let tokens: usize = passages.map(|section| section.tokens).sum();
+        let count = count(self.codebase.locations.len(), "passage");
+        let text = format!("{count} of the repository, {tokens} tokens of the next request:{lines}");
+        self.tell(
+            Level::Info,
+            text,
+            "/passages drop PATH:LINE takes one out, /passages drop all of them, as /clear does.",
+        );
+    }
+}
+
+/// Whether `path`, `path:line` or `path:first-last` names a location.
+fn is_meant(name: &str, location: &ChunkLocation) -> bool {
+    if name == location.path || name == location.label() {
+        return true;
+    }
+    let line = name.rsplit_once(':').filter(|(path, _)| *path == location.path).map(|(_, lines)| lines);
+    let first = line.and_then(|lines| lines.split('-').next()?.parse::<u32>().ok());
+    first.is_some_and(|line| (location.line..=location.end_line).contains(&line))
 }
 
 #[cfg(test)]

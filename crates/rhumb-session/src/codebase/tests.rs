@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::super::*;
-use crate::codebase::more::ContextRequestPolicy;
-use crate::context::{Mode, PassagePlace};
+use crate::context::{ChunkLocation, Mode};
 use rhumb_index::retrieval::ContextRequest;
 use rhumb_llm::{Completion, Finish, StreamEvent};
 
@@ -19,8 +18,8 @@ fn session() -> Session {
     session
 }
 
-fn place(path: &str, line: u32, turn: u64) -> PassagePlace {
-    PassagePlace { path: path.into(), line, end_line: line + 9, anchor: None, turn, rank: 0, hash: 0 }
+fn place(path: &str, line: u32, turn: u64) -> ChunkLocation {
+    ChunkLocation { path: path.into(), line, end_line: line + 9, anchor: None, turn, rank: 0, hash: 0 }
 }
 
 #[track_caller]
@@ -35,8 +34,8 @@ fn asked(effects: &[Effect]) -> RequestSpec {
     (**order).clone()
 }
 
-fn found(session: &mut Session, turn: u64, places: Vec<PassagePlace>) -> Vec<Effect> {
-    let found = FoundPassages { places, told: vec!["Searched.".into()], ..FoundPassages::default() };
+fn found(session: &mut Session, turn: u64, places: Vec<ChunkLocation>) -> Vec<Effect> {
+    let found = FoundPassages { locations: places, summary: vec!["Searched.".into()], ..FoundPassages::default() };
     session.handle(Response::Codebase(CodebaseResponse::Found { turn, found }))
 }
 
@@ -69,11 +68,11 @@ fn notices(session: &Session) -> Vec<&str> {
 fn a_message_waits_for_the_search_and_goes_out_with_what_was_found() {
     let mut session = session();
     let order = searched(&session.send("@codebase how do ships moor?").1);
-    assert_eq!(order.sought, SearchGoal::Question("how do ships moor?".into()));
+    assert_eq!(order.goal, SearchGoal::Question("how do ships moor?".into()));
     assert_eq!(session.turns.current().unwrap().status, TurnStatus::Searching(SearchStep::Searching));
     let sent = asked(&found(&mut session, order.turn, vec![place("a.py", 1, order.turn)]));
     assert_eq!(sent.draft, "@codebase how do ships moor?");
-    assert_eq!((sent.passages.len(), sent.codebase), (1, Some(true)));
+    assert_eq!((sent.passages.len(), sent.codebase), (1, CodebaseQuestion::MayRequestMore));
     assert_eq!(notices(&session), ["Searched."]);
 }
 
@@ -83,7 +82,7 @@ fn follow_ups_keep_the_passages_and_another_question_adds_to_them() {
     answer(&mut session, "By ropes (`a.py:3`).");
     session.handle(Response::NotProposed(None));
     let follow_up = asked(&session.send("and who unties them?").1);
-    assert_eq!((follow_up.passages.len(), follow_up.codebase), (1, None), "nothing is searched for it");
+    assert_eq!((follow_up.passages.len(), follow_up.codebase), (1, CodebaseQuestion::No), "nothing is searched for it");
     answer(&mut session, "Nobody.");
     session.handle(Response::NotProposed(None));
     let order = searched(&session.send("and tides, @codebase?").1);
@@ -100,7 +99,7 @@ fn a_mark_without_a_question_sends_nothing_and_stays_in_the_composer() {
     let mut session = session();
     let (sent, effects) = session.send("@codebase");
     assert!(!sent && effects.is_empty() && !session.turns.is_running());
-    assert!(notices(&session)[0].starts_with("There is no question"));
+    assert!(notices(&session)[0].starts_with("The message has no question"));
     assert!(session.command(parse_command("/codebase how?").unwrap()).len() == 1, "the command is the same");
 }
 
@@ -109,7 +108,7 @@ fn where_nothing_is_found_the_message_goes_out_and_that_is_told() {
     let mut session = session();
     let order = searched(&session.send("@codebase what is love?").1);
     let sent = asked(&found(&mut session, order.turn, Vec::new()));
-    assert!(sent.passages.is_empty() && sent.codebase.is_some());
+    assert!(sent.passages.is_empty() && sent.codebase != CodebaseQuestion::No);
     assert!(notices(&session).iter().any(|text| text.starts_with("No passage")));
 }
 
@@ -120,7 +119,7 @@ fn a_search_that_is_stopped_gives_the_message_back_and_comes_too_late() {
     assert!(session.cancel().contains(&Effect::Cancel));
     assert_eq!(session.returned_draft(), Some("@codebase how do ships moor?"));
     assert!(found(&mut session, order.turn, vec![place("a.py", 1, 1)]).is_empty());
-    assert!(session.codebase.places.is_empty());
+    assert!(session.codebase.locations.is_empty());
 }
 
 #[test]
@@ -148,13 +147,13 @@ fn the_model_may_ask_for_more_as_often_as_the_settings_say() {
         ContextRequest::Search("tides".into()),
         ContextRequest::Read { path: "b.py".into(), line: 1, end_line: 9 },
     ];
-    assert_eq!(order.sought, SearchGoal::Wants(wants));
+    assert_eq!(order.goal, SearchGoal::Requests(wants));
     let round = asked(&found(&mut session, order.turn, vec![place("b.py", 1, order.turn)]));
     assert!(round.draft.contains("`b.py:1-10`") && round.exchange.len() == 2, "{round:?}");
-    assert_eq!((round.passages.len(), round.codebase), (2, Some(true)));
+    assert_eq!((round.passages.len(), round.codebase), (2, CodebaseQuestion::MayRequestMore));
     let order = searched(&answer(&mut session, BLOCK));
     let last = asked(&found(&mut session, order.turn, Vec::new()));
-    assert_eq!((last.codebase, last.exchange.len()), (Some(false), 4), "no further round is offered");
+    assert_eq!((last.codebase, last.exchange.len()), (CodebaseQuestion::Final, 4), "no further round is offered");
     assert!(last.draft.starts_with("Nothing was found"));
     assert!(answer(&mut session, BLOCK).is_empty() && session.questions.is_empty() && !session.turns.is_running());
     assert!(notices(&session).iter().any(|text| text.contains("after 2 rounds")));
@@ -191,13 +190,13 @@ fn a_round_that_is_stopped_while_it_searches_leaves_the_answer_as_it_is() {
 fn passages_are_listed_and_dropped_by_place() {
     let mut session = out();
     answer(&mut session, "By ropes.");
-    session.codebase.places.push(place("b.py", 30, 1));
+    session.codebase.locations.push(place("b.py", 30, 1));
     let drop = |session: &mut Session, words: &str| session.command(parse_command(words).unwrap()).len();
     assert_eq!(drop(&mut session, "/passages"), 0);
     assert!(notices(&session).last().unwrap().contains("\nb.py:30-39"));
     assert_eq!(drop(&mut session, "/passages drop c.py"), 0);
-    assert_eq!((drop(&mut session, "/passages drop b.py:33"), session.codebase.places.len()), (1, 1));
-    assert_eq!((drop(&mut session, "/passages drop"), session.codebase.places.len()), (1, 0));
+    assert_eq!((drop(&mut session, "/passages drop b.py:33"), session.codebase.locations.len()), (1, 1));
+    assert_eq!((drop(&mut session, "/passages drop"), session.codebase.locations.len()), (1, 0));
     assert!(parse_command("/passages keep").is_err());
 }
 

@@ -1,44 +1,44 @@
-//! What is being typed at the cursor, for completion: the name of a command, an argument of one, or a thing named with `@`. Pure.
+//! What is being typed at the cursor, for completion: the name of a command, an argument, or a reference with `@`.
 
 use super::{Argument, CommandInfo, find_command};
 
-/// What may stand at the cursor.
+/// The kind of text at the cursor.
 #[derive(Debug, Clone, Copy)]
-pub enum Slot {
+pub enum CompletionKind {
     /// The name of a command.
     Command,
-    /// An argument of this one; the number of arguments before it.
+    /// An argument of this command, after this number of arguments.
     Argument(&'static CommandInfo, usize),
-    /// A file, folder, symbol or the like in a message, after `@`.
+    /// A reference in a message, after `@`.
     Mention,
-    /// An argument of what is no command of the table: it may be one of a file.
-    Own,
+    /// An argument of a command that is not in the table.
+    CustomArgument,
 }
 
-impl PartialEq for Slot {
+impl PartialEq for CompletionKind {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Argument(one, at), Self::Argument(two, place)) => one.name == two.name && at == place,
+            (Self::Argument(one, first), Self::Argument(two, second)) => one.name == two.name && first == second,
             (one, two) => std::mem::discriminant(one) == std::mem::discriminant(two),
         }
     }
 }
 
-/// A place where something can be completed.
+/// A text at the cursor that can be completed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Place {
-    /// What may stand there.
-    pub wanted: Slot,
-    /// What was typed of it, without its slash, `@` or opening quote.
+pub struct CompletionTarget {
+    /// The kind.
+    pub kind: CompletionKind,
+    /// The typed text, without its slash, `@` or opening quote.
     pub typed: String,
-    /// Characters before the cursor that a completion replaces: what was typed, with those.
+    /// The number of characters before the cursor that a completion replaces: the typed text with its prefix.
     pub length: usize,
-    /// The name of the command, where it is none of the table; else empty.
-    pub own: String,
+    /// The name of the command for [`CompletionKind::CustomArgument`], else empty.
+    pub command: String,
 }
 
-/// What is being typed where the text `before` the cursor ends; `None` where nothing can be completed.
-pub fn place(before: &str) -> Option<Place> {
+/// The completion target at the end of `before`, the text before the cursor; `None` if nothing can be completed.
+pub fn completion_target(before: &str) -> Option<CompletionTarget> {
     let is_line = !before.contains('\n');
     if is_line && before.starts_with('!') && !before.starts_with("![") {
         let run = find_command("run").ok()?;
@@ -52,30 +52,30 @@ pub fn place(before: &str) -> Option<Place> {
     match typed.split_once(char::is_whitespace) {
         None => {
             let (typed, length) = (typed.to_owned(), before.chars().count());
-            Some(Place { wanted: Slot::Command, typed, length, own: String::new() })
+            Some(CompletionTarget { kind: CompletionKind::Command, typed, length, command: String::new() })
         }
         Some((name, rest)) => match find_command(name) {
             Ok(info) if info.takes == Argument::Message => mention(before),
             Ok(info) => argument(info, rest),
-            // A command of a file is a message with arguments.
+            // A custom command is a message with arguments.
             Err(_) => mention(before).or_else(|| {
                 let (typed, length) = word(rest)?;
-                Some(Place { wanted: Slot::Own, typed, length, own: name.to_owned() })
+                Some(CompletionTarget { kind: CompletionKind::CustomArgument, typed, length, command: name.to_owned() })
             }),
         },
     }
 }
 
-/// The argument that `rest`, all after the name, ends in.
-fn argument(info: &'static CommandInfo, rest: &str) -> Option<Place> {
+/// The argument at the end of `rest`, the text after the name.
+fn argument(info: &'static CommandInfo, rest: &str) -> Option<CompletionTarget> {
     let (typed, length) = word(rest)?;
     let at = rest.chars().count() - length;
     let before: String = rest.chars().take(at).collect();
     let number = shell_words::split(&before).map_or(0, |words| words.len());
-    Some(Place { wanted: Slot::Argument(info, number), typed, length, own: String::new() })
+    Some(CompletionTarget { kind: CompletionKind::Argument(info, number), typed, length, command: String::new() })
 }
 
-/// The word that the arguments end in, without its opening quote, and its characters with it; `None` if a quote closes it.
+/// The last word of the arguments without its opening quote, and its length in characters with the quote; `None` if a quote closes it.
 fn word(rest: &str) -> Option<(String, usize)> {
     let (mut start, mut quote) = (None, None);
     for (index, c) in rest.char_indices() {
@@ -96,8 +96,8 @@ fn word(rest: &str) -> Option<(String, usize)> {
     (!is_closed).then(|| (typed, word.chars().count()))
 }
 
-/// The thing named with `@` that the text ends in. It stands at the beginning of a word: an address of mail is none.
-fn mention(before: &str) -> Option<Place> {
+/// The reference at the end of the text. Its `@` begins a word, so that an e-mail address is not a reference.
+fn mention(before: &str) -> Option<CompletionTarget> {
     let at = before.rfind('@')?;
     let starts_word = before.get(..at)?.chars().next_back().is_none_or(|c| c.is_whitespace() || "([{'\"`".contains(c));
     let word = before.get(at + 1..)?;
@@ -108,7 +108,12 @@ fn mention(before: &str) -> Option<Place> {
     };
     let typed = quoted.unwrap_or(word).to_owned();
     let length = word.chars().count() + 1;
-    (starts_word && is_open).then(|| Place { wanted: Slot::Mention, typed, length, own: String::new() })
+    (starts_word && is_open).then(|| CompletionTarget {
+        kind: CompletionKind::Mention,
+        typed,
+        length,
+        command: String::new(),
+    })
 }
 
 #[cfg(test)]
@@ -118,18 +123,18 @@ mod tests {
     use super::*;
 
     fn at(before: &str) -> Option<(String, String, usize)> {
-        let place = place(before)?;
-        let wanted = match place.wanted {
-            Slot::Command => "command".to_owned(),
-            Slot::Argument(info, number) => format!("{} {number}", info.name),
-            Slot::Mention => "@".to_owned(),
-            Slot::Own => place.own.clone(),
+        let target = completion_target(before)?;
+        let kind = match target.kind {
+            CompletionKind::Command => "command".to_owned(),
+            CompletionKind::Argument(info, number) => format!("{} {number}", info.name),
+            CompletionKind::Mention => "@".to_owned(),
+            CompletionKind::CustomArgument => target.command.clone(),
         };
-        Some((wanted, place.typed, place.length))
+        Some((kind, target.typed, target.length))
     }
 
-    fn is(wanted: &str, typed: &str, length: usize) -> Option<(String, String, usize)> {
-        Some((wanted.into(), typed.into(), length))
+    fn is(kind: &str, typed: &str, length: usize) -> Option<(String, String, usize)> {
+        Some((kind.into(), typed.into(), length))
     }
 
     #[test]
@@ -166,9 +171,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_completion_replaces_no_more_than_there_is(before in "[/!@'\"a-z é\n]{0,30}") {
-            if let Some(place) = place(&before) {
-                prop_assert!(place.length <= before.chars().count());
-                prop_assert!(before.ends_with(&place.typed) || place.typed.is_empty());
+            if let Some(target) = completion_target(&before) {
+                prop_assert!(target.length <= before.chars().count());
+                prop_assert!(before.ends_with(&target.typed) || target.typed.is_empty());
             }
         }
     }

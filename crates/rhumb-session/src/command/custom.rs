@@ -1,5 +1,5 @@
-//! Commands of files: what one makes of its arguments, and when a repository's is sent. A repository's command is a text that
-//! somebody else wrote: the first use of it puts that text into the composer, to be read before it goes out.
+//! Custom commands: expansion of arguments, and when a command of the repository may be sent. A command of the repository is an
+//! untrusted text, so its first use puts the text into the composer, where the user reads it before sending it.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::transcript::Level;
 pub struct CommandFile {
     /// The name without the slash: `git:commit` for `git/commit.md`.
     pub name: String,
-    /// Whose file it is.
+    /// The owner of the file.
     pub source: CommandSource,
     /// The file, for display.
     pub path: String,
@@ -29,63 +29,63 @@ pub struct CommandFile {
     pub body: String,
 }
 
-/// Whose a custom command is.
+/// The owner of a custom command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandSource {
-    /// The user's.
+    /// The user.
     User,
-    /// The repository's, which anybody may have written.
+    /// The repository: the text is not trusted.
     Repository,
 }
 
-/// The commands of files, and what was said of them.
+/// All custom commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CustomCommands {
     /// The commands, by name.
     pub commands: Vec<CommandFile>,
-    /// What is wrong with files, and what to do about it.
+    /// Problems with files, each with a hint.
     pub problems: Vec<(String, String)>,
-    /// What was told of that.
-    told: BTreeSet<String>,
+    /// Problems that were reported.
+    reported: BTreeSet<String>,
     /// Texts of the repository's commands that the user has seen.
     seen: BTreeSet<String>,
 }
 
 impl CustomCommands {
-    /// What was found.
+    /// Custom commands and problems with files.
     pub fn new(commands: Vec<CommandFile>, problems: Vec<(String, String)>) -> Self {
         Self { commands, problems, ..Self::default() }
     }
 
-    /// The command of that name. A built-in one hides it.
+    /// The command with a name, unless a built-in command has that name.
     pub fn named(&self, name: &str) -> Option<&CommandFile> {
         let is_hidden = super::COMMANDS.iter().any(|info| info.name == name);
         self.commands.iter().find(|command| command.name == name && !is_hidden)
     }
 
-    /// Every command that can be used, by name.
+    /// The commands that are not hidden by built-in ones.
     pub fn usable(&self) -> impl Iterator<Item = &CommandFile> {
         self.commands.iter().filter(|command| self.named(&command.name).is_some())
     }
 }
 
-/// What is to be done for a command of a file.
+/// How a custom command is executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CustomUse {
-    /// Send this.
+    /// A message is sent.
     Send {
-        /// How it is meant, if the file says.
+        /// The mode, if the file sets one.
         mode: Option<Mode>,
-        /// The model to ask from now on, if the file says.
+        /// The model to use from now on, if the file names one.
         model: Option<String>,
         /// The message.
         message: String,
     },
-    /// Put this into the composer.
-    Show(String),
+    /// A message is put into the composer.
+    Compose(String),
 }
 
-/// Whose a command is, in words.
+/// The owner of a command, for display.
 pub fn origin(source: CommandSource) -> &'static str {
     match source {
         CommandSource::User => "yours",
@@ -94,10 +94,10 @@ pub fn origin(source: CommandSource) -> &'static str {
 }
 
 impl Session {
-    /// Takes in what the folders hold now; what is wrong there is told once.
-    pub(crate) fn take_commands(&mut self, found: CustomCommands) {
+    /// Replaces the custom commands. Each problem is reported once.
+    pub(crate) fn set_custom_commands(&mut self, found: CustomCommands) {
         let before = std::mem::replace(&mut self.lookups.commands, found);
-        (self.lookups.commands.told, self.lookups.commands.seen) = (before.told, before.seen);
+        (self.lookups.commands.reported, self.lookups.commands.seen) = (before.reported, before.seen);
         let mut problems = self.lookups.commands.problems.clone();
         for command in &self.lookups.commands.commands {
             if super::COMMANDS.iter().any(|info| info.name == command.name) {
@@ -107,16 +107,16 @@ impl Session {
             }
         }
         for (what, hint) in problems {
-            if self.lookups.commands.told.insert(what.clone()) {
+            if self.lookups.commands.reported.insert(what.clone()) {
                 self.tell(Level::Warning, what, hint);
             }
         }
     }
 
-    /// What the command of a file comes to with these arguments; `None` if there is none of that name.
+    /// Expands the custom command with a name; `None` if there is no such command.
     ///
     /// # Errors
-    /// It needs arguments and there are none.
+    /// The command needs arguments and got none.
     pub fn use_custom(&mut self, name: &str, arguments: &str) -> Option<Result<CustomUse, CommandError>> {
         let command = self.lookups.commands.named(name)?.clone();
         let needs =
@@ -134,18 +134,17 @@ impl Session {
                 text,
                 "Enter sends it. In this session it goes out at once from now on, as long as the file stays so.",
             );
-            // How it is meant shows too, and Enter keeps to it.
+            // The text includes the mode, so that Enter sends it in that mode.
             let lead = command.mode.map_or_else(String::new, |mode| format!("/{mode} "));
-            return Some(Ok(CustomUse::Show(lead + &message)));
+            return Some(Ok(CustomUse::Compose(lead + &message)));
         }
         Some(Ok(CustomUse::Send { mode: command.mode, model: command.model, message }))
     }
 
-    /// The built-in command or that of a file which has this name or is the only one that begins so.
+    /// The built-in or custom command that has this name or is the only one that begins with it.
     ///
     /// # Errors
-    /// There is none, or more than one. The nearest is named, be it a command of a file or one of the `others` that the caller
-    /// knows.
+    /// There is none, or more than one. The suggestion can also be one of `others`, the commands of the front end.
     pub fn find_any_command(&self, name: &str, others: &[&str]) -> Result<String, CommandError> {
         if self.lookups.commands.named(name).is_some() {
             return Ok(name.to_owned());
@@ -155,7 +154,7 @@ impl Session {
             .commands
             .usable()
             .map(|command| command.name.as_str())
-            .filter(|own| own.starts_with(name))
+            .filter(|custom| custom.starts_with(name))
             .collect();
         match (find_command(name), begins.as_slice()) {
             (Ok(info), _) if info.name == name => Ok(info.name.to_owned()),
@@ -163,7 +162,7 @@ impl Session {
             (Err(CommandError::Unknown { .. }), [only]) if !name.is_empty() => Ok((*only).to_owned()),
             (Ok(info), more) => Err(ambiguous(name, [info.name].iter().chain(more))),
             (Err(CommandError::Ambiguous { candidates, .. }), more) => {
-                let candidates = candidates.into_iter().chain(more.iter().map(|own| format!("/{own}"))).collect();
+                let candidates = candidates.into_iter().chain(more.iter().map(|custom| format!("/{custom}"))).collect();
                 Err(CommandError::Ambiguous { name: name.to_owned(), candidates })
             }
             (Err(_), several @ [_, _, ..]) if !name.is_empty() => Err(ambiguous(name, several.iter())),
@@ -182,16 +181,16 @@ fn ambiguous<'n>(name: &str, candidates: impl Iterator<Item = &'n &'n str>) -> C
     CommandError::Ambiguous { name: name.to_owned(), candidates }
 }
 
-/// A piece of a command's text.
+/// A part of the text of a command.
 enum Piece<'b> {
     Text(&'b str),
     /// `$ARGUMENTS`.
     All,
-    /// `$1` to `$9`, counted from 0. Of more digits it is an amount of something.
+    /// `\$1` to `\$9`, as an index from 0. More digits are text, such as an amount of money.
     One(usize),
 }
 
-/// A command's text, cut at its places for arguments.
+/// Splits the text of a command at its placeholders.
 fn pieces(mut rest: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     while let Some((before, from)) = rest.find('$').and_then(|at| rest.split_at_checked(at)) {
@@ -212,16 +211,16 @@ fn pieces(mut rest: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The place for all arguments.
+/// The placeholder for all arguments.
 const ALL: &str = "$ARGUMENTS";
 
-/// Whether the message has a place for arguments.
+/// Whether the text has placeholders.
 fn uses_arguments(body: &str) -> bool {
     pieces(body).iter().any(|piece| !matches!(piece, Piece::Text(_)))
 }
 
-/// The message with its arguments in their places: all of them for `$ARGUMENTS`, one each for `$1` to `$9`, quoted as in a shell.
-/// Where it has no place for them, they follow it. What arguments hold is never read as a placeholder.
+/// Replaces the placeholders: `\$ARGUMENTS` by all arguments, `\$1` to `\$9` by one each, split as in a shell. Without placeholders the
+/// arguments are appended. Placeholders in arguments are not replaced.
 fn expanded(body: &str, arguments: &str) -> String {
     if !uses_arguments(body) {
         let gap = if arguments.is_empty() { "" } else { "\n\n" };
@@ -259,12 +258,12 @@ mod tests {
 
     fn session(commands: Vec<CommandFile>) -> Session {
         let mut session = Session::start(Connection::None).0;
-        session.take_commands(CustomCommands::new(commands, Vec::new()));
+        session.set_custom_commands(CustomCommands::new(commands, Vec::new()));
         session
     }
 
     #[test]
-    fn arguments_go_to_their_places() {
+    fn arguments_replace_placeholders() {
         assert_eq!(expanded("fix $1 in $2 ($ARGUMENTS)", "'the bug' a.rs"), "fix the bug in a.rs ('the bug' a.rs)");
         assert_eq!(expanded("costs $10 or $0, $3", "a b"), "costs $10 or $0, ");
         assert_eq!(expanded("look", "at this"), "look\n\nat this");
@@ -277,25 +276,28 @@ mod tests {
     fn a_repositorys_command_is_shown_before_it_is_sent_for_the_first_time() {
         let mut session =
             session(vec![file("fix", CommandSource::Repository, "mend $1"), file("mine", CommandSource::User, "x")]);
-        assert_eq!(session.use_custom("fix", "it"), Some(Ok(CustomUse::Show("mend it".into()))));
+        assert_eq!(session.use_custom("fix", "it"), Some(Ok(CustomUse::Compose("mend it".into()))));
         let again = session.use_custom("fix", "that").unwrap().unwrap();
         assert!(matches!(again, CustomUse::Send { message, .. } if message == "mend that"));
         assert!(matches!(session.use_custom("mine", ""), Some(Ok(CustomUse::Send { .. }))));
-        session.take_commands(CustomCommands::new(vec![file("fix", CommandSource::Repository, "rm $1")], Vec::new()));
-        assert!(matches!(session.use_custom("fix", "it"), Some(Ok(CustomUse::Show(_)))), "the file has changed");
+        session.set_custom_commands(CustomCommands::new(
+            vec![file("fix", CommandSource::Repository, "rm $1")],
+            Vec::new(),
+        ));
+        assert!(matches!(session.use_custom("fix", "it"), Some(Ok(CustomUse::Compose(_)))), "the file has changed");
         let mut asks = file("why", CommandSource::Repository, "why $1?");
         asks.mode = Some(Mode::Ask);
-        session.take_commands(CustomCommands::new(vec![asks], Vec::new()));
-        assert_eq!(session.use_custom("why", "it"), Some(Ok(CustomUse::Show("/ask why it?".into()))));
+        session.set_custom_commands(CustomCommands::new(vec![asks], Vec::new()));
+        assert_eq!(session.use_custom("why", "it"), Some(Ok(CustomUse::Compose("/ask why it?".into()))));
     }
 
     #[test]
-    fn a_built_in_command_hides_one_of_a_file_and_that_is_told_once() {
+    fn a_built_in_command_hides_a_custom_one_and_that_is_reported_once() {
         let mut session = session(vec![file("add", CommandSource::User, "x")]);
         assert_eq!(session.use_custom("add", ""), None);
         let told = session.transcript.len();
         assert_eq!(told, 1);
-        session.take_commands(CustomCommands::new(vec![file("add", CommandSource::User, "x")], Vec::new()));
+        session.set_custom_commands(CustomCommands::new(vec![file("add", CommandSource::User, "x")], Vec::new()));
         assert_eq!(session.transcript.len(), told);
     }
 

@@ -1,4 +1,4 @@
-//! A line that begins with a slash or `!`: what it means, whichever face it was typed in.
+//! Input lines that begin with a slash or `!`, for all front ends.
 
 use super::custom::CustomUse;
 use super::{COMMANDS, Command, CommandError, parse_command};
@@ -6,17 +6,17 @@ use crate::connect::Connection;
 use crate::context::Mode;
 use crate::state::Session;
 
-/// What a line that begins with a slash or `!` means.
+/// The meaning of such a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParsedLine {
-    /// One of the face's own names, and what follows it.
-    Own(&'static str, String),
+    /// A command of the front end: its name and arguments.
+    FrontEnd(&'static str, String),
     /// A command of the program.
     Command(Command),
-    /// A message that is to be read before it is sent.
-    Show(String),
-    /// A message for a model that does not answer yet: it waits until that one is connected.
-    Switch {
+    /// A message for the composer, which the user must read before it is sent.
+    Compose(String),
+    /// A message for another model, to be sent once that model is connected.
+    SwitchModel {
         /// The model.
         model: String,
         /// The message.
@@ -26,8 +26,8 @@ pub enum ParsedLine {
     Send(String),
 }
 
-/// Whether a text is meant as a command: one line that begins with a slash or with `!`, and neither a comment of a programming
-/// language nor the path of a file. What a mode takes is a message, so it may have more lines.
+/// Whether a text is a command: one line that begins with a slash or `!` and is neither a comment of a programming language nor the
+/// path of a file. The command of a mode takes a message, which may have several lines.
 pub fn is_command(text: &str) -> bool {
     let one_line = !text.trim_end().contains('\n');
     let name = text.strip_prefix('/').and_then(|line| line.split(char::is_whitespace).next());
@@ -37,21 +37,21 @@ pub fn is_command(text: &str) -> bool {
     is_mode || (one_line && (slash || bang))
 }
 
-/// What people type to leave an editor or a shell; nobody asks a model that.
-const LEAVING: [&str; 6] = [":q", ":q!", ":qa", ":qa!", "quit", "exit"];
+/// Texts that quit other programs and are not messages to a model.
+const QUIT_WORDS: [&str; 6] = [":q", ":q!", ":qa", ":qa!", "quit", "exit"];
 
-/// The command that a whole text is meant as, if it is one: itself, or `/quit` for the word that leaves other programs.
+/// The command in a text, if it is one: the text, or `/quit` for a word that quits other programs.
 pub fn as_command(text: &str) -> Option<&str> {
-    if LEAVING.contains(&text.trim()) { Some("/quit") } else { is_command(text).then_some(text) }
+    if QUIT_WORDS.contains(&text.trim()) { Some("/quit") } else { is_command(text).then_some(text) }
 }
 
 impl Session {
-    /// What a line means: a command of the program by its whole name, else one of the face's `own` names, else a command of a file,
-    /// else what is the only command to begin so.
+    /// Parses a line. A command of the table by its full name has the highest precedence, then commands of the front end
+    /// (`front_end`), then custom commands, then the only command that begins with the name.
     ///
     /// # Errors
-    /// An unknown command, or arguments that it does not take.
-    pub fn understand(&mut self, line: &str, own: &[&'static str]) -> Result<ParsedLine, CommandError> {
+    /// The command is unknown, or the arguments are wrong.
+    pub fn parse_line(&mut self, line: &str, front_end: &[&'static str]) -> Result<ParsedLine, CommandError> {
         let line = line.trim();
         if line.starts_with('!') {
             return parse_command(line).map(ParsedLine::Command);
@@ -60,32 +60,32 @@ impl Session {
         let (name, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
         let rest = rest.trim();
         if !COMMANDS.iter().any(|info| info.name == name)
-            && let Some(own) = own.iter().find(|own| **own == name)
+            && let Some(command) = front_end.iter().find(|command| **command == name)
         {
-            return Ok(ParsedLine::Own(own, rest.to_owned()));
+            return Ok(ParsedLine::FrontEnd(command, rest.to_owned()));
         }
-        let found = self.find_any_command(name, own)?;
+        let found = self.find_any_command(name, front_end)?;
         match self.use_custom(&found, rest).transpose()? {
-            Some(custom) => Ok(self.meant_by_file(custom)),
+            Some(custom) => Ok(self.parsed_custom(custom)),
             None => parse_command(&format!("/{found} {rest}")).map(ParsedLine::Command),
         }
     }
 
-    fn meant_by_file(&self, custom: CustomUse) -> ParsedLine {
+    fn parsed_custom(&self, custom: CustomUse) -> ParsedLine {
         match custom {
-            CustomUse::Show(message) => ParsedLine::Show(message),
-            CustomUse::Send { model: Some(model), message, .. } if !self.is_asking(&model) => {
-                ParsedLine::Switch { model, message }
+            CustomUse::Compose(message) => ParsedLine::Compose(message),
+            CustomUse::Send { model: Some(model), message, .. } if !self.is_connected_to(&model) => {
+                ParsedLine::SwitchModel { model, message }
             }
             CustomUse::Send { mode: Some(mode), message, .. } => ParsedLine::Command(Command::Mode { mode, message }),
             CustomUse::Send { message, .. } => ParsedLine::Send(message),
         }
     }
 
-    /// Whether that model answers already, as far as its name tells.
-    fn is_asking(&self, name: &str) -> bool {
-        let is_it = |model: &str| model == name || name.ends_with(&format!("/{model}"));
-        matches!(self.model.connection(), Connection::Remote { model, .. } if is_it(model))
+    /// Whether the model with this name is connected.
+    fn is_connected_to(&self, name: &str) -> bool {
+        let is_named = |model: &str| model == name || name.ends_with(&format!("/{model}"));
+        matches!(self.model.connection(), Connection::Remote { model, .. } if is_named(model))
     }
 }
 
@@ -118,10 +118,10 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_a_command_an_own_name_or_a_message_of_a_file() {
+    fn a_line_is_a_command_of_the_program_of_the_front_end_or_of_a_file() {
         let mut session = session();
-        let mut meant = |line: &str| session.understand(line, &["focus-map", "add"]);
-        assert_eq!(meant("/focus-map  left "), Ok(ParsedLine::Own("focus-map", "left".into())));
+        let mut meant = |line: &str| session.parse_line(line, &["focus-map", "add"]);
+        assert_eq!(meant("/focus-map  left "), Ok(ParsedLine::FrontEnd("focus-map", "left".into())));
         assert!(
             matches!(meant("/add x"), Ok(ParsedLine::Command(Command::Add { .. }))),
             "the program's name comes first"
@@ -132,12 +132,15 @@ mod tests {
             meant("/why it"),
             Ok(ParsedLine::Command(Command::Mode { mode: Mode::Ask, message: "mend it".into() }))
         );
-        assert_eq!(meant("/deep it"), Ok(ParsedLine::Switch { model: "reef-70b".into(), message: "mend it".into() }));
+        assert_eq!(
+            meant("/deep it"),
+            Ok(ParsedLine::SwitchModel { model: "reef-70b".into(), message: "mend it".into() })
+        );
         assert!(meant("/fokus-map").unwrap_err().to_string().contains("/focus-map"));
     }
 
     #[test]
-    fn what_leaves_other_programs_leaves_this_one() {
+    fn words_that_quit_other_programs_quit_this_one() {
         for text in ["/quit", ":q", ":q!", "quit", "exit\n"] {
             assert_eq!(as_command(text).and_then(|line| parse_command(line).ok()), Some(Command::Quit), "{text}");
         }

@@ -1,48 +1,56 @@
-//! Slash commands: one table that parsing, completion, help, manual and README share.
+//! Slash commands: parsing, completion, and their effects on the session. Everything about a command that users see is in one table,
+//! [`COMMANDS`].
 
-mod candidates;
+mod completer;
 mod completion_target;
 pub(super) mod custom;
-mod execute;
-mod filter;
 pub(super) mod input_line;
 mod table;
 
-pub use candidates::{Candidate, Candidates, Word, folder_of};
-pub use completion_target::{Place, Slot, place};
+pub use completer::{Completer, CompletionItem, ExtraCommand, folder_of};
+pub use completion_target::{CompletionKind, CompletionTarget, completion_target};
 pub use table::{Argument, COMMANDS, Group};
 
 use super::codebase::PassageCommand;
+use super::effect::Effect;
+use super::proposal::commits::GitEffect;
 use super::repository::embedding_index::IndexEffect;
+use super::repository::lookup::{LookupEffect, ModelUse};
+use super::state::Session;
+use super::transcript::Level;
 use crate::context::Mode;
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::Refresh;
+use rhumb_llm::Thinking;
+use rhumb_workspace::Direction;
 
-/// One command as the user sees it.
+/// A row of the table of commands.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandInfo {
-    /// Its name, without the slash.
+    /// The name without the slash.
     pub name: &'static str,
-    /// What it takes, for the help.
+    /// The arguments, for the help.
     pub arguments: &'static str,
-    /// What that is, for completion.
+    /// The kind of the arguments, for completion.
     pub takes: Argument,
-    /// What it does.
+    /// What the command does.
     pub help: &'static str,
-    /// A line that shows its use.
+    /// An example of a command line.
     pub example: &'static str,
-    /// What it is about.
+    /// The group in the help.
     pub group: Group,
+    /// Parses the arguments.
+    parse: fn(&Arguments<'_>) -> Result<Command, CommandError>,
 }
 
-/// A command that was understood.
+/// A parsed command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// Mean this message, or all from now on, in this mode.
+    /// Send a message in a mode, or change the mode.
     Mode {
         /// The mode.
         mode: Mode,
-        /// The message; empty for all from now on.
+        /// The message; empty to change the mode.
         message: String,
     },
     /// Show help.
@@ -51,166 +59,166 @@ pub enum Command {
     Add {
         /// Names or globs, as typed.
         names: Vec<String>,
-        /// For reference only.
+        /// Whether the model must not edit them.
         read_only: bool,
     },
-    /// Make all files of the chat read-only.
+    /// Make all files in the chat read-only.
     AllReadOnly,
-    /// Take files out; all but those of the start without a name.
+    /// Remove files from the chat; without names, all except those of the start.
     Drop(Vec<String>),
     /// List the files in the chat.
     List,
-    /// Ask the whole repository.
+    /// Ask a question about the whole repository.
     Codebase(String),
-    /// Show or drop the passages of the conversation.
+    /// List or drop the passages in the conversation.
     Passages(PassageCommand),
-    /// Say what the next request is made of.
+    /// Show the sections of the next request.
     Tokens,
-    /// Summarise the conversation so far; the words, which may be empty, say what the summary must keep.
+    /// Summarise the conversation so far; the text says what to keep and may be empty.
     Compact(String),
-    /// Leave the conversation so far out of later requests.
+    /// Clear the history.
     Clear,
-    /// The same, and take all files out.
+    /// Clear the history and remove all files.
     Reset,
-    /// Ask another model; choose one without a name.
+    /// Change the model; without a name, open the list.
     Model(Option<String>),
-    /// Have another model write summaries and commit messages.
+    /// Change the weak model.
     WeakModel(Option<String>),
-    /// Have another model write the edits of architect mode.
+    /// Change the editor model.
     EditorModel(Option<String>),
     /// List models.
     Models(String),
-    /// How long to think, as a word.
+    /// Set the reasoning effort as a word.
     Effort(Option<String>),
-    /// How long to think, in tokens.
+    /// Set the reasoning effort in tokens.
     ThinkTokens(Option<u32>),
-    /// How the model writes edits.
+    /// Set the edit format.
     EditFormat(Option<EditFormat>),
-    /// Say what was spent.
+    /// Show the cost of the session.
     Cost,
     /// Search the code.
     Search(String),
     /// Show the map.
     Map,
-    /// Set the map budget in tokens; `None` for automatic.
+    /// Set the budget of the map in tokens; `None` for automatic.
     MapTokens(Option<usize>),
-    /// Read the repository again, and make the map anew in this mode from now on.
+    /// Read the repository again, or set the refresh mode of the map.
     MapRefresh(Option<Refresh>),
-    /// Put files first in the map, or no more.
+    /// Pin files to the top of the map, or unpin them.
     Pin(Vec<String>),
-    /// Keep files out of the map, or no more; all back in without a name.
+    /// Ban files from the map, or allow them again; without names, allow all.
     Ban(Vec<String>),
-    /// Show or make the index of meanings.
+    /// Show or control the embedding index.
     Index(IndexEffect),
     /// Copy the last answer.
     Copy,
     /// Copy the prompt.
     CopyContext,
-    /// Take an image or a reply from the clipboard; an image gets this name.
+    /// Insert an image or a reply from the clipboard; an image gets this name.
     Paste(Option<String>),
-    /// Write the message in the editor, beginning with this text.
+    /// Write the message in the editor, starting with this text.
     Editor(String),
-    /// Speak the message.
+    /// Record the message.
     Voice,
-    /// Look for edits in the last answer.
+    /// Parse the last answer again.
     Review,
-    /// Go on with an answer that broke off.
+    /// Continue an answer that was cut off.
     Continue,
-    /// Ask the last message again.
+    /// Send the last message again.
     Retry,
-    /// Take an earlier message back into the composer: the number of its turn, 1-based; the last without one.
+    /// Return an earlier message to the composer: the number of its turn, 1-based; the last one by default.
     Rewind(Option<usize>),
     /// Undo the last write.
     Undo,
-    /// Do what was undone again.
+    /// Redo the last undone write.
     Redo,
     /// Show what was written since the last message.
     Diff,
-    /// Commit what is uncommitted, with this message.
+    /// Commit all uncommitted changes with this message.
     Commit(Option<String>),
     /// Run git with these arguments.
     Git(Vec<String>),
     /// Run a command line.
     Run(String),
-    /// Run the tests: this command line, or the one of the settings.
+    /// Run the tests: this command line, or that of the settings.
     Test(Option<String>),
-    /// Check these files, or those that were written.
+    /// Lint these files, or those that were written.
     Lint(Vec<String>),
     /// Read a web page.
     Web(String),
-    /// Follow comments for the model in files, or not; the other of what is without a word.
+    /// Turn watching for AI comments on or off; `None` toggles it.
     Watch(Option<bool>),
     /// List earlier sessions.
     Sessions(String),
-    /// Go on with an earlier session.
+    /// Resume an earlier session.
     Resume(Option<String>),
     /// Start a new session from this one, up to a turn (1-based).
     Fork(Option<usize>),
     /// Name this session.
     Rename(String),
-    /// Write this session to a file.
+    /// Export this session to a file.
     Export(Option<String>),
-    /// Write the files of the chat as commands to a file.
+    /// Write the files in the chat as commands to a file.
     Save(String),
     /// Run the commands of a file.
     Load(String),
     /// Show settings.
     Settings(Option<String>),
-    /// Change the colours.
+    /// Change the theme.
     Theme(Option<String>),
-    /// Show every key.
+    /// Show all keys.
     Keys,
-    /// Show what the repository's settings propose.
+    /// Show the settings that the repository proposes.
     Trust,
-    /// Check what the program needs on this machine.
+    /// Check the requirements of the program on this machine.
     Doctor,
-    /// Copy what a report of a fault should tell.
-    Response(String),
+    /// Copy a bug report with this title.
+    Report(String),
     /// Look for local servers.
     Servers,
     /// Propose a first `AGENTS.md`.
     Init,
-    /// Enter a key for this provider, or pick what to connect.
+    /// Enter a key for this provider, or choose what to connect.
     Connect(Option<String>),
-    /// Leave.
+    /// Quit.
     Quit,
 }
 
-/// Why a command was not understood.
+/// Errors in command lines.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
-    /// No such command.
+    /// There is no such command.
     #[error("There is no command /{name}.{}", nearest.as_ref().map_or_else(String::new, |near| format!(" Did you mean /{near}?")))]
     Unknown {
-        /// What was typed.
+        /// The typed name.
         name: String,
-        /// The command nearest to it, if one is near.
+        /// The command that it probably misspells.
         nearest: Option<String>,
     },
-    /// The beginning of several commands.
+    /// Several commands begin with the name.
     #[error("/{name} may be {}.", candidates.join(", "))]
     Ambiguous {
-        /// What was typed.
+        /// The typed name.
         name: String,
-        /// The commands that begin so, with their slash.
+        /// These commands, with a slash.
         candidates: Vec<String>,
     },
-    /// The arguments are not what it takes.
+    /// Wrong arguments.
     #[error("/{name} expects {expected}{}.", if problem.is_empty() { String::new() } else { format!(" ({problem})") })]
     Arguments {
         /// The command.
         name: &'static str,
-        /// What it takes.
+        /// Its arguments.
         expected: &'static str,
-        /// What is wrong with what was typed; empty if there is nothing to say.
+        /// The mistake; may be empty.
         problem: String,
     },
-    /// The command of a file lacks its arguments.
+    /// A custom command without its arguments.
     #[error("/{name} expects {expected}.")]
     Custom {
         /// The command.
         name: String,
-        /// What it takes, as its file says.
+        /// Its arguments, from its file.
         expected: String,
     },
 }
@@ -231,17 +239,20 @@ impl CommandError {
     }
 }
 
-/// The command of that name, or the only one whose name begins so.
+/// Common wrong names of commands, with the right ones.
+const ALIASES: [(&str, &str); 1] = [("themes", "theme")];
+
+/// The command with a name, or the only one whose name begins with it.
 ///
 /// # Errors
 /// There is none, or more than one.
 pub fn find_command(name: &str) -> Result<&'static CommandInfo, CommandError> {
-    let name = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, own)| own);
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, own)| own);
     if let Some(info) = COMMANDS.iter().find(|info| info.name == name) {
         return Ok(info);
     }
-    let begins: Vec<_> = COMMANDS.iter().filter(|info| !name.is_empty() && info.name.starts_with(name)).collect();
-    match begins.as_slice() {
+    let matches: Vec<_> = COMMANDS.iter().filter(|info| !name.is_empty() && info.name.starts_with(name)).collect();
+    match matches.as_slice() {
         [only] => Ok(only),
         [] => Err(CommandError::Unknown { name: name.to_owned(), nearest: nearest(name, std::iter::empty()) }),
         several => Err(CommandError::Ambiguous {
@@ -251,134 +262,108 @@ pub fn find_command(name: &str) -> Result<&'static CommandInfo, CommandError> {
     }
 }
 
-/// What commands are called by mistake, and the command that is meant.
-const OTHER_NAMES: [(&str, &str); 1] = [("themes", "theme")];
+/// The command, or the one of `more`, that `name` probably misspells, if any.
+fn nearest<'n>(name: &str, more: impl Iterator<Item = &'n str>) -> Option<String> {
+    rhumb_text::nearest(name, COMMANDS.iter().map(|info| info.name).chain(more)).map(str::to_owned)
+}
 
-/// Reads a line that begins with a slash, or with `!` and a command line. Names with spaces are quoted as in a shell.
+/// Parses a line that begins with a slash, or with `!` and a command line. Names with spaces are quoted as in a shell.
 ///
 /// # Errors
-/// An unknown command, or arguments that it does not take.
+/// The command is unknown, or the arguments are wrong.
 pub fn parse_command(line: &str) -> Result<Command, CommandError> {
     let line = line.trim();
-    if let Some(shell) = line.strip_prefix('!') {
-        return parse(find_command("run")?, shell.trim());
-    }
-    let line = line.trim_start_matches('/');
-    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    parse(find_command(name)?, rest.trim())
-}
-
-/// What is wrong with a word where only certain ones are known.
-fn none_of(word: &str, known: impl IntoIterator<Item: ToString>) -> String {
-    let known: Vec<String> = known.into_iter().map(|known| known.to_string()).collect();
-    format!("{word} is none of {}", known.join(", "))
-}
-
-fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError> {
-    let wrong =
-        |problem: &str| CommandError::Arguments { name: info.name, expected: info.arguments, problem: problem.into() };
-    let words = || shell_words::split(rest).map_err(|_| wrong("a quote is not closed"));
-    let some = |text: &str| if text.is_empty() { Err(wrong("")) } else { Ok(text.to_owned()) };
-    let perhaps = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let some_words = || words().and_then(|words| if words.is_empty() { Err(wrong("")) } else { Ok(words) });
-    let mode = |mode: Mode| Command::Mode { mode, message: rest.to_owned() };
-    if info.takes == Argument::None && !rest.is_empty() {
-        return Err(CommandError::Arguments { name: info.name, expected: "nothing", problem: format!("not {rest}") });
-    }
-    Ok(match info.name {
-        "code" => mode(Mode::Code),
-        "ask" => mode(Mode::Ask),
-        "architect" => mode(Mode::Architect),
-        "context" => mode(Mode::Context),
-        "help" if rest.is_empty() => Command::Help,
-        "help" => mode(Mode::Help),
-        "add" => Command::Add { names: some_words()?, read_only: false },
-        "read-only" if rest.is_empty() => Command::AllReadOnly,
-        "read-only" => Command::Add { names: some_words()?, read_only: true },
-        "drop" => Command::Drop(words()?),
-        "ls" => Command::List,
-        "codebase" => Command::Codebase(some(rest)?),
-        "passages" => Command::Passages(PassageCommand::named(rest).ok_or_else(|| wrong(&format!("not {rest}")))?),
-        "tokens" => Command::Tokens,
-        "compact" => Command::Compact(rest.to_owned()),
-        "clear" => Command::Clear,
-        "reset" => Command::Reset,
-        "model" => Command::Model(perhaps(rest)),
-        "weak-model" => Command::WeakModel(perhaps(rest)),
-        "editor-model" => Command::EditorModel(perhaps(rest)),
-        "models" => Command::Models(rest.to_owned()),
-        "reasoning-effort" if rest.is_empty() || rhumb_llm::Thinking::EFFORTS.contains(&rest) => {
-            Command::Effort(perhaps(rest))
+    let (info, text) = match line.strip_prefix('!') {
+        Some(shell) => (find_command("run")?, shell),
+        None => {
+            let line = line.trim_start_matches('/');
+            let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            (find_command(name)?, rest)
         }
-        "reasoning-effort" => return Err(wrong(&none_of(rest, rhumb_llm::Thinking::EFFORTS))),
-        "think-tokens" => Command::ThinkTokens(number(rest).map_err(|text| wrong(&text))?),
-        "edit-format" if rest.is_empty() => Command::EditFormat(None),
-        "edit-format" => Command::EditFormat(Some(rest.parse().map_err(|_| wrong(&none_of(rest, EditFormat::ALL)))?)),
-        "cost" => Command::Cost,
-        "search" => Command::Search(rest.to_owned()),
-        "map" => Command::Map,
-        "map-tokens" if rest == "auto" => Command::MapTokens(None),
-        "map-tokens" => match number(rest).map_err(|text| wrong(&text))? {
-            Some(tokens) => Command::MapTokens(Some(tokens as usize)),
-            None => return Err(wrong("")),
-        },
-        "map-refresh" if rest.is_empty() => Command::MapRefresh(None),
-        "map-refresh" => Command::MapRefresh(Some(
-            rest.parse().map_err(|()| wrong(&none_of(rest, Refresh::ALL.map(Refresh::as_str))))?,
-        )),
-        "pin" => Command::Pin(some_words()?),
-        "ban" => Command::Ban(words()?),
-        "index" => Command::Index(index_command(rest).ok_or_else(|| wrong(&none_of(rest, INDEX_WORDS)))?),
-        "copy" => Command::Copy,
-        "copy-context" => Command::CopyContext,
-        "paste" => Command::Paste(perhaps(rest)),
-        "editor" => Command::Editor(rest.to_owned()),
-        "voice" => Command::Voice,
-        "review" => Command::Review,
-        "continue" => Command::Continue,
-        "retry" => Command::Retry,
-        "rewind" => Command::Rewind(turn(rest).map_err(|text| wrong(&text))?),
-        "undo" => Command::Undo,
-        "redo" => Command::Redo,
-        "diff" => Command::Diff,
-        "commit" => Command::Commit(perhaps(rest)),
-        "git" => Command::Git(some_words()?),
-        "run" => Command::Run(some(rest)?),
-        "test" => Command::Test(perhaps(rest)),
-        "lint" => Command::Lint(words()?),
-        "web" => Command::Web(some(rest)?),
-        "watch" => Command::Watch(match rest {
-            "" => None,
-            "on" => Some(true),
-            "off" => Some(false),
-            other => return Err(wrong(&none_of(other, ["on", "off"]))),
-        }),
-        "sessions" => Command::Sessions(rest.to_owned()),
-        "resume" => Command::Resume(perhaps(rest)),
-        "fork" => Command::Fork(turn(rest).map_err(|text| wrong(&text))?),
-        "rename" => Command::Rename(some(rest)?),
-        "export" => Command::Export(perhaps(rest)),
-        "save" => Command::Save(some(rest)?),
-        "load" => Command::Load(some(rest)?),
-        "settings" => Command::Settings(perhaps(rest)),
-        "theme" => Command::Theme(perhaps(rest)),
-        "keys" => Command::Keys,
-        "trust" => Command::Trust,
-        "doctor" => Command::Doctor,
-        "report" => Command::Response(rest.to_owned()),
-        "servers" => Command::Servers,
-        "init" => Command::Init,
-        "connect" => Command::Connect(perhaps(rest)),
-        _ => Command::Quit,
-    })
+    };
+    let arguments = Arguments { info, text: text.trim() };
+    if info.takes == Argument::None && !arguments.text.is_empty() {
+        let problem = format!("not {}", arguments.text);
+        return Err(CommandError::Arguments { name: info.name, expected: "nothing", problem });
+    }
+    (info.parse)(&arguments)
 }
 
-/// What `/index` takes.
+/// The arguments of a command as typed.
+struct Arguments<'a> {
+    info: &'static CommandInfo,
+    text: &'a str,
+}
+
+impl Arguments<'_> {
+    fn error(&self, problem: impl Into<String>) -> CommandError {
+        CommandError::Arguments { name: self.info.name, expected: self.info.arguments, problem: problem.into() }
+    }
+
+    fn required(&self) -> Result<String, CommandError> {
+        self.optional().ok_or_else(|| self.error(""))
+    }
+
+    fn optional(&self) -> Option<String> {
+        (!self.text.is_empty()).then(|| self.text.to_owned())
+    }
+
+    fn words(&self) -> Result<Vec<String>, CommandError> {
+        shell_words::split(self.text).map_err(|_| self.error("a quote is not closed"))
+    }
+
+    fn required_words(&self) -> Result<Vec<String>, CommandError> {
+        let words = self.words()?;
+        if words.is_empty() { Err(self.error("")) } else { Ok(words) }
+    }
+
+    fn mode(&self, mode: Mode) -> Command {
+        Command::Mode { mode, message: self.text.to_owned() }
+    }
+
+    /// Parses one of `words`; `None` without an argument.
+    fn optional_of<T>(
+        &self,
+        words: impl IntoIterator<Item: ToString>,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, CommandError> {
+        if self.text.is_empty() {
+            return Ok(None);
+        }
+        parse(self.text).map(Some).ok_or_else(|| {
+            let words: Vec<String> = words.into_iter().map(|word| word.to_string()).collect();
+            self.error(format!("{} is not one of {}", self.text, words.join(", ")))
+        })
+    }
+
+    /// Parses a number of tokens, such as `8k` for 8000; `None` without an argument.
+    fn tokens(&self) -> Result<Option<u32>, CommandError> {
+        if self.text.is_empty() {
+            return Ok(None);
+        }
+        let (digits, factor) = self.text.strip_suffix(['k', 'K']).map_or((self.text, 1.0), |digits| (digits, 1_000.0));
+        match digits.parse::<f64>() {
+            Ok(number) if number >= 0.0 && number * factor <= f64::from(u32::MAX) => Ok(Some((number * factor) as u32)),
+            _ => Err(self.error(format!("{} is not a number of tokens", self.text))),
+        }
+    }
+
+    /// Parses the number of a turn, 1-based; `None` without an argument.
+    fn turn(&self) -> Result<Option<usize>, CommandError> {
+        match self.text.parse::<usize>() {
+            _ if self.text.is_empty() => Ok(None),
+            Ok(number) if number > 0 => Ok(Some(number)),
+            _ => Err(self.error(format!("{} is not the number of a turn", self.text))),
+        }
+    }
+}
+
+/// The arguments of `/index`.
 const INDEX_WORDS: [&str; 6] = ["status", "build", "pause", "resume", "cancel", "delete"];
 
 fn index_command(word: &str) -> Option<IndexEffect> {
     Some(match word {
-        "" | "status" => IndexEffect::Status,
+        "status" => IndexEffect::Status,
         "build" => IndexEffect::Build { agreed: false },
         "pause" => IndexEffect::Pause(true),
         "resume" => IndexEffect::Pause(false),
@@ -388,30 +373,83 @@ fn index_command(word: &str) -> Option<IndexEffect> {
     })
 }
 
-/// A number of tokens, `8k` for 8000; `None` for an empty text. The text itself if it is none.
-fn number(text: &str) -> Result<Option<u32>, String> {
-    if text.is_empty() {
-        return Ok(None);
+impl Session {
+    /// Executes a command.
+    pub fn command(&mut self, command: Command) -> Vec<Effect> {
+        match command {
+            Command::Add { names, read_only } => return self.add_files(&names, read_only),
+            Command::Drop(names) => return self.drop_files(&names),
+            Command::Codebase(question) => return self.ask_codebase(&question),
+            Command::Passages(choice) => return self.passage_command(choice),
+            Command::List => self.list_files(),
+            Command::AllReadOnly => return self.make_all_read_only(),
+            Command::Tokens => self.tell_tokens(),
+            Command::Compact(keep) => return self.compact(keep),
+            Command::Clear => return self.clear_history(),
+            Command::Model(Some(name)) => return self.use_model(name),
+            Command::Model(None) => return self.choose_model(ModelUse::Main, String::new()),
+            Command::WeakModel(Some(name)) => return self.choose_for(ModelUse::Weak, name),
+            Command::WeakModel(None) => return self.choose_model(ModelUse::Weak, String::new()),
+            Command::EditorModel(Some(name)) => return self.choose_for(ModelUse::Editor, name),
+            Command::EditorModel(None) => return self.choose_model(ModelUse::Editor, String::new()),
+            Command::Models(query) => return self.choose_model(ModelUse::Main, query),
+            Command::Effort(word) => return self.choose_thinking(word.map(Thinking::Effort)),
+            Command::ThinkTokens(tokens) => return self.choose_thinking(tokens.map(Thinking::Budget)),
+            Command::EditFormat(format) => return self.choose_edit_format(format),
+            Command::Settings(only) => return self.look_at_settings(only),
+            Command::Trust => return vec![Effect::Lookup(LookupEffect::Trust)],
+            Command::MapTokens(tokens) => return self.set_map_tokens(tokens),
+            Command::Pin(names) => return self.pin(&names),
+            Command::Ban(names) => return self.ban(&names),
+            Command::MapRefresh(mode) => return self.refresh_map(mode),
+            Command::Index(command) => return self.index_command(command),
+            Command::CopyContext => return self.copy_prompt(),
+            Command::Review => return self.review_last_answer(),
+            Command::Cost => self.tell_cost(),
+            Command::Continue => return self.go_on(),
+            Command::Retry => return self.retry(),
+            Command::Watch(on) => return self.watch(on),
+            Command::Run(line) => return self.run_line(line),
+            Command::Git(arguments) => return self.run_git(arguments),
+            Command::Test(line) => return self.test(line),
+            Command::Lint(names) => return self.lint(&names),
+            Command::Undo => return self.undo_or_redo(Direction::Undo),
+            Command::Redo => return self.undo_or_redo(Direction::Redo),
+            Command::Mode { mode, message } => return self.mode_command(mode, &message),
+            Command::Diff => return vec![Effect::Git(GitEffect::Diff)],
+            Command::Commit(message) => return self.commit_all(message),
+            Command::Servers => {
+                self.tell(Level::Info, "Looking for a model server on this machine …", "");
+                return vec![Effect::FindServers];
+            }
+            Command::Connect(provider) => self.connect_command(provider),
+            Command::Init => return self.init(),
+            Command::Web(url) => return self.fetch_page(&url),
+            Command::Paste(name) => return self.paste_from_clipboard(name),
+            Command::Voice => return self.record(),
+            Command::Reset => return self.reset(),
+            Command::Rewind(turn) => return self.rewind(turn),
+            Command::Sessions(query) => return self.list_sessions(query),
+            Command::Resume(word) => return self.resume(word),
+            Command::Fork(turn) => return self.fork(turn),
+            Command::Rename(name) => self.rename(name),
+            Command::Export(path) => return self.export(path),
+            Command::Save(path) => return self.save_files(path),
+            Command::Load(path) => return self.load_commands(path),
+            // Executed by the front end, because they are about the screen, the terminal or the program.
+            Command::Help
+            | Command::Map
+            | Command::Search(_)
+            | Command::Copy
+            | Command::Editor(_)
+            | Command::Theme(_)
+            | Command::Keys
+            | Command::Doctor
+            | Command::Report(_)
+            | Command::Quit => {}
+        }
+        Vec::new()
     }
-    let (digits, factor) = text.strip_suffix(['k', 'K']).map_or((text, 1.0), |digits| (digits, 1_000.0));
-    match digits.parse::<f64>() {
-        Ok(number) if number >= 0.0 && number * factor <= f64::from(u32::MAX) => Ok(Some((number * factor) as u32)),
-        _ => Err(format!("{text} is no number of tokens")),
-    }
-}
-
-/// The number of a turn, 1-based; `None` for an empty text. What is wrong if it is none.
-fn turn(text: &str) -> Result<Option<usize>, String> {
-    match text.parse::<usize>() {
-        _ if text.is_empty() => Ok(None),
-        Ok(number) if number > 0 => Ok(Some(number)),
-        _ => Err(format!("{text} is no number of a turn")),
-    }
-}
-
-/// The command, or the one of `more`, that `name` probably misspells, if any.
-pub(super) fn nearest<'n>(name: &str, more: impl Iterator<Item = &'n str>) -> Option<String> {
-    rhumb_text::nearest(name, COMMANDS.iter().map(|info| info.name).chain(more)).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -490,17 +528,17 @@ mod tests {
     fn open_quotes_and_wrong_words_say_what_is_expected() {
         let said = |line: &str| parse_command(line).unwrap_err().to_string();
         assert_eq!(said("/add 'x"), "/add expects FILE… (a quote is not closed).");
-        assert_eq!(said("/map-tokens many"), "/map-tokens expects N|auto (many is no number of tokens).");
+        assert_eq!(said("/map-tokens many"), "/map-tokens expects N|auto (many is not a number of tokens).");
         assert_eq!(
             said("/map-refresh often"),
-            "/map-refresh expects [MODE] (often is none of auto, always, files, manual)."
+            "/map-refresh expects [MODE] (often is not one of auto, always, files, manual)."
         );
         assert_eq!(
             said("/edit-format xml"),
-            "/edit-format expects [FORMAT] (xml is none of diff, diff-fenced, udiff, whole, patch)."
+            "/edit-format expects [FORMAT] (xml is not one of diff, diff-fenced, udiff, whole, patch)."
         );
-        assert_eq!(said("/watch maybe"), "/watch expects [on|off] (maybe is none of on, off).");
-        assert_eq!(said("/rewind 0"), "/rewind expects [TURN] (0 is no number of a turn).");
+        assert_eq!(said("/watch maybe"), "/watch expects [on|off] (maybe is not one of on, off).");
+        assert_eq!(said("/rewind 0"), "/rewind expects [TURN] (0 is not the number of a turn).");
         assert_eq!(said("/clear all"), "/clear expects nothing (not all).");
     }
 

@@ -12,8 +12,8 @@
 //! the history, they would be processed again for each turn, and they are larger than the history;
 //! - **history**: grows at its end, and its beginning is summarized rarely;
 //! - **editable files**: change with every applied answer;
-//! - **exchange since**: rounds about edits without a place. The files have not changed, so a round costs only what is new;
-//! then the message and the reminder.
+//! - **exchange since**: rounds about edits that could not be located. The files have not changed, so a round costs only the new
+//! messages; then the message and the reminder.
 //!
 //! Roles alternate: material is followed by a short acknowledgement, and a model without a system role gets its instructions in
 //! the same way.
@@ -21,12 +21,11 @@
 use std::sync::Arc;
 
 use super::budget::{BudgetPlan, Window};
-use super::chunk::{Chunk, ChunkKind};
+use super::chunks::{ContextChunk, sent_chunks, written_chunks};
 use super::fence::fence_for;
-use super::instructions::{Instructions, as_turns, instructions};
-use super::mode::{Surroundings, Task};
-use super::passages::{ContextPassage, SentPassage, all_written, sent};
-use super::prompt::{Prompt, PromptSecret};
+use super::instructions::{Instructions, example_as_turns, instructions};
+use super::mode::{Task, UserEnvironment};
+use super::prompt::{Prompt, PromptSecret, Section, SectionKind};
 use super::prompts::Prompts;
 use rhumb_index::retrieval::{Related, related_text};
 use rhumb_llm::models::{Caching, Model, Reminder};
@@ -66,13 +65,13 @@ pub struct ContextInputs<'a> {
     /// The prompts.
     pub prompts: &'a Prompts,
     /// The environment of the user.
-    pub surroundings: &'a Surroundings,
+    pub environment: &'a UserEnvironment,
     /// Files in the chat, editable and read-only, in the order in which they were added.
     pub files: &'a [ContextFile],
     /// Images in the chat.
     pub images: &'a [Image],
     /// Passages of the repository, best first.
-    pub passages: &'a [ContextPassage],
+    pub passages: &'a [ContextChunk],
     /// Definitions that are one reference away from the passages of the message.
     pub related: &'a [Related],
     /// Earlier turns, oldest first.
@@ -81,8 +80,8 @@ pub struct ContextInputs<'a> {
     pub exchange: &'a [Message],
     /// The message to send.
     pub draft: &'a str,
-    /// Whether the oldest turns may be left out if nothing else suffices. Reported as [`super::Trimmed::History`].
-    pub may_forget: bool,
+    /// Whether the oldest turns may be left out if nothing else suffices. Reported as [`super::Omission::History`].
+    pub may_drop_history: bool,
     /// Whether secrets are sent as they are instead of masked.
     pub send_secrets: bool,
 }
@@ -107,171 +106,149 @@ pub fn assemble(inputs: &ContextInputs<'_>, map: &str, counter: &dyn TokenCounte
 
 /// Assembles the request without `cuts`.
 pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, counter: &dyn TokenCounter) -> Prompt {
-    let mut desk = Desk::new(inputs, counter);
+    let prompt = Prompt { exact: counter.exact(), window: inputs.window, plan: inputs.plan, ..Prompt::default() };
+    let mut assembler = Assembler { inputs, counter, prompt };
     let fence = fence_for(inputs.files.iter().filter(|file| !file.read_only).map(|file| &*file.text));
-    let mut told = instructions(&inputs.task, inputs.model, inputs.prompts, inputs.surroundings, &fence);
-    let reminder = told.reminder.take().filter(|_| !cuts.reminder);
-    desk.instructions(told);
-    desk.mark_cached();
-    let before = desk.messages.len();
-    desk.read_only_files();
+    let mut instructions = instructions(&inputs.task, inputs.model, inputs.prompts, inputs.environment, &fence);
+    let reminder = instructions.reminder.take().filter(|_| !cuts.reminder);
+    assembler.instructions(instructions);
+    let instructions_end = assembler.mark_cached_since(0);
+    assembler.read_only_files();
     if !map.is_empty() {
         let text = format!("{}\n\n{map}", inputs.prompts.text("map"));
-        desk.shown(vec![(ChunkKind::RepoMap, "repo map", text)]);
+        assembler.material(vec![(SectionKind::RepoMap, "repo map", text)]);
     }
-    desk.passages(cuts);
-    desk.mark_cached_since(before);
-    let before = desk.messages.len();
-    desk.history(inputs.history.get(cuts.head..).unwrap_or_default());
-    desk.mark_cached_since(before);
-    let before = desk.messages.len();
-    desk.chat_files(&fence);
-    desk.mark_cached_since(before);
-    desk.current(reminder);
-    let tokens = desk.chunks.iter().map(|chunk| chunk.tokens).sum::<usize>() + TOKENS_PER_ANSWER;
-    Prompt {
-        tokens,
-        chunks: desk.chunks,
-        messages: desk.messages,
-        passages: desk.passages,
-        secrets: desk.secrets,
-        error: desk.error,
-        exact: counter.exact(),
-        window: inputs.window,
-        plan: inputs.plan,
-        trimmed: Vec::new(),
-        overfull: None,
-    }
+    assembler.passages(cuts);
+    let material_end = assembler.mark_cached_since(instructions_end);
+    assembler.conversation(SectionKind::History, "history", inputs.history.get(cuts.head..).unwrap_or_default());
+    let history_end = assembler.mark_cached_since(material_end);
+    assembler.chat_files(&fence);
+    assembler.mark_cached_since(history_end);
+    assembler.current(reminder);
+    let mut prompt = assembler.prompt;
+    prompt.tokens = prompt.sections.iter().map(|section| section.tokens).sum::<usize>() + TOKENS_PER_ANSWER;
+    prompt
 }
 
-type Piece<'t> = (ChunkKind, &'t str, String);
+/// The kind, title and text of a section.
+type Part<'t> = (SectionKind, &'t str, String);
 
 /// A request that is being assembled.
-struct Desk<'a> {
+struct Assembler<'a> {
     inputs: &'a ContextInputs<'a>,
     counter: &'a dyn TokenCounter,
-    chunks: Vec<Chunk>,
-    messages: Vec<Message>,
-    passages: Vec<SentPassage>,
-    secrets: Vec<PromptSecret>,
-    error: usize,
+    prompt: Prompt,
 }
 
-impl<'a> Desk<'a> {
-    fn new(inputs: &'a ContextInputs<'a>, counter: &'a dyn TokenCounter) -> Self {
-        let (chunks, messages, passages, secrets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { inputs, counter, chunks, messages, passages, secrets, error: 0 }
-    }
-
+impl Assembler<'_> {
     /// The text of the next section as it is sent: secrets in it are recorded and masked.
-    fn cleaned(&mut self, text: String, title: &str) -> String {
+    fn masked(&mut self, text: String, title: &str) -> String {
         let found = secrets(&text);
         if found.is_empty() {
             return text;
         }
-        let (chunk, is_masked) = (self.chunks.len(), !self.inputs.send_secrets);
-        let noted = |Secret { kind, .. }: Secret| PromptSecret {
-            chunk,
-            place: title.to_owned(),
+        let (section, is_masked) = (self.prompt.sections.len(), !self.inputs.send_secrets);
+        let record = |Secret { kind, .. }: Secret| PromptSecret {
+            section,
+            title: title.to_owned(),
             line: None,
             kind,
             masked: is_masked,
         };
-        self.secrets.extend(found.into_iter().map(noted));
+        self.prompt.secrets.extend(found.into_iter().map(record));
         if is_masked { masked(&text).into_owned() } else { text }
     }
 
     /// Records the lines of a file in which the last secrets were found.
     fn number_secrets(&mut self, before: usize, file: &ContextFile) {
-        let lines = self.secrets.iter_mut().skip(before).zip(secrets(&file.text));
-        lines.for_each(|(noted, found)| noted.line = Some(found.line));
+        let lines = self.prompt.secrets.iter_mut().skip(before).zip(secrets(&file.text));
+        lines.for_each(|(secret, found)| secret.line = Some(found.line));
     }
 
     /// Adds a section to the next message.
-    fn chunk(&mut self, kind: ChunkKind, title: &str, role: Role, tokens: usize, text: String) {
-        let (title, message) = (title.to_owned(), self.messages.len());
-        self.chunks.push(Chunk { kind, title, role, message, tokens, text, cached: false });
+    fn section(&mut self, kind: SectionKind, title: &str, role: Role, tokens: usize, text: String) {
+        let (title, message) = (title.to_owned(), self.prompt.messages.len());
+        self.prompt.sections.push(Section { kind, title, role, message, tokens, text, cached: false });
     }
 
     fn count(&mut self, text: &str) -> usize {
         let count = self.counter.measure(text);
-        self.error += count.error;
+        self.prompt.error += count.error;
         count.tokens
     }
 
     /// A message of one or more adjacent sections. Tokens can span a border, so a section counts for the growth of the message.
-    fn message(&mut self, role: Role, pieces: Vec<Piece<'_>>) {
+    fn message(&mut self, role: Role, parts: Vec<Part<'_>>) {
         let mut content = String::new();
         let mut counted = 0;
         let mut border = TOKENS_PER_MESSAGE;
-        for (kind, title, text) in pieces {
-            let text = self.cleaned(text, title);
+        for (kind, title, text) in parts {
+            let text = self.masked(text, title);
             content.push_str(&text);
             let now = self.count(&content);
-            self.chunk(kind, title, role, now.saturating_sub(counted) + border, text);
+            self.section(kind, title, role, now.saturating_sub(counted) + border, text);
             counted = now.max(counted);
             border = 0;
         }
-        self.messages.push(Message::new(role, content));
+        self.prompt.messages.push(Message::new(role, content));
     }
 
     /// Material with an acknowledgement, because some servers require that roles alternate.
-    fn shown(&mut self, pieces: Vec<Piece<'_>>) {
-        let first = self.chunks.len();
-        self.message(Role::User, pieces);
-        self.noted(first);
+    fn material(&mut self, parts: Vec<Part<'_>>) {
+        let first = self.prompt.sections.len();
+        self.message(Role::User, parts);
+        self.acknowledgement(first);
     }
 
     /// The acknowledgement; its tokens count for the section `first`.
-    fn noted(&mut self, first: usize) {
-        let noted = self.inputs.prompts.text("noted");
-        let tokens = self.count(noted) + TOKENS_PER_MESSAGE;
-        if let Some(chunk) = self.chunks.get_mut(first) {
-            chunk.tokens += tokens;
+    fn acknowledgement(&mut self, first: usize) {
+        let text = self.inputs.prompts.text("noted");
+        let tokens = self.count(text) + TOKENS_PER_MESSAGE;
+        if let Some(section) = self.prompt.sections.get_mut(first) {
+            section.tokens += tokens;
         }
-        self.messages.push(Message::new(Role::Assistant, noted));
+        self.prompt.messages.push(Message::new(Role::Assistant, text));
     }
 
-    fn instructions(&mut self, told: Instructions) {
-        let turns = as_turns(self.inputs.model);
-        let mut pieces = vec![(ChunkKind::System, "system", told.system)];
-        if let Some(example) = told.example.as_ref().filter(|_| !turns) {
-            let lead =
-                if told.example_lead.is_empty() { String::new() } else { format!("\n\n{}\n\n", told.example_lead) };
-            pieces.push((ChunkKind::Examples, "example", format!("{lead}{}", example.answer)));
+    fn instructions(&mut self, instructions: Instructions) {
+        let turns = example_as_turns(self.inputs.model);
+        let mut parts = vec![(SectionKind::System, "system", instructions.system)];
+        if let Some(example) = instructions.example.as_ref().filter(|_| !turns) {
+            let lead = if instructions.example_lead.is_empty() {
+                String::new()
+            } else {
+                format!("\n\n{}\n\n", instructions.example_lead)
+            };
+            parts.push((SectionKind::Examples, "example", format!("{lead}{}", example.answer)));
         }
         if self.inputs.model.capabilities.system_role {
-            self.message(Role::System, pieces);
+            self.message(Role::System, parts);
         } else {
-            self.shown(pieces);
+            self.material(parts);
         }
-        if let Some(example) = told.example.filter(|_| turns) {
-            let said = [
+        if let Some(example) = instructions.example.filter(|_| turns) {
+            let messages = [
                 Message::new(Role::User, example.request),
                 Message::new(Role::Assistant, example.answer),
-                Message::new(Role::User, told.example_end),
+                Message::new(Role::User, instructions.example_end),
                 Message::new(Role::Assistant, self.inputs.prompts.text("noted")),
             ];
-            self.said(ChunkKind::Examples, "example", &said);
+            self.conversation(SectionKind::Examples, "example", &messages);
         }
     }
 
     /// Messages of the conversation, as one section.
-    fn said(&mut self, kind: ChunkKind, title: &str, said: &[Message]) {
-        let clean = |message: &Message| {
-            let content = self.cleaned(message.content.clone(), title);
+    fn conversation(&mut self, kind: SectionKind, title: &str, messages: &[Message]) {
+        let masked = |message: &Message| {
+            let content = self.masked(message.content.clone(), title);
             Message { content, ..message.clone() }
         };
-        let said: Vec<Message> = said.iter().map(clean).collect();
-        let Some(first) = said.first() else { return };
-        let text = said.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n");
-        let tokens = said.iter().map(|message| self.count(&message.content) + TOKENS_PER_MESSAGE).sum();
-        self.chunk(kind, title, first.role, tokens, text);
-        self.messages.extend(said);
-    }
-
-    fn history(&mut self, history: &[Message]) {
-        self.said(ChunkKind::History, "history", history);
+        let messages: Vec<Message> = messages.iter().map(masked).collect();
+        let Some(first) = messages.first() else { return };
+        let text = messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n");
+        let tokens = messages.iter().map(|message| self.count(&message.content) + TOKENS_PER_MESSAGE).sum();
+        self.section(kind, title, first.role, tokens, text);
+        self.prompt.messages.extend(messages);
     }
 
     /// The first passages, or all of them with related definitions, which come last because they belong to one message only.
@@ -279,107 +256,104 @@ impl<'a> Desk<'a> {
         let (passages, related) = (self.inputs.passages, self.inputs.related);
         let shown = passages.get(..cuts.passages.unwrap_or(passages.len()).min(passages.len())).unwrap_or_default();
         if !shown.is_empty() {
-            let mut text = format!("{}\n\n{}", self.inputs.prompts.text("passages"), all_written(shown));
+            let mut text = format!("{}\n\n{}", self.inputs.prompts.text("passages"), written_chunks(shown));
             if shown.len() == passages.len() && !related.is_empty() && !cuts.related {
                 text.push_str(&related_text(related));
             }
-            self.shown(vec![(ChunkKind::Passages, "passages", text)]);
-            self.passages = sent(shown, self.counter);
+            self.material(vec![(SectionKind::Passages, "passages", text)]);
+            self.prompt.passages = sent_chunks(shown, self.counter);
         }
     }
 
     fn read_only_files(&mut self) {
         let files = self.inputs.files.iter().filter(|file| file.read_only);
-        let texts: Vec<Shown<'_>> =
-            files.map(|file| Shown { file, fence: fence_for([&*file.text]), kind: ChunkKind::ReadOnlyFile }).collect();
+        let texts: Vec<SentFile<'_>> = files
+            .map(|file| SentFile { file, fence: fence_for([&*file.text]), kind: SectionKind::ReadOnlyFile })
+            .collect();
         self.files(&texts, self.inputs.prompts.text("read-only"), &[]);
     }
 
     fn chat_files(&mut self, fence: &str) {
         let files = self.inputs.files.iter().filter(|file| !file.read_only);
-        let texts: Vec<Shown<'_>> =
-            files.map(|file| Shown { file, fence: fence.to_owned(), kind: ChunkKind::ChatFile }).collect();
+        let texts: Vec<SentFile<'_>> =
+            files.map(|file| SentFile { file, fence: fence.to_owned(), kind: SectionKind::ChatFile }).collect();
         let lead = if self.inputs.task.mode.edits() { "chat-files" } else { "shown-files" };
         self.files(&texts, self.inputs.prompts.text(lead), self.inputs.images);
     }
 
     /// Files and images as one message, each a section. A file ends with a blank line and the next begins with its path, so no
     /// token spans a border, and each file can be counted alone.
-    fn files(&mut self, files: &[Shown<'_>], lead: &str, images: &[Image]) {
+    fn files(&mut self, files: &[SentFile<'_>], lead: &str, images: &[Image]) {
         if files.is_empty() && images.is_empty() {
             return;
         }
-        let first = self.chunks.len();
-        let mut content = String::with_capacity(files.iter().map(|shown| shown.file.text.len() + 128).sum());
+        let first = self.prompt.sections.len();
+        let mut content = String::with_capacity(files.iter().map(|sent| sent.file.text.len() + 128).sum());
         // The introduction counts for the first file, because it is only sent with files.
         let mut lead = if files.is_empty() || lead.is_empty() { String::new() } else { format!("{lead}\n\n") };
         let mut border = TOKENS_PER_MESSAGE;
-        for shown in files {
-            let before = self.secrets.len();
-            let text = self.cleaned(shown.text(&std::mem::take(&mut lead)), &shown.file.path);
-            if self.secrets.len() > before {
-                self.number_secrets(before, shown.file);
+        for sent in files {
+            let before = self.prompt.secrets.len();
+            let text = self.masked(sent.text(&std::mem::take(&mut lead)), &sent.file.path);
+            if self.prompt.secrets.len() > before {
+                self.number_secrets(before, sent.file);
             }
             content.push_str(&text);
             let tokens = self.count(&text) + std::mem::take(&mut border);
-            self.chunk((shown.kind)(shown.file.path.clone()), &shown.file.path, Role::User, tokens, text);
+            self.section((sent.kind)(sent.file.path.clone()), &sent.file.path, Role::User, tokens, text);
         }
         let cost = ImageCost::for_model(&self.inputs.model.name);
         for image in images {
             let tokens = cost.tokens(&image.bytes) + std::mem::take(&mut border);
-            self.chunk(ChunkKind::Image(image.name.clone()), &image.name, Role::User, tokens, String::new());
+            self.section(SectionKind::Image(image.name.clone()), &image.name, Role::User, tokens, String::new());
         }
-        self.messages.push(Message { images: images.to_vec(), ..Message::new(Role::User, content) });
-        self.noted(first);
+        self.prompt.messages.push(Message { images: images.to_vec(), ..Message::new(Role::User, content) });
+        self.acknowledgement(first);
     }
 
     /// The exchange about this request, the message, and the reminder.
     fn current(&mut self, reminder: Option<String>) {
         if !self.inputs.exchange.is_empty() {
-            self.said(ChunkKind::Current, "this request so far", self.inputs.exchange);
+            self.conversation(SectionKind::Current, "this request so far", self.inputs.exchange);
         }
-        let draft = (ChunkKind::Current, "draft", self.inputs.draft.to_owned());
+        let draft = (SectionKind::Current, "draft", self.inputs.draft.to_owned());
         let model = self.inputs.model;
-        let own_message = model.reminder == Reminder::System && model.capabilities.system_role;
+        let separate = model.reminder == Reminder::System && model.capabilities.system_role;
         match reminder {
-            Some(reminder) if own_message => {
+            Some(reminder) if separate => {
                 self.message(Role::User, vec![draft]);
-                self.message(Role::System, vec![(ChunkKind::Reminder, "reminder", reminder)]);
+                self.message(Role::System, vec![(SectionKind::Reminder, "reminder", reminder)]);
             }
             Some(reminder) => {
-                let reminder = (ChunkKind::Reminder, "reminder", format!("\n\n{reminder}"));
+                let reminder = (SectionKind::Reminder, "reminder", format!("\n\n{reminder}"));
                 self.message(Role::User, vec![draft, reminder]);
             }
             None => self.message(Role::User, vec![draft]),
         }
     }
 
-    /// Marks the last message so far for caching.
-    fn mark_cached(&mut self) {
-        if !self.inputs.task.mark_cache || self.inputs.model.capabilities.caching != Caching::Marked {
-            return;
+    /// Marks the last message for caching if a message was added after the first `before`. Returns the number of messages.
+    fn mark_cached_since(&mut self, before: usize) -> usize {
+        let count = self.prompt.messages.len();
+        let wants_marks = self.inputs.task.mark_cache && self.inputs.model.capabilities.caching == Caching::Marked;
+        if wants_marks
+            && count > before
+            && let (Some(message), Some(section)) = (self.prompt.messages.last_mut(), self.prompt.sections.last_mut())
+        {
+            (message.cached, section.cached) = (true, true);
         }
-        if let (Some(message), Some(chunk)) = (self.messages.last_mut(), self.chunks.last_mut()) {
-            (message.cached, chunk.cached) = (true, true);
-        }
-    }
-
-    /// Marks the last message so far for caching, if there is one since `before`.
-    fn mark_cached_since(&mut self, before: usize) {
-        if self.messages.len() > before {
-            self.mark_cached();
-        }
+        count
     }
 }
 
 /// A file as it is sent.
-struct Shown<'a> {
+struct SentFile<'a> {
     file: &'a ContextFile,
     fence: String,
-    kind: fn(String) -> ChunkKind,
+    kind: fn(String) -> SectionKind,
 }
 
-impl Shown<'_> {
+impl SentFile<'_> {
     fn text(&self, lead: &str) -> String {
         let Self { file, fence, .. } = self;
         let newline = if file.text.is_empty() || file.text.ends_with('\n') { "" } else { "\n" };

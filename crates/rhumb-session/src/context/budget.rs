@@ -8,7 +8,7 @@ const MAX_RESERVED_TOKENS: usize = 16_384;
 /// Step of the default budget of the map in tokens, so that it does not change with every key.
 pub(super) const MAP_STEP_TOKENS: usize = 128;
 
-/// Share of passages in a request: about as much as the files of a question, so that the conversation still fits.
+/// Share of passages in a request: about as much as the files of a question.
 const PASSAGES_DIVISOR: usize = 6;
 
 /// A context window.
@@ -35,7 +35,7 @@ impl Window {
         Self { tokens: model.window, known: model.known }
     }
 
-    /// The smallest context window with `input` tokens of input.
+    /// The smallest context window with `max_input` tokens of input.
     pub fn holding(max_input: usize) -> Self {
         let tokens = (max_input * 8).div_ceil(7).min(max_input + MAX_RESERVED_TOKENS);
         Self { tokens, known: true }
@@ -53,21 +53,21 @@ impl Window {
 }
 
 /// Maximum input tokens of the next attempt after a server refused a request of `sent` tokens (by our count) as too large, for
-/// the `attempt`th time (1-based). Always less than `sent`.
+/// the `attempt`th time (1-based). The result is always less than `sent`.
 ///
 /// With the numbers of the server, its limit is converted to our count, and reduced by a twentieth with each attempt, because
 /// the error of our count grows with the request. Without them it is a quarter less than `sent`.
-pub fn shorter(sent: usize, overflow: Option<Overflow>, attempt: usize) -> usize {
-    let by_server = overflow.filter(|told| told.limit > 0 && told.tokens > told.limit).map(|told| {
-        let ours = sent as f64 * told.limit as f64 / told.tokens as f64;
+pub fn reduced_input(sent: usize, overflow: Option<Overflow>, attempt: usize) -> usize {
+    let by_server = overflow.filter(|server| server.limit > 0 && server.tokens > server.limit).map(|server| {
+        let ours = sent as f64 * server.limit as f64 / server.tokens as f64;
         (ours * (1.0 - 0.05 * attempt.min(19) as f64)) as usize
     });
     by_server.unwrap_or(sent / 4 * 3).min(sent.saturating_sub(1))
 }
 
-/// Configured budgets. Those that are not set follow from the context window.
+/// Configured budgets. Budgets that are `None` follow from the context window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Shares {
+pub struct BudgetOverrides {
     /// The budget of the repo map in tokens.
     pub map: Option<usize>,
     /// The budget of passages in tokens.
@@ -93,14 +93,14 @@ pub struct BudgetPlan {
 
 impl BudgetPlan {
     /// The budgets of a context window, with or without editable files in the chat.
-    pub fn of(window: Window, has_chat_files: bool, shares: Shares) -> Self {
+    pub fn of(window: Window, has_chat_files: bool, overrides: BudgetOverrides) -> Self {
         let max_input = window.max_input();
         Self {
             reserved_output: window.reserved_output(),
             max_input,
-            map: shares.map.unwrap_or_else(|| map_budget(window, has_chat_files)),
-            passages: shares.passages.unwrap_or_else(|| (max_input / PASSAGES_DIVISOR).clamp(1_024, 16_384)),
-            history: shares.history.unwrap_or_else(|| (max_input / 16).clamp(1_024, 8_192)),
+            map: overrides.map.unwrap_or_else(|| map_budget(window, has_chat_files)),
+            passages: overrides.passages.unwrap_or_else(|| (max_input / PASSAGES_DIVISOR).clamp(1_024, 16_384)),
+            history: overrides.history.unwrap_or_else(|| (max_input / 16).clamp(1_024, 8_192)),
         }
     }
 }
@@ -128,16 +128,16 @@ mod tests {
 
     #[test]
     fn the_history_has_a_sixteenth_within_bounds() {
-        let history = |tokens| BudgetPlan::of(Window { tokens, known: true }, true, Shares::default()).history;
+        let history = |tokens| BudgetPlan::of(Window { tokens, known: true }, true, BudgetOverrides::default()).history;
         assert_eq!([history(8_192), history(32_768), history(1_000_000)], [1_024, 1_792, 8_192]);
     }
 
     #[test]
     fn a_servers_limit_is_brought_to_our_count() {
         let told = Overflow { tokens: 20_000, limit: 8_000 };
-        assert_eq!(shorter(10_000, Some(told), 1), 3_800);
-        assert_eq!(shorter(10_000, Some(told), 2), 3_600);
-        assert_eq!(shorter(10_000, None, 1), 7_500);
+        assert_eq!(reduced_input(10_000, Some(told), 1), 3_800);
+        assert_eq!(reduced_input(10_000, Some(told), 2), 3_600);
+        assert_eq!(reduced_input(10_000, None, 1), 7_500);
     }
 
     proptest! {
@@ -148,13 +148,13 @@ mod tests {
             attempt in 1usize..9,
         ) {
             let told = told.map(|(tokens, limit)| Overflow { tokens, limit });
-            let limit = shorter(sent, told, attempt);
+            let limit = reduced_input(sent, told, attempt);
             prop_assert!(limit < sent && Window::holding(limit).max_input() >= limit);
         }
 
         #[test]
         fn a_larger_window_plans_no_less(tokens in 0usize..300_000, more in 0usize..50_000, files: bool) {
-            let plan = |tokens| BudgetPlan::of(Window { tokens, known: true }, files, Shares::default());
+            let plan = |tokens| BudgetPlan::of(Window { tokens, known: true }, files, BudgetOverrides::default());
             let (small, large) = (plan(tokens), plan(tokens + more));
             prop_assert!(small.map <= large.map && small.passages <= large.passages && small.history <= large.history && small.max_input <= large.max_input);
         }

@@ -77,7 +77,7 @@ impl Joiner {
     /// Joins a continuation to `partial`.
     pub fn new(partial: &str) -> Self {
         let anchor = partial.trim_end().len() - anchor(partial).len();
-        let start = known_again(partial, anchor);
+        let start = tail_start(partial, anchor);
         let tail = partial.get(start..).unwrap_or_default().to_owned();
         let fence = open_fence(partial);
         let in_patch = partial.rfind("*** Begin Patch") > partial.rfind("*** End Patch");
@@ -86,7 +86,7 @@ impl Joiner {
     }
 
     /// Whether the parts were joined inside a possible edit without a repetition that shows the seam.
-    pub fn is_doubtful(&self) -> bool {
+    pub fn is_uncertain(&self) -> bool {
         self.joined && self.in_edit && !self.matched
     }
 
@@ -116,13 +116,13 @@ impl Joiner {
             }
             at += line.len();
         }
-        let preamble = self.fence.and_then(|width| reopened(&held, width)).unwrap_or(0);
+        let preamble = self.fence.and_then(|width| after_reopened_fence(&held, width)).unwrap_or(0);
         held.get(preamble..).unwrap_or_default().to_owned()
     }
 }
 
-/// The byte offsets of lines at which a repetition is recognized, at the latest `anchor`.
-fn known_again(partial: &str, anchor: usize) -> usize {
+/// The byte offset of the first line at which a repetition is recognized, at the latest `anchor`.
+fn tail_start(partial: &str, anchor: usize) -> usize {
     let from = partial.trim_end().len().saturating_sub(TAIL_BYTES);
     match from {
         0 => 0,
@@ -132,7 +132,7 @@ fn known_again(partial: &str, anchor: usize) -> usize {
 
 /// The byte offset after a line that opens a fence with a language. If a fence of that width is open, it is the same fence
 /// again, preceded by an announcement.
-fn reopened(text: &str, width: usize) -> Option<usize> {
+fn after_reopened_fence(text: &str, width: usize) -> Option<usize> {
     let opens = |line: &str| {
         let language = line.trim_start_matches('`');
         line.len() - language.len() == width && language.trim_end().chars().any(char::is_alphabetic)
@@ -151,18 +151,18 @@ fn reopened(text: &str, width: usize) -> Option<usize> {
 /// `anchor`, the anchor itself, or within it if the rest is distinctive. Blank lines at the beginning are ignored; blanks at
 /// the end of `tail` belong to the repetition if they are repeated.
 fn repeated(tail: &str, anchor: usize, text: &str) -> Option<usize> {
-    let said = tail.trim_end();
+    let trimmed = tail.trim_end();
     let blanks = text.len() - text.trim_start().len();
     let body = text.get(blanks..)?;
-    let starts = [0].into_iter().chain(said.match_indices('\n').map(|(at, _)| at + 1)).chain([anchor]);
-    let telling = |&at: &usize| {
-        at <= anchor || said.get(at..).is_some_and(|lines| alphanumerics(lines) >= MIN_LINE_ALPHANUMERICS)
+    let starts = [0].into_iter().chain(trimmed.match_indices('\n').map(|(at, _)| at + 1)).chain([anchor]);
+    let is_distinct = |&at: &usize| {
+        at <= anchor || trimmed.get(at..).is_some_and(|lines| alphanumerics(lines) >= MIN_LINE_ALPHANUMERICS)
     };
-    let lines = starts.filter(telling).filter_map(|at| said.get(at..)).map(str::trim_start);
+    let lines = starts.filter(is_distinct).filter_map(|at| trimmed.get(at..)).map(str::trim_start);
     let start = lines.filter(|lines| !lines.is_empty() && body.starts_with(lines)).max_by_key(|lines| lines.len())?;
     let end = blanks + start.len();
     // The blanks after it are already there.
-    let after = tail.get(said.len()..).unwrap_or_default();
+    let after = tail.get(trimmed.len()..).unwrap_or_default();
     let rest = text.get(end..)?;
     let common = after.bytes().zip(rest.bytes()).take_while(|(a, b)| a == b).count();
     Some(end + common)
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_anchor_is_taken_away() {
+    fn a_repeated_anchor_is_removed() {
         let whole = format!("{CODE}ion.tide();\n}}\n```\n");
         for continuation in [
             "fn depth() -> u32 {\n    let tide = station.tide();\n}\n```\n",
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_begun_anew_is_joined_where_it_was() {
+    fn an_answer_that_starts_over_is_joined_at_the_cut() {
         let block = "Here it is:\n\na.py\n```python\n<<<<<<< SEARCH\nprint('hello')\n=======\nprint('hello, world')\n>>>>>>> REPLACE\n```\n";
         let cuts = (block.find(" SEARCH").unwrap() + 5..block.len()).filter(|at| !block[..*at].ends_with('\n'));
         for cut in cuts {
@@ -244,17 +244,17 @@ mod tests {
     }
 
     #[test]
-    fn a_seam_within_an_edit_that_nothing_shows_is_doubtful() {
-        let doubtful = |partial: &str, continuation: &str| {
+    fn a_seam_within_an_edit_that_nothing_shows_is_uncertain() {
+        let uncertain = |partial: &str, continuation: &str| {
             let mut joiner = Joiner::new(partial);
             joiner.push(continuation);
             joiner.finish();
-            joiner.is_doubtful()
+            joiner.is_uncertain()
         };
-        assert!(!doubtful(CODE, "fn depth() -> u32 {\n    let tide = station;\n"));
-        assert!(doubtful(CODE, "ion.tide();\n}\n```\n"));
-        assert!(doubtful("*** Begin Patch\n*** Update File: a.rs\n-old", "something else"));
-        assert!(!doubtful("The tide rises and", " falls."), "prose may be joined anywhere");
+        assert!(!uncertain(CODE, "fn depth() -> u32 {\n    let tide = station;\n"));
+        assert!(uncertain(CODE, "ion.tide();\n}\n```\n"));
+        assert!(uncertain("*** Begin Patch\n*** Update File: a.rs\n-old", "something else"));
+        assert!(!uncertain("The tide rises and", " falls."), "prose may be joined anywhere");
     }
 
     #[test]

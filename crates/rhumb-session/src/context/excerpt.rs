@@ -20,51 +20,51 @@ pub struct Excerpt {
 }
 
 /// The text if it has at most `budget` tokens; else its beginning and its end, cut between lines if they are not too long, and
-/// a note how much is left out and where the whole text is saved. Only the note alone can exceed the budget.
-pub fn excerpt(text: &str, budget: usize, counter: &dyn TokenCounter, kept: Option<&str>) -> Excerpt {
+/// a note that says how much is left out and where the whole text is saved. Only the note alone can exceed the budget.
+pub fn excerpt(text: &str, budget: usize, counter: &dyn TokenCounter, saved_as: Option<&str>) -> Excerpt {
     let count = counter.measure(text);
     if count.tokens + count.error <= budget {
         return Excerpt { text: text.to_owned(), omitted_lines: 0, omitted_bytes: 0 };
     }
-    let mut room = budget.saturating_sub(counter.count(&note(text, kept)) + 4);
+    let mut tokens = budget.saturating_sub(counter.count(&note(text, saved_as)) + 4);
     loop {
-        let excerpt = cut(text, room, counter, kept);
-        if room == 0 || counter.count(&excerpt.text) <= budget {
+        let excerpt = cut(text, tokens, counter, saved_as);
+        if tokens == 0 || counter.count(&excerpt.text) <= budget {
             return excerpt;
         }
         // Together the lines have more tokens than separately.
-        room -= room.div_ceil(10);
+        tokens -= tokens.div_ceil(10);
     }
 }
 
-fn cut(text: &str, room: usize, counter: &dyn TokenCounter, kept: Option<&str>) -> Excerpt {
-    let (head, used) = head(text, room / HEAD_DIVISOR, counter);
+fn cut(text: &str, tokens: usize, counter: &dyn TokenCounter, saved_as: Option<&str>) -> Excerpt {
+    let (head, used) = head(text, tokens / HEAD_DIVISOR, counter);
     let rest = &text[head.len()..];
-    let tail = tail(rest, room - used, counter);
+    let tail = tail(rest, tokens - used, counter);
     let omitted = &rest[..rest.len() - tail.len()];
     let border = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
     Excerpt {
-        text: [head, border, &note(omitted, kept), "\n", tail].concat(),
+        text: [head, border, &note(omitted, saved_as), "\n", tail].concat(),
         omitted_lines: omitted.lines().count(),
         omitted_bytes: omitted.len(),
     }
 }
 
 /// The note in the place of the text left out.
-fn note(omitted: &str, kept: Option<&str>) -> String {
+fn note(omitted: &str, saved_as: Option<&str>) -> String {
     let lines = match omitted.lines().count() {
         1 => "1 line".to_owned(),
         lines => format!("{lines} lines"),
     };
-    let whole = kept.map_or_else(String::new, |place| format!("; the whole is in {place}"));
+    let whole = saved_as.map_or_else(String::new, |path| format!("; the whole is in {path}"));
     format!("[… {lines}, {} bytes left out{whole} …]", omitted.len())
 }
 
-/// The longest beginning of whole lines within `room` tokens, and its tokens; a part of the first line if that is too long.
-fn head<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> (&'t str, usize) {
+/// The longest beginning of whole lines within `tokens` tokens, and its tokens; a part of the first line if that is too long.
+fn head<'t>(text: &'t str, tokens: usize, counter: &dyn TokenCounter) -> (&'t str, usize) {
     let (mut end, mut used) = (0, 0);
     for line in text.split_inclusive('\n') {
-        if line.len() > room * MAX_BYTES_PER_TOKEN || used + counter.count(line) > room {
+        if line.len() > tokens * MAX_BYTES_PER_TOKEN || used + counter.count(line) > tokens {
             break;
         }
         used += counter.count(line);
@@ -73,21 +73,21 @@ fn head<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> (&'t str,
     if end > 0 {
         return (&text[..end], used);
     }
-    let part = longest(text.len().min(room * MAX_BYTES_PER_TOKEN), |bytes| {
-        counter.count(&text[..text.floor_char_boundary(bytes)]) <= room
+    let part = largest_fitting(text.len().min(tokens * MAX_BYTES_PER_TOKEN), |bytes| {
+        counter.count(&text[..text.floor_char_boundary(bytes)]) <= tokens
     });
     let part = &text[..text.floor_char_boundary(part)];
     (part, counter.count(part))
 }
 
-/// The longest end of whole lines within `room` tokens; a part of the last line if that is too long.
-fn tail<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> &'t str {
+/// The longest end of whole lines within `tokens` tokens; a part of the last line if that is too long.
+fn tail<'t>(text: &'t str, tokens: usize, counter: &dyn TokenCounter) -> &'t str {
     let (mut start, mut used) = (text.len(), 0);
     while start > 0 {
         let before = &text[..start];
         let line_start = before[..start - 1].rfind('\n').map_or(0, |at| at + 1);
         let line = &before[line_start..];
-        if line.len() > room * MAX_BYTES_PER_TOKEN || used + counter.count(line) > room {
+        if line.len() > tokens * MAX_BYTES_PER_TOKEN || used + counter.count(line) > tokens {
             break;
         }
         used += counter.count(line);
@@ -97,13 +97,15 @@ fn tail<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> &'t str {
         return &text[start..];
     }
     let from = |bytes: usize| text.ceil_char_boundary(text.len() - bytes);
-    let part = longest(text.len().min(room * MAX_BYTES_PER_TOKEN), |bytes| counter.count(&text[from(bytes)..]) <= room);
+    let part = largest_fitting(text.len().min(tokens * MAX_BYTES_PER_TOKEN), |bytes| {
+        counter.count(&text[from(bytes)..]) <= tokens
+    });
     &text[from(part)..]
 }
 
-/// The largest number up to `most` for which `fits` is true. `fits` must be monotonic.
-pub(super) fn longest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, most + 1);
+/// The largest number up to `max` for which `fits` is true. `fits` must be monotonic.
+pub(super) fn largest_fitting(max: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, max + 1);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if fits(middle) { low = middle } else { high = middle }
@@ -125,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_text_beginning_and_end_are_left_and_the_rest_is_told() {
+    fn of_a_long_text_the_beginning_and_the_end_remain_with_a_note() {
         let counter = counter_for_model("gpt-4o");
         let text: String = (0..5_000).map(|n| format!("test number {n} ... ok\n")).collect();
         let short = excerpt(&text, 300, &*counter, Some("/tmp/run.log"));

@@ -15,10 +15,10 @@ use rhumb_text::lines;
 /// Maximum number of quoted lines of a hunk.
 const MAX_QUOTED_LINES: usize = 40;
 
-/// The decision on a change.
+/// The state of a hunk: the decision on it, and whether it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum HunkState {
     /// Accepted and written.
     Written,
     /// Accepted, not written yet.
@@ -31,13 +31,15 @@ pub enum Verdict {
 
 /// A hunk with its decision and comments, or the comments on a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
+pub struct HunkFeedback {
     /// The file.
     pub path: String,
     /// The added lines (1-based, in the text with all changes), or the position if it adds none.
-    pub place: Range<usize>,
+    #[serde(rename = "place")]
+    pub lines: Range<usize>,
     /// The decision; `None` for a file.
-    pub verdict: Option<Verdict>,
+    #[serde(rename = "verdict")]
+    pub state: Option<HunkState>,
     /// The lines with `-` and `+`.
     pub change: String,
     /// The proposed text, if the user changed it.
@@ -46,16 +48,16 @@ pub struct Said {
     pub notes: Vec<(Option<(usize, String)>, String)>,
 }
 
-impl Said {
-    /// Whether there is more to report than that it was accepted or is pending.
-    pub fn is_telling(&self) -> bool {
-        self.verdict == Some(Verdict::Rejected) || self.original.is_some() || !self.notes.is_empty()
+impl HunkFeedback {
+    /// Whether there is more to report than that the hunk was accepted or is pending.
+    pub fn has_content(&self) -> bool {
+        self.state == Some(HunkState::Rejected) || self.original.is_some() || !self.notes.is_empty()
     }
 
     /// The same hunk after it was written.
     pub fn written(mut self) -> Self {
-        self.verdict = self.verdict.map(|verdict| match verdict {
-            Verdict::Accepted => Verdict::Written,
+        self.state = self.state.map(|state| match state {
+            HunkState::Accepted => HunkState::Written,
             other => other,
         });
         self
@@ -63,22 +65,22 @@ impl Said {
 }
 
 /// The feedback on a file under review and its hunks, in reading order.
-pub fn said(file: &FileReview) -> Vec<Said> {
+pub fn file_feedback(file: &FileReview) -> Vec<HunkFeedback> {
     let base = lines::split(file.base.as_deref().unwrap_or_default());
     let proposed = lines::split(file.proposed.as_deref().unwrap_or_default());
-    let whole = Said {
+    let whole = HunkFeedback {
         path: file.path.clone(),
-        place: 0..0,
-        verdict: None,
+        lines: 0..0,
+        state: None,
         change: String::new(),
         original: None,
         notes: vec![(None, file.comment.clone())],
     };
-    let hunks = file.hunks.iter().map(|item| said_of(&file.path, item, &base, &proposed));
+    let hunks = file.hunks.iter().map(|item| hunk_feedback(&file.path, item, &base, &proposed));
     (!file.comment.is_empty()).then_some(whole).into_iter().chain(hunks).collect()
 }
 
-fn said_of(path: &str, item: &ReviewHunk, base: &[&str], proposed: &[&str]) -> Said {
+fn hunk_feedback(path: &str, item: &ReviewHunk, base: &[&str], proposed: &[&str]) -> HunkFeedback {
     let (old, new) = (item.hunk.base.clone(), item.hunk.proposed.clone());
     let removed = base.get(old.clone()).unwrap_or_default();
     let added = proposed.get(new.clone()).unwrap_or_default();
@@ -90,16 +92,16 @@ fn said_of(path: &str, item: &ReviewHunk, base: &[&str], proposed: &[&str]) -> S
         let line = line.map(|line| (number(line), all.get(line).map_or("", |line| line.trim_end()).to_owned()));
         (line, text.to_owned())
     };
-    let verdict = match item.decision() {
-        Decision::Accepted => Verdict::Accepted,
-        Decision::Rejected => Verdict::Rejected,
-        Decision::Pending => Verdict::Pending,
+    let state = match item.decision() {
+        Decision::Accepted => HunkState::Accepted,
+        Decision::Rejected => HunkState::Rejected,
+        Decision::Pending => HunkState::Pending,
     };
-    let place = if new.is_empty() { &old } else { &new };
-    Said {
+    let location = if new.is_empty() { &old } else { &new };
+    HunkFeedback {
         path: path.to_owned(),
-        place: place.start + 1..place.end.max(place.start + 1) + 1,
-        verdict: Some(verdict),
+        lines: location.start + 1..location.end.max(location.start + 1) + 1,
+        state: Some(state),
         change: cut(&all),
         original: item.original().map(str::to_owned),
         notes: item.comments().map(note).collect(),
@@ -117,26 +119,27 @@ fn cut(all: &[String]) -> String {
 
 /// The message about hunks under review, and about hunks `before` that are no longer. `None` if there is nothing to report
 /// except accepted or pending hunks.
-pub fn feedback(review: &Review, before: &[Said]) -> Option<String> {
-    let now: Vec<Said> = review.files.iter().flat_map(said).collect();
-    let all: Vec<&Said> = before.iter().chain(&now).collect();
+pub fn feedback(review: &Review, before: &[HunkFeedback]) -> Option<String> {
+    let now: Vec<HunkFeedback> = review.files.iter().flat_map(file_feedback).collect();
+    let all: Vec<&HunkFeedback> = before.iter().chain(&now).collect();
     let open: Vec<&Outcome> = review.refused.iter().filter(|outcome| outcome.is_open()).collect();
-    if open.is_empty() && !all.iter().any(|said| said.is_telling()) {
+    if open.is_empty() && !all.iter().any(|feedback| feedback.has_content()) {
         return None;
     }
     let mut text = "This is what became of your changes.".to_owned();
     push_counts(&mut text, &all);
-    let rejected = all.iter().filter(|said| said.verdict == Some(Verdict::Rejected) && said.notes.is_empty());
-    push_all(&mut text, "Rejected; these are not made:", rejected, |text, said| {
-        let _ = write!(text, "\n{}:", said.named());
-        push_fenced(text, "diff", &said.change);
+    let rejected =
+        all.iter().filter(|feedback| feedback.state == Some(HunkState::Rejected) && feedback.notes.is_empty());
+    push_all(&mut text, "Rejected; these are not made:", rejected, |text, feedback| {
+        let _ = write!(text, "\n{}:", feedback.label());
+        push_fenced(text, "diff", &feedback.change);
     });
-    let edited = all.iter().filter(|said| said.original.is_some());
-    push_all(&mut text, "Accepted with other words than yours:", edited, |text, said| {
-        let _ = write!(text, "\n{}, as it is now:", said.named());
-        push_fenced(text, "diff", &said.change);
+    let edited = all.iter().filter(|feedback| feedback.original.is_some());
+    push_all(&mut text, "Accepted with other words than yours:", edited, |text, feedback| {
+        let _ = write!(text, "\n{}, as it is now:", feedback.label());
+        push_fenced(text, "diff", &feedback.change);
     });
-    let noted = all.iter().filter(|said| !said.notes.is_empty());
+    let noted = all.iter().filter(|feedback| !feedback.notes.is_empty());
     push_all(&mut text, "Comments:", noted, push_notes);
     if !open.is_empty() {
         text.push_str("\n\nThese edits found no place and were left out:");
@@ -149,42 +152,42 @@ pub fn feedback(review: &Review, before: &[Said]) -> Option<String> {
     Some(text)
 }
 
-impl Said {
+impl HunkFeedback {
     /// `src/a.rs, lines 12 to 15 (rejected)`.
-    fn named(&self) -> String {
+    fn label(&self) -> String {
         let path = &self.path;
-        let (first, last) = (self.place.start, self.place.end.saturating_sub(1));
-        match self.place.len() {
+        let (first, last) = (self.lines.start, self.lines.end.saturating_sub(1));
+        match self.lines.len() {
             0 => path.clone(),
             1 => format!("{path}, line {first}"),
             _ => format!("{path}, lines {first} to {last}"),
         }
     }
 
-    fn state(&self) -> &'static str {
-        match self.verdict {
-            Some(Verdict::Written) => " (accepted and written)",
-            Some(Verdict::Accepted) => " (accepted)",
-            Some(Verdict::Rejected) => " (rejected)",
-            Some(Verdict::Pending) => " (not decided)",
+    fn state_note(&self) -> &'static str {
+        match self.state {
+            Some(HunkState::Written) => " (accepted and written)",
+            Some(HunkState::Accepted) => " (accepted)",
+            Some(HunkState::Rejected) => " (rejected)",
+            Some(HunkState::Pending) => " (not decided)",
             None => "",
         }
     }
 }
 
-fn push_notes(text: &mut String, said: &Said) {
-    for (line, note) in &said.notes {
+fn push_notes(text: &mut String, feedback: &HunkFeedback) {
+    for (line, note) in &feedback.notes {
         match line {
             Some((number, quoted)) => {
-                let _ = write!(text, "\n{}:{number}{}:", said.path, said.state());
+                let _ = write!(text, "\n{}:{number}{}:", feedback.path, feedback.state_note());
                 push_fenced(text, "diff", &format!("{quoted}\n"));
             }
-            None if said.verdict.is_some() => {
-                let _ = write!(text, "\n{}{}:", said.named(), said.state());
-                push_fenced(text, "diff", &said.change);
+            None if feedback.state.is_some() => {
+                let _ = write!(text, "\n{}{}:", feedback.label(), feedback.state_note());
+                push_fenced(text, "diff", &feedback.change);
             }
             None => {
-                let _ = write!(text, "\n{}, the file as a whole:", said.path);
+                let _ = write!(text, "\n{}, the file as a whole:", feedback.path);
             }
         }
         let _ = write!(text, "\n{}\n", note.trim());
@@ -194,35 +197,36 @@ fn push_notes(text: &mut String, said: &Said) {
 fn push_all<'s>(
     text: &mut String,
     heading: &str,
-    all: impl Iterator<Item = &'s &'s Said>,
-    push: impl Fn(&mut String, &Said),
+    all: impl Iterator<Item = &'s &'s HunkFeedback>,
+    push: impl Fn(&mut String, &HunkFeedback),
 ) {
-    for (number, said) in all.enumerate() {
+    for (number, feedback) in all.enumerate() {
         if number == 0 {
             let _ = write!(text, "\n\n{heading}\n");
         }
-        push(text, said);
+        push(text, feedback);
     }
     text.truncate(text.trim_end().len());
 }
 
 /// The number of hunks of each file by decision.
-fn push_counts(text: &mut String, all: &[&Said]) {
-    let mut paths: Vec<&str> = all.iter().map(|said| said.path.as_str()).collect();
+fn push_counts(text: &mut String, all: &[&HunkFeedback]) {
+    let mut paths: Vec<&str> = all.iter().map(|feedback| feedback.path.as_str()).collect();
     let mut seen = std::collections::BTreeSet::new();
     paths.retain(|path| seen.insert(*path));
     for path in paths {
-        let count = |verdict| all.iter().filter(|said| said.path == path && said.verdict == Some(verdict)).count();
-        let words = [
-            (Verdict::Written, "accepted and written"),
-            (Verdict::Accepted, "accepted, not written yet"),
-            (Verdict::Rejected, "rejected"),
-            (Verdict::Pending, "not decided"),
+        let count =
+            |state| all.iter().filter(|feedback| feedback.path == path && feedback.state == Some(state)).count();
+        let labels = [
+            (HunkState::Written, "accepted and written"),
+            (HunkState::Accepted, "accepted, not written yet"),
+            (HunkState::Rejected, "rejected"),
+            (HunkState::Pending, "not decided"),
         ];
-        let parts: Vec<String> = words
+        let parts: Vec<String> = labels
             .into_iter()
-            .filter_map(|(verdict, word)| {
-                Some(count(verdict)).filter(|count| *count > 0).map(|count| format!("{count} {word}"))
+            .filter_map(|(state, label)| {
+                Some(count(state)).filter(|count| *count > 0).map(|count| format!("{count} {label}"))
             })
             .collect();
         if !parts.is_empty() {
@@ -258,21 +262,21 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_of_the_user_there_is_nothing_to_send() {
+    fn without_a_decision_or_comment_there_is_no_message() {
         let mut review = review();
         review.decide(id(0), Decision::Accepted);
         assert_eq!(feedback(&review, &[]), None);
     }
 
     #[test]
-    fn the_message_tells_what_became_of_each_change_and_quotes_what_comments_are_about() {
+    fn the_message_lists_the_state_of_each_change_and_quotes_commented_lines() {
         let mut review = review();
         review.decide(id(0), Decision::Rejected);
         review.edit(id(1), "mine\n");
         review.comment(CommentTarget::Line(id(2), 1), "why E?");
         review.comment(CommentTarget::File(0), "nearly there");
-        let written = said(&review.files[0]).remove(1).written();
-        let text = feedback(&review, &[Said { verdict: Some(Verdict::Written), ..written }]).unwrap();
+        let written = file_feedback(&review.files[0]).remove(1).written();
+        let text = feedback(&review, &[HunkFeedback { state: Some(HunkState::Written), ..written }]).unwrap();
         assert!(
             text.contains("- src/a.rs: 1 accepted and written; 1 accepted, not written yet; 1 rejected; 1 not decided"),
             "{text}"

@@ -12,18 +12,21 @@ const CONTEXT_LINES: usize = 3;
 /// Maximum number of locations in one file.
 const MAX_LOCATIONS: usize = 8;
 
-/// Maximum number of lines that are searched for locations; of the longest ones, maximum number of bytes.
-const SEARCHED: (usize, usize) = (5_000, 2_000);
+/// Maximum number of lines that are searched for locations.
+const MAX_SEARCHED_LINES: usize = 5_000;
+
+/// Maximum number of bytes of a line that are searched.
+const MAX_SEARCHED_LINE_BYTES: usize = 2_000;
 
 /// The finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Finding {
     /// What was done and how it ended, as a sentence: ``"`cargo test` failed (exit code 101)."``
     pub title: String,
-    /// The trimmed output; may be empty.
-    pub said: String,
+    /// The omitted output; may be empty.
+    pub output: String,
     /// The code to which it refers: path and [`marked_outline`].
-    pub places: Vec<(String, String)>,
+    pub outlines: Vec<(String, String)>,
 }
 
 /// The message about findings, after changes of the model were `written` or at the request of the user.
@@ -36,12 +39,12 @@ pub fn findings(found: &[Finding], written: bool) -> String {
     };
     for finding in found {
         let _ = write!(text, "\n\n{}", finding.title);
-        if !finding.said.trim().is_empty() {
-            let said = finding.said.trim_end_matches('\n');
-            let fence = fence_for([said]);
-            let _ = write!(text, " It printed:\n{fence}\n{said}\n{fence}");
+        if !finding.output.trim().is_empty() {
+            let output = finding.output.trim_end_matches('\n');
+            let fence = fence_for([output]);
+            let _ = write!(text, " It printed:\n{fence}\n{output}\n{fence}");
         }
-        for (path, outline) in &finding.places {
+        for (path, outline) in &finding.outlines {
             let fence = fence_for([outline.as_str()]);
             let _ = write!(
                 text,
@@ -100,10 +103,10 @@ fn enclosing(definitions: &[Definition], at: usize) -> impl Iterator<Item = usiz
 
 /// The lines (0-based, ascending) of `paths` to which an output refers, in the formats of compilers and test runners:
 /// `path:12:3`, `path(12,3)`, `path", line 12`, `path line 12`. A path may be abbreviated, or have more folders in front.
-pub fn places_named<'p>(output: &str, paths: &'p [String]) -> BTreeMap<&'p str, Vec<usize>> {
-    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for line in output.lines().take(SEARCHED.0) {
-        let line = line.get(..line.floor_char_boundary(SEARCHED.1)).unwrap_or(line);
+pub fn referenced_lines<'p>(output: &str, paths: &'p [String]) -> BTreeMap<&'p str, Vec<usize>> {
+    let mut referenced: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for line in output.lines().take(MAX_SEARCHED_LINES) {
+        let line = line.get(..line.floor_char_boundary(MAX_SEARCHED_LINE_BYTES)).unwrap_or(line);
         for path in paths {
             let name = path.rsplit('/').next().unwrap_or(path);
             for (at, _) in line.match_indices(name) {
@@ -112,16 +115,16 @@ pub fn places_named<'p>(output: &str, paths: &'p [String]) -> BTreeMap<&'p str, 
                 if is_end_of(path, name, before)
                     && let Some(number) = number_after(after)
                 {
-                    places.entry(path.as_str()).or_default().push(number.saturating_sub(1));
+                    referenced.entry(path.as_str()).or_default().push(number.saturating_sub(1));
                 }
             }
         }
     }
-    for lines in places.values_mut() {
+    for lines in referenced.values_mut() {
         lines.sort_unstable();
         lines.dedup();
     }
-    places
+    referenced
 }
 
 /// Whether the folders in front of a name match those of the path.
@@ -138,9 +141,9 @@ fn is_end_of(path: &str, name: &str, before: &str) -> bool {
 /// The line number after a path.
 fn number_after(text: &str) -> Option<usize> {
     let rest = text.trim_start_matches(['"', '\'', '`', ')', ']']);
-    let spoken = rest.trim_start_matches([',', ':', ' ']);
-    let spoken = spoken.strip_prefix("line ").or_else(|| spoken.strip_prefix("on line "));
-    let rest = spoken.or_else(|| rest.strip_prefix([':', '(', '[']))?;
+    let in_words = rest.trim_start_matches([',', ':', ' ']);
+    let in_words = in_words.strip_prefix("line ").or_else(|| in_words.strip_prefix("on line "));
+    let rest = in_words.or_else(|| rest.strip_prefix([':', '(', '[']))?;
     let digits: String = rest.chars().take_while(char::is_ascii_digit).take(9).collect();
     digits.parse().ok().filter(|number| *number > 0)
 }
@@ -165,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_found_as_tools_write_them() {
+    fn locations_are_found_as_tools_write_them() {
         let paths = ["src/tide.py".to_owned(), "src/lamp.rs".to_owned()];
         for (output, line) in [
             ("src/tide.py:12:3: E999", 11),
@@ -177,10 +180,10 @@ mod tests {
             ("at f (src/tide.py:6:1)", 5),
             ("src/tide.py: line 8: syntax error", 7),
         ] {
-            assert_eq!(places_named(output, &paths), BTreeMap::from([("src/tide.py", vec![line])]), "{output}");
+            assert_eq!(referenced_lines(output, &paths), BTreeMap::from([("src/tide.py", vec![line])]), "{output}");
         }
         for output in ["src/tide.py", "other/tide.py:3", "xtide.py:3", "src/tide.pyc:3", "src/tide.py:0", "tide.py:x"] {
-            assert_eq!(places_named(output, &paths), BTreeMap::new(), "{output}");
+            assert_eq!(referenced_lines(output, &paths), BTreeMap::new(), "{output}");
         }
     }
 
@@ -188,8 +191,8 @@ mod tests {
     fn the_message_has_the_output_and_the_places_in_fences_that_hold() {
         let finding = Finding {
             title: "`make` failed (exit code 2).".into(),
-            said: "```\nboom\n".into(),
-            places: vec![("a.py".into(), "█x\n".into())],
+            output: "```\nboom\n".into(),
+            outlines: vec![("a.py".into(), "█x\n".into())],
         };
         let text = findings(std::slice::from_ref(&finding), true);
         assert!(text.contains("`make` failed (exit code 2). It printed:\n````\n```\nboom\n````\nIn a.py"), "{text}");
@@ -200,12 +203,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_output_and_no_text_is_too_odd(
+        fn any_output_and_text_is_accepted(
             output in "(src/)?(tide|ü)[.]py[:( \"]{0,2}(line )?[0-9]{0,12}[\n:)a-z]{0,9}",
             text in "(class A:\n|    def f[(]self[)]:\n|        x = 1\n|\n|ü){0,30}",
             marked in prop::collection::vec(0usize..50, 0..6),
         ) {
-            places_named(&output, &["src/tide.py".to_owned(), "ü.py".to_owned()]);
+            referenced_lines(&output, &["src/tide.py".to_owned(), "ü.py".to_owned()]);
             let outline = marked_outline("a.py", &text, &marked);
             let known = |line: &str| line == "⋮" || text.lines().any(|own| line.get(3..) == Some(own));
             prop_assert!(outline.lines().all(known), "{}", outline);

@@ -2,18 +2,16 @@
 //!
 //! The repo map is reduced first, in steps down to nothing, because the user did not choose its content; then the reminder is
 //! left out; then related definitions and passages, worst first; then the oldest turns, if the caller allows it. If the request
-//! still does not fit, it is returned complete, with possible choices ([`Overfull`]).
+//! still does not fit, it is returned complete, with the choices that are left ([`OversizedRequest`]).
 //!
 //! With fixed budgets, a larger window never sends less: each stage begins only when the previous one is exhausted, and no
 //! stage returns space that another has freed.
 
 use super::assemble::{ContextInputs, Cuts, TOKENS_PER_MESSAGE, assemble_cut};
 use super::budget::MAP_STEP_TOKENS;
-use super::chunk::ChunkKind;
-use super::excerpt::longest;
-use super::passages::{all_written, within};
-use super::prompt::Prompt;
-use super::trim::{Candidate, Overfull, Trimmed};
+use super::chunks::{chunks_within, written_chunks};
+use super::excerpt::largest_fitting;
+use super::prompt::{DroppableFile, Omission, OversizedRequest, Prompt, SectionKind};
 use rhumb_index::retrieval::related_text;
 use rhumb_llm::{Message, Role};
 use rhumb_tokens::TokenCounter;
@@ -24,68 +22,69 @@ use rhumb_tokens::TokenCounter;
 /// If the window is only assumed, the map and the reminder may be left out, but no turn and no file.
 pub fn fit(inputs: &ContextInputs<'_>, counter: &dyn TokenCounter, map: &mut dyn FnMut(usize) -> String) -> Prompt {
     // Passages beyond their budget are not sent at all.
-    let planned = within(inputs.passages, inputs.plan.passages, counter);
-    let related = !has_room_for_related(inputs, planned, counter);
+    let planned = chunks_within(inputs.passages, inputs.plan.passages, counter);
+    let related = !related_fit(inputs, planned, counter);
     let mut cuts = Cuts { passages: Some(planned), related, ..Cuts::default() };
     let bare = assemble_cut(inputs, "", cuts, counter);
     if bare.excess() == 0 {
         let mut prompt = with_map(inputs, counter, &bare, cuts, map);
-        prompt.trimmed.extend(passages_left_out(inputs, planned));
+        prompt.omitted.extend(passages_left_out(inputs, planned));
         return prompt;
     }
     map(0);
-    let mut trimmed = Vec::new();
+    let mut omitted = Vec::new();
     if inputs.plan.map > 0 {
-        trimmed.push(Trimmed::RepoMap { planned: inputs.plan.map, given: 0 });
+        omitted.push(Omission::RepoMap { planned: inputs.plan.map, given: 0 });
     }
-    let reminded = bare.chunks.iter().any(|chunk| chunk.kind == ChunkKind::Reminder);
+    let has_reminder = bare.sections.iter().any(|section| section.kind == SectionKind::Reminder);
     let mut prompt = bare;
-    if reminded {
+    if has_reminder {
         cuts.reminder = true;
-        trimmed.push(Trimmed::Reminder);
+        omitted.push(Omission::Reminder);
         prompt = assemble_cut(inputs, "", cuts, counter);
     }
     if prompt.excess() > 0 && planned > 0 {
         cuts.related = true;
-        let fitting = most_passages(inputs, cuts, planned, counter);
+        let fitting = max_passages(inputs, cuts, planned, counter);
         cuts.passages = Some(fitting);
         prompt = assemble_cut(inputs, "", cuts, counter);
     }
-    trimmed.extend(passages_left_out(inputs, cuts.passages.unwrap_or_default()));
+    omitted.extend(passages_left_out(inputs, cuts.passages.unwrap_or_default()));
     if prompt.excess() > 0 && inputs.window.known {
-        let (head, suffices) = head_to_go(inputs, &prompt, counter);
-        if head > 0 && inputs.may_forget && suffices {
+        let (head, suffices) = droppable_head(inputs, &prompt, counter);
+        if head > 0 && inputs.may_drop_history && suffices {
             cuts.head = head;
-            trimmed.push(Trimmed::History { messages: head, tokens: tokens_of(&inputs.history[..head], counter) });
+            omitted.push(Omission::History { messages: head, tokens: tokens_of(&inputs.history[..head], counter) });
             prompt = assemble_cut(inputs, "", cuts, counter);
         } else {
-            prompt.overfull = Some(Overfull {
+            prompt.oversized = Some(OversizedRequest {
                 excess: prompt.excess(),
                 head,
                 head_suffices: suffices,
-                candidates: candidates(&prompt),
+                droppable_files: droppable_files(&prompt),
             });
         }
     }
-    prompt.trimmed = trimmed;
+    prompt.omitted = omitted;
     prompt
 }
 
 /// Whether related definitions fit in addition to all passages.
-fn has_room_for_related(inputs: &ContextInputs<'_>, planned: usize, counter: &dyn TokenCounter) -> bool {
+fn related_fit(inputs: &ContextInputs<'_>, planned: usize, counter: &dyn TokenCounter) -> bool {
     let related = counter.count(&related_text(inputs.related));
-    planned == inputs.passages.len() && counter.count(&all_written(inputs.passages)) + related <= inputs.plan.passages
+    planned == inputs.passages.len()
+        && counter.count(&written_chunks(inputs.passages)) + related <= inputs.plan.passages
 }
 
 /// The largest number of passages, up to `planned`, with which the request fits; 0 if it does not fit without any.
-fn most_passages(inputs: &ContextInputs<'_>, cuts: Cuts, planned: usize, counter: &dyn TokenCounter) -> usize {
-    let fits = |most| assemble_cut(inputs, "", Cuts { passages: Some(most), ..cuts }, counter).excess() == 0;
-    longest(planned, fits)
+fn max_passages(inputs: &ContextInputs<'_>, cuts: Cuts, planned: usize, counter: &dyn TokenCounter) -> usize {
+    let fits = |count| assemble_cut(inputs, "", Cuts { passages: Some(count), ..cuts }, counter).excess() == 0;
+    largest_fitting(planned, fits)
 }
 
-fn passages_left_out(inputs: &ContextInputs<'_>, shown: usize) -> Option<Trimmed> {
+fn passages_left_out(inputs: &ContextInputs<'_>, shown: usize) -> Option<Omission> {
     let of = inputs.passages.len();
-    (shown < of).then(|| Trimmed::Passages { left_out: of - shown, of })
+    (shown < of).then(|| Omission::Passages { left_out: of - shown, of })
 }
 
 /// The request with the largest map that fits.
@@ -98,9 +97,9 @@ fn with_map(
 ) -> Prompt {
     let planned = inputs.plan.map;
     // The introduction of the map and the overhead of its messages.
-    let frame = assemble_cut(inputs, "\n", cuts, counter).tokens.saturating_sub(bare.tokens);
-    let room = inputs.window.max_input().saturating_sub(bare.tokens + bare.error + frame);
-    let mut given = if room >= planned { planned } else { room / MAP_STEP_TOKENS * MAP_STEP_TOKENS };
+    let overhead = assemble_cut(inputs, "\n", cuts, counter).tokens.saturating_sub(bare.tokens);
+    let available = inputs.window.max_input().saturating_sub(bare.tokens + bare.error + overhead);
+    let mut given = if available >= planned { planned } else { available / MAP_STEP_TOKENS * MAP_STEP_TOKENS };
     loop {
         let text = map(given);
         let mut prompt = assemble_cut(inputs, &text, cuts, counter);
@@ -110,7 +109,7 @@ fn with_map(
                 prompt = assemble_cut(inputs, "", cuts, counter);
             }
             if given < planned {
-                prompt.trimmed.push(Trimmed::RepoMap { planned, given });
+                prompt.omitted.push(Omission::RepoMap { planned, given });
             }
             return prompt;
         }
@@ -120,7 +119,7 @@ fn with_map(
 
 /// The number of messages to drop at the beginning of the history, and whether that suffices. Whole turns are dropped, so that
 /// the rest begins with a message of the user.
-fn head_to_go(inputs: &ContextInputs<'_>, prompt: &Prompt, counter: &dyn TokenCounter) -> (usize, bool) {
+fn droppable_head(inputs: &ContextInputs<'_>, prompt: &Prompt, counter: &dyn TokenCounter) -> (usize, bool) {
     let history = inputs.history;
     let begins_turn = |at: &usize| history.get(*at).is_none_or(|message| message.role == Role::User);
     let ends = (1..=history.len()).filter(begins_turn);
@@ -141,10 +140,10 @@ fn tokens_of(messages: &[Message], counter: &dyn TokenCounter) -> usize {
 }
 
 /// The files of a request, largest first.
-fn candidates(prompt: &Prompt) -> Vec<Candidate> {
-    let files = prompt.chunks.iter().filter(|chunk| chunk.kind.path().is_some());
-    let mut files: Vec<Candidate> =
-        files.map(|chunk| Candidate { path: chunk.title.clone(), tokens: chunk.tokens }).collect();
+fn droppable_files(prompt: &Prompt) -> Vec<DroppableFile> {
+    let files = prompt.sections.iter().filter(|section| section.kind.path().is_some());
+    let mut files: Vec<DroppableFile> =
+        files.map(|section| DroppableFile { path: section.title.clone(), tokens: section.tokens }).collect();
     files.sort_by(|a, b| b.tokens.cmp(&a.tokens).then_with(|| a.path.cmp(&b.path)));
     files
 }

@@ -1,12 +1,11 @@
 //! The instructions: the task, the rules of the edit format with an example, and the reminder after the message.
 //!
-//! The example is part of the instructions, or sent as a conversation, depending on the model ([`as_turns`]): a capable model
+//! The example is part of the instructions, or sent as a conversation, depending on the model ([`example_as_turns`]): a capable model
 //! understands the example in the instructions, while an invented conversation can mislead it; a small model imitates best what
 //! it seems to have written before. As a conversation it costs about 30 tokens more.
 
-use super::fill::{Values, fill};
-use super::mode::{Mode, Surroundings, Task};
-use super::prompts::Prompts;
+use super::mode::{Mode, Task, UserEnvironment};
+use super::prompts::{Prompts, Values, fill};
 use rhumb_llm::models::{Model, Reminder};
 
 /// A request and its answer.
@@ -33,14 +32,14 @@ pub(super) fn instructions(
     task: &Task,
     model: &Model,
     prompts: &Prompts,
-    surroundings: &Surroundings,
+    environment: &UserEnvironment,
     fence: &str,
 ) -> Instructions {
-    let mut values = values(surroundings, fence);
+    let mut values = values(environment, fence);
     let part = |name: &str| fill(prompts.text(name), &values);
     let format = task.edit_format.name();
-    let tempers = tempers(task, model).map(part);
-    let reminded = task.mode.edits() && model.reminder != Reminder::None;
+    let weaknesses = weaknesses(task, model).map(part);
+    let has_reminder = task.mode.edits() && model.reminder != Reminder::None;
     let mut sections = vec![part(task.mode.name())];
     if task.mode.edits() {
         sections.push(part(&format!("edit-{format}")));
@@ -49,12 +48,12 @@ pub(super) fn instructions(
         sections.push(part("shell"));
     }
     sections.push(surroundings_section(prompts, &values));
-    if !reminded {
-        sections.extend(tempers.clone());
+    if !has_reminder {
+        sections.extend(weaknesses.clone());
     }
-    let reminder = reminded.then(|| {
+    let reminder = has_reminder.then(|| {
         let mut lines = vec![part(&format!("reminder-{format}"))];
-        lines.extend(tempers);
+        lines.extend(weaknesses);
         joined(lines, "\n")
     });
     let example = task.mode.edits().then(|| example(task, prompts, &values));
@@ -71,12 +70,12 @@ pub(super) fn instructions(
 }
 
 /// Whether the example is sent as a conversation to this model: if the model is unknown or has no system role.
-pub(super) fn as_turns(model: &Model) -> bool {
+pub(super) fn example_as_turns(model: &Model) -> bool {
     !model.known || !model.capabilities.system_role
 }
 
-fn values<'v>(surroundings: &'v Surroundings, fence: &'v str) -> Vec<(&'static str, Option<&'v str>)> {
-    let Surroundings { platform, shell, language, date, test, lint } = surroundings;
+fn values<'v>(environment: &'v UserEnvironment, fence: &'v str) -> Vec<(&'static str, Option<&'v str>)> {
+    let UserEnvironment { platform, shell, language, date, test, lint } = environment;
     vec![
         ("fence", Some(fence)),
         ("platform", platform.as_deref()),
@@ -89,7 +88,7 @@ fn values<'v>(surroundings: &'v Surroundings, fence: &'v str) -> Vec<(&'static s
 }
 
 /// The prompts for known weaknesses of the model, by name.
-fn tempers(task: &Task, model: &Model) -> impl Iterator<Item = &'static str> + Clone {
+fn weaknesses(task: &Task, model: &Model) -> impl Iterator<Item = &'static str> + Clone {
     let edits = task.mode.edits();
     [("lazy", edits && model.lazy), ("overeager", edits && model.overeager)]
         .into_iter()
@@ -127,9 +126,9 @@ mod tests {
     use super::*;
     use rhumb_edit::{EditFormat, FormatChoice, parse};
 
-    fn told(task: &Task, model: &Model) -> Instructions {
-        let surroundings = Surroundings { platform: Some("linux".into()), ..Surroundings::default() };
-        instructions(task, model, &Prompts::default(), &surroundings, "````")
+    fn instructions_for(task: &Task, model: &Model) -> Instructions {
+        let environment = UserEnvironment { platform: Some("linux".into()), ..UserEnvironment::default() };
+        instructions(task, model, &Prompts::default(), &environment, "````")
     }
 
     fn known() -> Model {
@@ -140,11 +139,11 @@ mod tests {
     fn every_mode_and_format_has_instructions_without_an_open_placeholder() {
         for mode in Mode::CHOICES.into_iter().chain([Mode::Editor]) {
             for format in EditFormat::ALL {
-                let told = told(&Task { mode, shell_commands: true, ..Task::code(format) }, &known());
-                let all = format!("{told:?}");
-                assert!(!told.system.is_empty() && !all.contains("{fence}") && !all.contains("{request}"), "{all}");
-                assert_eq!((told.example.is_some(), told.reminder.is_some()), (mode.edits(), mode.edits()));
-                assert_eq!(told.system.contains("# Commands"), mode == Mode::Code);
+                let built = instructions_for(&Task { mode, shell_commands: true, ..Task::code(format) }, &known());
+                let all = format!("{built:?}");
+                assert!(!built.system.is_empty() && !all.contains("{fence}") && !all.contains("{request}"), "{all}");
+                assert_eq!((built.example.is_some(), built.reminder.is_some()), (mode.edits(), mode.edits()));
+                assert_eq!(built.system.contains("# Commands"), mode == Mode::Code);
             }
         }
     }
@@ -153,7 +152,7 @@ mod tests {
     fn every_example_is_read_as_its_two_edits() {
         for format in EditFormat::ALL {
             for mode in [Mode::Code, Mode::Editor] {
-                let example = told(&Task { mode, ..Task::code(format) }, &known()).example.unwrap();
+                let example = instructions_for(&Task { mode, ..Task::code(format) }, &known()).example.unwrap();
                 for choice in [FormatChoice::Auto, FormatChoice::Only(format)] {
                     let reply = parse(&example.answer, choice);
                     assert_eq!(reply.edits.len() + reply.fences.len(), 2, "{format} {choice}: {reply:?}");
@@ -164,22 +163,22 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_known_of_the_surroundings_is_told() {
-        let told = told(&Task::code(EditFormat::Diff), &known());
-        assert!(told.system.ends_with("# Surroundings\n\n- The developer's machine: linux"), "{}", told.system);
-        let nothing = Surroundings::default();
+    fn only_known_values_of_the_environment_are_sent() {
+        let built = instructions_for(&Task::code(EditFormat::Diff), &known());
+        assert!(built.system.ends_with("# Surroundings\n\n- The developer's machine: linux"), "{}", built.system);
+        let nothing = UserEnvironment::default();
         let bare = instructions(&Task::code(EditFormat::Diff), &known(), &Prompts::default(), &nothing, "```");
         assert!(!bare.system.contains("# Surroundings"));
     }
 
     #[test]
-    fn a_weakness_is_spoken_of_once_and_last() {
+    fn a_weakness_is_addressed_once_and_last() {
         let model = Model { lazy: true, overeager: true, ..known() };
-        let with = told(&Task::code(EditFormat::Diff), &model);
+        let with = instructions_for(&Task::code(EditFormat::Diff), &model);
         let reminder = with.reminder.unwrap();
         assert!(reminder.contains("Be thorough") && reminder.contains("exactly the change"), "{reminder}");
         assert!(!with.system.contains("Be thorough"));
-        let without = told(&Task::code(EditFormat::Diff), &Model { reminder: Reminder::None, ..model });
+        let without = instructions_for(&Task::code(EditFormat::Diff), &Model { reminder: Reminder::None, ..model });
         assert!(without.reminder.is_none() && without.system.contains("Be thorough"));
     }
 }

@@ -110,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn with_room_all_of_the_manual_is_there_as_it_is() {
+    fn a_large_budget_returns_the_whole_manual() {
         let pages = manual("anything", usize::MAX, &Bytes);
         let pages: Vec<(&str, &str)> = pages.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         assert_eq!(pages, DOCUMENTS);
     }
 
     #[test]
-    fn with_little_room_the_chapter_that_speaks_of_it_is_there() {
+    fn a_small_budget_returns_the_best_chapter() {
         let pages = manual("which settings are there, and in which file?", 12_000, &Bytes);
         assert!(pages[0].1.contains("\n## Settings") || pages[0].1.starts_with("## Settings"), "{}", &pages[0].1[..80]);
         assert!(pages[0].1.len() <= 12_000);

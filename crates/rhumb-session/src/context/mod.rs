@@ -5,52 +5,47 @@
 mod ai_comment;
 mod assemble;
 mod budget;
-mod change_message;
-mod chunk;
-mod comment_order;
-mod commit;
+mod chunks;
+mod commit_message;
 mod continuation;
 mod excerpt;
 mod feedback;
 mod fence;
-mod fill;
 mod findings;
 mod fit;
 mod instructions;
 mod manual;
 mod mention;
 mod mode;
-mod passages;
 mod prompt;
 mod prompts;
 mod refusals;
 mod summary;
-mod trim;
 
-pub use ai_comment::{AiComment, CommentKind, ai_comments};
+pub use ai_comment::{AiComment, CommentKind, FoundComment, ai_comments, comment_request, found_comments};
 pub use assemble::{ContextFile, ContextInputs, assemble};
-pub use budget::{BudgetPlan, Overflow, Shares, Window, map_budget, shorter};
-pub use change_message::{ChangedFile, change_message};
-pub use chunk::{Chunk, ChunkKind};
-pub use comment_order::{FoundComment, comment_order, found_comments};
-pub use commit::{Committing, commit_message_in, commit_request, shortened};
+pub use budget::{BudgetOverrides, BudgetPlan, Overflow, Window, map_budget, reduced_input};
+pub use chunks::{
+    Anchor, CODEBASE, ChunkLocation, ContextChunk, SentChunk, codebase_question, merge_locations, ranked,
+};
+pub use commit_message::{
+    ChangedFile, CommitMessageInputs, change_message, commit_message_in, commit_request, shortened_subject,
+};
 pub use continuation::{Joiner, continuation};
 pub use excerpt::{Excerpt, excerpt};
-pub use feedback::{Said, Verdict, feedback, said};
+pub use feedback::{HunkFeedback, HunkState, feedback, file_feedback};
 pub use fence::fence_for;
-pub use findings::{Finding, findings, marked_outline, places_named};
+pub use findings::{Finding, findings, marked_outline, referenced_lines};
 pub use fit::fit;
 pub use manual::manual;
-pub use mention::{At, AtMeaning, KnownFiles, Mention, NamedBy, at_meaning, ats, mentioned_paths, mentions, prose};
-pub use mode::{Mode, Surroundings, Task, UnknownMode};
-pub use passages::{
-    Anchor, CODEBASE, ContextPassage, PassagePlace, SentPassage, by_worth, codebase_question, extended,
+pub use mention::{
+    AtReference, AtTarget, KnownFiles, Mention, NamedBy, at_references, at_target, mentioned_paths, mentions, prose,
 };
-pub use prompt::{Prompt, PromptSecret};
+pub use mode::{Mode, Task, UnknownMode, UserEnvironment};
+pub use prompt::{DroppableFile, Omission, OversizedRequest, Prompt, PromptSecret, Section, SectionKind};
 pub use prompts::{BundledPrompt, PLACEHOLDERS, PromptNote, Prompts};
 pub use refusals::{refusals, same_refusals};
-pub use summary::{Folding, SummaryPlan, history_tokens, summary};
-pub use trim::{Candidate, Overfull, Trimmed};
+pub use summary::{SummaryInputs, SummaryPlan, history_tokens, summary};
 
 #[cfg(test)]
 mod tests;

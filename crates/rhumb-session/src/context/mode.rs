@@ -98,7 +98,7 @@ impl Task {
 
 /// The environment of the user, as far as it is known. Lines of a prompt that need unknown values are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct UserEnvironment {
     /// The operating system and architecture.
     pub platform: Option<String>,
     /// The name of the shell.

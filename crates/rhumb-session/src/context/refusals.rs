@@ -14,12 +14,12 @@ pub fn refusals(outcomes: &[Outcome]) -> Option<String> {
     if open.is_empty() {
         return None;
     }
-    let placed = outcomes.iter().filter(|outcome| outcome.status == Status::Applied).count();
+    let located = outcomes.iter().filter(|outcome| outcome.status == Status::Applied).count();
     let mut text = match open.len() {
         1 => "1 edit of your answer found no place and was left out.".to_owned(),
         count => format!("{count} edits of your answer found no place and were left out."),
     };
-    match placed {
+    match located {
         0 => {}
         1 => text.push_str(KEPT_ONE),
         count => {
@@ -29,10 +29,10 @@ pub fn refusals(outcomes: &[Outcome]) -> Option<String> {
             );
         }
     }
-    let (forbidden, lost): (Vec<&Outcome>, Vec<&Outcome>) =
+    let (forbidden, unlocated): (Vec<&Outcome>, Vec<&Outcome>) =
         open.into_iter().partition(|outcome| outcome.flags.contains(&Flag::OutsideRoot));
-    text.push_str(&listed(&lost));
-    if !lost.is_empty() {
+    text.push_str(&listed(&unlocated));
+    if !unlocated.is_empty() {
         text.push_str("\n\nSend these edits again and no others, in the same format, each whole, quoting the lines of the file exactly as they are.");
     }
     if !forbidden.is_empty() {
@@ -93,9 +93,9 @@ mod tests {
     use super::*;
     use rhumb_edit::{Files, FormatChoice};
 
-    struct Shelf(BTreeMap<&'static str, &'static str>);
+    struct MemoryFiles(BTreeMap<&'static str, &'static str>);
 
-    impl Files for Shelf {
+    impl Files for MemoryFiles {
         fn paths(&self) -> Vec<String> {
             self.0.keys().map(|path| (*path).to_owned()).collect()
         }
@@ -118,14 +118,17 @@ mod tests {
     }
 
     fn outcomes(reply: &str, files: &[(&'static str, &'static str)]) -> Vec<Outcome> {
-        rhumb_edit::propose(&rhumb_edit::parse(reply, FormatChoice::Auto), &Shelf(files.iter().copied().collect()))
-            .outcomes
+        rhumb_edit::propose(
+            &rhumb_edit::parse(reply, FormatChoice::Auto),
+            &MemoryFiles(files.iter().copied().collect()),
+        )
+        .outcomes
     }
 
     const LAMP: &str = "def light():\n    lamp.on(3)\n    door.unlock()\n    horn.sound()\n    return True\n";
 
     #[test]
-    fn a_refused_edit_goes_back_with_the_reason_and_the_real_lines() {
+    fn a_refused_edit_is_returned_with_the_reason_and_the_real_lines() {
         let wrong = "    lamp.on(3)\n    window.wash()\n    horn.sound()\n";
         let reply = block("a.py", wrong, "    pass\n") + &block("a.py", "    return True\n", "    return False\n");
         let text = refusals(&outcomes(&reply, &[("a.py", LAMP)])).unwrap();
@@ -135,14 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn an_ambiguous_edit_goes_back_with_all_its_places_and_fences_hold() {
+    fn an_ambiguous_edit_is_returned_with_all_its_locations_and_fences_hold() {
         let markdown = "# A\n```\nsame\n```\n# B\nx\ny\nz\n1\n2\n3\n4\n```\nsame\n```\n";
         let text = refusals(&outcomes(&block("a.md", "same\n", "other\n"), &[("a.md", markdown)])).unwrap();
         assert_eq!(text.matches("really are:\n````\n").count(), 2, "{text}");
     }
 
     #[test]
-    fn without_an_edit_to_mend_there_is_no_message() {
+    fn without_an_open_edit_there_is_no_message() {
         let placed = block("a.py", "    lamp.on(3)\n", "    lamp.on(4)\n");
         assert_eq!(refusals(&outcomes(&placed, &[("a.py", LAMP)])), None);
         assert_eq!(refusals(&[]), None);

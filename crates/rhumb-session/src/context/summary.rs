@@ -9,8 +9,7 @@
 
 use super::assemble::TOKENS_PER_MESSAGE;
 use super::budget::Window;
-use super::fill::fill;
-use super::prompts::Prompts;
+use super::prompts::{Prompts, fill};
 use rhumb_llm::{Message, Role};
 use rhumb_tokens::TokenCounter;
 
@@ -28,7 +27,7 @@ const WORDS_PER_HUNDRED_TOKENS: usize = 75;
 
 /// The inputs of summaries.
 #[derive(Clone, Copy)]
-pub struct Folding<'a> {
+pub struct SummaryInputs<'a> {
     /// Maximum tokens of the history.
     pub limit: usize,
     /// The context window of the model that writes the summary.
@@ -53,14 +52,14 @@ pub struct SummaryPlan {
     head: Vec<Message>,
     requests: Vec<Vec<Message>>,
     lead: String,
-    noted: String,
-    /// How often the history has been summarized, including this time.
-    time: usize,
+    acknowledgement: String,
+    /// The number of this round, 1-based. Each round summarizes the result of the previous one.
+    round: usize,
 }
 
 /// The plan for a history above the limit; `None` if it is below, or if no request fits the context window.
-pub fn summary(history: &[Message], folding: &Folding<'_>) -> Option<SummaryPlan> {
-    planned(history, folding, 1)
+pub fn summary(history: &[Message], inputs: &SummaryInputs<'_>) -> Option<SummaryPlan> {
+    plan_round(history, inputs, 1)
 }
 
 impl SummaryPlan {
@@ -70,7 +69,7 @@ impl SummaryPlan {
     }
 
     /// The number of messages that are replaced.
-    pub fn folded(&self) -> usize {
+    pub fn replaced_messages(&self) -> usize {
         self.head.len()
     }
 
@@ -85,50 +84,50 @@ impl SummaryPlan {
         let parts = std::iter::once(self.lead.as_str()).chain(summaries.iter().map(|text| text.trim()));
         let text = parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
         let before: usize = self.head.iter().map(|message| message.content.len()).sum();
-        if text.len() + self.noted.len() >= before {
+        if text.len() + self.acknowledgement.len() >= before {
             return None;
         }
-        let mut folded = vec![Message::new(Role::User, text), Message::new(Role::Assistant, &self.noted)];
-        folded.extend_from_slice(tail);
-        Some(folded)
+        let mut shortened = vec![Message::new(Role::User, text), Message::new(Role::Assistant, &self.acknowledgement)];
+        shortened.extend_from_slice(tail);
+        Some(shortened)
     }
 
     /// The plan for summarizing the result again; `None` if it is short enough or was summarized often enough.
-    pub fn again(&self, applied: &[Message], folding: &Folding<'_>) -> Option<Self> {
-        if self.time >= MAX_ROUNDS { None } else { planned(applied, folding, self.time + 1) }
+    pub fn next_round(&self, applied: &[Message], inputs: &SummaryInputs<'_>) -> Option<Self> {
+        if self.round >= MAX_ROUNDS { None } else { plan_round(applied, inputs, self.round + 1) }
     }
 }
 
-fn planned(history: &[Message], folding: &Folding<'_>, time: usize) -> Option<SummaryPlan> {
+fn plan_round(history: &[Message], inputs: &SummaryInputs<'_>, round: usize) -> Option<SummaryPlan> {
     let tokens: Vec<usize> =
-        history.iter().map(|message| folding.counter.count(&message.content) + TOKENS_PER_MESSAGE).collect();
-    if tokens.iter().sum::<usize>() <= folding.limit {
+        history.iter().map(|message| inputs.counter.count(&message.content) + TOKENS_PER_MESSAGE).collect();
+    if tokens.iter().sum::<usize>() <= inputs.limit {
         return None;
     }
-    let head = &history[..tail_start(history, &tokens, folding.limit / 2)];
-    let about = instructions(folding, 1);
-    let room = folding.window.max_input().checked_sub(folding.counter.count(&about) + OVERHEAD_TOKENS)?;
+    let head = &history[..tail_start(history, &tokens, inputs.limit / 2)];
+    let prompt = instructions(inputs, 1);
+    let max_tokens = inputs.window.max_input().checked_sub(inputs.counter.count(&prompt) + OVERHEAD_TOKENS)?;
     // Together the parts may have more tokens than separately.
-    let pieces = pieces(head, room - room / 16, folding.counter)?;
-    let about = instructions(folding, pieces.len());
-    let request = |piece| vec![Message::new(Role::System, &about), Message::new(Role::User, piece)];
+    let pieces = pieces(head, max_tokens - max_tokens / 16, inputs.counter)?;
+    let prompt = instructions(inputs, pieces.len());
+    let request = |piece| vec![Message::new(Role::System, &prompt), Message::new(Role::User, piece)];
     Some(SummaryPlan {
         head: head.to_vec(),
         requests: pieces.into_iter().map(request).collect(),
-        lead: folding.prompts.text("summary-lead").to_owned(),
-        noted: folding.prompts.text("noted").to_owned(),
-        time,
+        lead: inputs.prompts.text("summary-lead").to_owned(),
+        acknowledgement: inputs.prompts.text("noted").to_owned(),
+        round,
     })
 }
 
-/// The start of the part that is kept: the earliest message of the user from which the history has at most `most` tokens; its
+/// The start of the part that is kept: the earliest message of the user from which the history has at most `max` tokens; its
 /// length if there is none.
-fn tail_start(history: &[Message], tokens: &[usize], most: usize) -> usize {
+fn tail_start(history: &[Message], tokens: &[usize], max: usize) -> usize {
     let mut start = history.len();
     let mut sum = 0;
     for (at, message) in history.iter().enumerate().rev() {
         sum += tokens[at];
-        if sum > most {
+        if sum > max {
             break;
         }
         if message.role == Role::User {
@@ -139,19 +138,19 @@ fn tail_start(history: &[Message], tokens: &[usize], most: usize) -> usize {
 }
 
 /// Returns the prompt for a summary that is one of `of`. All summaries together should use a quarter of the limit.
-fn instructions(folding: &Folding<'_>, of: usize) -> String {
-    let words = (folding.limit / 4 * WORDS_PER_HUNDRED_TOKENS / 100 / of.max(1)).max(40).to_string();
-    let text = fill(folding.prompts.text("summary"), &[("words", Some(&words))]);
-    match folding.keep {
+fn instructions(inputs: &SummaryInputs<'_>, of: usize) -> String {
+    let words = (inputs.limit / 4 * WORDS_PER_HUNDRED_TOKENS / 100 / of.max(1)).max(40).to_string();
+    let text = fill(inputs.prompts.text("summary"), &[("words", Some(&words))]);
+    match inputs.keep {
         "" => text,
         keep => format!("{}\n\nThe developer asks to keep this above all: {keep}", text.trim_end()),
     }
 }
 
-/// The messages as texts of at most `room` tokens. Each message is in one text, or in several adjacent ones if it is larger.
-/// `None` if `room` is too small.
-fn pieces(messages: &[Message], room: usize, counter: &dyn TokenCounter) -> Option<Vec<String>> {
-    if room < MIN_PIECE_TOKENS {
+/// The messages as texts of at most `max_tokens` tokens. Each message is in one text, or in several adjacent ones if it is larger.
+/// `None` if `max_tokens` is too small.
+fn pieces(messages: &[Message], max_tokens: usize, counter: &dyn TokenCounter) -> Option<Vec<String>> {
+    if max_tokens < MIN_PIECE_TOKENS {
         return None;
     }
     let mut pieces: Vec<String> = Vec::new();
@@ -162,15 +161,15 @@ fn pieces(messages: &[Message], room: usize, counter: &dyn TokenCounter) -> Opti
             Role::Assistant => "# You\n",
             Role::System => "# Instructions\n",
         };
-        let room_of_part = room - counter.count(speaker) - 2;
-        for part in parts(&told(message), room_of_part, counter) {
+        let max_part_tokens = max_tokens - counter.count(speaker) - 2;
+        for part in parts(&text_with_images(message), max_part_tokens, counter) {
             let part = format!("{speaker}{part}\n\n");
             let tokens = counter.count(&part);
             match pieces.last_mut().filter(|_| tokens <= left) {
                 Some(piece) => piece.push_str(&part),
                 None => {
                     pieces.push(part);
-                    left = room;
+                    left = max_tokens;
                 }
             }
             left = left.saturating_sub(tokens);
@@ -180,22 +179,22 @@ fn pieces(messages: &[Message], room: usize, counter: &dyn TokenCounter) -> Opti
 }
 
 /// The text of a message, with the names of its images.
-fn told(message: &Message) -> String {
+fn text_with_images(message: &Message) -> String {
     let images = message.images.iter().map(|image| format!("\n[picture: {}]", image.name));
     std::iter::once(message.content.clone()).chain(images).collect()
 }
 
-/// Splits a text into parts of at most `room` tokens, between lines, and within a line only if it is too long. The parts
+/// Splits a text into parts of at most `max_tokens` tokens, between lines, and within a line only if it is too long. The parts
 /// concatenate to the text.
-fn parts<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> Vec<&'t str> {
-    if counter.count(text) <= room {
+fn parts<'t>(text: &'t str, max_tokens: usize, counter: &dyn TokenCounter) -> Vec<&'t str> {
+    if counter.count(text) <= max_tokens {
         return vec![text];
     }
     let mut parts = Vec::new();
     let (mut start, mut end, mut tokens) = (0, 0, 0);
-    for line in text.split_inclusive('\n').flat_map(|line| short(line, room, counter)) {
+    for line in text.split_inclusive('\n').flat_map(|line| split_line(line, max_tokens, counter)) {
         let more = counter.count(line);
-        if tokens + more > room && end > start {
+        if tokens + more > max_tokens && end > start {
             parts.push(&text[start..end]);
             (start, tokens) = (end, 0);
         }
@@ -206,12 +205,12 @@ fn parts<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> Vec<&'t 
     parts
 }
 
-/// The line, or pieces with certainly at most `room` tokens: no tokenizer has more than two tokens per byte.
-fn short<'t>(line: &'t str, room: usize, counter: &dyn TokenCounter) -> Vec<&'t str> {
-    if counter.count(line) <= room {
+/// Splits a line into pieces of at most `max_tokens` tokens. No tokenizer has more than two tokens per byte.
+fn split_line<'t>(line: &'t str, max_tokens: usize, counter: &dyn TokenCounter) -> Vec<&'t str> {
+    if counter.count(line) <= max_tokens {
         return vec![line];
     }
-    let bytes = (room / 2).max(4);
+    let bytes = (max_tokens / 2).max(4);
     let mut pieces = Vec::new();
     let mut rest = line;
     while !rest.is_empty() {
@@ -240,8 +239,13 @@ mod tests {
         }
     }
 
-    fn folding<'a>(prompts: &'a Prompts, limit: usize, tokens: usize, counter: &'a dyn TokenCounter) -> Folding<'a> {
-        Folding { limit, window: Window { tokens, known: true }, prompts, counter, keep: "" }
+    fn inputs<'a>(
+        prompts: &'a Prompts,
+        limit: usize,
+        tokens: usize,
+        counter: &'a dyn TokenCounter,
+    ) -> SummaryInputs<'a> {
+        SummaryInputs { limit, window: Window { tokens, known: true }, prompts, counter, keep: "" }
     }
 
     fn history(turns: &[(&str, &str)]) -> Vec<Message> {
@@ -254,16 +258,16 @@ mod tests {
     #[test]
     fn a_history_within_the_limit_stays() {
         let prompts = Prompts::default();
-        assert_eq!(summary(&history(&[("a", "b")]), &folding(&prompts, 100, 10_000, &Bytes)), None);
+        assert_eq!(summary(&history(&[("a", "b")]), &inputs(&prompts, 100, 10_000, &Bytes)), None);
     }
 
     #[test]
-    fn the_summary_takes_the_place_of_the_beginning() {
+    fn the_summary_replaces_the_beginning() {
         let prompts = Prompts::default();
         let long = "x".repeat(300);
         let said = history(&[("first", &long), ("second", &long), ("third", "short")]);
-        let plan = summary(&said, &folding(&prompts, 400, 10_000, &Bytes)).unwrap();
-        assert_eq!((plan.folded(), plan.requests().len()), (4, 1));
+        let plan = summary(&said, &inputs(&prompts, 400, 10_000, &Bytes)).unwrap();
+        assert_eq!((plan.replaced_messages(), plan.requests().len()), (4, 1));
         assert!(plan.requests()[0][1].content.starts_with("# The developer\nfirst\n\n# You\nxxx"));
         let mut grown = said;
         grown.extend(history(&[("fourth", "new")]));
@@ -273,13 +277,13 @@ mod tests {
     }
 
     #[test]
-    fn what_the_developer_wants_to_keep_is_asked_for() {
+    fn the_request_for_a_summary_names_what_to_keep() {
         let prompts = Prompts::default();
         let said = history(&[("first", &"x".repeat(900)), ("second", "short")]);
-        let keeping = Folding { keep: "the API decisions", ..folding(&prompts, 400, 10_000, &Bytes) };
-        let asked = |folding: &Folding<'_>| summary(&said, folding).unwrap().requests()[0][0].content.clone();
-        assert!(asked(&keeping).ends_with("above all: the API decisions"), "{}", asked(&keeping));
-        assert!(!asked(&folding(&prompts, 400, 10_000, &Bytes)).contains("above all"));
+        let with_wish = SummaryInputs { keep: "the API decisions", ..inputs(&prompts, 400, 10_000, &Bytes) };
+        let asked = |inputs: &SummaryInputs<'_>| summary(&said, inputs).unwrap().requests()[0][0].content.clone();
+        assert!(asked(&with_wish).ends_with("above all: the API decisions"), "{}", asked(&with_wish));
+        assert!(!asked(&inputs(&prompts, 400, 10_000, &Bytes)).contains("above all"));
     }
 
     #[test]
@@ -287,7 +291,7 @@ mod tests {
         let prompts = Prompts::default();
         let long = "x".repeat(900);
         let said = history(&[("first", &long), ("second", "short")]);
-        let plan = summary(&said, &folding(&prompts, 400, 10_000, &Bytes)).unwrap();
+        let plan = summary(&said, &inputs(&prompts, 400, 10_000, &Bytes)).unwrap();
         for answers in [vec![], vec![String::new()], vec!["a".into(), "b".into()], vec!["y".repeat(2_000)]] {
             assert_eq!(plan.applied(&said, &answers), None);
         }
@@ -295,16 +299,16 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_that_is_too_long_is_folded_again_and_not_for_ever() {
+    fn a_summary_that_is_too_long_is_summarized_again_up_to_a_limit() {
         let prompts = Prompts::default();
-        let folding = folding(&prompts, 400, 10_000, &Bytes);
+        let inputs = inputs(&prompts, 400, 10_000, &Bytes);
         let said = history(&[("first", &"x".repeat(4_000)), ("second", "short")]);
-        let mut plan = summary(&said, &folding).unwrap();
+        let mut plan = summary(&said, &inputs).unwrap();
         let mut now = said;
         let mut times = 1;
         loop {
             now = plan.applied(&now, &["y".repeat(3_000 - 700 * times)]).unwrap();
-            let Some(next) = plan.again(&now, &folding) else { break };
+            let Some(next) = plan.next_round(&now, &inputs) else { break };
             (plan, times) = (next, times + 1);
         }
         assert_eq!(times, MAX_ROUNDS);
@@ -324,16 +328,16 @@ mod tests {
             let prompts = Prompts::default();
             let counter = counter_for_model("gpt-4o");
             for counter in [&Bytes as &dyn TokenCounter, &*counter] {
-                let folding = folding(&prompts, limit, tokens, counter);
-                let Some(plan) = summary(&said, &folding) else { continue };
+                let inputs = inputs(&prompts, limit, tokens, counter);
+                let Some(plan) = summary(&said, &inputs) else { continue };
                 let mut sent = String::new();
                 for request in plan.requests() {
                     let size: usize = request.iter().map(|message| counter.count(&message.content) + 4).sum();
-                    prop_assert!(size + 3 <= folding.window.max_input(), "{size}");
+                    prop_assert!(size + 3 <= inputs.window.max_input(), "{size}");
                     sent.push_str(&request[1].content);
                 }
                 let bare = |text: &str| text.replace("# The developer\n", "").replace("# You\n", "").replace('\n', "");
-                let head: String = said[..plan.folded()].iter().map(|message| message.content.as_str()).collect();
+                let head: String = said[..plan.replaced_messages()].iter().map(|message| message.content.as_str()).collect();
                 prop_assert_eq!(bare(&sent), bare(&head));
             }
         }
@@ -341,9 +345,9 @@ mod tests {
         #[test]
         fn the_tail_stays_word_for_word(said in long_history(), limit in 0usize..1_500) {
             let prompts = Prompts::default();
-            let folding = folding(&prompts, limit, 3_000, &Bytes);
-            let Some(plan) = summary(&said, &folding) else { return Ok(()) };
-            let tail = &said[plan.folded()..];
+            let inputs = inputs(&prompts, limit, 3_000, &Bytes);
+            let Some(plan) = summary(&said, &inputs) else { return Ok(()) };
+            let tail = &said[plan.replaced_messages()..];
             prop_assert!(tail.iter().map(|message| message.content.len() + 4).sum::<usize>() <= limit / 2);
             prop_assert!(tail.first().is_none_or(|first| first.role == Role::User));
             let answers = vec!["s".to_owned(); plan.requests().len()];

@@ -11,7 +11,7 @@ use super::request::mentions::{Attachment, MentionEffect, NamedFile};
 use super::state::Session;
 use super::transcript::{self, Entry, Level};
 use super::turn::{Turn, TurnStatus};
-use crate::codebase::more::ContextRequestPolicy;
+use crate::codebase::context_requests::ContextRequestPolicy;
 use crate::context::Mode;
 use architect::Plan;
 use file_search::Search;
@@ -20,8 +20,8 @@ use who::ModelRole;
 /// What the settings say of modes, and of files that somebody names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ModeRules {
-    /// Whether files that are named and not in the chat are added; asked each time without a word.
-    pub add_mentions: Option<bool>,
+    /// What happens with mentioned files that are not in the chat.
+    pub mentions: MentionPolicy,
     /// Whether a plan is carried out without a look at it.
     pub accept_plan: bool,
     /// What happens when the model asks for more of the repository.
@@ -30,6 +30,19 @@ pub struct ModeRules {
     pub more_rounds: usize,
     /// Whether a page whose address follows an `@` is read.
     pub reads_pages: bool,
+}
+
+/// What happens when a message or an answer mentions a file that is not in the chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MentionPolicy {
+    /// The user is asked.
+    #[default]
+    Ask,
+    /// The file is added.
+    Add,
+    /// Nothing.
+    Ignore,
 }
 
 /// What waits between a message and its turn, or between an answer and the next message.
@@ -145,7 +158,7 @@ impl Session {
             self.enqueue(message.to_owned(), mode);
             return (true, Vec::new());
         }
-        if self.asks_nothing(message) || !self.may_send(message) {
+        if self.is_empty_question(message) || !self.may_send(message) {
             return (false, Vec::new());
         }
         self.withdraw_offers();
@@ -182,7 +195,7 @@ impl Session {
     /// Sends the running turn on its way. What it asks of the whole repository is searched for
     /// first, and what it names with an `@` is looked up.
     pub(super) fn launch(&mut self) -> Vec<Effect> {
-        if let Some(search) = self.seek() {
+        if let Some(search) = self.start_search() {
             return vec![search];
         }
         let names = self.names_to_look_up();
@@ -261,7 +274,7 @@ impl Session {
             let text = format!("The answer holds edits, and in {} mode none are proposed.", turn.mode);
             self.tell(Level::Info, text, "/review takes them into review.");
         }
-        if let Some(effects) = self.wants_more(&reply, turn) {
+        if let Some(effects) = self.handle_context_requests(&reply, turn) {
             return effects;
         }
         match turn.mode {

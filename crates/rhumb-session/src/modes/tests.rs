@@ -330,10 +330,10 @@ proptest! {
     fn whatever_happens_one_turn_runs_and_is_the_one_that_is_asked(
         happenings in prop::collection::vec(happening(), 0..40),
         accept_plan: bool,
-        add_mentions: Option<bool>,
+        mentions in prop::sample::select(vec![MentionPolicy::Ask, MentionPolicy::Add, MentionPolicy::Ignore]),
     ) {
         let mut session = session();
-        session.modes.rules = ModeRules { add_mentions, accept_plan, ..ModeRules::default() };
+        session.modes.rules = ModeRules { mentions, accept_plan, ..ModeRules::default() };
         let mut owed = Vec::new();
         for happening in happenings {
             let effects = happen(&mut session, happening.clone(), &mut owed);

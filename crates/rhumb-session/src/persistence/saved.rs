@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PersistenceEffect;
 use crate::connect::Connection;
-use crate::context::{Mode, PassagePlace, Said};
+use crate::context::{ChunkLocation, HunkFeedback, Mode};
 use crate::request::chat_files::ChatFile;
 use crate::request::history_summary::HistorySummary;
 use crate::state::Session;
@@ -163,10 +163,10 @@ pub struct UnsavedChanges {
     /// The review.
     pub review: Option<SavedReview>,
     /// Feedback on hunks that left the review since the last message about it.
-    pub feedback: Option<Vec<Said>>,
+    pub feedback: Option<Vec<HunkFeedback>>,
     pub(crate) summary: Option<HistorySummary>,
     /// The passages of `@codebase` questions.
-    pub passages: Option<Vec<PassagePlace>>,
+    pub passages: Option<Vec<ChunkLocation>>,
     /// The message being written.
     pub draft: Option<String>,
     /// New inputs, the oldest first.
@@ -185,9 +185,9 @@ pub(super) struct SavedState {
     ledger: Ledger,
     /// The fingerprint of the review, and its request.
     review: Option<(u64, String)>,
-    feedback: Vec<Said>,
+    feedback: Vec<HunkFeedback>,
     summary: HistorySummary,
-    passages: Vec<PassagePlace>,
+    passages: Vec<ChunkLocation>,
     draft: String,
 }
 
@@ -258,7 +258,7 @@ impl Session {
         changes.choices = updated(&mut saved.choices, &choices, &mut has_changed);
         changes.ledger = updated(&mut saved.ledger, self.spending.ledger(), &mut has_changed);
         changes.summary = updated(&mut saved.summary, self.history.summary(), &mut has_changed);
-        changes.passages = updated(&mut saved.passages, &self.codebase.places, &mut has_changed);
+        changes.passages = updated(&mut saved.passages, &self.codebase.locations, &mut has_changed);
         changes.draft = updated(&mut saved.draft, &draft, &mut has_changed);
         changes.feedback = updated(&mut saved.feedback, self.proposals.feedback(), &mut has_changed);
         changes.review = updated(&mut saved.review, &review_key, &mut has_changed).map(|key| {
@@ -329,10 +329,10 @@ pub struct SavedSession {
     /// The request behind the review.
     pub request: String,
     /// Feedback on hunks that left the review since the last message about it.
-    pub feedback: Vec<Said>,
+    pub feedback: Vec<HunkFeedback>,
     pub(crate) summary: HistorySummary,
     /// The passages of `@codebase` questions.
-    pub passages: Vec<PassagePlace>,
+    pub passages: Vec<ChunkLocation>,
     /// The message being written.
     pub draft: String,
     /// Messages about the parts that could not be read.

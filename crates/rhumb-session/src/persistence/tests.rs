@@ -4,7 +4,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::context::{Mode, PassagePlace};
+use crate::context::{ChunkLocation, Mode};
 use crate::*;
 use rhumb_edit::review::{Decision, EditState, HunkId};
 use rhumb_edit::{FileChange, FileProposal, Files, FormatChoice, ParsedReply, Proposal};
@@ -101,13 +101,13 @@ fn last_status(session: &Session) -> &StatusMessage {
 fn passages_are_saved_until_the_conversation_is_cleared() {
     let (mut session, mut disk) = (session(), Disk::default());
     talk(&mut session, "ropes?");
-    let place = PassagePlace { path: "a.py".into(), line: 3, end_line: 9, anchor: None, turn: 1, rank: 0, hash: 7 };
-    session.codebase.places = vec![place];
+    let place = ChunkLocation { path: "a.py".into(), line: 3, end_line: 9, anchor: None, turn: 1, rank: 0, hash: 7 };
+    session.codebase.locations = vec![place];
     assert!(disk.save(&mut session));
-    assert_eq!(disk.resumed().codebase.places, session.codebase.places);
+    assert_eq!(disk.resumed().codebase.locations, session.codebase.locations);
     session.clear_history();
     assert!(disk.save(&mut session));
-    assert!(disk.resumed().codebase.places.is_empty());
+    assert!(disk.resumed().codebase.locations.is_empty());
 }
 
 #[test]

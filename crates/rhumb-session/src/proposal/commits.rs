@@ -41,26 +41,25 @@ impl From<bool> for CommitChoice {
 }
 
 /// What happens to the user's own uncommitted changes of the files that are written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 pub enum OwnChanges {
     /// The setting `dirty_commits` decides; without it the user is asked.
     #[default]
+    #[serde(rename = "ask")]
     BySetting,
     /// They are committed before the write.
+    #[serde(rename = "yes")]
     CommitFirst,
     /// The files are written and not committed.
+    #[serde(rename = "no")]
     LeaveUncommitted,
 }
 
 impl OwnChanges {
     /// This choice, or else that of `dirty_commits`. Still [`OwnChanges::BySetting`] if there is neither.
     #[must_use]
-    pub fn or_setting(self, dirty_commits: Option<bool>) -> Self {
-        match (self, dirty_commits) {
-            (Self::BySetting, Some(true)) => Self::CommitFirst,
-            (Self::BySetting, Some(false)) => Self::LeaveUncommitted,
-            (choice, _) => choice,
-        }
+    pub fn or_setting(self, dirty_commits: Self) -> Self {
+        if self == Self::BySetting { dirty_commits } else { self }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::connect::Connection;
-use crate::context::{self, Mode, Said, Verdict};
+use crate::context::{self, HunkFeedback, HunkState, Mode};
 use crate::effect::Effect;
 use crate::state::Session;
 use crate::transcript::{Entry, Level};
@@ -48,8 +48,8 @@ impl Session {
     /// Adds the files to the chat that the feedback is about: without them the model would have to guess their text.
     fn add_files_of_feedback(&mut self) {
         let review = &self.proposals.review;
-        let of_review = review.files.iter().flat_map(context::said);
-        let telling = of_review.chain(self.proposals.feedback.iter().cloned()).filter(Said::is_telling);
+        let of_review = review.files.iter().flat_map(context::file_feedback);
+        let telling = of_review.chain(self.proposals.feedback.iter().cloned()).filter(HunkFeedback::has_content);
         let refused = review.refused.iter().filter(|outcome| outcome.is_open()).map(|outcome| outcome.path.clone());
         let paths: BTreeSet<String> = telling.map(|said| said.path).chain(refused).collect();
         let is_new =
@@ -84,12 +84,12 @@ impl Session {
             }
             // The comment on the file stays in the review as long as the file does.
             let file_stays = is_written && counts.pending > 0;
-            let leaves = |said: &Said| match said.verdict {
-                Some(verdict) => verdict != Verdict::Pending,
+            let leaves = |said: &HunkFeedback| match said.state {
+                Some(verdict) => verdict != HunkState::Pending,
                 None => !file_stays,
             };
-            let feedback = context::said(file).into_iter().filter(|said| leaves(said) && said.is_telling());
-            self.proposals.feedback.extend(feedback.map(Said::written));
+            let feedback = context::file_feedback(file).into_iter().filter(|said| leaves(said) && said.has_content());
+            self.proposals.feedback.extend(feedback.map(HunkFeedback::written));
         }
     }
 }

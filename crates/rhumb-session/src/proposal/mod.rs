@@ -8,7 +8,7 @@ pub(super) mod undo;
 pub(super) mod write;
 pub(super) mod write_questions;
 
-use crate::context::Said;
+use crate::context::HunkFeedback;
 use crate::effect::{Effect, Failure, RequestSpec};
 use crate::repository::lookup::LookupEffect;
 use crate::state::Session;
@@ -34,7 +34,7 @@ pub(crate) struct Proposals {
     is_writing: bool,
     commits: Commits,
     /// Comments on hunks that were written or rejected, for the next message about the review.
-    feedback: Vec<Said>,
+    feedback: Vec<HunkFeedback>,
     /// The request behind the review, for the commit message.
     request: String,
 }
@@ -61,7 +61,7 @@ impl Proposals {
         request.clone_into(&mut self.request);
     }
 
-    pub(crate) fn feedback(&self) -> &[Said] {
+    pub(crate) fn feedback(&self) -> &[HunkFeedback] {
         &self.feedback
     }
 
@@ -105,7 +105,7 @@ impl Proposals {
     }
 
     /// Replaces the review by that of a saved session.
-    pub(crate) fn resume(&mut self, review: Review, request: String, feedback: Vec<Said>) {
+    pub(crate) fn resume(&mut self, review: Review, request: String, feedback: Vec<HunkFeedback>) {
         self.count += usize::from(!review.is_empty());
         (self.review, self.request, self.feedback, self.retries) = (review, request, feedback, EditRetries::default());
     }

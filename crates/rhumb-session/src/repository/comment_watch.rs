@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::context::{AiComment, CommentKind, FoundComment, Mode, comment_order, found_comments};
+use crate::context::{AiComment, CommentKind, FoundComment, Mode, comment_request, found_comments};
 use crate::effect::{Effect, Failure};
 use crate::state::Session;
 use crate::transcript::Level;
@@ -111,7 +111,7 @@ impl Session {
             known.flat_map(|(path, found)| found.iter().filter(noted).map(|found| (path.as_str(), found))).collect();
         let wanted: Vec<(&str, &FoundComment)> = wanted.iter().map(|found| (path, *found)).collect();
         let does = wanted.iter().any(|(_, found)| found.comment.kind == CommentKind::Do);
-        let text = comment_order(&wanted, &noted);
+        let text = comment_request(&wanted, &noted);
         if !self.model.is_connected() {
             let text = format!("A comment in {path} is for the model, but no model is connected.");
             self.tell(Level::Warning, text, "/servers looks for a model server on this machine.");

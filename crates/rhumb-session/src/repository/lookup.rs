@@ -319,7 +319,7 @@ impl Session {
                 self.copy(clip);
             }
             LookupResponse::Folder { folder, names } => self.lookups.folder = Some((folder, names)),
-            LookupResponse::Commands(commands) => self.take_commands(commands),
+            LookupResponse::Commands(commands) => self.set_custom_commands(commands),
             LookupResponse::LastWrite(..)
             | LookupResponse::File { .. }
             | LookupResponse::Sifted { .. }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use globset::GlobBuilder;
 
-use crate::attachments::is_picture_path;
+use crate::attachments::is_image_path;
 use crate::effect::Effect;
 use crate::proposal::write::name_some;
 use crate::state::Session;
@@ -94,7 +94,7 @@ impl Session {
         for name in names {
             match self.meant(name) {
                 Ok(paths) => added.extend(paths),
-                Err(_) if is_picture_path(name) => effects.extend(self.add_picture_file(name)),
+                Err(_) if is_image_path(name) => effects.extend(self.add_image_file(name)),
                 Err(reason) => self.tell(Level::Error, reason, "/pick-file opens the file picker."),
             }
         }
@@ -119,7 +119,7 @@ impl Session {
             return self.measure();
         }
         for name in names {
-            if self.attachments.drop_picture(name) {
+            if self.attachments.drop_image(name) {
                 continue;
             }
             let chat = self.chat_files.files.iter().map(|file| file.path.as_str());
@@ -137,14 +137,14 @@ impl Session {
 
     /// Takes out files and pictures, but not what every chat begins with.
     pub(crate) fn take_all_out(&mut self) {
-        self.attachments.pictures.clear();
+        self.attachments.images.clear();
         let ChatFiles { files, initial, .. } = &mut self.chat_files;
         files.retain(|file| file.read_only && initial.contains(&file.path));
     }
 
     /// Says which files left the chat all at once, and how one comes back.
     fn tell_dropped(&mut self, gone: &[String]) {
-        let pictures = self.attachments.pictures.len();
+        let pictures = self.attachments.images.len();
         let mut what: Vec<String> = Vec::new();
         what.extend((!gone.is_empty()).then(|| count(gone.len(), "file")));
         what.extend((pictures > 0).then(|| count(pictures, "picture")));
@@ -172,7 +172,7 @@ impl Session {
     pub fn list_files(&mut self) {
         let line = |file: &ChatFile| format!("{}{}", file.path, if file.read_only { "  (read-only)" } else { "" });
         let mut lines: Vec<String> = self.chat_files.files.iter().map(line).collect();
-        lines.extend(self.attachments.pictures.iter().map(|picture| format!("{}  (picture)", picture.name)));
+        lines.extend(self.attachments.images.iter().map(|picture| format!("{}  (picture)", picture.name)));
         let text = if lines.is_empty() { "No file is in the chat.".to_owned() } else { lines.join("\n") };
         self.tell(Level::Info, text, "");
     }

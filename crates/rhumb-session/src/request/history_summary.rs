@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::connect::Connection;
-use crate::context::{ChunkKind, Prompt};
+use crate::context::{Prompt, SectionKind};
 use crate::effect::{Effect, Failure, Summarized};
 use crate::state::Session;
 use crate::transcript::{self, Level};
@@ -237,14 +237,14 @@ impl Session {
 
 /// The tokens of the history in a request.
 fn tokens_of_history(prompt: &Prompt) -> usize {
-    let history = prompt.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::History);
+    let history = prompt.sections.iter().filter(|chunk| chunk.kind == SectionKind::History);
     history.map(|chunk| chunk.tokens).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{BudgetPlan, Chunk};
+    use crate::context::{BudgetPlan, Section};
     use crate::*;
     use rhumb_llm::Role;
     use rhumb_llm::{Completion, Finish, StreamEvent};
@@ -258,8 +258,8 @@ mod tests {
 
     /// A request whose history has so many tokens of 100.
     fn prompt(tokens: usize) -> Prompt {
-        let history = Chunk {
-            kind: ChunkKind::History,
+        let history = Section {
+            kind: SectionKind::History,
             title: "history".into(),
             role: Role::User,
             message: 0,
@@ -268,7 +268,7 @@ mod tests {
             cached: false,
         };
         let plan = BudgetPlan { history: 100, ..BudgetPlan::default() };
-        Prompt { chunks: vec![history], plan, ..Prompt::default() }
+        Prompt { sections: vec![history], plan, ..Prompt::default() }
     }
 
     #[test]

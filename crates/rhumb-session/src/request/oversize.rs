@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::context::ChunkKind;
+use crate::context::SectionKind;
 use crate::state::Session;
 use crate::transcript::Level;
 
@@ -25,11 +25,11 @@ impl Session {
         let (tokens, window) = (prompt.tokens, prompt.window.max_input());
         let text =
             format!("Not sent yet: the request has {tokens} tokens, and {window} are assumed to fit this model.");
-        let tokens_of = |is_wanted: fn(&ChunkKind) -> bool| -> usize {
-            prompt.chunks.iter().filter(|chunk| is_wanted(&chunk.kind)).map(|chunk| chunk.tokens).sum()
+        let tokens_of = |is_wanted: fn(&SectionKind) -> bool| -> usize {
+            prompt.sections.iter().filter(|chunk| is_wanted(&chunk.kind)).map(|chunk| chunk.tokens).sum()
         };
-        let said = tokens_of(|kind| matches!(kind, ChunkKind::Current));
-        let files = tokens_of(|kind| matches!(kind, ChunkKind::ChatFile(_) | ChunkKind::ReadOnlyFile(_)));
+        let said = tokens_of(|kind| matches!(kind, SectionKind::Current));
+        let files = tokens_of(|kind| matches!(kind, SectionKind::ChatFile(_) | SectionKind::ReadOnlyFile(_)));
         let large = if said > files {
             format!("your message is {said} of it: shorten it")
         } else {

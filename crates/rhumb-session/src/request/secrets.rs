@@ -10,7 +10,7 @@ const MOST_TOLD: usize = 5;
 impl Session {
     /// Says which keys stand in a request and what becomes of them, those aside that were told before.
     pub(crate) fn tell_secrets(&mut self, secrets: &[PromptSecret]) {
-        let name = |secret: &PromptSecret| (secret.place.clone(), secret.line, secret.kind);
+        let name = |secret: &PromptSecret| (secret.title.clone(), secret.line, secret.kind);
         let new: Vec<&PromptSecret> =
             secrets.iter().filter(|secret| self.next_request.reported_secrets.insert(name(secret))).collect();
         if new.is_empty() {
@@ -46,7 +46,7 @@ mod tests {
 
     fn secret(place: &str, line: usize) -> PromptSecret {
         let place = place.to_owned();
-        PromptSecret { chunk: 0, place, line: Some(line), kind: "GitHub token", masked: true }
+        PromptSecret { section: 0, title: place, line: Some(line), kind: "GitHub token", masked: true }
     }
 
     fn warnings(session: &Session) -> Vec<&str> {

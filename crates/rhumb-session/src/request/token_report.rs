@@ -19,7 +19,7 @@ impl Session {
             |tokens: usize| prices.map(|prices| prices.cost(Tokens { fresh: tokens as u64, ..Tokens::default() }));
         let about = if prompt.exact && prompt.error == 0 { "" } else { "about " };
         let mut text = format!("The next request has {about}{} tokens:", prompt.tokens);
-        for chunk in &prompt.chunks {
+        for chunk in &prompt.sections {
             let _ = write!(text, "\n{:>8}{}  {}", chunk.tokens, priced(cost(chunk.tokens)), chunk.title);
         }
         let _ = write!(text, "\n{:>8}{}  all of it", prompt.tokens, priced(cost(prompt.tokens)));
@@ -68,7 +68,7 @@ fn priced(cost: Option<Dollars>) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use crate::context::{Chunk, ChunkKind, Prompt, Window};
+    use crate::context::{Prompt, Section, SectionKind, Window};
     use crate::*;
     use rhumb_llm::Role;
     use rhumb_llm::models::{Model, Prices};
@@ -85,10 +85,10 @@ mod tests {
     fn measured(prices: Option<Prices>) -> Session {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
         let title = "instructions".to_owned();
-        let (kind, role, text) = (ChunkKind::System, Role::System, String::new());
-        let chunk = Chunk { kind, title, role, message: 0, tokens: 1_000, text, cached: false };
+        let (kind, role, text) = (SectionKind::System, Role::System, String::new());
+        let chunk = Section { kind, title, role, message: 0, tokens: 1_000, text, cached: false };
         let window = Window { tokens: 8_000, known: true };
-        let prompt = Prompt { chunks: vec![chunk], tokens: 1_000, exact: true, window, ..Prompt::default() };
+        let prompt = Prompt { sections: vec![chunk], tokens: 1_000, exact: true, window, ..Prompt::default() };
         let (map, unreadable) = (None, Vec::new());
         session.next_request.view = Some(ContextView { map, provisional: false, prompt: Arc::new(prompt), unreadable });
         session.model.connect("m".into(), "h".into(), Arc::new(Model { prices, ..Model::unknown("m") }));

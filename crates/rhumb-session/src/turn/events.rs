@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::continuation::{OFFER, OFFER_CUT};
 use super::{Turn, TurnStatus};
-use crate::context::{Prompt, Trimmed};
+use crate::context::{Omission, Prompt};
 use crate::effect::{Effect, Failure};
 use crate::state::Session;
 use crate::state::is_silent;
@@ -115,7 +115,7 @@ impl Session {
         match event {
             AskEvent::Stream(event) => self.stream(number, event),
             AskEvent::Sent { prompt, continues: false, .. } => {
-                self.tell_left_out(number, &prompt.trimmed);
+                self.tell_left_out(number, &prompt.omitted);
                 self.tell_secrets(&prompt.secrets);
             }
             AskEvent::Sent { .. } => {}
@@ -152,10 +152,10 @@ impl Session {
     }
 
     /// Says what was left out of a request. That the map got smaller shows in its pane; turns that are missing must be told.
-    fn tell_left_out(&mut self, number: u64, left_out: &[Trimmed]) {
+    fn tell_left_out(&mut self, number: u64, left_out: &[Omission]) {
         let is_current = self.turns.current.as_ref().is_some_and(|turn| turn.number == number);
-        for trimmed in left_out.iter().filter(|trimmed| is_current && matches!(trimmed, Trimmed::History { .. })) {
-            let text = format!("Not sent, because it does not fit: {trimmed}.");
+        for omission in left_out.iter().filter(|omission| is_current && matches!(omission, Omission::History { .. })) {
+            let text = format!("Not sent, because it does not fit: {omission}.");
             self.tell(Level::Warning, text, "/clear begins anew; a model with a larger window takes more.");
         }
     }

@@ -199,7 +199,7 @@ impl Turn {
 
     /// The same, as the answer to what the model asked for of the repository.
     pub(super) fn wanting(self, wants: Vec<ContextRequest>) -> Self {
-        Self { wants: Some(wants.clone()), ..self.seeking(Some(SearchGoal::Wants(wants))) }
+        Self { wants: Some(wants.clone()), ..self.seeking(Some(SearchGoal::Requests(wants))) }
     }
 
     /// The same, meant in that mode.

@@ -1,6 +1,6 @@
 //! Orders for requests: what the next one is made of, as things stand.
 
-use crate::effect::{Effect, RequestSpec};
+use crate::effect::{CodebaseQuestion, Effect, RequestSpec};
 use crate::modes::who::ModelRole;
 use crate::state::Session;
 
@@ -11,19 +11,19 @@ impl Session {
         RequestSpec {
             generation,
             files: self.chat_files.files().to_vec(),
-            pictures: self.attachments.pictures.clone(),
+            images: self.attachments.images.clone(),
             mode: self.modes.mode(),
             suggest: self.processes.suggestions,
             who: ModelRole::Main,
             history,
             exchange,
-            passages: self.codebase.places.clone(),
+            passages: self.codebase.locations.clone(),
             related: Vec::new(),
-            codebase: None,
+            codebase: CodebaseQuestion::No,
             draft: self.drafts.message().to_owned(),
             partial: String::new(),
             allowance: self.allowance(),
-            may_forget: false,
+            may_drop_history: false,
             map: self.next_request.map().clone(),
             choices: self.next_request.choices().clone(),
         }

@@ -4,18 +4,16 @@
 //! Nothing is guessed: an ambiguous name is not a mention. Names in edit blocks and fenced code are not mentions; [`prose`]
 //! removes these from an answer first.
 
-mod at;
-mod prose;
-mod readings;
-mod spaced;
+mod at_reference;
+mod name_candidates;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-pub use at::{At, AtMeaning, at_meaning, ats};
-pub use prose::prose;
+pub use at_reference::{AtReference, AtTarget, at_references, at_target};
 
-use self::readings::{Reading, readings};
+use self::name_candidates::{NameCandidate, name_candidates};
+use rhumb_edit::{FormatChoice, parse};
 use rhumb_index::repo_map::is_compound;
 
 /// Minimum length of the name of a symbol in characters. Shorter names are common words.
@@ -63,13 +61,13 @@ pub struct KnownFiles<'k> {
 
 /// The mentions in `text`, in order, with repetitions. Ranges do not overlap.
 pub fn mentions(text: &str, known: &KnownFiles<'_>) -> Vec<Mention> {
-    let read = readings(text);
-    let ends = PathEnds::new(known.paths, &read);
-    let mut found: Vec<Mention> = read.iter().filter_map(|reading| ends.mention(reading, known)).collect();
-    found.extend(spaced::mentions(text, &read, known.paths));
+    let candidates = name_candidates(text);
+    let ends = PathEnds::new(known.paths, &candidates);
+    let mut found: Vec<Mention> = candidates.iter().filter_map(|candidate| ends.mention(candidate, known)).collect();
+    found.extend(mentions_of_spaced_paths(text, &candidates, known.paths));
     let taken: HashSet<usize> = found.iter().map(|mention| mention.range.start).collect();
-    let symbols = read.iter().filter(|reading| !taken.contains(&reading.range.start));
-    found.extend(symbols.filter_map(|reading| symbol(text, reading, known)));
+    let symbols = candidates.iter().filter(|candidate| !taken.contains(&candidate.range.start));
+    found.extend(symbols.filter_map(|candidate| symbol(text, candidate, known)));
     found.retain(|mention| !known.chat.contains(&mention.path));
     found.sort_by_key(|mention| (mention.range.start, std::cmp::Reverse(mention.range.end)));
     let mut end = 0;
@@ -94,8 +92,8 @@ struct PathEnds<'p> {
 
 impl<'p> PathEnds<'p> {
     /// Every path is examined once, whatever the length of the text.
-    fn new(paths: &'p [String], read: &[Reading]) -> Self {
-        let names: HashSet<&str> = read.iter().map(|reading| last_part(&reading.name)).collect();
+    fn new(paths: &'p [String], candidates: &[NameCandidate]) -> Self {
+        let names: HashSet<&str> = candidates.iter().map(|candidate| last_part(&candidate.name)).collect();
         let mut by_name: HashMap<&str, Vec<&str>> = HashMap::new();
         for path in paths {
             let name = last_part(path);
@@ -106,16 +104,16 @@ impl<'p> PathEnds<'p> {
         Self { by_name }
     }
 
-    fn mention(&self, reading: &Reading, known: &KnownFiles<'_>) -> Option<Mention> {
-        let name = reading.name.as_str();
+    fn mention(&self, candidate: &NameCandidate, known: &KnownFiles<'_>) -> Option<Mention> {
+        let name = candidate.name.as_str();
         let files = self.by_name.get(last_part(name))?;
         let mention =
-            |path: &str, by: NamedBy| Some(Mention { range: reading.range.clone(), path: path.to_owned(), by });
+            |path: &str, by: NamedBy| Some(Mention { range: candidate.range.clone(), path: path.to_owned(), by });
         if files.contains(&name) {
-            let is_path = name.contains('/') || reading.quoted || has_shape(name) || has_capital(name);
+            let is_path = name.contains('/') || candidate.quoted || looks_like_file(name) || has_capital(name);
             return if is_path { mention(name, NamedBy::Path) } else { None };
         }
-        if !name.contains('/') && !reading.quoted && !has_shape(name) {
+        if !name.contains('/') && !candidate.quoted && !looks_like_file(name) {
             return None;
         }
         let mut ends = files.iter().filter(|path| is_end_of(name, path));
@@ -142,7 +140,7 @@ fn last_part(path: &str) -> &str {
 }
 
 /// Whether a word looks like a file name and not like a word of a sentence.
-fn has_shape(name: &str) -> bool {
+fn looks_like_file(name: &str) -> bool {
     name.contains(['.', '/', '-', '_'])
 }
 
@@ -151,13 +149,13 @@ fn has_capital(name: &str) -> bool {
 }
 
 /// The file of a symbol that is written as code: in backticks, or followed by a parenthesis.
-fn symbol(text: &str, reading: &Reading, known: &KnownFiles<'_>) -> Option<Mention> {
-    let written = text.get(reading.range.clone())?;
+fn symbol(text: &str, candidate: &NameCandidate, known: &KnownFiles<'_>) -> Option<Mention> {
+    let written = text.get(candidate.range.clone())?;
     let (bare, called) = match written.find('(') {
         Some(at) => (&written[..at], true),
-        None => (written, text[reading.range.end..].starts_with('(')),
+        None => (written, text[candidate.range.end..].starts_with('(')),
     };
-    if !called && !reading.in_code {
+    if !called && !candidate.in_code {
         return None;
     }
     let name = bare.rsplit([':', '.', '#', '>']).next().unwrap_or(bare);
@@ -166,13 +164,99 @@ fn symbol(text: &str, reading: &Reading, known: &KnownFiles<'_>) -> Option<Menti
         && !name.starts_with(|c: char| c.is_numeric())
         && is_distinctive(name);
     let path = is_name.then(|| (known.symbol)(name)).flatten()?;
-    let start = reading.range.start + bare.len() - name.len();
+    let start = candidate.range.start + bare.len() - name.len();
     Some(Mention { range: start..start + name.len(), path, by: NamedBy::Symbol })
 }
 
 /// Whether a name probably refers to a definition: it consists of several words or has the case of a type.
 fn is_distinctive(name: &str) -> bool {
     is_compound(name) && !COMMON_TYPES.contains(&name)
+}
+
+/// Mentions of unquoted paths with spaces, which are searched literally.
+fn mentions_of_spaced_paths(text: &str, words: &[NameCandidate], paths: &[String]) -> Vec<Mention> {
+    let words: HashSet<&str> = words.iter().map(|candidate| candidate.name.as_str()).collect();
+    let mut found = Vec::new();
+    for path in paths.iter().filter(|path| path.contains(' ')) {
+        // Few texts contain the first word of such a path.
+        let first = path.split(' ').next().unwrap_or(path);
+        if !first.is_empty() && !words.contains(first) {
+            continue;
+        }
+        let windows = path.replace('/', "\\");
+        for written in [path.as_str(), windows.as_str()] {
+            let matches = text.match_indices(written).filter(|(at, _)| is_whole_name(text, *at, written.len()));
+            found.extend(matches.map(|(at, _)| Mention {
+                range: at..at + written.len(),
+                path: path.clone(),
+                by: NamedBy::Path,
+            }));
+            if !path.contains('/') {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// Whether the match is not part of a longer name.
+fn is_whole_name(text: &str, start: usize, length: usize) -> bool {
+    let (before, after) = (&text[..start], &text[start + length..]);
+    let bare = before.strip_suffix("./").or_else(|| before.strip_suffix(".\\")).unwrap_or(before);
+    let joins = |c: char| c.is_alphanumeric() || "_-/\\".contains(c);
+    let ends = |rest: &str| {
+        let mut rest = rest.chars();
+        match rest.next() {
+            // The end of a sentence, or another extension.
+            Some('.') => !rest.next().is_some_and(char::is_alphanumeric),
+            Some(c) => !joins(c),
+            None => true,
+        }
+    };
+    !bare.chars().next_back().is_some_and(joins) && ends(after)
+}
+
+/// The answer with edits and fenced code replaced by blanks. Byte offsets are preserved.
+pub fn prose(answer: &str) -> String {
+    let parsed = parse(answer, FormatChoice::Auto);
+    let blocks: Vec<(usize, usize)> = parsed.edits.iter().map(|edit| edit.reply_lines).collect();
+    let mut masked = String::with_capacity(answer.len());
+    let mut fence: Option<&str> = None;
+    for (at, line) in answer.split_inclusive('\n').enumerate() {
+        let number = at + 1;
+        let is_edit = blocks.iter().any(|(first, last)| (*first..=*last).contains(&number));
+        let mark = fence_of(line);
+        let is_code = match (fence, mark) {
+            (Some(open), Some(close)) => {
+                let rest = line.trim_start().trim_start_matches(['`', '~']).trim();
+                if close.starts_with(open) && rest.is_empty() {
+                    fence = None;
+                }
+                true
+            }
+            (Some(_), None) => true,
+            (None, Some(open)) => {
+                fence = Some(open);
+                true
+            }
+            (None, None) => false,
+        };
+        if is_edit || is_code { masked.push_str(&blank(line)) } else { masked.push_str(line) }
+    }
+    masked
+}
+
+/// The fence that a line opens or closes: three or more backticks or tildes at its beginning, without a backtick after them.
+fn fence_of(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let mark = line.chars().next().filter(|c| "`~".contains(*c))?;
+    let length = line.len() - line.trim_start_matches(mark).len();
+    (length >= 3 && !line[length..].contains('`')).then(|| &line[..length])
+}
+
+/// Blanks of the same length in bytes.
+fn blank(line: &str) -> String {
+    line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect()
 }
 
 #[cfg(test)]

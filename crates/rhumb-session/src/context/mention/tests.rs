@@ -100,7 +100,7 @@ fn a_path_with_spaces_is_found_quoted_or_not() {
 }
 
 #[test]
-fn odd_names_are_found_as_they_are() {
+fn unusual_names_are_found() {
     assert_eq!(found("in app/(site)/[id]/page.tsx:4"), ["app/(site)/[id]/page.tsx"]);
     assert_eq!(found("src/__init__.py and __init__.py"), ["src/__init__.py", "src/__init__.py"]);
     assert_eq!(found("the Makefile builds it"), ["Makefile"]);
@@ -109,7 +109,7 @@ fn odd_names_are_found_as_they_are() {
 }
 
 #[test]
-fn words_and_names_of_several_files_are_none() {
+fn words_and_ambiguous_names_are_no_mentions() {
     for text in [
         "please build it and see",
         "mod.rs",
@@ -125,7 +125,7 @@ fn words_and_names_of_several_files_are_none() {
 }
 
 #[test]
-fn symbols_count_as_code_with_one_file_alone() {
+fn a_symbol_is_a_mention_if_it_is_code_and_one_file_defines_it() {
     assert_eq!(found_with("fix `high_water` now", &[]), [("high_water".into(), "src/tide.rs".into())]);
     assert_eq!(found_with("fix high_water() now", &[]), [("high_water".into(), "src/tide.rs".into())]);
     assert_eq!(found("`Tide::high_water(3)`"), ["src/tide.rs"]);
@@ -136,7 +136,7 @@ fn symbols_count_as_code_with_one_file_alone() {
 }
 
 #[test]
-fn a_common_word_names_no_file_though_one_file_alone_defines_it() {
+fn a_common_word_is_no_mention_even_if_only_one_file_defines_it() {
     for text in ["what is `strict` for?", "`strict: bool`", "strict()", "it returns a `Result`", "`TIDE`"] {
         assert!(found(text).is_empty(), "{text}");
     }
@@ -211,9 +211,9 @@ proptest! {
             end = mention.range.end;
             prop_assert!(paths.contains(&mention.path));
         }
-        for at in ats(&text) {
+        for at in at_references(&text) {
             prop_assert!(text.get(at.range.clone()).is_some_and(|shown| shown.starts_with('@')));
-            at_meaning(&at.name, &paths, &|_| false);
+            at_target(&at.name, &paths, &|_| false);
         }
         prop_assert_eq!(prose(&text).len(), text.len());
     }

@@ -6,33 +6,31 @@ use std::sync::Arc;
 
 use rhumb_text::nearest;
 
-use super::fill;
-
 /// A built-in prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BundledPrompt {
     /// The kebab-case name: the file `NAME.md` in the user's folder replaces the prompt.
     pub name: &'static str,
     /// A description for lists.
-    pub what: &'static str,
+    pub description: &'static str,
     /// The text.
     pub text: &'static str,
 }
 
 macro_rules! bundled {
-    ($name:literal, $what:literal) => {
-        BundledPrompt { name: $name, what: $what, text: include_str!(concat!($name, ".md")) }
+    ($name:literal, $description:literal) => {
+        BundledPrompt { name: $name, description: $description, text: include_str!(concat!($name, ".md")) }
     };
 }
 
 /// All prompts, in the order of lists.
 const BUNDLED: [BundledPrompt; 43] = [
-    bundled!("code", "the standing instructions of code mode"),
-    bundled!("ask", "the standing instructions of ask mode"),
-    bundled!("architect", "the standing instructions of architect mode"),
-    bundled!("editor", "the standing instructions of the model that turns the architect's plan into edits"),
-    bundled!("context", "the standing instructions of context mode"),
-    bundled!("help", "the standing instructions of help mode"),
+    bundled!("code", "the instructions of code mode"),
+    bundled!("ask", "the instructions of ask mode"),
+    bundled!("architect", "the instructions of architect mode"),
+    bundled!("editor", "the instructions of the model that turns the architect's plan into edits"),
+    bundled!("context", "the instructions of context mode"),
+    bundled!("help", "the instructions of help mode"),
     bundled!("edit-diff", "the rules of the edit format `diff`"),
     bundled!("edit-diff-fenced", "the rules of the edit format `diff-fenced`"),
     bundled!("edit-udiff", "the rules of the edit format `udiff`"),
@@ -44,31 +42,31 @@ const BUNDLED: [BundledPrompt; 43] = [
     bundled!("example-udiff", "the answer of the example in the edit format `udiff`"),
     bundled!("example-whole", "the answer of the example in the edit format `whole`"),
     bundled!("example-patch", "the answer of the example in the edit format `patch`"),
-    bundled!("example-lead", "stands before the example where it is part of the instructions"),
-    bundled!("example-end", "stands after the example where it is told as a conversation"),
+    bundled!("example-lead", "introduces the example as a part of the instructions"),
+    bundled!("example-end", "ends the example as a conversation"),
     bundled!("reminder-diff", "the reminder of the edit format `diff`, after the message"),
     bundled!("reminder-diff-fenced", "the reminder of the edit format `diff-fenced`, after the message"),
     bundled!("reminder-udiff", "the reminder of the edit format `udiff`, after the message"),
     bundled!("reminder-whole", "the reminder of the edit format `whole`, after the message"),
     bundled!("reminder-patch", "the reminder of the edit format `patch`, after the message"),
-    bundled!("lazy", "for models that leave code out"),
-    bundled!("overeager", "for models that do more than was asked"),
-    bundled!("shell", "how to suggest commands, where that is wanted"),
-    bundled!("surroundings", "what is known of the developer's machine and tools"),
-    bundled!("map", "stands before the repo map"),
-    bundled!("passages", "stands before the passages that `@codebase` found"),
-    bundled!("passages-none", "stands after a question that `@codebase` found nothing for"),
-    bundled!("search-more", "how to ask for more of the repository, after a question with `@codebase`"),
-    bundled!("search-plan", "asks the weak model what to look for, before a search"),
-    bundled!("search-guess", "asks the weak model for code that may answer, before a search"),
-    bundled!("search-guess-again", "asks for that once more, with what was found"),
-    bundled!("search-order", "asks the weak model to put the files that were found in order"),
-    bundled!("read-only", "stands before the files for reference"),
-    bundled!("chat-files", "stands before the files that may be edited"),
-    bundled!("shown-files", "stands before the same files in modes without edits"),
-    bundled!("noted", "what the model is taken to have answered to what it was shown"),
+    bundled!("lazy", "a reminder for models that leave code out"),
+    bundled!("overeager", "a reminder for models that do more than was asked"),
+    bundled!("shell", "how to suggest commands, if that is enabled"),
+    bundled!("surroundings", "the machine and tools of the user"),
+    bundled!("map", "introduces the repo map"),
+    bundled!("passages", "introduces the passages that `@codebase` found"),
+    bundled!("passages-none", "follows a question for which `@codebase` found nothing"),
+    bundled!("search-more", "how to request more of the repository, after a question with `@codebase`"),
+    bundled!("search-plan", "asks the weak model for search terms"),
+    bundled!("search-guess", "asks the weak model for code that may answer the question"),
+    bundled!("search-guess-again", "asks for that again, with the first results"),
+    bundled!("search-order", "asks the weak model to rank the files that were found"),
+    bundled!("read-only", "introduces the read-only files"),
+    bundled!("chat-files", "introduces the files that may be edited"),
+    bundled!("shown-files", "introduces the same files in modes without edits"),
+    bundled!("noted", "the acknowledgement of the model after files and other material"),
     bundled!("summary", "asks for a summary of the history"),
-    bundled!("summary-lead", "stands before the summary in the history"),
+    bundled!("summary-lead", "introduces the summary in the history"),
     bundled!("commit", "asks for the message of a commit; `{language}` is the language of the message"),
 ];
 
@@ -77,12 +75,12 @@ pub const PLACEHOLDERS: [(&str, &str); 9] = [
     ("fence", "the fence to write code with: longer than any in the files of the chat"),
     ("platform", "the operating system and the processor"),
     ("shell", "the name of the shell"),
-    ("language", "the language to answer in, where one is set"),
-    ("date", "the date, where that is wanted"),
-    ("test", "the command that runs the tests, where one is set"),
-    ("lint", "the command that runs the linter, where one is set"),
+    ("language", "the language of answers, if set"),
+    ("date", "the date, if enabled"),
+    ("test", "the command that runs the tests, if set"),
+    ("lint", "the command that runs the linter, if set"),
     ("request", "in `example-lead`: the request of the example"),
-    ("words", "in `summary`: how long the summary may be"),
+    ("words", "in `summary`: the maximum number of words"),
 ];
 
 /// The effective prompts.
@@ -107,7 +105,7 @@ pub enum PromptNote {
         /// The name that it probably misspells.
         nearest: Option<&'static str>,
     },
-    /// A word in braces is not a placeholder and is sent as it is.
+    /// A word in braces is not a placeholder and is sent unchanged.
     UnknownPlaceholder {
         /// The prompt.
         prompt: &'static str,
@@ -124,7 +122,7 @@ impl fmt::Display for PromptNote {
                 nearest.map_or(Ok(()), |nearest| write!(f, "; did you mean `{nearest}`?"))
             }
             Self::UnknownPlaceholder { prompt, placeholder } => {
-                write!(f, "`{{{placeholder}}}` in the prompt `{prompt}` stands for nothing and is sent as it is")
+                write!(f, "`{{{placeholder}}}` in the prompt `{prompt}` is not a placeholder and is sent unchanged")
             }
         }
     }
@@ -164,7 +162,7 @@ impl Prompts {
     /// The placeholders in a prompt without repetitions, in order.
     pub fn placeholders(&self, name: &str) -> Vec<&str> {
         let mut found = Vec::new();
-        for word in fill::placeholders(self.text(name)).filter(|word| is_known(word)) {
+        for word in placeholders(self.text(name)).filter(|word| is_known(word)) {
             if !found.contains(&word) {
                 found.push(word);
             }
@@ -179,14 +177,72 @@ fn is_known(word: &str) -> bool {
 
 /// Words in braces that are not placeholders, without repetitions.
 fn unknown_placeholders(text: &str) -> Vec<&str> {
-    let mut unknown: Vec<&str> = fill::placeholders(text).filter(|word| !is_known(word)).collect();
+    let mut unknown: Vec<&str> = placeholders(text).filter(|word| !is_known(word)).collect();
     unknown.sort_unstable();
     unknown.dedup();
     unknown
 }
 
+/// The values of placeholders: a name, and the value if known.
+pub(super) type Values<'v> = [(&'static str, Option<&'v str>)];
+
+/// The text with its placeholders replaced.
+///
+/// A line with a placeholder without a value is left out. Other words in braces are kept, and values are not searched for
+/// placeholders.
+pub(super) fn fill(text: &str, values: &Values<'_>) -> String {
+    let mut filled = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if let Some(line) = fill_line(line, values) {
+            filled.push_str(&line);
+        }
+    }
+    filled
+}
+
+fn fill_line(line: &str, values: &Values<'_>) -> Option<String> {
+    let mut filled = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, name, after)) = next(rest) {
+        filled.push_str(before);
+        match values.iter().find(|(known, _)| *known == name) {
+            Some((_, value)) => filled.push_str((*value)?),
+            None => filled.push_str(&rest[before.len()..rest.len() - after.len()]),
+        }
+        rest = after;
+    }
+    filled.push_str(rest);
+    Some(filled)
+}
+
+/// The names in braces in order, with repetitions.
+pub(super) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (_, name, after) = next(rest)?;
+        rest = after;
+        Some(name)
+    })
+}
+
+/// The next name in braces: the text before it, the name, and the text after it.
+fn next(text: &str) -> Option<(&str, &str, &str)> {
+    let mut from = 0;
+    while let Some(open) = text[from..].find('{').map(|at| from + at) {
+        let inner = &text[open + 1..];
+        let end = inner.find(|c: char| !(c.is_ascii_lowercase() || c == '_'));
+        if let Some(end) = end.filter(|&end| end > 0 && inner[end..].starts_with('}')) {
+            return Some((&text[..open], &inner[..end], &inner[end + 1..]));
+        }
+        from = open + 1;
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn overriding(name: &str, text: &str) -> (Prompts, Vec<PromptNote>) {
@@ -194,28 +250,28 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_of_the_user_takes_the_place_of_ours() {
+    fn a_prompt_of_the_user_replaces_the_bundled_one() {
         let (prompts, notes) = overriding("lazy", "Be thorough.\n");
         assert_eq!((prompts.text("lazy"), notes), ("Be thorough.", vec![]));
         assert_eq!(prompts.text("code"), Prompts::default().text("code"));
     }
 
     #[test]
-    fn an_unknown_name_is_told_with_the_nearest() {
+    fn an_unknown_name_is_reported_with_the_nearest() {
         let (prompts, notes) = overriding("edit-dif", "x");
         assert_eq!(prompts, Prompts::default());
         assert_eq!(notes, [PromptNote::UnknownName { name: "edit-dif".into(), nearest: Some("edit-diff") }]);
     }
 
     #[test]
-    fn an_unknown_placeholder_is_told_and_stays() {
+    fn an_unknown_placeholder_is_reported_and_kept() {
         let (prompts, notes) = overriding("ask", "{fence} {planet} {planet}");
         assert_eq!(prompts.text("ask"), "{fence} {planet} {planet}");
         assert_eq!(notes, [PromptNote::UnknownPlaceholder { prompt: "ask", placeholder: "planet".into() }]);
     }
 
     #[test]
-    fn ours_hold_no_unknown_placeholder_and_use_every_known_one() {
+    fn bundled_prompts_use_every_placeholder_and_no_unknown_one() {
         let prompts = Prompts::default();
         for bundled in Prompts::bundled() {
             assert_eq!(unknown_placeholders(bundled.text), Vec::<&str>::new(), "{}", bundled.name);
@@ -223,6 +279,23 @@ mod tests {
         }
         for (name, _) in PLACEHOLDERS {
             assert!(BUNDLED.iter().any(|prompt| prompts.placeholders(prompt.name).contains(&name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn placeholders_are_replaced_and_other_text_is_kept() {
+        let values = [("fence", Some("````")), ("shell", None), ("test", Some("{fence}"))];
+        assert_eq!(
+            fill("{fence}rs\nfn a() {}\n- {shell}\n{test} {what}{", &values),
+            "````rs\nfn a() {}\n{fence} {what}{"
+        );
+        assert_eq!(placeholders("{a}{b_c} { d } {E} {} {a}").collect::<Vec<_>>(), ["a", "b_c", "a"]);
+    }
+
+    proptest! {
+        #[test]
+        fn text_without_known_placeholders_is_unchanged(text in "[{}a-c_ \\né]{0,60}") {
+            prop_assert_eq!(fill(&text, &[("fence", None)]), text);
         }
     }
 }

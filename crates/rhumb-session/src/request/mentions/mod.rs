@@ -5,7 +5,7 @@ mod offer;
 
 use std::path::PathBuf;
 
-use crate::context::{CODEBASE, KnownFiles, Mode, NamedBy, at_meaning, ats, mentioned_paths, mentions};
+use crate::context::{CODEBASE, KnownFiles, Mode, NamedBy, at_references, at_target, mentioned_paths, mentions};
 use crate::effect::{Effect, Failure};
 use crate::modes::architect::Plan;
 use crate::question::Subject;
@@ -182,14 +182,14 @@ impl Session {
             return Vec::new();
         };
         // What is to be searched for is known by now.
-        let names = ats(&turn.message).into_iter().map(|at| at.name).filter(|name| name != CODEBASE);
+        let names = at_references(&turn.message).into_iter().map(|at| at.name).filter(|name| name != CODEBASE);
         names.filter(|name| self.may_mean_something(name)).collect()
     }
 
     /// Whether a name behind an `@` may mean something. While the repository is being read, nobody knows.
     fn may_mean_something(&self, name: &str) -> bool {
         !self.repository.is_listed()
-            || at_meaning(name, self.repository.paths(), &|symbol| self.may_be_symbol(symbol)).is_some()
+            || at_target(name, self.repository.paths(), &|symbol| self.may_be_symbol(symbol)).is_some()
     }
 
     fn may_be_symbol(&self, name: &str) -> bool {
@@ -201,7 +201,7 @@ impl Session {
     /// The message with blanks in the place of what is named with an `@`.
     fn without_ats(&self, message: &str) -> String {
         let mut shown = message.to_owned();
-        for at in ats(message).into_iter().filter(|at| self.may_mean_something(&at.name)) {
+        for at in at_references(message).into_iter().filter(|at| self.may_mean_something(&at.name)) {
             let blank = " ".repeat(at.range.len());
             shown.replace_range(at.range, &blank);
         }

@@ -6,6 +6,7 @@
 use super::{MAX_ADDED, NamedFile, RequestedFiles, listed};
 use crate::context::{Mode, prose};
 use crate::effect::Effect;
+use crate::modes::MentionPolicy;
 use crate::modes::architect::Plan;
 use crate::question::{Choice, Question, Subject};
 use crate::state::Session;
@@ -19,7 +20,8 @@ const MAX_IN_TITLE: usize = 2;
 impl Session {
     /// The draft was measured: the files that it names are offered.
     pub(crate) fn offer_drafted(&mut self) -> Vec<Effect> {
-        let asks = self.modes.rules().add_mentions.is_none() && !matches!(self.composing(), Mode::Help | Mode::Editor);
+        let asks =
+            self.modes.rules().mentions == MentionPolicy::Ask && !matches!(self.composing(), Mode::Help | Mode::Editor);
         let files =
             if asks { self.files_mentioned(&self.without_ats(self.drafts.message()), true) } else { Vec::new() };
         self.modes.waiting_mut().drafted = files;
@@ -31,9 +33,9 @@ impl Session {
         self.modes.waiting_mut().drafted.clear();
         self.modes.waiting_mut().mentioned.clear();
         let mut effects = Vec::new();
-        if mode != Mode::Help && self.modes.rules().add_mentions != Some(false) {
+        if mode != Mode::Help && self.modes.rules().mentions != MentionPolicy::Ignore {
             let files = self.files_mentioned(&self.without_ats(message), true);
-            if self.modes.rules().add_mentions == Some(true) && files.len() <= MAX_ADDED {
+            if self.modes.rules().mentions == MentionPolicy::Add && files.len() <= MAX_ADDED {
                 effects = self.add_named_files(&files, false);
             } else {
                 self.modes.waiting_mut().mentioned = files;
@@ -109,7 +111,7 @@ impl Session {
 
     /// Offers the files that an answer names, or adds them. `None` where there is nothing to decide.
     pub(crate) fn offer_wanted(&mut self, reply: &str, turn: &Turn, plan: Option<Plan>) -> Option<Vec<Effect>> {
-        if self.modes.rules().add_mentions == Some(false) {
+        if self.modes.rules().mentions == MentionPolicy::Ignore {
             return None;
         }
         // A model that wants something it does not see names it and stops; one that edits only tells of what it knows.
@@ -120,7 +122,7 @@ impl Session {
         if files.is_empty() {
             return None;
         }
-        if self.modes.rules().add_mentions == Some(true) && files.len() <= MAX_ADDED {
+        if self.modes.rules().mentions == MentionPolicy::Add && files.len() <= MAX_ADDED {
             let effects = self.add_named_files(&files, false);
             return match plan {
                 Some(plan) => Some([effects, self.offer_plan(plan)].concat()),

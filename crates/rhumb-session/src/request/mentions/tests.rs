@@ -161,13 +161,13 @@ fn only_distinctive_symbols_of_code_stand_for_a_file() {
 #[test]
 fn the_settings_add_or_let_be_without_a_word() {
     let mut adds = session();
-    adds.modes.rules_mut().add_mentions = Some(true);
+    adds.modes.rules_mut().mentions = MentionPolicy::Add;
     assert!(is_asked(&adds.send("mend a.py").1));
     assert_eq!(chat(&adds), [("a.py", false)]);
     answer(&mut adds, "See lib/c.py.");
     assert_eq!(chat(&adds), [("a.py", false), ("lib/c.py", false)]);
     let mut ignores = session();
-    ignores.modes.rules_mut().add_mentions = Some(false);
+    ignores.modes.rules_mut().mentions = MentionPolicy::Ignore;
     assert!(is_asked(&ignores.send("mend a.py").1));
     answer(&mut ignores, "See lib/c.py.");
     assert!(chat(&ignores).is_empty() && ignores.questions.is_empty());

@@ -1,22 +1,25 @@
-//! The model asks for more of the repository: whether it gets it, and the round that follows.
+//! Context requests: the model requests more of the repository, and the request is answered in another round.
 
 use std::fmt::Write as _;
 
-use super::super::effect::{Effect, RequestSpec};
-use super::super::question::{Choice, Question, Subject};
-use super::super::state::Session;
-use super::super::transcript::{Entry, Level};
-use super::super::turn::Turn;
-use super::super::turn::events::is_streaming;
+use serde::Deserialize;
+
 use super::FoundPassages;
 use crate::context::Mode;
+use crate::effect::{CodebaseQuestion, Effect, RequestSpec};
+use crate::question::{Choice, Question, Subject};
+use crate::state::Session;
+use crate::transcript::{Entry, Level};
+use crate::turn::Turn;
+use crate::turn::events::is_streaming;
 use rhumb_index::retrieval::{ContextRequest, context_requests};
 
-/// Passages that the message after a search names; all of them stand in the request.
-const NAMED: usize = 20;
+/// Maximum number of chunks that the message after a search names. All of them are in the request.
+const MAX_NAMED: usize = 20;
 
 /// What happens when a model requests more of the repository.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ContextRequestPolicy {
     /// The user is asked.
     #[default]
@@ -27,44 +30,31 @@ pub enum ContextRequestPolicy {
     Never,
 }
 
-impl ContextRequestPolicy {
-    /// The values of the setting.
-    pub const WORDS: &'static [&'static str] = &["ask", "always", "never"];
-
-    /// The policy of a name; [`Self::Ask`] for an unknown one.
-    pub fn named(name: &str) -> Self {
-        match name {
-            "always" => Self::Always,
-            "never" => Self::Never,
-            _ => Self::Ask,
-        }
-    }
-}
-
-/// What an answer asks for of the repository, and what it takes to go on.
+/// A context request of an answer, with what is needed to continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MoreContextRequest {
-    /// What it asks for.
+    /// The requests.
     pub wants: Vec<ContextRequest>,
-    /// How the message was meant that it answers.
+    /// The mode of the turn.
     pub mode: Mode,
-    /// What the developer had asked for.
+    /// The request of the user.
     pub request: String,
 }
 
 impl Session {
-    /// The order of a turn with what belongs to a question about the whole repository, if it asks one.
-    pub(crate) fn with_codebase(&self, order: RequestSpec, turn: &Turn) -> RequestSpec {
+    /// Completes the request of a turn that is a question about the whole repository.
+    pub(crate) fn with_codebase(&self, spec: RequestSpec, turn: &Turn) -> RequestSpec {
         if !turn.asks_codebase {
-            return order;
+            return spec;
         }
-        let may = self.modes.rules().more != ContextRequestPolicy::Never
+        let may_request = self.modes.rules().more != ContextRequestPolicy::Never
             && self.codebase.rounds < self.modes.rules().more_rounds;
-        RequestSpec { codebase: Some(may), related: self.codebase.related.clone(), ..order }
+        let codebase = if may_request { CodebaseQuestion::MayRequestMore } else { CodebaseQuestion::Final };
+        RequestSpec { codebase, related: self.codebase.related.clone(), ..spec }
     }
 
-    /// What comes of an answer that asks for more; `None` if it does not.
-    pub(crate) fn wants_more(&mut self, reply: &str, turn: &Turn) -> Option<Vec<Effect>> {
+    /// Handles the context requests of an answer; `None` if it has none.
+    pub(crate) fn handle_context_requests(&mut self, reply: &str, turn: &Turn) -> Option<Vec<Effect>> {
         if !turn.asks_codebase || !turn.edits.is_empty() {
             return None;
         }
@@ -102,8 +92,13 @@ impl Session {
         Some(Vec::new())
     }
 
-    /// What becomes of it.
-    pub(crate) fn answer_more(&mut self, key: char, question: Question, more: MoreContextRequest) -> Vec<Effect> {
+    /// Handles the answer of the user to a context request.
+    pub(crate) fn answer_context_request(
+        &mut self,
+        key: char,
+        question: Question,
+        more: MoreContextRequest,
+    ) -> Vec<Effect> {
         if key == 'n' {
             return Vec::new();
         }
@@ -117,39 +112,40 @@ impl Session {
         self.search_more(more)
     }
 
-    /// Begins a round: what is asked for is looked up, and then the model is asked again.
+    /// Begins a round: searches for what the model requested, before it is asked again.
     fn search_more(&mut self, more: MoreContextRequest) -> Vec<Effect> {
         self.codebase.rounds += 1;
         let MoreContextRequest { wants, mode, request } = more;
         let turn = Turn::again(self.turns.next_number(), String::new(), request).in_mode(mode);
         self.begin(turn.wanting(wants));
-        self.seek().into_iter().collect()
+        self.start_search().into_iter().collect()
     }
 
-    /// What was asked for is there, as far as it was found: the model is asked again.
-    pub(super) fn ask_with_more(&mut self, found: &FoundPassages) -> Vec<Effect> {
+    /// Asks the model again, with the result of the search.
+    pub(super) fn ask_with_found(&mut self, found: &FoundPassages) -> Vec<Effect> {
         let Some(turn) = self.turns.current() else { return Vec::new() };
         let (round, of) = (self.codebase.rounds, self.modes.rules().more_rounds.max(self.codebase.rounds));
         let text = found_message(found);
-        let order = self.with_codebase(self.round_spec(turn.number, text.clone()), turn);
+        let spec = self.with_codebase(self.round_spec(turn.number, text.clone()), turn);
         let at = self.transcript.iter().rposition(is_streaming).unwrap_or(self.transcript.len());
         self.transcript.insert(at, Entry::Again { text: text.clone(), round, of, answered: false });
         if let Some(turn) = self.turns.current_mut() {
             turn.message = text;
         }
-        vec![Effect::Ask(Box::new(order))]
+        vec![Effect::Ask(Box::new(spec))]
     }
 }
 
-/// What the model is told of what was found for it.
+/// The message to the model about the result of its context requests.
 pub fn found_message(found: &FoundPassages) -> String {
     let mut text = String::new();
-    if found.places.is_empty() {
+    if found.locations.is_empty() {
         text.push_str("Nothing was found of what you asked for.");
     } else {
-        let named: Vec<String> = found.places.iter().take(NAMED).map(|place| format!("`{}`", place.label())).collect();
+        let named: Vec<String> =
+            found.locations.iter().take(MAX_NAMED).map(|location| format!("`{}`", location.label())).collect();
         let _ = write!(text, "Among the passages are now: {}", named.join(", "));
-        let more = found.places.len().saturating_sub(NAMED);
+        let more = found.locations.len().saturating_sub(MAX_NAMED);
         text.push_str(if more > 0 { ", and more." } else { "." });
     }
     found.notes.iter().for_each(|note| {

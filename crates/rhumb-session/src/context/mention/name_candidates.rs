@@ -1,5 +1,4 @@
-//! The words of a text that may be names, with all readings: first as written, then without each layer of quotes, punctuation
-//! and line numbers.
+//! The words of a text that may be names: each as written, then without each layer of quotes, punctuation and line numbers.
 
 use std::ops::Range;
 
@@ -28,9 +27,9 @@ const BORDERS: &[char] = &['"', '\'', '`', '(', ')', '[', ']', '{', '}', '<', '>
 const QUOTES: [(char, char); 9] =
     [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('«', '»'), ('<', '>'), ('(', ')'), ('[', ']')];
 
-/// A reading of a word or of a part of it.
+/// A word or a part of it that may be a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(super) struct NameCandidate {
     /// The byte range.
     pub(super) range: Range<usize>,
     /// The name, with `/` as separator and without a leading one.
@@ -41,8 +40,8 @@ pub(super) struct Reading {
     pub(super) in_code: bool,
 }
 
-/// All readings of all words, the longest reading of a word first.
-pub(super) fn readings(text: &str) -> Vec<Reading> {
+/// All candidates of a text, the longest of each word first.
+pub(super) fn name_candidates(text: &str) -> Vec<NameCandidate> {
     let mut found = Vec::new();
     for span in spans(text) {
         peel(text, span, &mut found);
@@ -88,7 +87,7 @@ fn closed(text: &str, start: usize, close: char) -> Option<usize> {
     inside.find(|(at, c)| *c == close && *at > 0).map(|(at, _)| start + at)
 }
 
-fn peel(text: &str, span: Span, found: &mut Vec<Reading>) {
+fn peel(text: &str, span: Span, found: &mut Vec<NameCandidate>) {
     let mut range = span.range;
     let mut quote = span.quote;
     for _ in 0..MAX_LAYERS {
@@ -96,7 +95,7 @@ fn peel(text: &str, span: Span, found: &mut Vec<Reading>) {
         let name = normal(shown);
         if !name.is_empty() {
             let (quoted, in_code) = (quote.is_some_and(|mark| !"([".contains(mark)), quote == Some('`'));
-            found.push(Reading { range: range.clone(), name, quoted, in_code });
+            found.push(NameCandidate { range: range.clone(), name, quoted, in_code });
         }
         let Some((inner, mark)) = peeled(shown) else { return };
         quote = quote.or(mark);

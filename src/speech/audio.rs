@@ -1,4 +1,4 @@
-//! A growing recording: its level, its length, and the file to send.
+//! The audio of a recording: its level, its length, and the file to send.
 
 /// The lowest level of the meter, in decibels below full scale.
 const FLOOR_DB: f64 = -60.0;
@@ -55,14 +55,14 @@ struct Wave {
 
 /// A recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sound {
+pub struct Audio {
     bytes: Vec<u8>,
     wave: Option<Wave>,
     /// The offset up to which the level was measured.
     measured: usize,
 }
 
-impl Sound {
+impl Audio {
     /// Appends output of the recorder. Returns its level from 0 to 1 if it is audio in a WAV file.
     pub fn push(&mut self, bytes: &[u8]) -> Option<f32> {
         self.bytes.extend_from_slice(bytes);
@@ -93,21 +93,21 @@ impl Sound {
     /// The length in seconds, if known.
     pub fn seconds(&self) -> Option<f32> {
         let wave = self.wave?;
-        let moments = self.bytes.len().saturating_sub(wave.data) / wave.frame;
-        Some(moments as f32 / wave.rate as f32)
+        let frames = self.bytes.len().saturating_sub(wave.data) / wave.frame;
+        Some(frames as f32 / wave.rate as f32)
     }
 
     /// The recording as a file with a name for its format; `None` if the format is unknown. A stopped recorder cannot write the
     /// size into the header of a WAV file, so the header is corrected.
     pub fn into_file(mut self) -> Option<(&'static str, Vec<u8>)> {
         let Some(wave) = self.wave else { return Some((name_of(&self.bytes)?, self.bytes)) };
-        let sound = (self.bytes.len() - wave.data) / wave.frame * wave.frame;
-        self.bytes.truncate(wave.data + sound);
+        let data_bytes = (self.bytes.len() - wave.data) / wave.frame * wave.frame;
+        self.bytes.truncate(wave.data + data_bytes);
         let size = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX).to_le_bytes();
-        let (all, sound) = (size(self.bytes.len() - 8), size(sound));
-        for (at, number) in [(4, all), (wave.data - 4, sound)] {
-            if let Some(place) = self.bytes.get_mut(at..at + 4) {
-                place.copy_from_slice(&number);
+        let sizes = [(4, size(self.bytes.len() - 8)), (wave.data - 4, size(data_bytes))];
+        for (at, number) in sizes {
+            if let Some(field) = self.bytes.get_mut(at..at + 4) {
+                field.copy_from_slice(&number);
             }
         }
         Some(("speech.wav", self.bytes))
@@ -199,25 +199,25 @@ mod tests {
     }
 
     #[test]
-    fn the_level_follows_what_was_spoken() {
-        let mut sound = Sound::default();
-        assert_eq!(sound.push(&head(1)), None);
-        assert!(sound.is_empty());
-        assert_eq!(sound.push(&samples(0, 1_600)), Some(0.0));
-        let quiet = sound.push(&samples(328, 1_600)).unwrap();
+    fn the_level_follows_the_loudness() {
+        let mut audio = Audio::default();
+        assert_eq!(audio.push(&head(1)), None);
+        assert!(audio.is_empty());
+        assert_eq!(audio.push(&samples(0, 1_600)), Some(0.0));
+        let quiet = audio.push(&samples(328, 1_600)).unwrap();
         assert!((quiet - 1.0 / 3.0).abs() < 0.01, "forty decibels below full scale: {quiet}");
-        assert!(sound.push(&samples(-32_768, 1_600)).unwrap() > 0.99);
-        assert_eq!(sound.seconds(), Some(0.3));
+        assert!(audio.push(&samples(-32_768, 1_600)).unwrap() > 0.99);
+        assert_eq!(audio.seconds(), Some(0.3));
     }
 
     #[test]
-    fn a_file_that_was_stopped_says_how_long_it_became() {
-        let mut sound = Sound::default();
+    fn the_header_of_a_stopped_recording_is_corrected() {
+        let mut audio = Audio::default();
         let mut all = head(2);
         all.extend(samples(5, 200));
         all.push(7);
-        sound.push(&all);
-        let (name, file) = sound.into_file().unwrap();
+        audio.push(&all);
+        let (name, file) = audio.into_file().unwrap();
         assert_eq!(name, "speech.wav");
         assert_eq!(file.len(), head(2).len() + 400, "half a sample goes");
         assert_eq!(file[4..8], u32::try_from(file.len() - 8).unwrap().to_le_bytes());
@@ -225,17 +225,17 @@ mod tests {
     }
 
     #[test]
-    fn other_sound_is_sent_as_it_is_and_no_sound_is_not() {
+    fn other_audio_formats_are_sent_unchanged_and_other_output_is_not() {
         for (bytes, name) in
             [(b"OggS..".as_slice(), "speech.ogg"), (b"fLaC", "speech.flac"), (b"....ftypM4A", "speech.m4a")]
         {
-            let mut sound = Sound::default();
-            assert_eq!(sound.push(bytes), None);
-            assert_eq!(sound.into_file(), Some((name, bytes.to_vec())));
+            let mut audio = Audio::default();
+            assert_eq!(audio.push(bytes), None);
+            assert_eq!(audio.into_file(), Some((name, bytes.to_vec())));
         }
-        let mut sound = Sound::default();
-        sound.push(b"usage: record");
-        assert_eq!((sound.seconds(), sound.into_file()), (None, None));
+        let mut audio = Audio::default();
+        audio.push(b"usage: record");
+        assert_eq!((audio.seconds(), audio.into_file()), (None, None));
     }
 
     proptest! {
@@ -243,23 +243,23 @@ mod tests {
         fn pieces_of_any_size_make_the_same_file(values in prop::collection::vec(any::<i16>(), 1..300), size in 1usize..97) {
             let mut all = head(1);
             all.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-            let mut sound = Sound::default();
+            let mut audio = Audio::default();
             for piece in all.chunks(size) {
-                if let Some(level) = sound.push(piece) {
+                if let Some(level) = audio.push(piece) {
                     prop_assert!((0.0..=1.0).contains(&level));
                 }
             }
-            let mut whole = Sound::default();
+            let mut whole = Audio::default();
             whole.push(&all);
-            prop_assert_eq!(sound.into_file(), whole.into_file());
+            prop_assert_eq!(audio.into_file(), whole.into_file());
         }
 
         #[test]
         fn no_bytes_break_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let mut sound = Sound::default();
-            sound.push(&[b"RIFF....WAVEfmt ".as_slice(), &bytes].concat());
-            sound.seconds();
-            sound.into_file();
+            let mut audio = Audio::default();
+            audio.push(&[b"RIFF....WAVEfmt ".as_slice(), &bytes].concat());
+            audio.seconds();
+            audio.into_file();
         }
     }
 }
