@@ -206,7 +206,7 @@ impl Host {
             }
             Effect::CancelSummary => lock(&self.shared.summary_cancel).cancel(),
             Effect::Cancel => lock(&self.shared.turn).cancel(),
-            Effect::Propose { reply, pending: pending, mut earlier, answers, files, request } => {
+            Effect::Propose { reply, pending, mut earlier, answers, files, request } => {
                 earlier.push(reply);
                 let failed = |failure| Response::NotProposed(Some(failure));
                 host.blocking(failed, move |host| {
