@@ -109,7 +109,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     row(G::Talk, "help", "[QUESTION]", A::Message, "show keys and commands, or ask the manual", "/help how do I undo a write?"),
     row(G::Talk, "continue", "", A::None, "continue an answer that was cut off", "/continue"),
     row(G::Talk, "retry", "", A::None, "ask the last message again", "/retry"),
-    row(G::Talk, "rewind", "[TURN]", A::Turn, "take an earlier message back into the composer, to change it and send it again", "/rewind 2"),
+    row(G::Talk, "rewind", "[TURN]", A::Turn, "make an earlier message the draft again, to change it and send it", "/rewind 2"),
     row(G::Talk, "compact", "[WORDS]", A::Text, "summarise the conversation so far, so that later requests carry less; WORDS say what the summary must keep", "/compact keep the API decisions"),
     row(G::Talk, "clear", "", A::None, "leave the conversation so far out of later requests", "/clear"),
     row(G::Talk, "reset", "", A::None, "clear the conversation and remove all files", "/reset"),

@@ -59,7 +59,7 @@ impl Session {
         let message = self.as_typed(&text, mode);
         let from = self.keeping.number;
         let mut effects = self.branch(at);
-        let text = format!("Turn {number} is in the composer again; it and what came after it are left out.");
+        let text = format!("Turn {number} is the draft again; it and all later turns are left out.");
         self.tell(Level::Info, text, self.way_back(from));
         self.draft.clone_from(&message);
         self.return_draft(message);

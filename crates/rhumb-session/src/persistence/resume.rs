@@ -26,7 +26,7 @@ impl Session {
     /// Whether something runs that belongs to this session; that is told.
     pub(super) fn must_not_move(&mut self) -> bool {
         if self.turn.is_some() {
-            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then try again.");
+            self.tell(Level::Warning, "The model is still answering.", "Cancel the turn, then try again.");
         } else if self.writing {
             self.tell(Level::Warning, "A write is under way.", "Try again when it is done.");
         } else if self.is_compacting() {
@@ -141,7 +141,7 @@ impl Session {
             return Some((text, "/retry asks it again."));
         }
         self.draft = asked.unwrap_or_default();
-        Some((text, "It is in the composer again; Enter sends it."))
+        Some((text, "It is the draft again, ready to be sent."))
     }
 
     fn tell_resumed(&mut self, number: i64, fork: bool, model: &str, lost: Vec<String>) {

@@ -214,6 +214,6 @@ impl Session {
         }
         let what = if held.len() == 1 { "a conflict in it is" } else { "conflicts in them are" };
         let text = format!("Not written, because {what} open: {}.", held.join(", "));
-        self.tell(Level::Warning, text, "The conflicts stand at the top of the review; settle them, then write again.");
+        self.tell(Level::Warning, text, "Resolve the conflicts in the review, then write again.");
     }
 }

@@ -19,7 +19,7 @@ impl Session {
             return Vec::new();
         }
         if !self.review.has_accepted() {
-            let hint = "y accepts a hunk, Y a file, gy everything.";
+            let hint = "Accept hunks in the review first.";
             self.tell(Level::Info, "Nothing is accepted, so nothing was written.", hint);
             return Vec::new();
         }
@@ -106,10 +106,10 @@ impl Session {
         let gone = match lost {
             0 => String::new(),
             lost if !self.review.has_conflict(path) => {
-                format!(" {} lost the place for good; the top of the review shows what was lost.", count(lost, "hunk"))
+                format!(" {} lost the place for good; the review shows what was lost.", count(lost, "hunk"))
             }
-            1 => " One hunk lost its place; the conflict is shown at the top of the review.".to_owned(),
-            lost => format!(" {lost} hunks lost their place; the conflicts are shown at the top of the review."),
+            1 => " One hunk lost its place; the review shows the conflict.".to_owned(),
+            lost => format!(" {lost} hunks lost their place; the review shows the conflicts."),
         };
         let hint = if lost > 0 {
             "Settle what is in conflict, then write again; the other files can be written before."

@@ -151,7 +151,7 @@ impl Session {
         let covers = self.summarizable();
         let (text, hint) = match &self.connection {
             _ if self.turn.is_some() => {
-                ("The model is still answering.".to_owned(), "Esc cancels the turn; then try again.")
+                ("The model is still answering.".to_owned(), "Cancel the turn, then try again.")
             }
             _ if covers == 0 => {
                 ("There is nothing to summarise: the next request carries no earlier messages.".into(), "")

@@ -140,7 +140,7 @@ impl Session {
                 self.tell(
                     Level::Warning,
                     text,
-                    format!("Try {time} of {of}; the context pane shows what is left of it."),
+                    format!("Try {time} of {of}; /tokens shows what is sent."),
                 );
             }
             AskEvent::Continuing { time, of } => {
