@@ -1,7 +1,7 @@
 //! Starts the line UI: on request, or if the terminal supports nothing else.
 
 use crate::error::{ErrorKind, UserError};
-use crate::headless::{LineUiStart, plain};
+use crate::headless::{LineUiStart, run_line_ui};
 use crate::host::{Host, Line, RequestEnv};
 use crate::tui::{self, Start};
 use rhumb_workspace::{Root, RootKind};
@@ -32,7 +32,8 @@ impl Plain {
             terminal: tui::facts(|name| std::env::var(name).ok()),
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-        let code = runtime.block_on(plain(start, |reports| Host::new(root, outfit, line, reports))).map_err(machine);
+        let code =
+            runtime.block_on(run_line_ui(start, |reports| Host::new(root, outfit, line, reports))).map_err(machine);
         // Background work must not delay the exit.
         runtime.shutdown_background();
         code

@@ -87,7 +87,7 @@ fn what_is_left_undecided_is_there_in_the_next_run() {
 }
 
 #[test]
-fn edits_without_a_place_are_read_with_the_reason_and_the_nearest_lines() {
+fn refused_edits_are_printed_with_the_reason_and_the_nearest_lines() {
     let steps = vec![Step::reply(&without_a_place()), Step::reply("I cannot."), Step::reply(&good())];
     let (repo, server, out) = talk(steps, &["Make it safe", "refused", "send back", "yes", "all", "write"]);
     holds(
@@ -176,7 +176,7 @@ fn a_message_of_several_lines_goes_out_whole() {
 }
 
 #[test]
-fn hunks_are_changed_noted_on_taken_apart_and_taken_back() {
+fn hunks_are_edited_commented_on_split_and_undone() {
     let reply =
         block("harbour.py", "def depth(name):\n    return TABLE[name]\n", "def depth(port):\n    return TABLE[port]\n");
     let (repo, server) = (harbour_repo(), ModelServer::start(vec![Step::reply(&reply), Step::reply("As you wish.")]));
@@ -189,9 +189,9 @@ fn hunks_are_changed_noted_on_taken_apart_and_taken_back() {
         &out,
         &[
             "split into 2 hunks",
-            "taken back: 0 accepted, 0 rejected, 1 undecided.",
+            "undone: 0 accepted, 0 rejected, 1 undecided.",
             "1 line changed",
-            "taken back",
+            "undone: ",
             "noted; send back sends it",
             "review> show 1\nhunk 1 of 1, harbour.py, lines 1 to 2, replaces 2 lines by 2",
             "removed 1: def depth(name):\nremoved 2:     return TABLE[name]\nadded 1: def depth(port):\n",
@@ -233,9 +233,9 @@ fn pages_are_printed() {
     holds(
         &out,
         &[
-            "commands of this mode:",
+            "commands of the line UI:",
             "/quit: leave",
-            "words of the review:",
+            "commands of the review:",
             "rhumb> /map\nrepo map, ",
             "charts/compass.py",
             "note: The next request has ",
@@ -243,7 +243,7 @@ fn pages_are_printed() {
             "edit_format = ",
             "The next request:",
             "harbour.py",
-            "There are no colours in this mode.",
+            "There are no colours in the line UI.",
             "error: There is no command /nothing.",
         ],
     );
@@ -277,7 +277,7 @@ fn the_exit_code_of_a_script_tells_what_went_wrong() {
 }
 
 #[test]
-fn words_of_a_review_that_there_is_not_never_go_to_the_model() {
+fn review_commands_without_a_review_are_not_sent_to_the_model() {
     let steps = vec![Step::reply("Nothing to change."), Step::reply("All of what?")];
     let (_, server, out) = talk(steps, &["Make it safe", "all", "1", "write", "yes", "\"\"\"all\"\"\""]);
     holds(&out, &["error: all is an answer", "error: 1 is", "error: write is", "error: yes is", "All of what?"]);
@@ -374,7 +374,7 @@ fn what_a_search_finds_and_an_answer_cites_is_opened_by_number() {
             "/show and a number prints the lines.",
             "/show 1\n",
             "end of text",
-            "There is no place 77.",
+            "There is no location 77.",
             "The answer cites:\n1. harbour.py:2\n2. harbour.py:1-2\n",
             "warning: 2 of 4 citations point nowhere: gone/x.py:3 (no such file), harbour.py:99 (the file has ",
             "harbour.py:2:\n2     return TABLE[name]\nend of text",

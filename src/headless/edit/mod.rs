@@ -15,12 +15,12 @@ use rhumb_session::ContextRequestPolicy;
 use tokio::sync::mpsc;
 
 use super::args::EditArgs;
-use super::plain::Signals;
 use super::undo::{journal_of, tell_recovered};
 use super::{advise, path_under, print, print_json};
 use crate::config::{EmbeddingsSource, Settings};
 use crate::error::{ErrorKind, UserError};
 use crate::host::{Host, Line, RequestEnv, editor_line, unsendable};
+use crate::signals::Signals;
 use rhumb_session::context::Mode;
 use rhumb_session::{ChatFile, Connection, Failure, ModeRules, Session, SessionStart, uncounted};
 use rhumb_workspace::Root;
@@ -77,7 +77,7 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
     let result = runtime.block_on(async {
         let (reports, incoming) = mpsc::channel(256);
         let runner = Host::for_one_request(root.clone(), outfit, Some(line.clone()), reports);
-        let signals = Signals::listen().map_err(machine)?;
+        let signals = Signals::for_lines().map_err(machine)?;
         let one_shot = OneShot::new(args, root, session, runner, line, incoming, signals, out);
         if args.show_prompt { one_shot.show_prompt(&message).await } else { one_shot.run(&message).await }
     });

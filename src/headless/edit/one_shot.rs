@@ -9,11 +9,11 @@ use super::out::Out;
 use super::{EditArgs, print};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::event::{HunkEvent, TurnEvent};
-use crate::headless::plain::{Signal, Signals};
-use crate::headless::report::{as_diff, ask_each, outcome_line, warn_of_faults, yes_or_no};
+use crate::headless::report::{as_diff, ask_each, is_editing, outcome_line, warn_of_faults, yes_or_no};
 use crate::headless::undo::may_go_unrecorded;
 use crate::headless::{advise, complain};
 use crate::host::{Host, Line};
+use crate::signals::{EXIT_BY_SIGNAL, SIGINT, Signal, Signals};
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{Proposal, Status};
 use rhumb_llm::{Completion, StreamEvent};
@@ -24,11 +24,6 @@ use rhumb_session::{
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
-
-/// The exit code after a signal is this and its number, as in shells.
-const BY_SIGNAL: u8 = 128;
-/// The number of the signal that Ctrl-C sends.
-const SIGINT: u8 = 2;
 
 /// One request, with all that follows from it.
 pub(super) struct OneShot<'a> {
@@ -210,13 +205,10 @@ impl<'a> OneShot<'a> {
     async fn next(&mut self) -> Result<(), UserError> {
         tokio::select! {
             biased;
-            signal = self.signals.next() => {
-                let number = match signal {
-                    Signal::Interrupt => SIGINT,
-                    Signal::Fatal(number) => number,
-                };
-                self.interrupted(number)
-            }
+            signal = self.signals.next() => match signal {
+                Signal::Fatal(number) => self.interrupted(number),
+                Signal::Stop | Signal::Continued | Signal::Resized => Ok(()),
+            },
             Some(report) = self.reports.recv() => self.report(report),
         }
     }
@@ -231,7 +223,7 @@ impl<'a> OneShot<'a> {
             let effects = self.session.stop_command();
             return self.perform(effects);
         }
-        self.outcome.leaving = Some(BY_SIGNAL + number);
+        self.outcome.leaving = Some(EXIT_BY_SIGNAL + number);
         Ok(())
     }
 
@@ -477,15 +469,15 @@ impl<'a> OneShot<'a> {
                     self.session.review = review;
                     return goes_on;
                 }
-                signal = self.signals.next() => {
-                    // The editor has the terminal, and its own use for Ctrl-C.
-                    if signal == Signal::Interrupt && crate::headless::report::is_editing() {
-                        continue;
+                signal = self.signals.next() => match signal {
+                    // The editor has the terminal and handles Ctrl-C.
+                    Signal::Fatal(SIGINT) if is_editing() => {}
+                    Signal::Fatal(number) => {
+                        self.outcome.leaving = Some(EXIT_BY_SIGNAL + number);
+                        return false;
                     }
-                    let number = if let Signal::Fatal(number) = signal { number } else { SIGINT };
-                    self.outcome.leaving = Some(BY_SIGNAL + number);
-                    return false;
-                }
+                    Signal::Stop | Signal::Continued | Signal::Resized => {}
+                },
             }
         }
     }
@@ -546,7 +538,7 @@ impl<'a> OneShot<'a> {
                 };
                 if let Some(number) = self.outcome.stopped_by.filter(|_| outcome.stopped) {
                     complain("the checks were stopped");
-                    self.outcome.leaving = Some(BY_SIGNAL + number);
+                    self.outcome.leaving = Some(EXIT_BY_SIGNAL + number);
                 }
                 self.out.event(&event)
             }

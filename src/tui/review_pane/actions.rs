@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use rhumb_edit::FileChange;
 use rhumb_edit::review::{Decision, HunkId, ReviewHunk};
 use rhumb_text::sanitize;
 
@@ -148,7 +147,7 @@ impl App {
     fn decide_selected(&mut self, at: HunkId, runs: &[Range<usize>], decision: Decision) {
         let review = &mut self.session.review;
         let changed = review.decide_runs(at, runs, decision);
-        if changed == 0 && review.files.get(at.file).is_some_and(|file| file.change != FileChange::Modify) {
+        if changed == 0 && review.files.get(at.file).is_some_and(|file| !file.is_divisible()) {
             self.hint.set("a new, deleted or renamed file is accepted or rejected as a whole".into());
             return;
         }
@@ -207,7 +206,7 @@ impl App {
             }
             return;
         }
-        let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
+        let whole = review.files.get(id.file).is_some_and(|file| !file.is_divisible());
         let lines = review.hunk(id).map_or(0, ReviewHunk::line_count);
         self.hint.set(match (whole, lines) {
             (true, _) => "a new, deleted or renamed file is a single hunk".into(),
@@ -226,7 +225,7 @@ impl App {
                 let undo = self.keys.first(Action::Undo);
                 format!("the lines are a separate hunk now; {undo} undoes it")
             }
-            None if review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify) => {
+            None if review.files.get(id.file).is_some_and(|file| !file.is_divisible()) => {
                 "a new, deleted or renamed file is a single hunk".into()
             }
             None => "these lines are the whole hunk".into(),
@@ -245,7 +244,7 @@ impl App {
             self.hint.set(format!("joined into one hunk; {} undoes it", self.keys.first(Action::Undo)));
             return;
         }
-        let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
+        let whole = review.files.get(id.file).is_some_and(|file| !file.is_divisible());
         self.hint.set(if whole {
             "a new, deleted or renamed file is a single hunk".into()
         } else {
