@@ -4,15 +4,15 @@ use std::io::Write as _;
 
 use tokio::sync::mpsc;
 
-use super::errors::{cause, incomplete, user_error};
-use super::out::Out;
-use super::{EditArgs, print};
+use super::errors::{UNREADABLE, cause, incomplete, user_error};
+use super::out::{Out, prompt_json};
+use super::{EditArgs, print, print_json};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::event::{HunkEvent, TurnEvent};
 use crate::headless::report::{as_diff, ask_each, is_editing, outcome_line, warn_of_faults, yes_or_no};
 use crate::headless::undo::may_go_unrecorded;
 use crate::headless::{advise, complain};
-use crate::host::{Host, Line};
+use crate::host::{Host, Line, unsendable};
 use crate::signals::{EXIT_BY_SIGNAL, SIGINT, Signal, Signals};
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{Proposal, Status};
@@ -555,6 +555,28 @@ impl<'a> OneShot<'a> {
             *code = (*code).max(1);
         }
         Ok(*code)
+    }
+}
+
+impl OneShot<'_> {
+    /// Prints the request to standard output and sends nothing. The exit code is 0, or 2 if the request could not be sent as it is.
+    ///
+    /// # Errors
+    /// Standard output is closed.
+    pub(super) async fn show_prompt(mut self, message: &str) -> Result<u8, UserError> {
+        self.begin(message).await?;
+        self.settle().await?;
+        let Some(order) = self.shown.take() else { return Ok(ErrorKind::Usage.exit_code()) };
+        let view = self.runner.clone().composed_now(*order).await;
+        if self.args.json {
+            print_json(&prompt_json(&view.prompt))?
+        } else {
+            print(&view.prompt.render())?
+        }
+        let Some(failure) = unsendable(&view) else { return Ok(0) };
+        let hint = if view.unreadable.is_empty() { &failure.hint } else { UNREADABLE };
+        advise(&failure.message, hint);
+        Ok(ErrorKind::Usage.exit_code())
     }
 }
 

@@ -4,15 +4,16 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
-use super::show_prompt::{prompt_json, summary};
+use serde_json::{Value, json};
+
 use crate::error::UserError;
 use crate::headless::event::{FileEvent, NotWrittenEvent, PassageEvent, SecretEvent, TurnEvent};
 use crate::headless::{complain, print_exactly, print_json};
-use rhumb_llm::StreamEvent;
-use rhumb_llm::models::{Dollars, Model};
-use rhumb_session::context::{PassagePlace, Prompt, PromptSecret};
+use rhumb_llm::models::{Dollars, Model, Tokens};
+use rhumb_llm::{Message, StreamEvent};
+use rhumb_session::context::{Chunk, PassagePlace, Prompt, PromptSecret};
 use rhumb_session::{AskEvent, WriteSummary, Written};
-use rhumb_text::{sanitize, width};
+use rhumb_text::{sanitize, thousands, width};
 use rhumb_workspace::process::End;
 
 /// Where events go: text for people, or JSON lines.
@@ -203,10 +204,51 @@ impl Out {
 }
 
 /// What looks like secrets in a request, for programs.
-pub(super) fn secret_events(secrets: &[PromptSecret]) -> Vec<SecretEvent> {
+fn secret_events(secrets: &[PromptSecret]) -> Vec<SecretEvent> {
     let event = |secret: &PromptSecret| {
         let PromptSecret { place, line, kind, masked, .. } = secret;
         SecretEvent { place: place.clone(), line: *line, kind: (*kind).to_owned(), masked: *masked }
     };
     secrets.iter().map(event).collect()
+}
+
+/// A request in a few lines: the model, its size, what it costs, and the tokens of each of its sections.
+fn summary(model: &Model, prompt: &Prompt) -> String {
+    let about = if prompt.exact && prompt.error == 0 { "" } else { "about " };
+    let cost = match model.prices.map(|prices| prices.cost(Tokens { fresh: prompt.tokens as u64, ..Tokens::default() }))
+    {
+        Some(cost) if cost > Dollars::ZERO => format!("at most {cost} without the answer"),
+        Some(_) => "free".to_owned(),
+        None => "price unknown".to_owned(),
+    };
+    let (tokens, window) = (thousands(prompt.tokens), thousands(prompt.window.max_input()));
+    let mut text = format!("request to {}: {about}{tokens} of {window} tokens, {cost}", model.name);
+    for chunk in &prompt.chunks {
+        text += &format!("\n  {:>9}  {}", thousands(chunk.tokens), chunk.label());
+    }
+    text
+}
+
+/// A request for programs: its messages as they are sent, and the chunks that they are made of.
+pub(super) fn prompt_json(prompt: &Prompt) -> Value {
+    json!({
+        "tokens": prompt.tokens,
+        "error": prompt.error,
+        "exact": prompt.exact,
+        "max_input": prompt.window.max_input(),
+        "trimmed": prompt.trimmed.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "secrets": secret_events(&prompt.secrets),
+        "chunks": prompt.chunks.iter().map(chunk_json).collect::<Vec<_>>(),
+        "messages": prompt.messages.iter().map(message_json).collect::<Vec<_>>(),
+    })
+}
+
+fn chunk_json(chunk: &Chunk) -> Value {
+    let Chunk { kind, title, message, tokens, cached, .. } = chunk;
+    json!({"kind": kind.name(), "title": title, "message": message, "tokens": tokens, "cached": cached})
+}
+
+fn message_json(message: &Message) -> Value {
+    let images: Vec<&str> = message.images.iter().map(|image| image.name.as_str()).collect();
+    json!({"role": message.role.as_str(), "content": message.content, "images": images, "cached": message.cached})
 }
