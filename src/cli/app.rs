@@ -135,7 +135,7 @@ fn tell_key_command(settings: &Settings) {
     let endpoint = settings.endpoint_without_key(settings.model.as_deref().unwrap_or_default());
     let source = endpoint.ok().flatten().and_then(|endpoint| endpoint.key_source);
     if matches!(source, Some(KeySource::Command(_))) {
-        complain("asking key_command for the key …");
+        complain("running key_command for the key …");
     }
 }
 
@@ -240,7 +240,7 @@ fn run(start: Start, root: Root, outfit: RequestEnv, line: Option<Line>) -> Resu
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
     let left = runtime.block_on(tui::run(start, |reports| Host::new(root, outfit, line, reports)));
     let left = match left {
-        // The window was closed; there is nobody left to tell.
+        // The terminal was closed, so the error cannot be printed.
         Err(error) if error.raw_os_error() == Some(EIO) => Ok(AppExit { code: 128 + 1, ..AppExit::default() }),
         left => left.map_err(machine),
     };
@@ -260,8 +260,8 @@ fn themes() -> (Themes, Option<PathBuf>) {
 }
 
 fn theme_choice(settings: &Settings) -> ThemeChoice {
-    let face = &settings.display;
-    ThemeChoice { always: settings.theme.clone(), light: face.theme_light.clone(), dark: face.theme_dark.clone() }
+    let display = &settings.display;
+    ThemeChoice { always: settings.theme.clone(), light: display.theme_light.clone(), dark: display.theme_dark.clone() }
 }
 
 /// The initial theme. An unknown theme in the settings of a repository and a malformed theme file are reported, and the app
@@ -278,23 +278,23 @@ fn chosen_theme(
             notices.push((format!("{}.", error.message), error.hint));
             theme(themes, &ThemeChoice::default())
         }
-        // The app tells of every file that is wrong.
-        Err(_) if !themes.faults().is_empty() && themes.has(worn(theme_choice)) => {
+        // The app reports every invalid theme file.
+        Err(_) if !themes.faults().is_empty() && themes.has(effective_theme(theme_choice)) => {
             theme(themes, &ThemeChoice::default())
         }
         chosen => chosen,
     }
 }
 
-/// The theme that is wished for, as far as the environment tells the ground.
-fn worn(theme_choice: &ThemeChoice) -> &str {
+/// The name of the theme to use, for the background that the environment suggests.
+fn effective_theme(theme_choice: &ThemeChoice) -> &str {
     let env = |name: &str| std::env::var(name).ok();
     theme_choice.on(tui::light_background(env), tui::color_depth(env))
 }
 
 fn theme(themes: &Themes, theme_choice: &ThemeChoice) -> Result<Theme, UserError> {
     let depth = tui::color_depth(|name| std::env::var(name).ok());
-    // Without colours any theme will do, and none can fail.
+    // Without colours, the theme does not matter and must not fail.
     if depth == ColorDepth::None && *theme_choice == ThemeChoice::default() {
         return Theme::builtin("rhumb-dark", depth).or_else(|_| Ok(Theme::plain(depth)));
     }

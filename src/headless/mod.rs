@@ -128,8 +128,8 @@ fn read_bytes(path: &std::path::Path) -> Result<Vec<u8>, UserError> {
     };
     read.map_err(|error| UserError::new(ErrorKind::Usage, format!("cannot read {name}: {error}"), ""))?;
     if bytes.len() as u64 > MAX_INPUT_BYTES {
-        let text = format!("{name} is too large: of a file {} MB are read at most", MAX_INPUT_BYTES >> 20);
-        return Err(UserError::new(ErrorKind::Usage, text, "give the part of it that matters"));
+        let text = format!("{name} is too large: at most {} MB are read", MAX_INPUT_BYTES >> 20);
+        return Err(UserError::new(ErrorKind::Usage, text, "give only the relevant part of it"));
     }
     Ok(bytes)
 }
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_end_is_not_read_to_it() {
+    fn an_endless_file_is_an_error() {
         let error = read_bytes(std::path::Path::new("/dev/zero")).unwrap_err();
         assert!(error.message.starts_with("/dev/zero is too large"), "{}", error.message);
         assert!(read_bytes(std::path::Path::new("/dev/null")).unwrap().is_empty());

@@ -1,7 +1,7 @@
 //! `rhumb edit` and `rhumb ask`: one request without the app.
 //!
-//! The session runs the request and all that follows from it, as it does in the app. This front end prints what happens and answers
-//! the questions of the session from the flags, or asks them on the terminal.
+//! The session runs the request and its consequences as in the app. This front end prints events and answers the questions of the
+//! session from the flags, or asks the user on the terminal.
 
 mod errors;
 mod one_shot;
@@ -64,7 +64,7 @@ pub fn ask(root: &Root, settings: Settings, args: AskArgs) -> Result<u8, UserErr
 pub struct EditOptions {
     /// Answers instead of the model of the settings.
     pub client: Option<Line>,
-    /// Parses every file anew and keeps nothing of the repository in the cache folder.
+    /// Parses every file again and stores nothing of the repository in the cache folder.
     pub no_cache: bool,
 }
 
@@ -99,7 +99,7 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
         let one_shot = OneShot::new(args, root, session, runner, line, incoming, signals, out);
         if args.show_prompt { one_shot.show_prompt(&message).await } else { one_shot.run(&message).await }
     });
-    // A thread that waits for the terminal or reads the repository is not waited for.
+    // Threads that read the terminal or the repository must not delay the exit.
     runtime.shutdown_background();
     result
 }
@@ -113,7 +113,7 @@ fn adjusted(mut settings: Settings, args: &EditArgs) -> Settings {
         settings.codebase.more = ContextRequestPolicy::from(more);
     }
     if args.show_prompt {
-        // Nothing is sent: no helping model is asked, and no server of embeddings.
+        // Nothing is sent, not even to a weak model or a server of embeddings.
         (settings.codebase.planning, settings.codebase.hyde, settings.codebase.rerank) = (false, false, false);
         if settings.embeddings.source == EmbeddingsSource::Remote {
             settings.embeddings.source = EmbeddingsSource::Off;
@@ -149,7 +149,7 @@ fn session(root: &Root, outfit: &RequestEnv, line: &Line, args: &EditArgs) -> Se
         rules: ModeRules {
             add_mentions: Some(false),
             accept_plan: !args.plan_only,
-            // A question that only a person could answer is a no.
+            // Without a user, the answer to a question is no.
             more: if settings.codebase.more == ContextRequestPolicy::Always {
                 ContextRequestPolicy::Always
             } else {
@@ -173,7 +173,7 @@ fn chat_files(root: &Root, args: &EditArgs, reference: &[String]) -> Vec<ChatFil
     let mut files: Vec<ChatFile> = Vec::new();
     let always = reference.iter().map(|path| ChatFile { path: path.clone(), read_only: true });
     for file in args.files.iter().map(file(false)).chain(args.read.iter().map(file(true))).chain(always) {
-        // Several names may mean one file, which is sent once.
+        // Different names of one file count once.
         if files.iter().all(|other| other.path != file.path) {
             files.push(file);
         }

@@ -1,4 +1,4 @@
-//! The front end of one request: it has the session's effects performed, prints what happens, and decides what a person would decide.
+//! The front end of one request: performs the effects of the session, prints events, and answers questions.
 
 use std::io::Write as _;
 
@@ -25,7 +25,7 @@ use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
 
-/// One request, with all that follows from it.
+/// One request and its consequences.
 pub(super) struct OneShot<'a> {
     pub(super) args: &'a EditArgs,
     root: &'a Root,
@@ -36,54 +36,54 @@ pub(super) struct OneShot<'a> {
     reports: mpsc::Receiver<Response>,
     signals: Signals,
     pub(super) out: Out,
-    /// The request, where it is to be shown and not sent.
+    /// The request, if it is shown and not sent.
     pub(super) shown: Option<Box<RequestSpec>>,
     shows_prompt: bool,
     has_surveyed: bool,
-    /// Entries of the transcript that were printed.
+    /// The number of printed entries of the transcript.
     printed: usize,
     /// The model that answers.
     model: String,
-    answer: Arriving,
-    /// Two parts of an answer were joined inside an edit, and nothing shows that they fit.
+    answer: StreamingAnswer,
+    /// Whether two parts of an answer were joined inside an edit and may not fit.
     has_doubtful_seam: bool,
-    /// The report that is taken in says that an answer failed or is incomplete.
+    /// Whether the current response says that an answer failed or is incomplete.
     has_failed: bool,
     /// The newest proposal, until it is decided on.
     proposal: Option<Proposal>,
-    /// What the questions about a write are about.
+    /// Details of questions about a write.
     asked: WriteQuestion,
-    /// A write whose commit is not made yet.
+    /// A write whose commit is pending.
     uncommitted: Option<(Written, WriteSummary)>,
     outcome: Outcome,
 }
 
-/// The answer that is arriving.
+/// The streaming answer.
 #[derive(Default)]
-struct Arriving {
+struct StreamingAnswer {
     text: String,
-    /// The spending cap ended it.
+    /// Whether the spending cap ended it.
     capped: bool,
 }
 
-/// Files or a cause that the session's question about a write names only in its text.
+/// Details that a question of the session about a write has only in its text.
 #[derive(Default)]
 struct WriteQuestion {
     own_changes: Vec<String>,
     unrecorded: String,
 }
 
-/// What became of the request so far.
+/// The result of the request so far.
 #[derive(Default)]
 struct Outcome {
-    /// The exit code, unless an error decides it.
+    /// The exit code, unless there is an error.
     code: u8,
     error: Option<UserError>,
-    /// The exit code to leave with at once.
+    /// The exit code, if the command exits at once.
     leaving: Option<u8>,
     /// All files written, and the last commit.
     written: Written,
-    /// The last check of what was written failed.
+    /// Whether the last check of written files failed.
     check_failed: bool,
     /// The signal that stopped the checks.
     stopped_by: Option<u8>,
@@ -115,7 +115,7 @@ impl<'a> OneShot<'a> {
             shown: None,
             shows_prompt: args.show_prompt,
             has_surveyed: false,
-            answer: Arriving::default(),
+            answer: StreamingAnswer::default(),
             has_doubtful_seam: false,
             has_failed: false,
             proposal: None,
@@ -125,7 +125,7 @@ impl<'a> OneShot<'a> {
         }
     }
 
-    /// Sends the message and follows it up until nothing is left to do; the exit code.
+    /// Sends the message and runs until all work is done. Returns the exit code.
     ///
     /// # Errors
     /// The request could not be sent, there is no complete answer, nothing could be written, or standard output is closed.
@@ -161,7 +161,7 @@ impl<'a> OneShot<'a> {
         self.perform(effects)
     }
 
-    /// Warns that files named without `@` are not sent: the app would offer to add them.
+    /// Warns that files named without `@` are not sent. The app offers to add them.
     fn warn_of_unsent_files(&self, message: &str) {
         let unsent = self.session.files_mentioned_outside_chat(message);
         if let Some(first) = unsent.first() {
@@ -190,7 +190,7 @@ impl<'a> OneShot<'a> {
         }
     }
 
-    /// Takes in reports until nothing is under way.
+    /// Handles responses until nothing is running.
     pub(super) async fn settle(&mut self) -> Result<(), UserError> {
         while self.is_busy() && self.outcome.leaving.is_none() && self.shown.is_none() {
             self.next().await?;
@@ -213,7 +213,8 @@ impl<'a> OneShot<'a> {
         }
     }
 
-    /// A signal: a write is finished, a commit no longer waits for its message, checks are stopped, and anything else is left at once.
+    /// Handles a signal: a write is finished, a commit is made without waiting for its message, checks are stopped, and in all other
+    /// states the command exits.
     fn interrupted(&mut self, number: u8) -> Result<(), UserError> {
         if self.session.commits.pending > 0 {
             return self.perform(vec![Effect::Git(GitEffect::Hurry)]);
@@ -227,7 +228,7 @@ impl<'a> OneShot<'a> {
         Ok(())
     }
 
-    /// Has effects performed. What only serves the panes, the watch on the disk and kept sessions is left out.
+    /// Performs effects, except those that serve only panes, file watching and saved sessions.
     fn perform(&mut self, effects: Vec<Effect>) -> Result<(), UserError> {
         for effect in effects {
             match effect {
@@ -258,12 +259,12 @@ impl<'a> OneShot<'a> {
         self.has_failed = false;
         self.before(&mut report)?;
         let effects = self.session.handle(report);
-        // The error of an answer was printed, or is going to be the error of the whole command.
+        // The error of an answer was printed, or is the error of the command.
         self.print_entries(self.has_failed)?;
         self.perform(effects)
     }
 
-    /// Prints what a report says, before the session takes it in.
+    /// Prints a response before the session handles it.
     fn before(&mut self, report: &mut Response) -> Result<(), UserError> {
         match report {
             Response::Asked { event, .. } => self.asked(event),
@@ -320,11 +321,11 @@ impl<'a> OneShot<'a> {
         self.out.asked(&self.model, facts, event)
     }
 
-    /// The answer has ended. An error ends the request, unless there is a proposal already: then it is printed, and that proposal stays.
+    /// Handles the end of an answer. An error ends the request, unless there is a proposal already: then it is only printed.
     fn ended(&mut self, result: &Result<Completion, AskError>) -> Result<(), UserError> {
         self.out.end_countdown();
-        let Arriving { text, capped } = std::mem::take(&mut self.answer);
-        // What streamed may have ended in the middle of a line.
+        let StreamingAnswer { text, capped } = std::mem::take(&mut self.answer);
+        // The answer may have ended in the middle of a line.
         if !self.out.json && !text.is_empty() {
             print("\n")?;
         }
@@ -346,7 +347,7 @@ impl<'a> OneShot<'a> {
         Ok(())
     }
 
-    /// Prints the entries of the transcript that are new and for people.
+    /// Prints new entries of the transcript.
     fn print_entries(&mut self, without_notices: bool) -> Result<(), UserError> {
         let entries = self.session.transcript().get(self.printed..).unwrap_or_default();
         let mut again = Vec::new();
@@ -378,7 +379,7 @@ impl<'a> OneShot<'a> {
             Subject::UncommittedChanges => {
                 ask_about_own_changes(&self.asked.own_changes).map(|first| if first { 'y' } else { 'n' })
             }
-            // On a terminal it was asked when the hunks were decided on, and --yes was warned.
+            // The user was asked or warned when the hunks were decided.
             Subject::BreaksSyntax(_) => Some('y'),
             Subject::NotRecorded => may_go_unrecorded(&self.asked.unrecorded, self.asks())?.then_some('y'),
             Subject::Process(ProcessSubject::Mend { .. }) if self.session.may_repair() => Some('y'),
@@ -407,7 +408,7 @@ impl<'a> OneShot<'a> {
         self.outcome.code = 1;
     }
 
-    /// Decides on the newest proposal, and has what is accepted written.
+    /// Decides on the newest proposal, and writes what is accepted.
     async fn decide(&mut self, proposal: Proposal) -> Result<(), UserError> {
         if self.args.yes && self.has_doubtful_seam {
             let text =
@@ -551,7 +552,7 @@ impl<'a> OneShot<'a> {
         written.paths.dedup();
         self.out.done(written)?;
         if *check_failed {
-            complain("what was written still fails its checks");
+            complain("the written files still fail their checks");
             *code = (*code).max(1);
         }
         Ok(*code)
@@ -584,7 +585,7 @@ impl OneShot<'_> {
 fn ask_about_own_changes(paths: &[String]) -> Option<bool> {
     let names: Vec<_> = paths.iter().map(|path| sanitize::visible_line(path)).collect();
     let question = format!("You have uncommitted changes in {}: commit them first", names.join(", "));
-    let help = "y - commit your changes by themselves, then write and commit the hunks\n\
+    let help = "y - commit your changes separately, then write and commit the hunks\n\
                 n - write the hunks and leave the commit to you\n\
                 q - quit and write nothing";
     yes_or_no(&question, help)

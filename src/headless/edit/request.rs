@@ -1,4 +1,4 @@
-//! The request of `rhumb edit` and `rhumb ask`: what the words of the command line mean, and which model is asked.
+//! The request of `rhumb edit` and `rhumb ask`: the words of the command line, attached output, and the model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
 
-/// What stands on the command line for the words that the user leaves out.
+/// Stands for the missing request in a suggested command line.
 const PLACEHOLDER: &str = "WHAT TO DO";
 
-/// The words of a command line, and where its flags say what they mean.
+/// The words of a command line, and the flags that determine their meaning.
 #[derive(Debug)]
 pub struct Words<'a> {
     /// The command: `edit` or `ask`.
@@ -32,10 +32,10 @@ pub struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Makes the words the request; where a flag gives that, they are files of the chat.
+    /// Makes the words the request. If a flag gives the request, they are files of the chat.
     ///
     /// # Errors
-    /// A word without such a flag is the path of a file, so that it can be meant as one or as part of the request.
+    /// There is no such flag, and a word is the path of a file, so its meaning is ambiguous.
     pub fn take(self, root: &Root) -> Result<(), UserError> {
         let Self { command, words, message, has_message_file, files } = self;
         if message.is_some() || has_message_file {
@@ -43,7 +43,7 @@ impl Words<'_> {
             return Ok(());
         }
         let path = |word: &String| root.path().join(path_under(root, word));
-        // Among other words a folder is a word, as in `add a test`.
+        // Among other words, the name of a folder is a word, as in `add a test`.
         let is_path = |word: &String| if words.len() == 1 { path(word).exists() } else { path(word).is_file() };
         if words.iter().any(is_path) {
             let is_folder = words.iter().any(|word| words.len() == 1 && path(word).is_dir());
@@ -64,7 +64,7 @@ fn ambiguous(command: &str, words: &[String], is_path: impl Fn(&String) -> bool,
     let all = joined(&words.iter().collect::<Vec<_>>());
     let as_words = format!("rhumb {command} -m {}", quoted(&all));
     let (as_files, what) = match paths.len() {
-        // A folder comes into the chat by its name in the request alone.
+        // A folder can be added to the chat only by its name in the request.
         _ if is_folder => {
             let request = format!("{request} @{}/", first.trim_end_matches('/'));
             (format!("rhumb {command} {}", quoted(&request)), "the files of the folder are in the chat")
@@ -112,7 +112,7 @@ pub(super) fn provider(outfit: &RequestEnv) -> Result<Line, UserError> {
     Ok(line)
 }
 
-/// Fails where no request to a model could be sent, before anything is spent on one.
+/// Fails if no request could be sent to the model, before tokens are spent.
 ///
 /// # Errors
 /// The key is missing.
@@ -130,15 +130,15 @@ fn unconfigured(outfit: &RequestEnv) -> UserError {
     UserError::new(ErrorKind::Usage, text, hint)
 }
 
-/// The model of the settings, for a request that is shown and never sent: no provider is needed.
+/// The model of the settings without a provider, for a request that is shown and not sent.
 pub(super) fn offline(outfit: &RequestEnv) -> Line {
     let model = facts(outfit);
     let line = Line::new(Arc::new(ScriptedProvider::new(Vec::new(), Duration::ZERO)), model.name.clone());
     Line { facts: Arc::new(model), ..line }
 }
 
-/// The output that the flag names, as an entry that is sent with the request; `None` without the flag. Of a long output the beginning
-/// and the end are sent, and the whole is kept in a file.
+/// The output that the flag names, as an entry that is sent with the request; `None` without the flag. The beginning and the
+/// end of a long output are sent, and the whole is stored in a file.
 ///
 /// # Errors
 /// The output cannot be read.
@@ -148,7 +148,7 @@ pub(super) fn with_output(args: &EditArgs, outfit: &RequestEnv) -> Result<Option
         let text = "the request and the output cannot both come from standard input";
         return Err(UserError::new(ErrorKind::Usage, text, "give the request with -m"));
     }
-    // What programs print need not be UTF-8.
+    // Output of programs need not be UTF-8.
     let text = String::from_utf8_lossy(&read_bytes(file)?).into_owned();
     let model = facts(outfit);
     let name = if file.as_os_str() == "-" { "output".into() } else { file.display().to_string() };
