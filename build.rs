@@ -1,8 +1,8 @@
-//! Tells the program which build it is: the commit, the compiler, the target, the profile and the features, for `src/version.rs`.
+//! Passes properties of the build to `src/version.rs`: commit, compiler, target, profile and features.
 //!
-//! No clock is read and no command but `rustc --version` is run, so that the same sources give the same program; a date is that of
-//! `SOURCE_DATE_EPOCH` or none at all. git is not asked: its files are read, which needs no git and runs nothing that the
-//! settings of a repository name. It is run again only when one of the few files and variables below changes.
+//! The script reads no clock and runs only `rustc --version`, so that the same sources build the same program; the date comes from
+//! `SOURCE_DATE_EPOCH`. It reads the files of git instead of running it, because settings of a repository could name programs to
+//! run. It runs again only if a file or variable below changes.
 #![allow(clippy::print_stdout)] // how a build script speaks to cargo
 
 use std::env;
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is said where nothing is known.
+/// The value of an unknown property.
 const UNKNOWN: &str = "unknown";
 
 #[cfg_attr(test, allow(dead_code))] // the tests read this file for what is below
@@ -37,8 +37,8 @@ fn variable(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| UNKNOWN.to_owned())
 }
 
-/// What the one who builds says, who may have no git folder; else the commit that is checked out. A debug build asks git nothing:
-/// it would be compiled anew, and every test linked anew, after each commit.
+/// The commit of `RHUMB_COMMIT`, else the one that is checked out. Debug builds have none, because they would be compiled again, and
+/// every test linked again, after each commit.
 fn commit(profile: &str) -> String {
     if let Ok(said) = env::var("RHUMB_COMMIT")
         && !said.trim().is_empty()
@@ -48,7 +48,7 @@ fn commit(profile: &str) -> String {
     if profile != "release" {
         return UNKNOWN.to_owned();
     }
-    // Not that of a repository around this one: an unpacked archive has none of its own.
+    // An unpacked archive has no repository, and one around it does not count.
     let head = head(Path::new(&variable("CARGO_MANIFEST_DIR")));
     for path in head.iter().flat_map(|head| &head.watched) {
         println!("cargo:rerun-if-changed={}", path.display());
@@ -108,8 +108,8 @@ fn hash(text: &str) -> Option<String> {
     is_hash.then(|| hash.to_owned())
 }
 
-/// The seconds since 1970 that the one who builds says, if anything. The agreement on that variable wants a build to fail where it
-/// is no number.
+/// The value of `SOURCE_DATE_EPOCH` in seconds since 1970, if it is set. Its specification requires that a build fails if the value
+/// is not a number.
 pub fn epoch(said: Option<String>) -> Result<String, &'static str> {
     let Some(seconds) = said else { return Ok(UNKNOWN.to_owned()) };
     let number: u64 = seconds.trim().parse().map_err(|_| "SOURCE_DATE_EPOCH is not a number of seconds")?;
@@ -122,7 +122,7 @@ fn compiler() -> String {
     if text.is_empty() { UNKNOWN.to_owned() } else { text }
 }
 
-/// The features, in order, of the variables that cargo sets for them.
+/// The enabled features, sorted, from the variables that cargo sets.
 pub fn features(variables: impl Iterator<Item = String>) -> String {
     let name = |variable: String| Some(variable.strip_prefix("CARGO_FEATURE_")?.to_lowercase().replace('_', "-"));
     let mut names: Vec<String> = variables.filter_map(name).filter(|name| name != "default").collect();

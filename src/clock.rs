@@ -24,30 +24,30 @@ impl Stopwatch {
 
 /// Tells the time since its creation. A manual clock is advanced by tests.
 #[derive(Debug, Clone)]
-pub struct Clock(Hands);
+pub struct Clock(TimeSource);
 
 #[derive(Debug, Clone)]
-enum Hands {
-    Running(Instant),
-    /// Milliseconds.
-    Still(Arc<AtomicU64>),
+enum TimeSource {
+    System(Instant),
+    /// Milliseconds, set by tests.
+    Manual(Arc<AtomicU64>),
 }
 
 impl Default for Clock {
     fn default() -> Self {
-        Self(Hands::Running(Instant::now()))
+        Self(TimeSource::System(Instant::now()))
     }
 }
 
 impl Clock {
     /// A manual clock for tests. Its clones share the time.
     pub fn still() -> Self {
-        Self(Hands::Still(Arc::default()))
+        Self(TimeSource::Manual(Arc::default()))
     }
 
     /// Advances a manual clock.
     pub fn advance(&self, by: Duration) {
-        if let Hands::Still(passed) = &self.0 {
+        if let TimeSource::Manual(passed) = &self.0 {
             passed.fetch_add(u64::try_from(by.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
         }
     }
@@ -55,8 +55,8 @@ impl Clock {
     /// The time since the creation of the clock.
     pub fn passed(&self) -> Duration {
         match &self.0 {
-            Hands::Running(start) => start.elapsed(),
-            Hands::Still(passed) => Duration::from_millis(passed.load(Ordering::Relaxed)),
+            TimeSource::System(start) => start.elapsed(),
+            TimeSource::Manual(passed) => Duration::from_millis(passed.load(Ordering::Relaxed)),
         }
     }
 }

@@ -23,7 +23,7 @@
 //! config, store         settings and keys; what is kept between runs
 //! host                  performs the effects of the session and answers with responses
 //! tui                   front end: the full-screen app
-//! headless::plain       front end: the line mode
+//! headless::line_ui     front end: the line UI (`rhumb --plain`)
 //! headless::edit        front end: one request (`rhumb edit`, `rhumb ask`)
 //! headless, cli         the other commands, and the command line
 //! speech                recordings that become part of a request
@@ -42,6 +42,7 @@ pub mod demo;
 pub mod error;
 pub mod headless;
 pub mod host;
+mod signals;
 pub mod speech;
 pub mod store;
 pub mod tui;

@@ -5,12 +5,12 @@ fn main() -> std::process::ExitCode {
     rhumb::cli::main()
 }
 
-/// Past a file-size limit (`ulimit -f`) the system kills the writer unless it listens; with a listener the write fails like on
-/// a full disk, which we can tell and survive.
+/// Handles SIGXFSZ: past a file-size limit (`ulimit -f`), the system would end the process. With a handler, the write fails as on a
+/// full disk, and the error is reported.
 #[cfg(unix)]
 fn survive_file_size_limits() {
     let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-    // If listening fails, a write past the limit ends the program, and the files stay whole all the same.
+    // If this fails, a write past the limit ends the program; the files are still complete.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, flag);
 }
 

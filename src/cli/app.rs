@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::{Args, PictureArgs};
-use super::plain::Plain;
 use crate::config::{Paths, Settings};
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
-use crate::headless::{complain, path_under, print};
+use crate::headless::{LineUiStart, complain, path_under, print, run_line_ui};
 use crate::host::{Host, ModelClient, RequestEnv, connect, recovered};
 use crate::store::LayoutFile;
 use crate::tui::action::key_notes;
@@ -68,7 +67,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
     let theme_choice = theme_choice(settings);
     let theme = chosen_theme(settings, &themes, &theme_choice, &mut notices)?;
     notices.extend(key_notes(settings));
-    let plain = Plain::wanted(args.plain, |name| std::env::var(name).ok());
+    let plain = LineUiReason::wanted(args.plain, |name| std::env::var(name).ok());
     let start = Start {
         theme,
         themes,
@@ -138,7 +137,7 @@ fn tell_key_command(settings: &Settings) {
     let endpoint = settings.endpoint_without_key(settings.model.as_deref().unwrap_or_default());
     let source = endpoint.ok().flatten().and_then(|endpoint| endpoint.key_source);
     if matches!(source, Some(KeySource::Command(_))) {
-        complain("asking key_command for the key …");
+        complain("running key_command for the key …");
     }
 }
 
@@ -204,7 +203,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
     if let Some(file) = &picture.svg {
         return draw(start, picture, file, |reports| Host::new(root, outfit, line, reports));
     }
-    match Plain::wanted(plain, |name| std::env::var(name).ok()) {
+    match LineUiReason::wanted(plain, |name| std::env::var(name).ok()) {
         Some(plain) => plain.run(start, root, outfit, line),
         None => run(start, root, outfit, line),
     }
@@ -243,7 +242,7 @@ fn run(start: Start, root: Root, outfit: RequestEnv, line: Option<ModelClient>) 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
     let left = runtime.block_on(tui::run(start, |reports| Host::new(root, outfit, line, reports)));
     let left = match left {
-        // The window was closed; there is nobody left to tell.
+        // The terminal was closed, so the error cannot be printed.
         Err(error) if error.raw_os_error() == Some(EIO) => Ok(AppExit { code: 128 + 1, ..AppExit::default() }),
         left => left.map_err(machine),
     };
@@ -263,8 +262,8 @@ fn themes() -> (Themes, Option<PathBuf>) {
 }
 
 fn theme_choice(settings: &Settings) -> ThemeChoice {
-    let face = &settings.display;
-    ThemeChoice { always: settings.theme.clone(), light: face.theme_light.clone(), dark: face.theme_dark.clone() }
+    let display = &settings.display;
+    ThemeChoice { always: settings.theme.clone(), light: display.theme_light.clone(), dark: display.theme_dark.clone() }
 }
 
 /// The initial theme. An unknown theme in the settings of a repository and a malformed theme file are reported, and the app
@@ -281,23 +280,23 @@ fn chosen_theme(
             notices.push((format!("{}.", error.message), error.hint));
             theme(themes, &ThemeChoice::default())
         }
-        // The app tells of every file that is wrong.
-        Err(_) if !themes.faults().is_empty() && themes.has(worn(theme_choice)) => {
+        // The app reports every invalid theme file.
+        Err(_) if !themes.faults().is_empty() && themes.has(effective_theme(theme_choice)) => {
             theme(themes, &ThemeChoice::default())
         }
         chosen => chosen,
     }
 }
 
-/// The theme that is wished for, as far as the environment tells the ground.
-fn worn(theme_choice: &ThemeChoice) -> &str {
+/// The name of the theme to use, for the background that the environment suggests.
+fn effective_theme(theme_choice: &ThemeChoice) -> &str {
     let env = |name: &str| std::env::var(name).ok();
     theme_choice.on(tui::light_background(env), tui::color_depth(env))
 }
 
 fn theme(themes: &Themes, theme_choice: &ThemeChoice) -> Result<Theme, UserError> {
     let depth = tui::color_depth(|name| std::env::var(name).ok());
-    // Without colours any theme will do, and none can fail.
+    // Without colours, the theme does not matter and must not fail.
     if depth == ColorDepth::None && *theme_choice == ThemeChoice::default() {
         return Theme::builtin("rhumb-dark", depth).or_else(|_| Ok(Theme::plain(depth)));
     }
@@ -315,4 +314,52 @@ fn themed(themes: &Themes, theme_choice: &ThemeChoice, light: bool, depth: Color
 fn display_name(root: &Root) -> String {
     let name = root.path().file_name().map(|name| name.to_string_lossy().into_owned());
     name.unwrap_or_else(|| root.path().display().to_string())
+}
+
+/// Why the line UI is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineUiReason {
+    /// The user requested it.
+    Requested,
+    /// The terminal cannot move the cursor.
+    DumbTerminal,
+}
+
+impl LineUiReason {
+    /// Whether the line UI is used, and why.
+    fn wanted(requested: bool, env: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let is_dumb = || env("TERM").is_some_and(|term| term == "dumb");
+        if requested { Some(Self::Requested) } else { is_dumb().then_some(Self::DumbTerminal) }
+    }
+
+    /// Runs the line UI.
+    fn run(self, start: Start, root: Root, outfit: RequestEnv, line: Option<ModelClient>) -> Result<u8, UserError> {
+        let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
+        let start = LineUiStart {
+            session: start.session,
+            reason: (self == Self::DumbTerminal).then(|| "The terminal is dumb (TERM=dumb)".to_owned()),
+            commits: outfit.settings.auto_commit && root.kind() != RootKind::Directory,
+            terminal: tui::facts(|name| std::env::var(name).ok()),
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
+        let code =
+            runtime.block_on(run_line_ui(start, |reports| Host::new(root, outfit, line, reports))).map_err(machine);
+        // Background work must not delay the exit.
+        runtime.shutdown_background();
+        code
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_ui_is_for_those_who_request_it_and_for_dumb_terminals() {
+        let of =
+            |requested, term: &str| LineUiReason::wanted(requested, |name| (name == "TERM").then(|| term.to_owned()));
+        assert_eq!(of(true, "xterm"), Some(LineUiReason::Requested));
+        assert_eq!((of(false, "dumb"), of(false, "xterm")), (Some(LineUiReason::DumbTerminal), None));
+        assert_eq!(LineUiReason::wanted(false, |_| None), None);
+    }
 }

@@ -26,26 +26,26 @@ pub struct Args {
     /// Files that exist open in the chat; other words are the draft of the first message, which is not sent yet
     #[arg(value_name = "FILE|WORDS")]
     pub named: Vec<String>,
-    /// A file to begin the chat with, which need not exist yet; repeat for more
+    /// A file for the chat, which need not exist yet; repeat for more
     #[arg(long = "file", value_name = "FILE")]
     pub files: Vec<String>,
-    /// Go on with the session of this repository that changed last
+    /// Resume the session of this repository that changed last
     #[arg(long = "continue", conflicts_with = "resume")]
     pub go_on: bool,
-    /// Go on with the session of this number or name, or with these words in it
+    /// Resume the session with this number or name, or with these words in it
     #[arg(long, value_name = "SESSION")]
     pub resume: Option<String>,
     #[command(flatten)]
     /// Model and display.
     pub provider: ProviderArgs,
-    /// Talk in lines instead of on a full screen: for screen readers, braille, dumb terminals and scripts
+    /// Use lines instead of the full screen: for screen readers, braille displays, dumb terminals and scripts
     #[arg(long)]
     pub plain: bool,
-    /// Panic after the first frame, to test that the terminal comes back
+    /// Panic after the first frame, to test that the terminal is restored
     #[arg(long, hide = true)]
     pub test_panic: bool,
     #[command(subcommand)]
-    /// What to do; the app when absent.
+    /// The command; the app if absent.
     pub command: Option<Command>,
 }
 
@@ -55,18 +55,18 @@ pub struct ProviderArgs {
     /// Root of the server's API, such as http://127.0.0.1:11434/v1 [env: RHUMB_BASE_URL]
     #[arg(long, global = true, value_name = "URL")]
     pub base_url: Option<String>,
-    /// What the server speaks, where its address and the model do not tell: chat, responses, anthropic, gemini or ollama
+    /// API of the server, if its address and the model do not determine it: chat, responses, anthropic, gemini or ollama
     /// [env: RHUMB_API]
     #[arg(long, global = true, value_name = "API")]
     pub api: Option<String>,
-    /// Model to ask, with its provider where the keys at hand do not tell: anthropic/NAME [env: RHUMB_MODEL]
+    /// Model to use, with its provider if the available keys do not determine it: anthropic/NAME [env: RHUMB_MODEL]
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
-    /// How the model writes edits: diff, diff-fenced, udiff, whole or patch; what suits the model if not given, and
-    /// `rhumb apply` finds it out
+    /// Format of the model's edits: diff, diff-fenced, udiff, whole or patch [default: the one that suits the model;
+    /// `rhumb apply` detects it]
     #[arg(long, global = true, value_name = "FORMAT")]
     pub edit_format: Option<String>,
-    /// Tokens for the repo map; for `rhumb map` as long as it has no --tokens
+    /// Tokens for the repo map; `rhumb map --tokens` overrides it
     #[arg(long, global = true, value_name = "N")]
     pub map_tokens: Option<usize>,
     /// Colours: a theme by its name, such as rhumb-light, nord or high-contrast; /theme in the app shows all
@@ -111,13 +111,13 @@ fn size(text: &str) -> Result<(u16, u16), String> {
 pub enum Command {
     /// Open the app on a sample repository with recorded replies: no key, no network
     Demo {
-        /// Words a second of the recorded replies
+        /// Words per second of the recorded replies
         #[arg(long, default_value_t = 40, value_name = "WORDS")]
         speed: u32,
         /// Colours: a theme by its name, such as rhumb-light, nord or high-contrast
         #[arg(long, value_name = "NAME")]
         theme: Option<String>,
-        /// Talk in lines instead of on a full screen
+        /// Use lines instead of the full screen
         #[arg(long)]
         plain: bool,
         #[command(flatten)]
@@ -128,25 +128,25 @@ pub enum Command {
     Map(MapArgs),
     /// Find the passages of code that answer a question
     Search(SearchArgs),
-    /// Show, make and delete the index of meanings; download a model for it
+    /// Show, build and delete the semantic index; download a model for it
     Index(IndexArgs),
     /// Apply a model's reply to files
     Apply(ApplyArgs),
-    /// A question without the app: the answer is printed, and nothing changed
+    /// Ask a question without the app: print the answer and change nothing
     Ask(AskArgs),
-    /// One turn without the app: ask for a change, review it, write it
+    /// Run one turn without the app: request a change, review it, write it
     Edit(EditArgs),
-    /// Undo the last write, if its files are as it left them
+    /// Undo the last write, unless its files have changed since
     Undo,
     /// Redo the write that was undone last
     Redo,
-    /// List the sessions of this repository; write or delete one
+    /// List the sessions of this repository; print or delete one
     Sessions(SessionsArgs),
-    /// List models: window, prices, what each can do, and where that is known from
+    /// List models: window, prices, capabilities, and the source of each
     Models(ModelsArgs),
-    /// Print every setting, its value, and where that comes from
+    /// Print every setting, its value, and its origin
     Config(ConfigArgs),
-    /// Show, approve and revoke what a repository's own settings propose
+    /// Show, approve and revoke settings that a repository proposes
     Trust(TrustArgs),
     /// Check what the program needs on this machine: terminal, git, keys, folders, the model's server
     Doctor(DoctorArgs),
@@ -154,7 +154,7 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page, or write one for each command
     Man(ManArgs),
-    /// Print which build this is: version, commit, compiler, target, features
+    /// Print the build: version, commit, compiler, target, features
     Version(VersionArgs),
 }
 
@@ -166,7 +166,8 @@ impl Command {
             Self::Apply(apply) => apply.dry_run,
             Self::Edit(edit) => edit.dry_run || edit.show_prompt,
             Self::Ask(ask) => ask.show_prompt,
-            _ => false,
+            Self::Demo { .. } | Self::Undo | Self::Redo | Self::Models(_) | Self::Config(_) | Self::Trust(_) => false,
+            Self::Completions(_) | Self::Man(_) | Self::Version(_) => false,
         }
     }
 

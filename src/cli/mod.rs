@@ -2,7 +2,6 @@
 
 mod app;
 mod args;
-mod plain;
 
 use std::io::Write as _;
 use std::path::PathBuf;

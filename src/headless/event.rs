@@ -18,13 +18,13 @@ pub enum TurnEvent {
     Request {
         /// The model that answers it.
         model: String,
-        /// Tokens of the request by our own count.
+        /// Tokens of the request, as counted by rhumb.
         tokens: usize,
         /// Whether the count is exact for this model.
         exact: bool,
         /// What was left out because it does not fit into the context window.
         left_out: Vec<String>,
-        /// What looks like secrets in the request.
+        /// Possible secrets in the request.
         secrets: Vec<SecretEvent>,
         /// Prices of the model; `None` if they are unknown.
         prices: Option<Prices>,
@@ -61,9 +61,9 @@ pub enum TurnEvent {
     },
     /// The request is too long for the server and is sent again with less.
     Shrunk {
-        /// How often that happened, from 1.
+        /// The number of the attempt, from 1.
         time: u32,
-        /// How often it happens at most.
+        /// The maximum number of attempts.
         of: u32,
         /// Input tokens that the request may now have.
         limit: usize,
@@ -90,17 +90,17 @@ pub enum TurnEvent {
     Spent {
         /// The tokens by how they are paid for.
         tokens: Tokens,
-        /// Whether the tokens are our own count.
+        /// Whether the tokens were counted by rhumb.
         estimated: bool,
         /// US dollars; `None` if the price is unknown.
         cost: Option<f64>,
     },
-    /// No whole answer came.
+    /// There is no complete answer.
     Failed {
-        /// What was missing, or who failed.
+        /// The cause.
         why: FailedFor,
     },
-    /// The model is asked again, about edits without a place or about what checks found.
+    /// The model is asked again, about refused edits or failed checks.
     Again {
         /// The number of the round, from 1.
         round: usize,
@@ -145,13 +145,13 @@ pub enum TurnEvent {
     },
     /// All checks of what was written ended.
     Checked {
-        /// Whether one of them found something.
+        /// Whether one of them failed.
         failed: bool,
         /// Whether they were stopped.
         stopped: bool,
         /// The checks, each in a few words.
         checks: Vec<String>,
-        /// What they found, as the model is told it.
+        /// Their findings, as they are sent to the model.
         text: Option<String>,
     },
     /// Passages of the repository that go into the request, after `@codebase`.
@@ -159,9 +159,9 @@ pub enum TurnEvent {
         /// The passages, best first.
         passages: Vec<PassageEvent>,
     },
-    /// What is being done.
+    /// A description of the current activity.
     Status {
-        /// In words.
+        /// The description.
         text: String,
     },
     /// The turn ended.
@@ -173,7 +173,7 @@ pub enum TurnEvent {
     },
 }
 
-/// Why no whole answer came.
+/// Why there is no complete answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailedFor {
@@ -189,14 +189,14 @@ pub enum FailedFor {
     Provider,
 }
 
-/// What looks like a secret in a request.
+/// A possible secret in a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecretEvent {
     /// The part of the request that has it.
     pub place: String,
     /// The line there, 1-based; `None` if that part is not a file.
     pub line: Option<usize>,
-    /// What it looks like.
+    /// The kind of secret.
     pub kind: String,
     /// Whether a mask is sent instead.
     pub masked: bool,
@@ -213,17 +213,17 @@ pub struct HunkEvent {
     pub status: HunkStatus,
     /// How it was located; empty if it was not.
     pub strategy: String,
-    /// How certain the place is, from 0 to 1.
+    /// The confidence of the location, from 0 to 1.
     pub confidence: f64,
     /// The first and the last line that it replaces, 1-based and inclusive.
     pub lines: Option<[usize; 2]>,
     /// Why it was refused; empty if it was not.
     pub reason: String,
-    /// Places that it may have meant.
+    /// Possible locations.
     pub candidates: Vec<CandidateEvent>,
-    /// The lines of the file that are most like what it quotes.
+    /// The lines of the file that are most similar to its quote.
     pub nearest: Vec<NearestEvent>,
-    /// What is remarkable about it: `elision`, `syntax-error`, `outside-chat` …
+    /// Its flags: `elision`, `syntax-error`, `outside-chat` …
     pub flags: Vec<String>,
     /// Where the file is stored, if the path leads there through a link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -236,16 +236,16 @@ pub struct HunkEvent {
 pub enum HunkStatus {
     /// It was located.
     Applied,
-    /// It was not, or must not be applied.
+    /// It was not located, or must not be applied.
     Refused,
 }
 
-/// A place that an edit may have meant.
+/// A possible location of an edit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CandidateEvent {
     /// Its first line, 1-based.
     pub line: usize,
-    /// How similar it is to what the edit quotes, from 0 to 1.
+    /// The similarity to the quote of the edit, from 0 to 1.
     pub similarity: f64,
 }
 
@@ -263,7 +263,7 @@ pub struct NearestEvent {
 pub struct FileEvent {
     /// The file, relative to the root.
     pub path: String,
-    /// How many hunks of it.
+    /// The number of hunks.
     pub hunks: usize,
 }
 

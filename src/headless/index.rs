@@ -85,14 +85,14 @@ fn build(root: &Root, settings: &Settings, yes: bool, as_json: bool) -> Result<u
     if !is_agreed(settings, order, yes)? {
         return Ok(1);
     }
-    let told = Mutex::new(0);
+    let printed = Mutex::new(0);
     let progress = |step: IndexStep| match step {
         IndexStep::Files(done, total) => {
             let tenth = done * 10 / total.max(1);
-            let mut told = told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut printed = printed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             // Progress is printed only if it takes long.
-            if tenth > *told && total >= 500 {
-                *told = tenth;
+            if tenth > *printed && total >= 500 {
+                *printed = tenth;
                 complain(&format!("{} of {} files", thousands(done), thousands(total)));
             }
         }
@@ -128,8 +128,8 @@ fn is_agreed(settings: &Settings, order: IndexRequest<'_>, yes: bool) -> Result<
 fn tell_built(made: &Indexed, embedder: &dyn Embedder, survey: &Survey, as_json: bool) -> Result<(), UserError> {
     if let Some(aside) = &made.aside {
         advise(
-            "the database of vectors was damaged and was made anew",
-            &format!("what was there is in {}; it can be deleted", aside.display()),
+            "the database of vectors was damaged and has been created again",
+            &format!("the damaged one is in {}; it can be deleted", aside.display()),
         );
     }
     let (texts, files) = (made.vectors.len(), survey.files.len());
@@ -183,7 +183,7 @@ fn fetch_model(settings: &Settings, name: &str, yes: bool) -> Result<u8, UserErr
     // Reported now instead of at the first search.
     embed::static_embedder(name, &folder).map_err(|error| failed(&error.into()))?;
     let path = sanitize::visible_line(&folder.display().to_string()).into_owned();
-    print(&format!("{name} is in {path}.\nembeddings = \"local\" in rhumb.toml has it used"))?;
+    print(&format!("{name} is in {path}.\nembeddings = \"local\" in rhumb.toml uses it"))?;
     let is_usual = name == settings.embeddings.local_model();
     print(&if is_usual { ".\n".to_owned() } else { format!(", with embeddings_model = \"{name}\".\n") })?;
     Ok(0)

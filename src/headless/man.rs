@@ -13,12 +13,12 @@ use crate::version::Build;
 
 /// The meaning of exit codes.
 const EXIT_CODES: [(u8, &str); 6] = [
-    (0, "All is done."),
+    (0, "Success."),
     (1, "Something was refused, rejected, not found, or still fails its checks."),
     (2, "The request or a setting is wrong."),
     (3, "This machine failed: files, git, memory."),
     (4, "The provider of the model failed."),
-    (5, "The answer was not whole, and nothing of it was applied."),
+    (5, "The answer was incomplete, and nothing of it was applied."),
 ];
 
 /// Files that the program reads and writes.
@@ -26,7 +26,7 @@ const FILES: [(&str, &str); 4] = [
     ("~/.config/rhumb/rhumb.toml", "Settings. XDG_CONFIG_HOME moves them."),
     ("rhumb.toml", "Settings of a repository, at its root and in its folders."),
     ("~/.local/state/rhumb", "Sessions and the journal of writes. XDG_STATE_HOME moves them."),
-    ("~/.cache/rhumb", "What can be made again at any time. XDG_CACHE_HOME moves it."),
+    ("~/.cache/rhumb", "Data that can be created again at any time. XDG_CACHE_HOME moves it."),
 ];
 
 /// Prints the page of `command`, or writes it and the pages of its commands to a folder, which is created if it is missing.
@@ -100,7 +100,7 @@ fn exit_codes(roff: &mut Roff) {
     for (code, meaning) in EXIT_CODES {
         roff.control("TP", []).text([bold(code.to_string())]).text([roman(meaning)]);
     }
-    roff.control("TP", []).text([bold("128 + n")]).text([roman("Signal n ended it; what was written before stays.")]);
+    roff.control("TP", []).text([bold("128 + n")]).text([roman("Signal n ended the command; completed writes stay.")]);
 }
 
 fn files(roff: &mut Roff) {

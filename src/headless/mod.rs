@@ -8,11 +8,11 @@ mod doctor;
 mod edit;
 pub mod event;
 mod index;
+mod line_ui;
 mod man;
 mod map;
 mod models;
 mod names;
-mod plain;
 mod report;
 mod search;
 mod sessions;
@@ -31,15 +31,14 @@ pub use args::{
 pub use completions::completions;
 pub use config::{config, config_files};
 pub use doctor::doctor;
-pub use edit::ask::ask;
 use edit::error_kind;
-pub use edit::{EditOptions, Words, edit, edit_with};
+pub use edit::{EditOptions, Words, ask, edit, edit_with};
 pub use index::index_command;
+pub use line_ui::{LineUiStart, run as run_line_ui};
 pub use man::man;
 pub use map::map;
 pub use models::models;
 pub use names::path_under;
-pub use plain::{LineUiStart, plain};
 pub use search::search;
 pub use sessions::sessions;
 pub use trust::trust;
@@ -116,21 +115,21 @@ fn read_input(path: &std::path::Path) -> Result<String, UserError> {
 
 /// Maximum size in bytes of a file of the command line. Replies, requests and outputs are far smaller, and a device may be
 /// endless.
-const MOST_INPUT: u64 = 64 * 1024 * 1024;
+const MAX_INPUT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The bytes of a file, or of standard input for `-`.
 fn read_bytes(path: &std::path::Path) -> Result<Vec<u8>, UserError> {
     let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
     let mut bytes = Vec::new();
     let read = if path.as_os_str() == "-" {
-        std::io::stdin().lock().take(MOST_INPUT + 1).read_to_end(&mut bytes)
+        std::io::stdin().lock().take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes)
     } else {
-        std::fs::File::open(path).and_then(|file| file.take(MOST_INPUT + 1).read_to_end(&mut bytes))
+        std::fs::File::open(path).and_then(|file| file.take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes))
     };
     read.map_err(|error| UserError::new(ErrorKind::Usage, format!("cannot read {name}: {error}"), ""))?;
-    if bytes.len() as u64 > MOST_INPUT {
-        let text = format!("{name} is too large: of a file {} MB are read at most", MOST_INPUT >> 20);
-        return Err(UserError::new(ErrorKind::Usage, text, "give the part of it that matters"));
+    if bytes.len() as u64 > MAX_INPUT_BYTES {
+        let text = format!("{name} is too large: at most {} MB are read", MAX_INPUT_BYTES >> 20);
+        return Err(UserError::new(ErrorKind::Usage, text, "give only the relevant part of it"));
     }
     Ok(bytes)
 }
@@ -141,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_end_is_not_read_to_it() {
+    fn an_endless_file_is_an_error() {
         let error = read_bytes(std::path::Path::new("/dev/zero")).unwrap_err();
         assert!(error.message.starts_with("/dev/zero is too large"), "{}", error.message);
         assert!(read_bytes(std::path::Path::new("/dev/null")).unwrap().is_empty());

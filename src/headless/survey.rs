@@ -13,7 +13,9 @@ pub(super) fn surveyed(root: &Root, with_terms: bool, store: Option<&MapStore>) 
     let start = SurveyStart { store, with_terms, ..SurveyStart::default() };
     let mut survey = survey(root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
     if survey.rebuilt {
-        complain("what was kept of this repository is damaged or from another version: read everything again");
+        complain(
+            "the stored index of this repository is damaged or from another version, so everything was read again",
+        );
     }
     if let Some(refused) = &survey.git_refused {
         complain(&format!("{} {}", refused.message, refused.hint));

@@ -14,37 +14,37 @@ use rhumb_text::sanitize;
 pub fn trust(settings: &Settings, args: &TrustArgs) -> Result<u8, UserError> {
     let paths = Paths::of_user();
     let mut approvals = Approvals::read(paths.as_ref());
-    let unkept = |error: ConfigError| UserError::new(ErrorKind::Machine, &error, error.hint());
+    let unsaved = |error: ConfigError| UserError::new(ErrorKind::Machine, &error, error.hint());
     let mut code = 0;
     for hash in &args.approve {
         match named(settings.layers.unapproved.iter().map(|(proposed, _)| proposed), hash) {
             Some(proposed) => {
-                approvals.approve(proposed.clone()).map_err(unkept)?;
+                approvals.approve(proposed.clone()).map_err(unsaved)?;
                 complain(&format!("approved: {} = {}", proposed.name, proposed.value));
             }
-            None => code = unknown(hash, "no value that waits here has"),
+            None => code = unknown(hash, "no value that waits for approval has"),
         }
     }
     for hash in &args.revoke {
         let gone = match named(approvals.all().iter(), hash).cloned() {
-            Some(proposed) => approvals.revoke(|other| *other == proposed).map_err(unkept)?,
+            Some(proposed) => approvals.revoke(|other| *other == proposed).map_err(unsaved)?,
             None => Vec::new(),
         };
         if gone.is_empty() {
             code = unknown(hash, "no approved value has");
         }
-        tell_revoked(&gone);
+        print_revoked(&gone);
     }
     if args.revoke_all {
-        tell_revoked(&approvals.revoke(|_| true).map_err(unkept)?);
+        print_revoked(&approvals.revoke(|_| true).map_err(unsaved)?);
     }
     if args.list {
         print(&approvals.all().iter().map(shown).collect::<String>())?;
     } else if args.approve.is_empty() && args.revoke.is_empty() && !args.revoke_all {
         print(&settings.layers.unapproved.iter().map(|(proposed, _)| shown(proposed)).collect::<String>())?;
         complain(match settings.layers.unapproved.len() {
-            0 => "nothing waits for an approval here; --list shows what was approved",
-            _ => "none of these is used; rhumb trust --approve HASH approves one, exactly as it is shown",
+            0 => "no value waits for approval here; --list shows the approved values",
+            _ => "these values are not used; rhumb trust --approve HASH approves one, exactly as it is shown",
         });
     }
     Ok(code)
@@ -56,12 +56,12 @@ fn named<'p>(mut among: impl Iterator<Item = &'p Proposed>, hash: &str) -> Optio
     among.all(|other| !other.is_named(hash)).then_some(first)
 }
 
-fn unknown(hash: &str, nobody: &str) -> u8 {
-    complain(&format!("{nobody} the hash {hash}"));
+fn unknown(hash: &str, subject: &str) -> u8 {
+    complain(&format!("{subject} the hash {hash}"));
     1
 }
 
-fn tell_revoked(gone: &[Proposed]) {
+fn print_revoked(gone: &[Proposed]) {
     gone.iter().for_each(|proposed| complain(&format!("revoked: {} = {}", proposed.name, proposed.value)));
 }
 

@@ -14,8 +14,8 @@ use rhumb_workspace::{Direction, Journal, Root};
 /// # Errors
 /// A file has changed since the write, or cannot be written. Nothing has changed then.
 pub fn undo(root: &Root, settings: &Settings, direction: Direction) -> Result<u8, UserError> {
-    let hint = "It is kept below XDG_STATE_HOME, or ~/.local/state.";
-    let none = || UserError::new(ErrorKind::Machine, "there is no place for the journal", hint);
+    let hint = "It is stored below XDG_STATE_HOME, or ~/.local/state.";
+    let none = || UserError::new(ErrorKind::Machine, "there is no folder for the journal", hint);
     let journal = journal_of(root, settings).ok_or_else(none)?;
     let done = host::undo(root, Some(&journal), direction, settings)
         .map_err(|failure| UserError::new(ErrorKind::Machine, failure.message, failure.hint))?;
@@ -39,12 +39,12 @@ pub fn undo(root: &Root, settings: &Settings, direction: Direction) -> Result<u8
 /// There is no terminal.
 pub(super) fn may_go_unrecorded(cause: &str, asks: bool) -> Result<bool, UserError> {
     if !asks {
-        let hint = "Make room there, or make that folder writable; --no-journal writes without undo and recovery.";
+        let hint = "Free space there, or make that folder writable; --no-journal writes without undo and recovery.";
         let message = format!("nothing was written: the write cannot be recorded: {cause}.");
         return Err(UserError::new(ErrorKind::Machine, message, hint));
     }
     let question = format!("This write cannot be recorded ({}): write it anyway", sanitize::visible_line(cause));
-    let help = "y - write; nothing can undo it, and a crash meanwhile may leave some files changed and others not\n\
+    let help = "y - write; it cannot be undone, and a crash may leave some files changed and others not\n\
                 n - write nothing\n\
                 q - the same";
     Ok(yes_or_no(&question, help) == Some(true))
@@ -66,7 +66,7 @@ pub fn tell_unfinished(root: &Root) {
     for (made_in, paths) in unfinished {
         let place = if made_in == root.path() { String::new() } else { format!(" in {}", made_in.display()) };
         let files = if paths.is_empty() { String::new() } else { format!(": {}", paths.join(", ")) };
-        let hint = "Some of its files may be new and others not; rhumb or rhumb undo, started there, finishes it or takes it back.";
+        let hint = "Some of its files may be written and others not; rhumb or rhumb undo, started there, finishes or undoes it.";
         advise(&format!("an earlier write{place} was interrupted{files}"), hint);
     }
 }

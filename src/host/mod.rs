@@ -17,6 +17,7 @@ mod mentions;
 mod notify;
 mod persistence;
 mod propose;
+mod shutdown;
 mod survey;
 mod verify;
 mod write;
@@ -47,6 +48,7 @@ pub use lookup::doctor::{Check, Health, KEYS, checks_text, checkup, server_check
 pub use mentions::MentionLookup;
 pub use persistence::map_store;
 pub use propose::{propose, propose_alone};
+pub use shutdown::{SAVE_DELAY, StopCommandsOnDrop, is_writing};
 pub use survey::surveying::unread_rules;
 pub use verify::output::{SharedOutput, shared_output};
 pub use verify::processes::output_budget;

@@ -15,28 +15,18 @@ use super::app::{App, Editing, Start, Task, begin};
 use super::coloring::Colored;
 use super::terminal::background::BackgroundQuery;
 use super::terminal::input::{Input, TerminalInput};
-use super::terminal::signals::{Signal, Signals};
 use super::terminal::{Guard, Screen, background};
 use super::theme::Themes;
 use super::view::ViewCache;
 use super::widget::picker::Ranked;
 use super::{attention, status_line, terminal, theme, view};
 use crate::config::Notify;
-use crate::host::Host;
+use crate::host::{Host, SAVE_DELAY, StopCommandsOnDrop, is_writing};
+use crate::signals::{SIGINT, SIGQUIT, Signal, Signals};
 use crate::store::LayoutFile;
 
 /// Reports that are handled before the keyboard is polled again.
 const MAX_REPORTS_PER_TURN: usize = 64;
-
-/// How long the exit waits for a write that has begun. Writing thousands of files takes seconds, but a hanging disk
-/// must not block the terminal.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// Time between a change and its save: at most this much is lost if the program is killed.
-const SAVE_DELAY: Duration = Duration::from_millis(250);
-
-/// How long the exit waits until everything is saved.
-const SAVE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Events that are handled before the next frame: one notch of the wheel sends several, and a held key even more.
 const MAX_EVENTS_PER_FRAME: usize = 64;
@@ -57,15 +47,15 @@ pub struct AppExit {
 /// There is no terminal, or it was closed.
 pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<Response>) -> Host) -> io::Result<AppExit> {
     // Before the terminal is initialized: a signal in between would end the program without restoring it.
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::for_screen(terminal::give_back)?;
     let _ = terminal::mouse(start.display.mouse);
     let (guard, mut screen) = Guard::take()?;
     let began = Instant::now();
     // Dropped after the other end of the channel: commands that are being stopped must not wait for a reader.
-    let mut commands = Commands(None);
+    let mut commands = StopCommandsOnDrop::default();
     let (reports, mut incoming) = mpsc::channel(256);
     let host = make_host(reports);
-    commands.0 = Some(host.clone());
+    commands.arm(&host);
     let (mut app, tasks) = begin(&start);
     let mut cache = ViewCache::default();
     terminal::title(&app.window_title());
@@ -213,17 +203,6 @@ struct EventLoop {
     resized: bool,
 }
 
-/// Stops running commands when the app exits in any way.
-struct Commands(Option<Host>);
-
-impl Drop for Commands {
-    fn drop(&mut self) {
-        if let Some(host) = &self.0 {
-            host.end_commands();
-        }
-    }
-}
-
 impl EventLoop {
     /// Queries whether the background is light, if the theme depends on it and the terminal supports the query.
     fn query_background(&mut self) {
@@ -342,63 +321,29 @@ impl EventLoop {
         if let (Some(arrangement), Some(file)) = (self.app.layout.take_changes(), self.layout_file.clone()) {
             tokio::task::spawn_blocking(move || file.write(&arrangement));
         }
-        let order = self.app.session.unsaved_changes();
-        order.into_iter().for_each(|order| self.host.execute(Effect::Persist(order)));
+        self.host.save_changes(&mut self.app.session);
     }
 
     /// Saves pending changes and waits for the result. Returns false after a timeout.
     async fn finish_saving(&mut self, incoming: &mut mpsc::Receiver<Response>) -> bool {
-        self.keep();
-        let host = self.host.clone();
-        let session = &mut self.app.session;
-        // Other reports are discarded, but they must be received, so that no sender blocks.
-        let mut note = |report: Response| {
-            if matches!(report, Response::Persisted(_)) {
-                session.handle(report);
-            }
-        };
-        let kept = async {
-            let finished = host.finish_persistence();
-            tokio::pin!(finished);
-            loop {
-                tokio::select! {
-                    biased;
-                    Some(report) = incoming.recv() => note(report),
-                    () = &mut finished => break,
-                }
-            }
-            while let Ok(report) = incoming.try_recv() {
-                note(report);
-            }
-        };
-        tokio::time::timeout(SAVE_TIMEOUT, kept).await.is_ok()
+        self.host.finish_saving(&mut self.app.session, incoming).await
     }
 
     /// Waits for a write that has begun, so that it is not left half done.
     async fn finish_write(&mut self, incoming: &mut mpsc::Receiver<Response>, screen: &mut Screen) -> io::Result<()> {
-        if !self.is_writing() {
+        if !is_writing(&self.app.session) {
             return Ok(());
         }
-        // A commit that waits for its message is made without it.
-        self.host.execute(Effect::Git(GitEffect::FlushPendingCommits));
         self.app.hint.set("finishing the write …");
         // An error of the terminal is ignored: the files are more important.
         let _ = self.draw(screen);
-        let finished = async {
-            while self.is_writing()
-                && let Some(report) = incoming.recv().await
-            {
-                self.app.report(report);
-                // A commit may have begun to wait meanwhile.
-                self.host.execute(Effect::Git(GitEffect::FlushPendingCommits));
-            }
+        let app = &mut self.app;
+        let handle = |response| {
+            app.report(response);
+            is_writing(&app.session)
         };
-        let _ = tokio::time::timeout(WRITE_TIMEOUT, finished).await;
+        self.host.finish_write(incoming, handle).await;
         Ok(())
-    }
-
-    fn is_writing(&self) -> bool {
-        self.app.session.is_writing() || self.app.session.commits().pending > 0
     }
 
     /// Runs the external editor, which has the terminal meanwhile. Returns an exit code if a signal ends the app.
@@ -446,7 +391,7 @@ impl EventLoop {
                 status = child.wait() => return (status, None),
                 signal = signals.next() => match signal {
                     // Keys and sizes of the terminal are meant for the editor.
-                    Signal::Fatal(2 | 3) | Signal::Continued | Signal::Resized => {}
+                    Signal::Fatal(SIGINT | SIGQUIT) | Signal::Continued | Signal::Resized => {}
                     Signal::Stop => terminal::stop(),
                     Signal::Fatal(number) => {
                         let _ = child.start_kill();

@@ -205,7 +205,7 @@ fn a_full_disk_under_the_state_folder_is_reported_before_anything_is_written() {
         run(command)
     };
     let (code, _, err) = apply(&[]);
-    assert!(code == 3 && err.contains("cannot be recorded") && err.contains("Make room there"), "{code} {err}");
+    assert!(code == 3 && err.contains("cannot be recorded") && err.contains("Free space there"), "{code} {err}");
     assert_eq!((scene.texts(), scene.names().len()), (before(), 3));
     let (code, _, err) = apply(&["--no-journal"]);
     assert_eq!((code, scene.texts()), (0, after()), "{err}");

@@ -189,9 +189,9 @@ fn hunks_are_edited_commented_split_and_undone() {
         &out,
         &[
             "split into 2 hunks",
-            "taken back: 0 accepted, 0 rejected, 1 undecided.",
+            "undone: 0 accepted, 0 rejected, 1 undecided.",
             "1 line changed",
-            "taken back",
+            "undone: ",
             "noted; send back sends it",
             "review> show 1\nhunk 1 of 1, harbour.py, lines 1 to 2, replaces 2 lines by 2",
             "removed 1: def depth(name):\nremoved 2:     return TABLE[name]\nadded 1: def depth(port):\n",
@@ -224,9 +224,9 @@ fn pages_are_printed() {
     holds(
         &out,
         &[
-            "commands of this mode:",
+            "commands of the line UI:",
             "/quit: leave",
-            "words of the review:",
+            "commands of the review:",
             "rhumb> /map\nrepo map, ",
             "charts/compass.py",
             "note: The next request has ",
@@ -234,7 +234,7 @@ fn pages_are_printed() {
             "edit_format = ",
             "The next request:",
             "harbour.py",
-            "There are no colours in this mode.",
+            "There are no colours in the line UI.",
             "error: There is no command /nothing.",
         ],
     );
@@ -365,7 +365,7 @@ fn what_a_search_finds_and_an_answer_cites_is_opened_by_number() {
             "/show and a number prints the lines.",
             "/show 1\n",
             "end of text",
-            "There is no place 77.",
+            "There is no location 77.",
             "The answer cites:\n1. harbour.py:2\n2. harbour.py:1-2\n",
             "warning: 2 of 4 citations point nowhere: gone/x.py:3 (no such file), harbour.py:99 (the file has ",
             "harbour.py:2:\n2     return TABLE[name]\nend of text",

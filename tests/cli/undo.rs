@@ -156,7 +156,7 @@ fn commands_that_only_read_name_a_write_that_was_interrupted_and_leave_it() {
     for args in commands {
         let (_, out, err) = folder.rhumb(args, &block("b.py", "1\n", "2\n"));
         let told = err.matches("an earlier write was interrupted: a.py, b.py").count();
-        assert_eq!((told, err.contains("finishes it or takes it back")), (1, true), "{args:?}: {err}");
+        assert_eq!((told, err.contains("finishes or undoes it")), (1, true), "{args:?}: {err}");
         let is_json = args[0] != "ask";
         // A search prints one object per line.
         let parts: Vec<&str> = if args[0] == "search" { out.lines().collect() } else { vec![&out] };

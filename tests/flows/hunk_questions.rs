@@ -57,7 +57,8 @@ fn flags_of_a_hunk_are_printed_before_the_question() {
     let args = ["apply", reply.to_str().unwrap(), "--file", "harbour.py"];
     let mut pty = Pty::spawn(&rhumb(), &args, &repo.path(), &[], 140, 40);
     pty.wait_for("(1/1) todo.md → Makefile: accept this hunk");
-    for known in ["tools run this file by themselves", "the file is not in the chat", "names an address that the file"]
+    for known in
+        ["tools run this file automatically", "the file is not in the chat", "adds a network address that is not"]
     {
         pty.wait_for(known);
     }

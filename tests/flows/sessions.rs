@@ -259,7 +259,7 @@ fn sessions_are_searched_renamed_undone_and_exported() {
     pty.wait_for("is called rigging");
     send(&pty, "/rewind");
     confirm(&pty, "rewind to turn 2?");
-    pty.wait_for("Turn 2 is in the composer again");
+    pty.wait_for("Turn 2 is the draft again");
     wait_for_draft(&pty, "What do sails do?");
     pty.wait_until(|screen| !screen.contains("Sails pull."), "the second answer to go");
     pty.key("Ctrl-c");

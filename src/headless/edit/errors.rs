@@ -1,11 +1,11 @@
-//! Why there is no answer, or no complete one: as an error with an exit code for people, and in a word for programs.
+//! Missing and incomplete answers: the error with its exit code for people, and the cause for programs.
 
 use crate::error::{ErrorKind, UserError};
 use crate::headless::event::FailedFor;
 use rhumb_llm::{Completion, Finish, LlmError};
 use rhumb_session::AskError;
 
-/// What to do about a chat file that cannot be read.
+/// The hint about a chat file that cannot be read.
 pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read (or read in rhumb.toml).";
 
 /// The kind of an error, which decides the exit code.
@@ -27,7 +27,7 @@ pub(super) fn cause(error: &AskError) -> FailedFor {
     }
 }
 
-/// The error for people. `began` says that a part of the answer had arrived; `consequence` is what that means for its edits.
+/// The error for people. `began` says that a part of the answer has arrived; `consequence` describes the effect on its edits.
 pub(super) fn user_error(error: &AskError, began: bool, consequence: &str) -> UserError {
     let failure = error.failure();
     let hint = if matches!(error, AskError::Unreadable(_)) { UNREADABLE.to_owned() } else { failure.hint };

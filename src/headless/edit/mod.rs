@@ -1,37 +1,32 @@
 //! `rhumb edit` and `rhumb ask`: one request without the app.
 //!
-//! The session runs the request and all that follows from it, as it does in the app. This front end prints what happens and answers
-//! the questions of the session from the flags, or asks them on the terminal.
+//! The session runs the request and its consequences as in the app. This front end prints events and answers the questions of the
+//! session from the flags, or asks the user on the terminal.
 
-pub(super) mod ask;
 mod errors;
 mod one_shot;
 mod out;
 mod request;
-mod show_prompt;
-mod with_output;
 
 use rhumb_session::ContextRequestPolicy;
 use tokio::sync::mpsc;
 
-use super::args::EditArgs;
-use super::plain::Signals;
+use super::args::{AskArgs, EditArgs};
 use super::undo::{journal_of, tell_recovered};
 use super::{advise, path_under, print, print_json};
 use crate::config::{EmbeddingsSource, Settings};
 use crate::error::{ErrorKind, UserError};
-use crate::host::{Host, ModelClient, RequestEnv, editor_client, unsendable};
+use crate::host::{Host, ModelClient, RequestEnv, editor_client};
+use crate::signals::Signals;
 use rhumb_session::context::Mode;
 use rhumb_session::{ChatFile, Connection, Failure, MentionPolicy, ModeRules, Session, SessionStart, uncounted};
 use rhumb_workspace::Root;
 
-use errors::UNREADABLE;
 pub(in crate::headless) use errors::error_kind;
 use one_shot::OneShot;
 use out::Out;
 pub use request::Words;
-use request::{check_ready, offline, provider, request};
-use with_output::with_output;
+use request::{check_ready, offline, provider, request, with_output};
 
 /// Runs the request. The exit code is 0 when everything was applied, 1 when some edits were refused or there was no edit.
 ///
@@ -41,12 +36,35 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
     edit_with(root, settings, args, EditOptions::default())
 }
 
+/// Asks, and prints the answer as it streams. The exit code is 0.
+///
+/// # Errors
+/// No provider, a request that does not fit, an error of the provider, or an incomplete answer.
+pub fn ask(root: &Root, settings: Settings, args: AskArgs) -> Result<u8, UserError> {
+    let AskArgs { message, message_file, with_output, named: _, files, read, mode, codebase_more, show_prompt, json } =
+        args;
+    let asked = EditArgs {
+        message,
+        message_file,
+        with_output,
+        files,
+        read,
+        mode: Some(mode.map_or(Mode::Ask, Mode::from)),
+        codebase_more,
+        show_prompt,
+        json,
+        plan_only: true,
+        ..EditArgs::default()
+    };
+    edit(root, settings, &asked)
+}
+
 /// What a program that calls [`edit_with`] decides beyond the settings and flags.
 #[derive(Default)]
 pub struct EditOptions {
     /// Answers instead of the model of the settings.
     pub client: Option<ModelClient>,
-    /// Parses every file anew and keeps nothing of the repository in the cache folder.
+    /// Parses every file again and stores nothing of the repository in the cache folder.
     pub no_cache: bool,
 }
 
@@ -77,11 +95,11 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
     let result = runtime.block_on(async {
         let (reports, incoming) = mpsc::channel(256);
         let runner = Host::for_one_request(root.clone(), outfit, Some(line.clone()), reports);
-        let signals = Signals::listen().map_err(machine)?;
+        let signals = Signals::for_lines().map_err(machine)?;
         let one_shot = OneShot::new(args, root, session, runner, line, incoming, signals, out);
         if args.show_prompt { one_shot.show_prompt(&message).await } else { one_shot.run(&message).await }
     });
-    // A thread that waits for the terminal or reads the repository is not waited for.
+    // Threads that read the terminal or the repository must not delay the exit.
     runtime.shutdown_background();
     result
 }
@@ -95,7 +113,7 @@ fn adjusted(mut settings: Settings, args: &EditArgs) -> Settings {
         settings.codebase.more = ContextRequestPolicy::from(more);
     }
     if args.show_prompt {
-        // Nothing is sent: no helping model is asked, and no server of embeddings.
+        // Nothing is sent, not even to a weak model or a server of embeddings.
         (settings.codebase.planning, settings.codebase.hyde, settings.codebase.rerank) = (false, false, false);
         if settings.embeddings.source == EmbeddingsSource::Remote {
             settings.embeddings.source = EmbeddingsSource::Off;
@@ -131,7 +149,7 @@ fn session(root: &Root, outfit: &RequestEnv, line: &ModelClient, args: &EditArgs
         rules: ModeRules {
             mentions: MentionPolicy::Ignore,
             accept_plan: !args.plan_only,
-            // A question that only a person could answer is a no.
+            // Without a user, the answer to a question is no.
             more: if settings.codebase.more == ContextRequestPolicy::Always {
                 ContextRequestPolicy::Always
             } else {
@@ -154,7 +172,7 @@ fn chat_files(root: &Root, args: &EditArgs, reference: &[String]) -> Vec<ChatFil
     let mut files: Vec<ChatFile> = Vec::new();
     let always = reference.iter().map(|path| ChatFile { path: path.clone(), read_only: true });
     for file in args.files.iter().map(file(false)).chain(args.read.iter().map(file(true))).chain(always) {
-        // Several names may mean one file, which is sent once.
+        // Different names of one file count once.
         if files.iter().all(|other| other.path != file.path) {
             files.push(file);
         }

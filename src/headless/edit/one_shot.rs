@@ -1,19 +1,19 @@
-//! The front end of one request: it has the session's effects performed, prints what happens, and decides what a person would decide.
+//! The front end of one request: performs the effects of the session, prints events, and answers questions.
 
 use std::io::Write as _;
 
 use tokio::sync::mpsc;
 
-use super::errors::{cause, incomplete, user_error};
-use super::out::Out;
-use super::{EditArgs, print};
+use super::errors::{UNREADABLE, cause, incomplete, user_error};
+use super::out::{Out, prompt_json};
+use super::{EditArgs, print, print_json};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::event::{HunkEvent, TurnEvent};
-use crate::headless::plain::{Signal, Signals};
-use crate::headless::report::{as_diff, ask_each, outcome_line, warn_of_faults, yes_or_no};
+use crate::headless::report::{as_diff, ask_each, is_editing, outcome_line, warn_of_faults, yes_or_no};
 use crate::headless::undo::may_go_unrecorded;
 use crate::headless::{advise, complain};
-use crate::host::{Host, ModelClient};
+use crate::host::{Host, ModelClient, unsendable};
+use crate::signals::{EXIT_BY_SIGNAL, SIGINT, Signal, Signals};
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{Proposal, Status};
 use rhumb_llm::{Completion, StreamEvent};
@@ -26,12 +26,7 @@ use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
 
-/// The exit code after a signal is this and its number, as in shells.
-const BY_SIGNAL: u8 = 128;
-/// The number of the signal that Ctrl-C sends.
-const SIGINT: u8 = 2;
-
-/// One request, with all that follows from it.
+/// One request and its consequences.
 pub(super) struct OneShot<'a> {
     pub(super) args: &'a EditArgs,
     root: &'a Root,
@@ -42,54 +37,54 @@ pub(super) struct OneShot<'a> {
     reports: mpsc::Receiver<Response>,
     signals: Signals,
     pub(super) out: Out,
-    /// The request, where it is to be shown and not sent.
+    /// The request, if it is shown and not sent.
     pub(super) shown: Option<Box<RequestSpec>>,
     shows_prompt: bool,
     has_surveyed: bool,
-    /// Entries of the transcript that were printed.
+    /// The number of printed entries of the transcript.
     printed: usize,
     /// The model that answers.
     model: String,
-    answer: Arriving,
-    /// Two parts of an answer were joined inside an edit, and nothing shows that they fit.
+    answer: StreamingAnswer,
+    /// Whether two parts of an answer were joined inside an edit and may not fit.
     has_doubtful_seam: bool,
-    /// The report that is taken in says that an answer failed or is incomplete.
+    /// Whether the current response says that an answer failed or is incomplete.
     has_failed: bool,
     /// The newest proposal, until it is decided on.
     proposal: Option<Proposal>,
-    /// What the questions about a write are about.
+    /// Details of questions about a write.
     asked: WriteQuestion,
-    /// A write whose commit is not made yet.
+    /// A write whose commit is pending.
     uncommitted: Option<(Written, WriteSummary)>,
     outcome: Outcome,
 }
 
-/// The answer that is arriving.
+/// The streaming answer.
 #[derive(Default)]
-struct Arriving {
+struct StreamingAnswer {
     text: String,
-    /// The spending cap ended it.
+    /// Whether the spending cap ended it.
     capped: bool,
 }
 
-/// Files or a cause that the session's question about a write names only in its text.
+/// Details that a question of the session about a write has only in its text.
 #[derive(Default)]
 struct WriteQuestion {
     own_changes: Vec<String>,
     unrecorded: String,
 }
 
-/// What became of the request so far.
+/// The result of the request so far.
 #[derive(Default)]
 struct Outcome {
-    /// The exit code, unless an error decides it.
+    /// The exit code, unless there is an error.
     code: u8,
     error: Option<UserError>,
-    /// The exit code to leave with at once.
+    /// The exit code, if the command exits at once.
     leaving: Option<u8>,
     /// All files written, and the last commit.
     written: Written,
-    /// The last check of what was written failed.
+    /// Whether the last check of written files failed.
     check_failed: bool,
     /// The signal that stopped the checks.
     stopped_by: Option<u8>,
@@ -121,7 +116,7 @@ impl<'a> OneShot<'a> {
             shown: None,
             shows_prompt: args.show_prompt,
             has_surveyed: false,
-            answer: Arriving::default(),
+            answer: StreamingAnswer::default(),
             has_doubtful_seam: false,
             has_failed: false,
             proposal: None,
@@ -131,7 +126,7 @@ impl<'a> OneShot<'a> {
         }
     }
 
-    /// Sends the message and follows it up until nothing is left to do; the exit code.
+    /// Sends the message and runs until all work is done. Returns the exit code.
     ///
     /// # Errors
     /// The request could not be sent, there is no complete answer, nothing could be written, or standard output is closed.
@@ -167,7 +162,7 @@ impl<'a> OneShot<'a> {
         self.perform(effects)
     }
 
-    /// Warns that files named without `@` are not sent: the app would offer to add them.
+    /// Warns that files named without `@` are not sent. The app offers to add them.
     fn warn_of_unsent_files(&self, message: &str) {
         let unsent = self.session.files_mentioned_outside_chat(message);
         if let Some(first) = unsent.first() {
@@ -198,7 +193,7 @@ impl<'a> OneShot<'a> {
         }
     }
 
-    /// Takes in reports until nothing is under way.
+    /// Handles responses until nothing is running.
     pub(super) async fn settle(&mut self) -> Result<(), UserError> {
         while self.is_busy() && self.outcome.leaving.is_none() && self.shown.is_none() {
             self.next().await?;
@@ -213,18 +208,16 @@ impl<'a> OneShot<'a> {
     async fn next(&mut self) -> Result<(), UserError> {
         tokio::select! {
             biased;
-            signal = self.signals.next() => {
-                let number = match signal {
-                    Signal::Interrupt => SIGINT,
-                    Signal::Fatal(number) => number,
-                };
-                self.interrupted(number)
-            }
+            signal = self.signals.next() => match signal {
+                Signal::Fatal(number) => self.interrupted(number),
+                Signal::Stop | Signal::Continued | Signal::Resized => Ok(()),
+            },
             Some(report) = self.reports.recv() => self.report(report),
         }
     }
 
-    /// A signal: a write is finished, a commit no longer waits for its message, checks are stopped, and anything else is left at once.
+    /// Handles a signal: a write is finished, a commit is made without waiting for its message, checks are stopped, and in all other
+    /// states the command exits.
     fn interrupted(&mut self, number: u8) -> Result<(), UserError> {
         if self.session.commits().pending > 0 {
             return self.perform(vec![Effect::Git(GitEffect::FlushPendingCommits)]);
@@ -234,11 +227,11 @@ impl<'a> OneShot<'a> {
             let effects = self.session.stop_command();
             return self.perform(effects);
         }
-        self.outcome.leaving = Some(BY_SIGNAL + number);
+        self.outcome.leaving = Some(EXIT_BY_SIGNAL + number);
         Ok(())
     }
 
-    /// Has effects performed. What only serves the panes, the watch on the disk and kept sessions is left out.
+    /// Performs effects, except those that serve only panes, file watching and saved sessions.
     fn perform(&mut self, effects: Vec<Effect>) -> Result<(), UserError> {
         for effect in effects {
             match effect {
@@ -269,12 +262,12 @@ impl<'a> OneShot<'a> {
         self.has_failed = false;
         self.before(&mut report)?;
         let effects = self.session.handle(report);
-        // The error of an answer was printed, or is going to be the error of the whole command.
+        // The error of an answer was printed, or is the error of the command.
         self.print_entries(self.has_failed)?;
         self.perform(effects)
     }
 
-    /// Prints what a report says, before the session takes it in.
+    /// Prints a response before the session handles it.
     fn before(&mut self, report: &mut Response) -> Result<(), UserError> {
         match report {
             Response::Asked { event, .. } => self.asked(event),
@@ -331,11 +324,11 @@ impl<'a> OneShot<'a> {
         self.out.asked(&self.model, facts, event)
     }
 
-    /// The answer has ended. An error ends the request, unless there is a proposal already: then it is printed, and that proposal stays.
+    /// Handles the end of an answer. An error ends the request, unless there is a proposal already: then it is only printed.
     fn ended(&mut self, result: &Result<Completion, AskError>) -> Result<(), UserError> {
         self.out.end_countdown();
-        let Arriving { text, capped } = std::mem::take(&mut self.answer);
-        // What streamed may have ended in the middle of a line.
+        let StreamingAnswer { text, capped } = std::mem::take(&mut self.answer);
+        // The answer may have ended in the middle of a line.
         if !self.out.json && !text.is_empty() {
             print("\n")?;
         }
@@ -357,7 +350,7 @@ impl<'a> OneShot<'a> {
         Ok(())
     }
 
-    /// Prints the entries of the transcript that are new and for people.
+    /// Prints new entries of the transcript.
     fn print_entries(&mut self, without_notices: bool) -> Result<(), UserError> {
         let entries = self.session.transcript().get(self.printed..).unwrap_or_default();
         let mut again = Vec::new();
@@ -389,7 +382,7 @@ impl<'a> OneShot<'a> {
             Subject::UncommittedChanges => {
                 ask_about_own_changes(&self.asked.own_changes).map(|first| if first { 'y' } else { 'n' })
             }
-            // On a terminal it was asked when the hunks were decided on, and --yes was warned.
+            // The user was asked or warned when the hunks were decided.
             Subject::BreaksSyntax(_) => Some('y'),
             Subject::NotRecorded => may_go_unrecorded(&self.asked.unrecorded, self.asks())?.then_some('y'),
             Subject::Process(ProcessSubject::Fix(_)) if self.session.may_repair() => Some('y'),
@@ -418,7 +411,7 @@ impl<'a> OneShot<'a> {
         self.outcome.code = 1;
     }
 
-    /// Decides on the newest proposal, and has what is accepted written.
+    /// Decides on the newest proposal, and writes what is accepted.
     async fn decide(&mut self, proposal: Proposal) -> Result<(), UserError> {
         if self.args.yes && self.has_doubtful_seam {
             let text =
@@ -480,15 +473,15 @@ impl<'a> OneShot<'a> {
                     *self.session.review_mut() = review;
                     return goes_on;
                 }
-                signal = self.signals.next() => {
-                    // The editor has the terminal, and its own use for Ctrl-C.
-                    if signal == Signal::Interrupt && crate::headless::report::is_editing() {
-                        continue;
+                signal = self.signals.next() => match signal {
+                    // The editor has the terminal and handles Ctrl-C.
+                    Signal::Fatal(SIGINT) if is_editing() => {}
+                    Signal::Fatal(number) => {
+                        self.outcome.leaving = Some(EXIT_BY_SIGNAL + number);
+                        return false;
                     }
-                    let number = if let Signal::Fatal(number) = signal { number } else { SIGINT };
-                    self.outcome.leaving = Some(BY_SIGNAL + number);
-                    return false;
-                }
+                    Signal::Stop | Signal::Continued | Signal::Resized => {}
+                },
             }
         }
     }
@@ -549,7 +542,7 @@ impl<'a> OneShot<'a> {
                 };
                 if let Some(number) = self.outcome.stopped_by.filter(|_| outcome.stopped) {
                     complain("the checks were stopped");
-                    self.outcome.leaving = Some(BY_SIGNAL + number);
+                    self.outcome.leaving = Some(EXIT_BY_SIGNAL + number);
                 }
                 self.out.event(&event)
             }
@@ -562,10 +555,32 @@ impl<'a> OneShot<'a> {
         written.paths.dedup();
         self.out.done(written)?;
         if *check_failed {
-            complain("what was written still fails its checks");
+            complain("the written files still fail their checks");
             *code = (*code).max(1);
         }
         Ok(*code)
+    }
+}
+
+impl OneShot<'_> {
+    /// Prints the request to standard output and sends nothing. The exit code is 0, or 2 if the request could not be sent as it is.
+    ///
+    /// # Errors
+    /// Standard output is closed.
+    pub(super) async fn show_prompt(mut self, message: &str) -> Result<u8, UserError> {
+        self.begin(message).await?;
+        self.settle().await?;
+        let Some(order) = self.shown.take() else { return Ok(ErrorKind::Usage.exit_code()) };
+        let view = self.runner.clone().composed_now(*order).await;
+        if self.args.json {
+            print_json(&prompt_json(&view.prompt))?
+        } else {
+            print(&view.prompt.render())?
+        }
+        let Some(failure) = unsendable(&view) else { return Ok(0) };
+        let hint = if view.unreadable.is_empty() { &failure.hint } else { UNREADABLE };
+        advise(&failure.message, hint);
+        Ok(ErrorKind::Usage.exit_code())
     }
 }
 
@@ -573,7 +588,7 @@ impl<'a> OneShot<'a> {
 fn ask_about_own_changes(paths: &[String]) -> Option<bool> {
     let names: Vec<_> = paths.iter().map(|path| sanitize::visible_line(path)).collect();
     let question = format!("You have uncommitted changes in {}: commit them first", names.join(", "));
-    let help = "y - commit your changes by themselves, then write and commit the hunks\n\
+    let help = "y - commit your changes separately, then write and commit the hunks\n\
                 n - write the hunks and leave the commit to you\n\
                 q - quit and write nothing";
     yes_or_no(&question, help)

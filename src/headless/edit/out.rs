@@ -1,55 +1,56 @@
-//! What `rhumb edit` tells while it works: text for people, or one JSON object a line for programs.
+//! Prints the events of `rhumb edit`: as text for people, or as JSON lines for programs.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
-use super::show_prompt::{prompt_json, summary};
+use serde_json::{Value, json};
+
 use crate::error::UserError;
 use crate::headless::event::{FileEvent, NotWrittenEvent, PassageEvent, SecretEvent, TurnEvent};
 use crate::headless::{complain, print_exactly, print_json};
-use rhumb_llm::StreamEvent;
-use rhumb_llm::models::{Dollars, Model};
-use rhumb_session::context::{ChunkLocation, Prompt, PromptSecret};
+use rhumb_llm::models::{Dollars, Model, Tokens};
+use rhumb_llm::{Message, StreamEvent};
+use rhumb_session::context::{ChunkLocation, Prompt, PromptSecret, Section};
 use rhumb_session::{AskEvent, WriteSummary, Written};
-use rhumb_text::{sanitize, width};
+use rhumb_text::{sanitize, thousands, width};
 use rhumb_workspace::process::End;
 
-/// Where events go: text for people, or JSON lines.
+/// Prints events as text for people or as JSON lines.
 pub(super) struct Out {
     pub(crate) json: bool,
-    /// Whether requests are summed up before they are sent.
+    /// Whether a summary of each request is printed before it is sent.
     prompts: bool,
     /// Whether standard error is a terminal on which a line can be overwritten.
     overwrites: bool,
-    /// The try that the last wait was for; 0 if something else came since.
+    /// The attempt that the last wait was for; 0 after another event.
     attempt: AtomicU32,
-    /// Whether a line with a wait is open on the terminal.
+    /// Whether the current line of the terminal is a countdown.
     is_counting: AtomicBool,
 }
 
-/// Columns of a terminal that does not tell its width.
-const USUAL_COLUMNS: u16 = 80;
+/// Columns that are assumed if the terminal does not report its width.
+const DEFAULT_COLUMNS: u16 = 80;
 
 impl Out {
-    /// Events as JSON lines or for people; with `prompts`, requests are summed up before they are sent.
+    /// Prints JSON lines if `json`. With `prompts`, a summary of each request is printed before it is sent.
     pub(crate) fn new(json: bool, prompts: bool) -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let overwrites = std::io::stderr().is_terminal() && !is_dumb;
         Self { json, prompts, overwrites, attempt: AtomicU32::new(0), is_counting: AtomicBool::new(false) }
     }
 
-    /// Says how long it is until the next try: on a terminal on one line that changes, elsewhere once for each try.
+    /// Prints the time until the next attempt: on a terminal as a line that is overwritten, elsewhere once for each attempt.
     fn count_down(&self, attempt: u32, wait: Duration, reason: &str) -> Result<(), UserError> {
         let seconds = wait.as_secs_f64().ceil();
         let end = format!("; try {attempt} in {seconds:.0} s");
         let is_new = self.attempt.swap(attempt, Relaxed) != attempt;
         if self.overwrites {
-            let columns = crossterm::terminal::size().map_or(USUAL_COLUMNS, |(columns, _)| columns);
-            // The reason gives way to the countdown, and the last column stays free: a full line would wrap.
+            let columns = crossterm::terminal::size().map_or(DEFAULT_COLUMNS, |(columns, _)| columns);
+            // The reason is clipped, and the last column stays free, because a full line would wrap.
             let start = format!("rhumb: {}", sanitize::visible_line(reason));
-            let room = usize::from(columns).saturating_sub(end.len() + 1);
-            let line = format!("\r{}{end}\x1b[K", width::clip(&start, room));
+            let available = usize::from(columns).saturating_sub(end.len() + 1);
+            let line = format!("\r{}{end}\x1b[K", width::clip(&start, available));
             let mut err = std::io::stderr();
             let _ = err.write_all(line.as_bytes()).and_then(|()| err.flush());
             self.is_counting.store(true, Relaxed);
@@ -62,7 +63,7 @@ impl Out {
         self.event(&TurnEvent::Retrying { attempt, seconds: wait.as_secs_f64(), reason: reason.to_owned() })
     }
 
-    /// Takes the line of a wait away, if there is one: the wait is over.
+    /// Removes the countdown, if there is one.
     pub(crate) fn end_countdown(&self) {
         self.attempt.store(0, Relaxed);
         if self.is_counting.swap(false, Relaxed) {
@@ -76,7 +77,7 @@ impl Out {
         if self.json { self.event(&TurnEvent::Text { text: text.to_owned() }) } else { print_exactly(text) }
     }
 
-    /// What happens while `model` is asked. What the session puts into the transcript is not printed here for people.
+    /// Events of a request to `model`. Entries of the transcript are not printed here for people.
     pub(crate) fn asked(&self, model: &str, facts: &Model, event: &AskEvent) -> Result<(), UserError> {
         if !matches!(event, AskEvent::Stream(StreamEvent::Retrying { .. })) {
             self.end_countdown();
@@ -181,12 +182,12 @@ impl Out {
         if self.json { self.event(&TurnEvent::Diff { text: diff.to_owned() }) } else { print_exactly(diff) }
     }
 
-    /// The end of it all: every file that was written, and the last commit.
+    /// The end of the turn: every file that was written, and the last commit.
     pub(crate) fn done(&self, written: &Written) -> Result<(), UserError> {
         self.event(&TurnEvent::Done { written: written.paths.clone(), commit: written.commit.clone() })
     }
 
-    /// What was written, and what was not.
+    /// The result of a write.
     pub(crate) fn written(&self, written: &Written, summary: &WriteSummary) -> Result<(), UserError> {
         let file = |path: &String, hunks: usize| FileEvent { path: path.clone(), hunks };
         let not_written = summary.not_written.iter().map(|hunks| NotWrittenEvent {
@@ -202,11 +203,52 @@ impl Out {
     }
 }
 
-/// What looks like secrets in a request, for programs.
-pub(super) fn secret_events(secrets: &[PromptSecret]) -> Vec<SecretEvent> {
+/// The possible secrets in a request.
+fn secret_events(secrets: &[PromptSecret]) -> Vec<SecretEvent> {
     let event = |secret: &PromptSecret| {
         let PromptSecret { title, line, kind, masked, .. } = secret;
         SecretEvent { place: title.clone(), line: *line, kind: (*kind).to_owned(), masked: *masked }
     };
     secrets.iter().map(event).collect()
+}
+
+/// A summary of a request: model, size, cost, and the tokens of each section.
+fn summary(model: &Model, prompt: &Prompt) -> String {
+    let about = if prompt.exact && prompt.error == 0 { "" } else { "about " };
+    let cost = match model.prices.map(|prices| prices.cost(Tokens { fresh: prompt.tokens as u64, ..Tokens::default() }))
+    {
+        Some(cost) if cost > Dollars::ZERO => format!("at most {cost} without the answer"),
+        Some(_) => "free".to_owned(),
+        None => "price unknown".to_owned(),
+    };
+    let (tokens, window) = (thousands(prompt.tokens), thousands(prompt.window.max_input()));
+    let mut text = format!("request to {}: {about}{tokens} of {window} tokens, {cost}", model.name);
+    for chunk in &prompt.sections {
+        text += &format!("\n  {:>9}  {}", thousands(chunk.tokens), chunk.label());
+    }
+    text
+}
+
+/// A request as JSON: its messages as they are sent, and the sections that they consist of.
+pub(super) fn prompt_json(prompt: &Prompt) -> Value {
+    json!({
+        "tokens": prompt.tokens,
+        "error": prompt.error,
+        "exact": prompt.exact,
+        "max_input": prompt.window.max_input(),
+        "trimmed": prompt.omitted.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "secrets": secret_events(&prompt.secrets),
+        "chunks": prompt.sections.iter().map(chunk_json).collect::<Vec<_>>(),
+        "messages": prompt.messages.iter().map(message_json).collect::<Vec<_>>(),
+    })
+}
+
+fn chunk_json(chunk: &Section) -> Value {
+    let Section { kind, title, message, tokens, cached, .. } = chunk;
+    json!({"kind": kind.name(), "title": title, "message": message, "tokens": tokens, "cached": cached})
+}
+
+fn message_json(message: &Message) -> Value {
+    let images: Vec<&str> = message.images.iter().map(|image| image.name.as_str()).collect();
+    json!({"role": message.role.as_str(), "content": message.content, "images": images, "cached": message.cached})
 }

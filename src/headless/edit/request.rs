@@ -1,21 +1,22 @@
-//! The request of `rhumb edit` and `rhumb ask`: what the words of the command line mean, and which model is asked.
+//! The request of `rhumb edit` and `rhumb ask`: the words of the command line, attached output, and the model.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
-use crate::headless::{advise, path_under, read_input};
-use crate::host::{ModelClient, RequestEnv, connect, facts};
+use crate::headless::{advise, complain, path_under, read_bytes, read_input};
+use crate::host::{ModelClient, RequestEnv, connect, facts, output_budget, shared_output};
 use rhumb_llm::{LlmError, ScriptedProvider};
+use rhumb_session::Entry;
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
 
-/// What stands on the command line for the words that the user leaves out.
+/// Stands for the missing request in a suggested command line.
 const PLACEHOLDER: &str = "WHAT TO DO";
 
-/// The words of a command line, and where its flags say what they mean.
+/// The words of a command line, and the flags that determine their meaning.
 #[derive(Debug)]
 pub struct Words<'a> {
     /// The command: `edit` or `ask`.
@@ -31,10 +32,10 @@ pub struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Makes the words the request; where a flag gives that, they are files of the chat.
+    /// Makes the words the request. If a flag gives the request, they are files of the chat.
     ///
     /// # Errors
-    /// A word without such a flag is the path of a file, so that it can be meant as one or as part of the request.
+    /// There is no such flag, and a word is the path of a file, so its meaning is ambiguous.
     pub fn take(self, root: &Root) -> Result<(), UserError> {
         let Self { command, words, message, has_message_file, files } = self;
         if message.is_some() || has_message_file {
@@ -42,7 +43,7 @@ impl Words<'_> {
             return Ok(());
         }
         let path = |word: &String| root.path().join(path_under(root, word));
-        // Among other words a folder is a word, as in `add a test`.
+        // Among other words, the name of a folder is a word, as in `add a test`.
         let is_path = |word: &String| if words.len() == 1 { path(word).exists() } else { path(word).is_file() };
         if words.iter().any(is_path) {
             let is_folder = words.iter().any(|word| words.len() == 1 && path(word).is_dir());
@@ -63,7 +64,7 @@ fn ambiguous(command: &str, words: &[String], is_path: impl Fn(&String) -> bool,
     let all = joined(&words.iter().collect::<Vec<_>>());
     let as_words = format!("rhumb {command} -m {}", quoted(&all));
     let (as_files, what) = match paths.len() {
-        // A folder comes into the chat by its name in the request alone.
+        // A folder can be added to the chat only by its name in the request.
         _ if is_folder => {
             let request = format!("{request} @{}/", first.trim_end_matches('/'));
             (format!("rhumb {command} {}", quoted(&request)), "the files of the folder are in the chat")
@@ -111,7 +112,7 @@ pub(super) fn provider(outfit: &RequestEnv) -> Result<ModelClient, UserError> {
     Ok(line)
 }
 
-/// Fails where no request to a model could be sent, before anything is spent on one.
+/// Fails if no request could be sent to the model, before tokens are spent.
 ///
 /// # Errors
 /// The key is missing.
@@ -129,9 +130,41 @@ fn unconfigured(outfit: &RequestEnv) -> UserError {
     UserError::new(ErrorKind::Usage, text, hint)
 }
 
-/// The model of the settings, for a request that is shown and never sent: no provider is needed.
+/// The model of the settings without a provider, for a request that is shown and not sent.
 pub(super) fn offline(outfit: &RequestEnv) -> ModelClient {
     let model = facts(outfit);
     let line = ModelClient::new(Arc::new(ScriptedProvider::new(Vec::new(), Duration::ZERO)), model.name.clone());
     ModelClient { facts: Arc::new(model), ..line }
+}
+
+/// The output that the flag names, as an entry that is sent with the request; `None` without the flag. The beginning and the
+/// end of a long output are sent, and the whole is stored in a file.
+///
+/// # Errors
+/// The output cannot be read.
+pub(super) fn with_output(args: &EditArgs, outfit: &RequestEnv) -> Result<Option<Entry>, UserError> {
+    let Some(file) = &args.with_output else { return Ok(None) };
+    if file.as_os_str() == "-" && args.message_file.as_ref().is_some_and(|message| message == file) {
+        let text = "the request and the output cannot both come from standard input";
+        return Err(UserError::new(ErrorKind::Usage, text, "give the request with -m"));
+    }
+    // Output of programs need not be UTF-8.
+    let text = String::from_utf8_lossy(&read_bytes(file)?).into_owned();
+    let model = facts(outfit);
+    let name = if file.as_os_str() == "-" { "output".into() } else { file.display().to_string() };
+    let shared = shared_output(outfit, &name, &text, output_budget(outfit, &model), &outfit.counter(&model));
+    if let Some(whole) = &shared.whole {
+        complain(&format!(
+            "{} lines of {name} are left out; the whole output is in {}",
+            shared.excerpt.omitted_lines,
+            whole.display()
+        ));
+    }
+    if let Some(note) = &shared.note {
+        advise(&note.message, &note.hint);
+    }
+    let said = shared.excerpt.text.trim_end_matches('\n');
+    let fence = rhumb_session::context::fence_for([said]);
+    let text = format!("The output:\n{fence}\n{said}\n{fence}");
+    Ok(Some(Entry::Shared { title: name, text, whole: shared.whole }))
 }

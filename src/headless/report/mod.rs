@@ -1,19 +1,18 @@
-//! A proposal in words and as JSON.
+//! Prints proposals for people and as JSON, and asks about their hunks.
 
-mod ask;
-pub(super) mod marks;
-mod syntax;
+mod hunk_prompt;
 
 use serde_json::{Value, json};
 
+use super::complain;
 use super::event::HunkEvent;
-pub(crate) use ask::is_editing;
-pub use ask::{ask_each, yes_or_no};
-use rhumb_edit::review::path_with_link_target;
-use rhumb_edit::{FileChange, Outcome, Proposal, Status};
-use rhumb_text::diff;
-use rhumb_text::sanitize;
-pub use syntax::warn_of_faults;
+use crate::host::new_syntax_faults;
+pub(crate) use hunk_prompt::is_editing;
+pub use hunk_prompt::{ask_each, yes_or_no};
+use rhumb_edit::review::{FileReview, Review, path_with_link_target};
+use rhumb_edit::{FileChange, Outcome, Proposal, Status, SyntaxFault};
+use rhumb_session::{PendingWrite, pending_writes};
+use rhumb_text::{diff, sanitize};
 
 /// The proposal as `rhumb apply --json` prints it.
 pub fn as_json(proposal: &Proposal) -> Value {
@@ -66,8 +65,23 @@ pub(super) fn is_yes(answer: &str) -> bool {
     ["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes))
 }
 
-/// One hunk of a file as a unified diff, safe to show.
-fn hunk_diff(file: &rhumb_edit::review::FileReview, index: usize) -> String {
+/// The syntax errors that writing the accepted hunks would add to files.
+fn syntax_faults(review: &Review) -> Vec<SyntaxFault> {
+    let writes: Vec<PendingWrite> = review.files.iter().flat_map(pending_writes).collect();
+    new_syntax_faults(&writes)
+}
+
+fn syntax_warning(fault: &SyntaxFault) -> String {
+    format!("warning: {} does not parse at line {}: {}", fault.path, fault.line + 1, fault.text)
+}
+
+/// Prints the syntax errors that writing the accepted hunks would add to files.
+pub fn warn_of_faults(review: &Review) {
+    syntax_faults(review).iter().for_each(|fault| complain(&syntax_warning(fault)));
+}
+
+/// One hunk of a file as a unified diff, with control characters made visible.
+fn hunk_diff(file: &FileReview, index: usize) -> String {
     let hunks: Vec<_> = file.hunks.iter().map(|hunk| hunk.hunk.clone()).collect();
     let base = file.base.as_deref().unwrap_or_default();
     let only = diff::apply(base, file.proposed.as_deref().unwrap_or_default(), &hunks, |hunk| hunk == index);

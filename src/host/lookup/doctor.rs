@@ -238,7 +238,7 @@ fn keys(settings: &Settings) -> Vec<Check> {
     }
     if checks.is_empty() {
         let text = format!("there is none for any of {}", missing.join(", "));
-        let hint = "Without one the prompt can be copied and a reply pasted; /servers in the app looks for a server on this machine.";
+        let hint = "Without a model, /copy-context and /paste work; /servers looks for a model server on this machine.";
         checks.push(Check::new("keys", Health::Lacking, text, hint));
     }
     checks

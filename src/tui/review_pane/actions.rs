@@ -145,7 +145,7 @@ impl App {
     fn decide_selected(&mut self, at: HunkId, runs: &[Range<usize>], decision: Decision) {
         let review = self.session.review_mut();
         let changed = review.decide_runs(at, runs, decision);
-        if changed == 0 && review.files.get(at.file).is_some_and(|file| file.change != FileChange::Modify) {
+        if changed == 0 && review.files.get(at.file).is_some_and(|file| !file.is_divisible()) {
             return self.hint.set("a new, deleted or renamed file is accepted or rejected as a whole");
         }
         self.review.anchor = None;
@@ -201,7 +201,7 @@ impl App {
             }
             return;
         }
-        let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
+        let whole = review.files.get(id.file).is_some_and(|file| !file.is_divisible());
         let lines = review.hunk(id).map_or(0, ReviewHunk::line_count);
         self.hint.set(match (whole, lines) {
             (true, _) => "a new, deleted or renamed file is a single hunk".to_owned(),
@@ -220,7 +220,7 @@ impl App {
                 let undo = self.keys.first(Action::Undo);
                 format!("the lines are a separate hunk now; {undo} undoes it")
             }
-            None if review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify) => {
+            None if review.files.get(id.file).is_some_and(|file| !file.is_divisible()) => {
                 "a new, deleted or renamed file is a single hunk".into()
             }
             None => "these lines are the whole hunk".into(),
@@ -237,7 +237,7 @@ impl App {
             self.go_to(id);
             return self.hint.set(format!("joined into one hunk; {} undoes it", self.keys.first(Action::Undo)));
         }
-        let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
+        let whole = review.files.get(id.file).is_some_and(|file| !file.is_divisible());
         self.hint.set(if whole {
             "a new, deleted or renamed file is a single hunk".to_owned()
         } else {

@@ -5,7 +5,6 @@
 
 pub(super) mod background;
 pub(super) mod input;
-pub(super) mod signals;
 
 use std::io::{IsTerminal as _, Stdout, Write as _};
 use std::mem::ManuallyDrop;

@@ -125,7 +125,7 @@ impl FileReview {
     }
 
     /// Whether hunks can be split: the file is not new, deleted or renamed.
-    pub(crate) fn is_divisible(&self) -> bool {
+    pub fn is_divisible(&self) -> bool {
         self.change == FileChange::Modify
     }
 

@@ -15,10 +15,10 @@ use crate::outcome::{EditId, Flag, Outcome};
 use crate::proposal::FileChange;
 
 /// Mark of a hunk that the user placed.
-const BY_HAND: &str = "by hand";
+pub(super) const BY_HAND: &str = "by hand";
 
 /// Mark of a hunk that repeats lines next to it.
-const REPEATS: &str = "repeats-lines";
+pub(super) const REPEATS: &str = "repeats-lines";
 
 /// Why a text cannot be placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -7,6 +7,7 @@ use rhumb_text::diff::Hunk;
 
 use super::file::{Composed, FileReview};
 use super::hunk::{Decision, ReviewHunk};
+use super::manual::{BY_HAND, REPEATS};
 use super::{HunkId, Review, Saved, Step};
 use crate::flags::HunkFlags;
 use crate::flags::syntax::{SyntaxFault, syntax_faults};
@@ -117,11 +118,71 @@ impl FileReview {
     }
 }
 
+/// Prefixes of marks that state how a hunk was located.
+const LOCATED: [&str; 5] = ["whitespace ", "indentation ", "elision ", "fuzzy ", "whole "];
+
+fn states_location(mark: &str) -> bool {
+    LOCATED.iter().any(|strategy| mark.starts_with(strategy))
+}
+
+impl ReviewHunk {
+    /// Whether it was located exactly: no mark states another strategy.
+    pub fn is_located_exactly(&self) -> bool {
+        !self.marks.iter().any(|mark| states_location(mark))
+    }
+
+    /// Whether it adds a syntax error to its file.
+    pub fn breaks_syntax(&self) -> bool {
+        self.marks.iter().any(|mark| mark == Flag::SyntaxError.name())
+    }
+}
+
+/// Describes a mark of a hunk in words, for output without symbols.
+pub fn describe_mark(mark: &str) -> String {
+    let description = match mark {
+        "elision" => "leaves out code that it means to keep",
+        "outside-chat" => "the file is not in the chat",
+        "already-applied" => "the file has this change already",
+        "incomplete" => "the reply stopped within it",
+        "ambiguous" => "fits several locations",
+        "outside-root" => "outside the repository",
+        "repeated" => "sent twice",
+        "syntax-error" => "breaks the syntax of the file",
+        "path-guessed" => "the file name was guessed",
+        "generated" => "the file is generated",
+        "ignored" => "git ignores the file",
+        "open-in-editor" => "the file is open in an editor",
+        "read-only" => "the file is read-only",
+        "hard-linked" => "the file has other hard links, which keep the old content",
+        "runs-later" => "tools run this file automatically",
+        "doubtful-name" => "the name may not be meant as a file name",
+        "new-address" => "adds a network address that is not in the file",
+        REPEATS => "repeats adjacent lines",
+        BY_HAND => "placed by hand",
+        _ if states_location(mark) => return format!("located by {}", mark.replace(" %", " percent")),
+        _ => return mark.replace('-', " "),
+    };
+    description.to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{FileChange, FileProposal, Proposal};
     use std::sync::Arc;
+
+    #[test]
+    fn marks_are_described_in_words() {
+        assert_eq!(describe_mark("fuzzy 93 %"), "located by fuzzy 93 percent");
+        assert_eq!(describe_mark("syntax-error"), "breaks the syntax of the file");
+        assert_eq!(describe_mark("some-new-mark"), "some new mark");
+        let hunk = |marks: &[&str]| {
+            let marks = marks.iter().map(|mark| (*mark).to_owned()).collect();
+            ReviewHunk::new(Hunk { base: 0..1, proposed: 0..1 }, marks)
+        };
+        assert!(hunk(&["outside-chat"]).is_located_exactly() && !hunk(&["whole 80 %"]).is_located_exactly());
+        assert!(hunk(&["syntax-error"]).breaks_syntax() && !hunk(&["elision"]).breaks_syntax());
+    }
 
     const BASE: &str = "def f():\n    try:\n        a()\n    finally:\n        b()\n    return 1\n";
     const PROPOSED: &str = "def f():\n    try:\n        a()\n    except E as e:\n\n        log(e)\n    finally:\n        b()\n    return 1\n";

@@ -3,6 +3,7 @@
 //! Nothing here reads or writes a file. [`FileReview::composed`] is the text to write, [`Review::settle`] records
 //! that it was written, and [`Review::rebase`] moves a review onto a file that changed on disk.
 
+mod bulk;
 mod edit_state;
 mod file;
 mod hunk;
@@ -29,6 +30,7 @@ pub use edit_state::{EditRecord, EditState, Placement};
 pub use file::{Composed, FileReview, path_with_link_target};
 pub use hunk::{Counts, Decision, ReviewHunk};
 pub use manual::PlaceError;
+pub use marks::describe_mark;
 
 /// Identifies a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -306,13 +308,6 @@ impl Review {
             self.record_step(Step { cursor, before });
         }
         changed
-    }
-
-    /// Accepts every hunk except those that need confirmation. Returns the number of changed hunks.
-    pub fn accept_all(&mut self) -> usize {
-        let own = |id: &HunkId| self.hunk(*id).is_some_and(ReviewHunk::needs_confirmation);
-        let ids: Vec<HunkId> = self.ids().filter(|id| !own(id)).collect();
-        self.decide_each(ids.into_iter().map(|id| (id, Decision::Accepted)))
     }
 
     /// The files with pending hunks that need confirmation.

@@ -50,7 +50,7 @@ impl Session {
     pub fn fetch_page(&mut self, url: &str) -> Vec<Effect> {
         if let Some(page) = &self.attachments.page {
             let text = format!("Still {}.", page.status());
-            self.tell(Level::Warning, text, "Esc stops that; then ask again.");
+            self.tell(Level::Warning, text, "Stop that first, then try again.");
             return Vec::new();
         }
         match page_url(url) {

@@ -132,9 +132,9 @@ impl Session {
             self.tell(
                 Level::Info,
                 text,
-                "Enter sends it. In this session it goes out at once from now on, as long as the file stays so.",
+                "Send it to run the command. Later uses in this session are sent at once, unless the file changes.",
             );
-            // The text includes the mode, so that Enter sends it in that mode.
+            // The mode is part of the draft, so that sending it keeps the mode.
             let lead = command.mode.map_or_else(String::new, |mode| format!("/{mode} "));
             return Some(Ok(CustomUse::Compose(lead + &message)));
         }

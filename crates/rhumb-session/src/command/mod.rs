@@ -228,7 +228,7 @@ impl CommandError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unknown { .. } => "/help lists the commands.".into(),
-            Self::Ambiguous { .. } => "Type more of its name; Tab completes it.".into(),
+            Self::Ambiguous { .. } => "Type more of its name.".into(),
             Self::Arguments { name, expected: "nothing", .. } => format!("/{name} alone is enough."),
             Self::Arguments { name, .. } => {
                 let example = COMMANDS.iter().find(|info| info.name == *name).map(|info| info.example);

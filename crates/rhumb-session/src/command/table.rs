@@ -123,7 +123,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     row(G::Conversation, "help", "[QUESTION]", A::Message, "show keys and commands, or ask the manual", "/help how do I undo a write?", |args| Ok(if args.text.is_empty() { Command::Help } else { args.mode(Mode::Help) })),
     row(G::Conversation, "continue", "", A::None, "continue an answer that was cut off", "/continue", |_| Ok(Command::Continue)),
     row(G::Conversation, "retry", "", A::None, "ask the last message again", "/retry", |_| Ok(Command::Retry)),
-    row(G::Conversation, "rewind", "[TURN]", A::Turn, "take an earlier message back into the composer, to change it and send it again", "/rewind 2", |args| Ok(Command::Rewind(args.turn()?))),
+    row(G::Conversation, "rewind", "[TURN]", A::Turn, "make an earlier message the draft again, to change it and send it", "/rewind 2", |args| Ok(Command::Rewind(args.turn()?))),
     row(G::Conversation, "compact", "[WORDS]", A::Text, "summarise the conversation so far, so that later requests carry less; WORDS say what the summary must keep", "/compact keep the API decisions", |args| Ok(Command::Compact(args.text.into()))),
     row(G::Conversation, "clear", "", A::None, "leave the conversation so far out of later requests", "/clear", |_| Ok(Command::Clear)),
     row(G::Conversation, "reset", "", A::None, "clear the conversation and remove all files", "/reset", |_| Ok(Command::Reset)),

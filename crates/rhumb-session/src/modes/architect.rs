@@ -68,8 +68,8 @@ impl Session {
             'y' => self.carry_out(plan),
             'e' if !self.drafts.message().trim().is_empty() => {
                 self.questions.push_front(question);
-                let hint = "Send it or clear it; then Alt-e takes the plan there.";
-                self.tell(Level::Warning, "There is a message in the composer.", hint);
+                let hint = "Send or discard it, then answer again.";
+                self.tell(Level::Warning, "There is a draft already.", hint);
                 Vec::new()
             }
             'e' => {
@@ -78,7 +78,7 @@ impl Session {
                 self.return_draft(text.clone());
                 self.drafts.set_message(&text);
                 self.modes.waiting.plan = Some(Plan { text, ..plan });
-                self.tell(Level::Info, "The plan is in the composer.", "Enter sends it to the editor model.");
+                self.tell(Level::Info, "The plan is the draft now.", "Change it, then send it to the editor model.");
                 self.measure()
             }
             _ => Vec::new(),

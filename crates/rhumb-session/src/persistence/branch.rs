@@ -70,7 +70,7 @@ impl Session {
         let message = self.as_typed(&text, mode);
         let from = self.persistence.number;
         let mut effects = self.branch(at);
-        let text = format!("Turn {number} is in the composer again. It and all later turns left the conversation.");
+        let text = format!("Turn {number} is the draft again. It and all later turns left the conversation.");
         self.tell(Level::Info, text, self.resume_hint(from));
         self.drafts.set_message(&message);
         self.return_draft(message);

@@ -68,7 +68,7 @@ impl Session {
     /// Whether something runs that belongs to this session, which can then not be left. Tells the user what it is.
     pub(super) fn warn_if_busy(&mut self) -> bool {
         if self.turns.is_running() {
-            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then try again.");
+            self.tell(Level::Warning, "The model is still answering.", "Cancel the turn, then try again.");
         } else if self.proposals.is_writing() {
             self.tell(Level::Warning, "A write is running.", "Try again when it is done.");
         } else if self.is_compacting() {
@@ -179,7 +179,7 @@ impl Session {
             return Some((text, "/retry sends it again."));
         }
         self.drafts.set_message(&message.unwrap_or_default());
-        Some((text, "It is in the composer again; Enter sends it."))
+        Some((text, "It is the draft again, ready to be sent."))
     }
 
     fn report_resumed(&mut self, number: i64, fork: bool, model: &str, unreadable: Vec<String>) {

@@ -119,7 +119,7 @@ impl Session {
     /// `/init`: asks for the text of a first `AGENTS.md`.
     pub(crate) fn init(&mut self) -> Vec<Effect> {
         if self.turns.is_running() {
-            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then /init again.");
+            self.tell(Level::Warning, "The model is still answering.", "Cancel the turn, then /init again.");
             return Vec::new();
         }
         if self.proposals.review.files.iter().any(|file| file.path == AGENTS_FILE) {

@@ -91,7 +91,7 @@ impl Session {
         }
         let review = &self.proposals.review;
         if !review.has_accepted() {
-            let hint = "y accepts a hunk, Y a file, gy everything.";
+            let hint = "Accept hunks in the review first.";
             self.tell(Level::Info, "Nothing is accepted, so nothing was written.", hint);
             return Vec::new();
         }
@@ -119,7 +119,7 @@ impl Session {
         }
         let conflicts = if held.len() == 1 { "a conflict in it is" } else { "conflicts in them are" };
         let text = format!("Not written, because {conflicts} open: {}.", held.join(", "));
-        self.tell(Level::Warning, text, "The conflicts are at the top of the review; resolve them, then write again.");
+        self.tell(Level::Warning, text, "Resolve the conflicts in the review, then write again.");
     }
 
     /// Discards everything under review. Nothing is written.
@@ -189,10 +189,10 @@ impl Session {
         message += &match lost {
             0 => String::new(),
             lost if !self.proposals.review.has_conflict(path) => {
-                format!(" {} lost the place for good; the top of the review shows what was lost.", count(lost, "hunk"))
+                format!(" {} lost the place for good; the review shows what was lost.", count(lost, "hunk"))
             }
-            1 => " One hunk lost its place; the conflict is shown at the top of the review.".to_owned(),
-            lost => format!(" {lost} hunks lost their place; the conflicts are shown at the top of the review."),
+            1 => " One hunk lost its place; the review shows the conflict.".to_owned(),
+            lost => format!(" {lost} hunks lost their place; the review shows the conflicts."),
         };
         let hint = if lost > 0 {
             "Resolve the conflicts, then write again. The other files can be written before."

@@ -152,7 +152,7 @@ impl Session {
         let covers = self.summarizable();
         let (text, hint) = match self.model.connection() {
             _ if self.turns.is_running() => {
-                ("The model is still answering.".to_owned(), "Esc cancels the turn; then try again.")
+                ("The model is still answering.".to_owned(), "Cancel the turn, then try again.")
             }
             _ if covers == 0 => {
                 ("There is nothing to summarise: the next request carries no earlier messages.".into(), "")

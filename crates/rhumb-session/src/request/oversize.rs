@@ -36,7 +36,7 @@ impl Session {
             format!("the files in the chat are {files} of it: /drop takes them out")
         };
         let hint = format!(
-            "Enter sends it all the same; {large}. If more fits, say how much at the top of rhumb.toml: context_window = …"
+            "Send it again to send it anyway; {large}. If the model accepts more, set context_window at the top of rhumb.toml."
         );
         self.tell(Level::Warning, text, hint);
         true

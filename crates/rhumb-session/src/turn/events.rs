@@ -137,11 +137,7 @@ impl Session {
                 let text = format!(
                     "The server takes less than was thought; the request is sent again with at most {limit} tokens."
                 );
-                self.tell(
-                    Level::Warning,
-                    text,
-                    format!("Try {time} of {of}; the context pane shows what is left of it."),
-                );
+                self.tell(Level::Warning, text, format!("Try {time} of {of}; /tokens shows what is sent."));
             }
             AskEvent::Continuing { time, of } => {
                 if let Some(turn) = self.turns.current.as_mut().filter(|turn| turn.number == number) {

@@ -11,7 +11,7 @@ impl Session {
     /// Takes a reply from elsewhere (copy mode) into the transcript and into review; the draft is what it answers.
     pub fn take_reply(&mut self, reply: String) -> Vec<Effect> {
         if self.turns.current.is_some() {
-            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then /paste again.");
+            self.tell(Level::Warning, "The model is still answering.", "Cancel the turn, then /paste again.");
             return Vec::new();
         }
         let request = self.drafts.message().to_owned();

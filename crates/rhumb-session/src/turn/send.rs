@@ -15,7 +15,7 @@ impl Session {
     /// Whether a message can be sent now; a notice says why not.
     pub(crate) fn may_send(&mut self, message: &str) -> bool {
         if self.turns.current.is_some() {
-            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then send again.");
+            self.tell(Level::Warning, "The model is still answering.", "Cancel the turn, then send again.");
             return false;
         }
         self.is_connected() && !self.doubts_that_it_fits(message)

@@ -260,7 +260,7 @@ impl Session {
     /// Whether a turn runs, which is told.
     pub(crate) fn is_answering(&mut self) -> bool {
         if self.turns.is_running() {
-            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then answer again.");
+            self.tell(Level::Warning, "The model is still answering.", "Cancel the turn, then answer again.");
         }
         self.turns.is_running()
     }

@@ -1,30 +1,46 @@
-//! Asking about a proposal hunk by hunk on a terminal, with the letters of `git add -p`.
+//! Asks about a proposal hunk by hunk on a terminal, with the letters of `git add -p`.
 
 use std::io::{self, BufRead, IsTerminal as _, Write};
 use std::path::Path;
 
-use super::{hunk_diff, marks, syntax};
-use crate::headless::plain::sheet_name;
+use super::{hunk_diff, syntax_faults, syntax_warning};
+use crate::headless::line_ui::edit_file_name;
 use crate::tui::{self, theme::ColorDepth};
-use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review, ReviewHunk};
+use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review, ReviewHunk, describe_mark};
 use rhumb_edit::{FileChange, Flag};
-use rhumb_text::{count, lines, sanitize};
+use rhumb_text::{count, sanitize};
 use rhumb_workspace::process::{EditorSession, named_editor};
 
-/// What each letter does.
+/// An answer to the question about a hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Accept,
+    Reject,
+    AcceptRest,
+    RejectRest,
+    Split,
+    Edit,
+    Next,
+    Previous,
+    GoTo,
+    Quit,
+    Help,
+}
+
+/// The answers with their letters and help.
 #[rustfmt::skip] // a table
-const HELP: [(&str, &str); 11] = [
-    ("y", "accept this hunk"),
-    ("n", "reject this hunk"),
-    ("a", "accept this hunk and all later undecided hunks of the file"),
-    ("d", "reject this hunk and all later undecided hunks of the file"),
-    ("s", "split this hunk into smaller hunks"),
-    ("e", "edit the lines that this hunk adds in your editor, and accept them"),
-    ("j", "leave this hunk undecided and show the next undecided hunk"),
-    ("k", "leave this hunk undecided and show the previous undecided hunk"),
-    ("g", "go to a hunk by its number, such as g 3"),
-    ("q", "quit and write nothing"),
-    ("?", "show this help"),
+const ANSWERS: [(Answer, &str, &str); 11] = [
+    (Answer::Accept, "y", "accept this hunk"),
+    (Answer::Reject, "n", "reject this hunk"),
+    (Answer::AcceptRest, "a", "accept this hunk and all later undecided hunks of the file"),
+    (Answer::RejectRest, "d", "reject this hunk and all later undecided hunks of the file"),
+    (Answer::Split, "s", "split this hunk into smaller hunks"),
+    (Answer::Edit, "e", "edit the lines that this hunk adds in your editor, and accept them"),
+    (Answer::Next, "j", "leave this hunk undecided and show the next undecided hunk"),
+    (Answer::Previous, "k", "leave this hunk undecided and show the previous undecided hunk"),
+    (Answer::GoTo, "g", "go to a hunk by its number, such as g 3"),
+    (Answer::Quit, "q", "quit and write nothing"),
+    (Answer::Help, "?", "show this help"),
 ];
 
 const BOLD: &str = "1";
@@ -33,35 +49,35 @@ const GREEN: &str = "32";
 const YELLOW: &str = "33";
 const CYAN: &str = "36";
 
-/// Opens a text in the user's editor, given the path of its file. Returns the text as it was saved, or why there is none.
+/// Opens a text in the user's editor, given the path of its file. Returns the saved text or an error message.
 type EditText<'e> = &'e dyn Fn(&str, &str) -> Result<String, String>;
 
-/// Asks on the terminal about each hunk, and says at the end what will be written. False if the user quit: then nothing may be
-/// written. `editor` is the editor of the settings.
+/// Asks about each hunk on the terminal, and prints at the end what will be written. Returns `false` if the user quit: then nothing
+/// may be written. `editor` is the editor of the settings.
 #[must_use]
 pub fn ask_each(review: &mut Review, root: &Path, editor: Option<&str>) -> bool {
-    let edit = |path: &str, text: &str| edited(root, editor, path, text);
+    let edit = |path: &str, text: &str| edit_in_editor(root, editor, path, text);
     let color = tui::color_depth(|name| std::env::var(name).ok()) != ColorDepth::None;
     let color = color && io::stderr().is_terminal();
-    let mut questions =
-        Questions { review, input: io::stdin().lock(), out: io::stderr(), color, edit: &edit, shown_file: None };
-    // A terminal that is gone gives no answer.
-    questions.ask().unwrap_or(false)
+    let mut prompt =
+        HunkPrompt { review, input: io::stdin().lock(), out: io::stderr(), color, edit: &edit, shown_file: None };
+    // An error of the terminal counts as quitting.
+    prompt.ask().unwrap_or(false)
 }
 
-/// Asks a question that can be answered with yes or no; `None` if the user quit. `help` says what each answer does.
+/// Asks a question with the answers yes and no on the terminal. Returns `None` if the user quit. `help` describes the answers.
 pub fn yes_or_no(question: &str, help: &str) -> Option<bool> {
-    asked_yes_or_no(&mut io::stdin().lock(), &mut io::stderr(), question, help).ok().flatten()
+    ask_yes_or_no(&mut io::stdin().lock(), &mut io::stderr(), question, help).ok().flatten()
 }
 
-fn asked_yes_or_no(
+fn ask_yes_or_no(
     input: &mut impl BufRead,
     out: &mut impl Write,
     question: &str,
     help: &str,
 ) -> io::Result<Option<bool>> {
     loop {
-        let Some(answer) = answer(input, out, &format!("{question} [y,n,q,?]? "))? else { return Ok(None) };
+        let Some(answer) = read_answer(input, out, &format!("{question} [y,n,q,?]? "))? else { return Ok(None) };
         match answer.to_ascii_lowercase().as_str() {
             "y" | "yes" => return Ok(Some(true)),
             "n" | "no" => return Ok(Some(false)),
@@ -71,8 +87,8 @@ fn asked_yes_or_no(
     }
 }
 
-/// Reads a line after a prompt; `None` at the end of the input. A line that the end of the input cut off is no answer.
-fn answer(input: &mut impl BufRead, out: &mut impl Write, prompt: &str) -> io::Result<Option<String>> {
+/// Reads a line after a prompt. Returns `None` at the end of the input; an incomplete line is not an answer.
+fn read_answer(input: &mut impl BufRead, out: &mut impl Write, prompt: &str) -> io::Result<Option<String>> {
     out.write_all(prompt.as_bytes())?;
     out.flush()?;
     let mut line = Vec::new();
@@ -86,14 +102,14 @@ fn answer(input: &mut impl BufRead, out: &mut impl Write, prompt: &str) -> io::R
 
 /// What follows an answer.
 enum Next {
-    /// The question about this hunk; the end of the questions where there is none.
+    /// The question about this hunk; `None` ends the questions.
     Ask(Option<HunkId>),
     /// Nothing is written.
     Quit,
 }
 
-/// The questions about a review, and where they are asked.
-struct Questions<'a, R, W> {
+/// The questions about a review.
+struct HunkPrompt<'a, R, W> {
     review: &'a mut Review,
     input: R,
     out: W,
@@ -103,8 +119,8 @@ struct Questions<'a, R, W> {
     shown_file: Option<usize>,
 }
 
-impl<R: BufRead, W: Write> Questions<'_, R, W> {
-    /// False if the user quit.
+impl<R: BufRead, W: Write> HunkPrompt<'_, R, W> {
+    /// Returns `false` if the user quit.
     fn ask(&mut self) -> io::Result<bool> {
         let mut next = self.review.ids().next();
         loop {
@@ -116,11 +132,11 @@ impl<R: BufRead, W: Write> Questions<'_, R, W> {
             }
             let summary = summary(self.review);
             self.say(&summary)?;
-            let faults = syntax::faults(self.review);
+            let faults = syntax_faults(self.review);
             let Some(first) = faults.first() else { return Ok(true) };
-            faults.iter().try_for_each(|fault| self.warn(&syntax::warning(fault)))?;
+            faults.iter().try_for_each(|fault| self.warn(&syntax_warning(fault)))?;
             let help = "y - write it anyway\nn - go back to that hunk\nq - quit and write nothing";
-            match asked_yes_or_no(&mut self.input, &mut self.out, "Write it anyway", help)? {
+            match ask_yes_or_no(&mut self.input, &mut self.out, "Write it anyway", help)? {
                 Some(true) => return Ok(true),
                 Some(false) => next = self.review.hunk_at_fault(first),
                 None => return Ok(false),
@@ -134,103 +150,84 @@ impl<R: BufRead, W: Write> Questions<'_, R, W> {
         loop {
             let prompt = self.prompt(id);
             let prompt = self.painted(BOLD, &prompt);
-            let Some(answer) = answer(&mut self.input, &mut self.out, &prompt)? else { return Ok(Next::Quit) };
-            if let Some(next) = self.take(id, &answer)? {
+            let Some(answer) = read_answer(&mut self.input, &mut self.out, &prompt)? else { return Ok(Next::Quit) };
+            if let Some(next) = self.apply(id, &answer)? {
                 return Ok(next);
             }
         }
     }
 
-    /// Does what an answer says; nothing if the same question is to be asked again.
-    fn take(&mut self, id: HunkId, answer: &str) -> io::Result<Option<Next>> {
-        let answer = answer.to_ascii_lowercase();
-        let (word, rest) = match answer.strip_prefix('g') {
+    /// Applies an answer. Returns `None` if the same question is to be asked again.
+    fn apply(&mut self, id: HunkId, line: &str) -> io::Result<Option<Next>> {
+        let line = line.to_ascii_lowercase();
+        let (word, rest) = match line.strip_prefix('g') {
             Some(number) => ("g", number.trim()),
-            None => (answer.as_str(), ""),
+            None => (line.as_str(), ""),
         };
-        match word {
-            "y" | "yes" => Ok(Some(self.decided(id, Decision::Accepted))),
-            "n" | "no" => Ok(Some(self.decided(id, Decision::Rejected))),
-            "a" => Ok(Some(self.decided_to_the_end_of_the_file(id, Decision::Accepted))),
-            "d" => Ok(Some(self.decided_to_the_end_of_the_file(id, Decision::Rejected))),
-            "s" => self.split(id),
-            "e" => self.edit(id),
-            "j" | "k" => match self.undecided(id, word == "j") {
-                Some(other) => Ok(Some(Next::Ask(Some(other)))),
-                None => self.say("There is no other undecided hunk.").map(|()| None),
+        let letter = match word {
+            "yes" => "y",
+            "no" => "n",
+            "quit" => "q",
+            word => word,
+        };
+        let answer = ANSWERS.iter().find(|(_, other, _)| *other == letter).map_or(Answer::Help, |(answer, ..)| *answer);
+        match answer {
+            Answer::Accept | Answer::Reject => {
+                let is_accepted = answer == Answer::Accept;
+                self.review.decide(id, if is_accepted { Decision::Accepted } else { Decision::Rejected });
+                Ok(Some(Next::Ask(self.review.next_pending(id))))
+            }
+            Answer::AcceptRest | Answer::RejectRest => {
+                let is_accepted = answer == Answer::AcceptRest;
+                let decision = if is_accepted { Decision::Accepted } else { Decision::Rejected };
+                self.review.decide_to_end_of_file(id, decision);
+                Ok(Some(Next::Ask(self.review.next_pending(id))))
+            }
+            Answer::Split => match self.review.split(id) {
+                0 | 1 => self.say("This hunk cannot be split.").map(|()| None),
+                parts => self.say(&format!("Split into {parts} hunks.")).map(|()| Some(Next::Ask(Some(id)))),
             },
-            "g" => self.go_to(rest),
-            "q" | "quit" => Ok(Some(Next::Quit)),
-            _ => self.help().map(|()| None),
-        }
-    }
-
-    fn decided(&mut self, id: HunkId, decision: Decision) -> Next {
-        self.review.decide(id, decision);
-        Next::Ask(self.review.next_pending(id))
-    }
-
-    /// Decides the hunk and the later undecided ones of its file. One that wants a yes of its own keeps its question: the user has
-    /// not seen it.
-    fn decided_to_the_end_of_the_file(&mut self, id: HunkId, decision: Decision) -> Next {
-        let is_asked = |hunk: &ReviewHunk| decision == Decision::Accepted && hunk.needs_confirmation();
-        let later = self.review.ids().filter(|other| other.file == id.file && *other > id);
-        let later = later.filter(|other| self.review.decision(*other) == Decision::Pending);
-        let later = later.filter(|other| !self.review.hunk(*other).is_some_and(is_asked));
-        let ids: Vec<HunkId> = std::iter::once(id).chain(later).collect();
-        self.review.decide_each(ids.into_iter().map(|id| (id, decision)));
-        Next::Ask(self.review.next_pending(id))
-    }
-
-    /// The next undecided hunk, or the previous one; from the last on to the first, and back.
-    fn undecided(&self, id: HunkId, forward: bool) -> Option<HunkId> {
-        let ids = self.review.ids().filter(|other| self.review.decision(*other) == Decision::Pending);
-        let ids: Vec<HunkId> = ids.filter(|other| *other != id).collect();
-        if forward {
-            ids.iter().find(|other| **other > id).or(ids.first()).copied()
-        } else {
-            ids.iter().rev().find(|other| **other < id).or(ids.last()).copied()
-        }
-    }
-
-    fn split(&mut self, id: HunkId) -> io::Result<Option<Next>> {
-        let parts = self.review.split(id);
-        if parts < 2 {
-            return self.say("This hunk cannot be split.").map(|()| None);
-        }
-        self.say(&format!("Split into {parts} hunks."))?;
-        Ok(Some(Next::Ask(Some(id))))
-    }
-
-    fn edit(&mut self, id: HunkId) -> io::Result<Option<Next>> {
-        let file = self.review.files.get(id.file);
-        let Some((path, text)) = file.and_then(|file| Some((file.path.clone(), added(file, id.hunk)?))) else {
-            return self.say("The file is deleted, so there is nothing to edit.").map(|()| None);
-        };
-        match (self.edit)(&path, &text) {
-            Ok(text) if self.review.edit(id, &text) => Ok(Some(Next::Ask(self.review.next_pending(id)))),
-            Ok(_) => self.say("The text was not changed.").map(|()| None),
-            Err(reason) => self.say(&reason).map(|()| None),
-        }
-    }
-
-    fn go_to(&mut self, number: &str) -> io::Result<Option<Next>> {
-        let ids: Vec<HunkId> = self.review.ids().collect();
-        let id = number.parse::<usize>().ok().and_then(|number| ids.get(number.checked_sub(1)?));
-        match id {
-            Some(id) => Ok(Some(Next::Ask(Some(*id)))),
-            None => {
-                self.say(&format!("Hunks are numbered from 1 to {}: g 1 shows the first.", ids.len())).map(|()| None)
+            Answer::Edit => self.edit(id),
+            Answer::Next | Answer::Previous => {
+                let is_next = answer == Answer::Next;
+                let other = if is_next { self.review.next_pending(id) } else { self.review.previous_pending(id) };
+                match other.filter(|other| *other != id) {
+                    Some(other) => Ok(Some(Next::Ask(Some(other)))),
+                    None => self.say("There is no other undecided hunk.").map(|()| None),
+                }
+            }
+            Answer::GoTo => match rest.parse().ok().and_then(|number| self.review.hunk_numbered(number)) {
+                Some(id) => Ok(Some(Next::Ask(Some(id)))),
+                None => {
+                    let total = self.review.counts().total();
+                    self.say(&format!("Hunks are numbered from 1 to {total}: g 1 shows the first.")).map(|()| None)
+                }
+            },
+            Answer::Quit => Ok(Some(Next::Quit)),
+            Answer::Help => {
+                let lines: Vec<String> = ANSWERS.iter().map(|(_, letter, help)| format!("{letter} - {help}")).collect();
+                self.say(&lines.join("\n")).map(|()| None)
             }
         }
     }
 
-    /// The question about a hunk: its number, its file, and the letters that it can be answered with.
+    fn edit(&mut self, id: HunkId) -> io::Result<Option<Next>> {
+        let file = self.review.files.get(id.file).filter(|file| file.proposed.is_some());
+        let Some((path, added)) = file.and_then(|file| Some((file.path.clone(), file.texts_of(id.hunk)?.1))) else {
+            return self.say("The file is deleted, so there is nothing to edit.").map(|()| None);
+        };
+        match (self.edit)(&path, &added) {
+            Ok(text) if self.review.edit(id, &text) => Ok(Some(Next::Ask(self.review.next_pending(id)))),
+            Ok(_) => self.say("The text was not changed.").map(|()| None),
+            Err(error) => self.say(&error).map(|()| None),
+        }
+    }
+
+    /// The question about a hunk: its number, its file, and the letters that apply.
     fn prompt(&self, id: HunkId) -> String {
         let Some(file) = self.review.files.get(id.file) else { return String::new() };
-        let number = self.review.ids().take_while(|other| *other < id).count() + 1;
-        let total = self.review.ids().count();
-        let standing = match self.review.decision(id) {
+        let (number, total) = (self.review.number_of(id).unwrap_or_default(), self.review.counts().total());
+        let decision = match self.review.decision(id) {
             Decision::Pending => "",
             Decision::Accepted => ", accepted so far",
             Decision::Rejected => ", rejected so far",
@@ -242,25 +239,22 @@ impl<R: BufRead, W: Write> Questions<'_, R, W> {
             FileChange::Rename { .. } => "rename this file",
         };
         let can_split = self.review.clone().split(id) > 1;
-        let has_other = self.undecided(id, true).is_some();
-        let is_offered = |letter: &str| match letter {
-            "s" => can_split,
-            "e" => file.proposed.is_some(),
-            "j" | "k" => has_other,
-            "g" => total > 1,
-            _ => true,
+        let has_other = self.review.next_pending(id).is_some_and(|other| other != id);
+        let is_offered = |answer: Answer| match answer {
+            Answer::Split => can_split,
+            Answer::Edit => file.proposed.is_some(),
+            Answer::Next | Answer::Previous => has_other,
+            Answer::GoTo => total > 1,
+            Answer::Accept | Answer::Reject | Answer::AcceptRest | Answer::RejectRest => true,
+            Answer::Quit | Answer::Help => true,
         };
-        let letters: Vec<&str> = HELP.iter().map(|(letter, _)| *letter).filter(|letter| is_offered(letter)).collect();
+        let offered = ANSWERS.iter().filter(|(answer, ..)| is_offered(*answer));
+        let letters: Vec<&str> = offered.map(|(_, letter, _)| *letter).collect();
         let title = file.title();
-        format!("({number}/{total}{standing}) {}: {verb} [{}]? ", sanitize::visible_line(&title), letters.join(","))
+        format!("({number}/{total}{decision}) {}: {verb} [{}]? ", sanitize::visible_line(&title), letters.join(","))
     }
 
-    fn help(&mut self) -> io::Result<()> {
-        let lines: Vec<String> = HELP.iter().map(|(letter, what)| format!("{letter} - {what}")).collect();
-        self.say(&lines.join("\n"))
-    }
-
-    /// Shows a hunk as a diff, and its flags. The names of the file stand above the first hunk of it.
+    /// Shows a hunk as a diff, and its marks. The file names are shown above the first hunk of a file.
     fn show(&mut self, id: HunkId) -> io::Result<()> {
         let (Some(file), Some(hunk)) = (self.review.files.get(id.file), self.review.hunk(id)) else { return Ok(()) };
         let diff = hunk_diff(file, id.hunk);
@@ -301,27 +295,16 @@ impl<R: BufRead, W: Write> Questions<'_, R, W> {
     }
 }
 
-/// The lines that a hunk adds; nothing where the file is deleted.
-fn added(file: &FileReview, hunk: usize) -> Option<String> {
-    let proposed = lines::split(file.proposed.as_deref()?);
-    Some(proposed.get(file.hunks.get(hunk)?.hunk.proposed.clone())?.concat())
-}
-
-fn breaks_syntax(hunk: &ReviewHunk) -> bool {
-    hunk.marks.iter().any(|mark| mark == Flag::SyntaxError.name())
-}
-
-/// What the user should know of a hunk, in lines.
+/// The marks of a hunk, in lines.
 fn notes(hunk: &ReviewHunk) -> Vec<String> {
     let others = hunk.marks.iter().filter(|mark| *mark != Flag::SyntaxError.name());
-    let others: Vec<String> = others.map(|mark| marks::in_words(mark)).collect();
+    let others: Vec<String> = others.map(|mark| describe_mark(mark)).collect();
     let note = (!others.is_empty()).then(|| format!("note: {}", others.join("; ")));
-    let broken =
-        breaks_syntax(hunk).then(|| "warning: this hunk breaks the syntax of the file (syntax-error)".to_owned());
-    note.into_iter().chain(broken).collect()
+    let warning = "warning: this hunk breaks the syntax of the file (syntax-error)";
+    note.into_iter().chain(hunk.breaks_syntax().then(|| warning.to_owned())).collect()
 }
 
-/// What is about to be written, and what is not.
+/// What will be written, and what is rejected.
 fn summary(review: &Review) -> String {
     let counts = review.counts();
     let written: Vec<String> = review.files.iter().filter_map(|file| Some(format!("  {}", change(file)?))).collect();
@@ -333,8 +316,7 @@ fn summary(review: &Review) -> String {
     if written.is_empty() {
         return "No hunk is accepted, so nothing is written.".to_owned();
     }
-    let accepted = counts.accepted;
-    let mut lines = vec![format!("Writing {accepted} of {}:", count(counts.total(), "hunk"))];
+    let mut lines = vec![format!("Writing {} of {}:", counts.accepted, count(counts.total(), "hunk"))];
     lines.extend(written);
     if !rejected.is_empty() {
         lines.push("Rejected and not written:".to_owned());
@@ -343,7 +325,7 @@ fn summary(review: &Review) -> String {
     lines.join("\n")
 }
 
-/// What becomes of a file; nothing if it stays as it is.
+/// What a write does to a file; `None` if it does not change.
 fn change(file: &FileReview) -> Option<String> {
     let path = file.title();
     let hunks = count(file.counts().accepted, "hunk");
@@ -356,51 +338,50 @@ fn change(file: &FileReview) -> Option<String> {
     }
 }
 
-/// Has the user edit a text that is part of the file at `path`.
-fn edited(root: &Path, editor: Option<&str>, path: &str, text: &str) -> Result<String, String> {
+/// Opens a part of the file at `path` in the user's editor.
+fn edit_in_editor(root: &Path, editor: Option<&str>, path: &str, text: &str) -> Result<String, String> {
     let editor = named_editor(editor, |name| std::env::var(name).ok());
-    let sheet = EditorSession::for_text(&sheet_name(path), text, 1, editor)
-        .map_err(|error| format!("The text cannot be put into a file for the editor: {error}."))?;
-    let _interrupts = LeftToTheEditor::begin();
-    let status = sheet.command(root).status();
-    sheet.result(status).map_err(|error| error.to_string())
+    let edit = EditorSession::for_text(&edit_file_name(path), text, 1, editor)
+        .map_err(|error| format!("A temporary file for the text cannot be created: {error}."))?;
+    let _guard = IgnoreInterrupts::begin();
+    let status = edit.command(root).status();
+    edit.result(status).map_err(|error| error.to_string())
 }
 
-/// For as long as it lives, Ctrl-C does not end this process: the terminal sends it to the editor as well, which has its own use for
-/// it.
-struct LeftToTheEditor;
+/// While it lives, Ctrl-C does not end this process: the terminal sends it to the editor, too, which handles it.
+struct IgnoreInterrupts;
 
 #[cfg(unix)]
 mod interrupts {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Arc, LazyLock};
 
-    /// Whether Ctrl-C ends the process. A handler cannot be taken away again, so it is installed once and looks here.
-    static ENDS: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
-        let ends = Arc::new(AtomicBool::new(true));
-        // Where that fails, the signal does what it always does.
-        let _ = signal_hook::flag::register_conditional_default(signal_hook::consts::SIGINT, Arc::clone(&ends));
-        ends
+    /// Whether Ctrl-C ends the process. A handler cannot be removed, so it is installed once and reads this flag.
+    static END: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
+        let end = Arc::new(AtomicBool::new(true));
+        // If this fails, the signal keeps its default action.
+        let _ = signal_hook::flag::register_conditional_default(signal_hook::consts::SIGINT, Arc::clone(&end));
+        end
     });
 
-    pub(super) fn set(ends: bool) {
-        ENDS.store(ends, Ordering::SeqCst);
+    pub(super) fn set(end: bool) {
+        END.store(end, Ordering::SeqCst);
     }
 
-    pub(super) fn ends() -> bool {
-        ENDS.load(Ordering::SeqCst)
+    pub(super) fn end() -> bool {
+        END.load(Ordering::SeqCst)
     }
 }
 
 /// Whether an editor that was opened for a hunk has the terminal.
 pub(crate) fn is_editing() -> bool {
     #[cfg(unix)]
-    return !interrupts::ends();
+    return !interrupts::end();
     #[cfg(not(unix))]
     false
 }
 
-impl LeftToTheEditor {
+impl IgnoreInterrupts {
     fn begin() -> Self {
         #[cfg(unix)]
         interrupts::set(false);
@@ -408,7 +389,7 @@ impl LeftToTheEditor {
     }
 }
 
-impl Drop for LeftToTheEditor {
+impl Drop for IgnoreInterrupts {
     fn drop(&mut self) {
         #[cfg(unix)]
         interrupts::set(true);
@@ -443,9 +424,15 @@ mod tests {
     fn answered(review: &mut Review, answers: &str) -> (bool, String) {
         let mut out = Vec::new();
         let edit = |_: &str, text: &str| Ok(text.replace("10", "100"));
-        let mut questions =
-            Questions { review, input: answers.as_bytes(), out: &mut out, color: false, edit: &edit, shown_file: None };
-        let done = questions.ask().unwrap();
+        let mut prompt = HunkPrompt {
+            review,
+            input: answers.as_bytes(),
+            out: &mut out,
+            color: false,
+            edit: &edit,
+            shown_file: None,
+        };
+        let done = prompt.ask().unwrap();
         (done, String::from_utf8(out).unwrap())
     }
 
@@ -490,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_shows_the_help_and_decides_nothing() {
+    fn an_unknown_answer_shows_the_help_and_decides_nothing() {
         for word in ["?", "", "x", "yy", "ya", "ok", "é", "\u{1b}[A"] {
             let mut review = review();
             let (_, out) = answered(&mut review, &format!("{word}\n"));
@@ -502,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hunk_is_shown_with_its_number_its_file_and_the_letters_that_fit() {
+    fn a_hunk_is_shown_with_its_number_its_file_and_the_letters_that_apply() {
         let (_, out) = answered(&mut review(), "n\nn\nn\n");
         assert_eq!(out.matches("--- a/a.rs").count(), 1, "{out}");
         assert!(out.contains("@@") && out.contains("\n-1\n+one\n"), "{out}");
@@ -514,9 +501,9 @@ mod tests {
     #[test]
     fn the_summary_says_what_is_written_and_what_is_not() {
         let (_, out) = answered(&mut review(), "y\nn\ny\nn\n");
-        let told =
+        let expected =
             "Writing 2 of 4 hunks:\n  a.rs: 2 hunks\nRejected and not written:\n  a.rs: 1 hunk\n  b.rs: 1 hunk\n";
-        assert!(out.ends_with(told), "{out}");
+        assert!(out.ends_with(expected), "{out}");
         let (_, out) = answered(&mut review(), "d\nd\n");
         assert!(out.ends_with("No hunk is accepted, so nothing is written.\n"), "{out}");
     }
@@ -535,13 +522,13 @@ mod tests {
         let mut review = review();
         review.files[0].hunks[0].marks = vec!["fuzzy 93 %".into(), "syntax-error".into()];
         let (_, out) = answered(&mut review, "");
-        let told =
+        let expected =
             "note: located by fuzzy 93 percent\nwarning: this hunk breaks the syntax of the file (syntax-error)\n";
-        assert!(out.contains(told), "{out}");
+        assert!(out.contains(expected), "{out}");
     }
 
     #[test]
-    fn what_tools_run_by_themselves_is_asked_about_by_itself() {
+    fn a_hunk_that_needs_confirmation_is_asked_about_separately() {
         let mut review = review();
         review.files[0].hunks[1].marks = vec!["runs-later".into()];
         let (_, out) = answered(&mut review, "a\nn\ny\n");
@@ -561,7 +548,7 @@ mod tests {
         let edit = |_: &str, text: &str| Ok(text.to_owned());
         let (mut review, input) = (super::tests::review(), "q\n".as_bytes());
         let (review, color) = (&mut review, true);
-        Questions { review, input, out: &mut out, color, edit: &edit, shown_file: None }.ask().unwrap();
+        HunkPrompt { review, input, out: &mut out, color, edit: &edit, shown_file: None }.ask().unwrap();
         let out = String::from_utf8(out).unwrap();
         assert!(out.contains("\x1b[32m+one\x1b[0m") && out.contains("\x1b[31m-1\x1b[0m"), "{out}");
     }

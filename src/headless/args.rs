@@ -1,18 +1,15 @@
 //! The flags of the commands without the app. Their help texts are the manual.
 
-use rhumb_session::ContextRequestPolicy;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::{Args as ClapArgs, ValueEnum, ValueHint};
+use clap_complete::Shell;
 
+use rhumb_session::ContextRequestPolicy;
 use rhumb_session::context::Mode;
 
-mod papers;
-
-pub use papers::{CompletionsArgs, ManArgs, VersionArgs};
-
-/// How a map is written.
+/// Styles of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StyleArg {
     /// Signatures nested under their containers
@@ -21,7 +18,7 @@ pub enum StyleArg {
     Outline,
 }
 
-/// For people or for programs.
+/// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FormatArg {
     /// Exactly what the model sees
@@ -33,10 +30,10 @@ pub enum FormatArg {
 /// `rhumb map`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct MapArgs {
-    /// Most tokens that the map may have [default: --map-tokens, else 4096]
+    /// Maximum number of tokens of the map [default: --map-tokens, else 4096]
     #[arg(long, value_name = "N")]
     pub tokens: Option<usize>,
-    /// A file in the chat: it is left out, and what it uses ranks higher
+    /// A file in the chat: it is not shown, and what it references ranks higher
     #[arg(long = "chat-file", value_name = "FILE")]
     pub chat_files: Vec<String>,
     /// The message that the map is for; names in it rank higher
@@ -48,22 +45,22 @@ pub struct MapArgs {
     /// An identifier that ranks higher
     #[arg(long = "mention-ident", value_name = "NAME")]
     pub mention_idents: Vec<String>,
-    /// A file that comes first, whatever the message says
+    /// A file that comes first, regardless of the message
     #[arg(long = "pin", value_name = "FILE")]
     pub pins: Vec<String>,
     /// A file that is never shown
     #[arg(long = "ban", value_name = "FILE")]
     pub bans: Vec<String>,
-    /// How the map is written
+    /// Style of the map
     #[arg(long, value_enum, default_value = "tree")]
     pub style: StyleArg,
-    /// For people or for programs
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: FormatArg,
-    /// In JSON: say for each file and symbol what raised it
+    /// In JSON, list the references that raised the rank of each file and symbol
     #[arg(long)]
     pub explain: bool,
-    /// Read every file anew, and keep nothing for the next run
+    /// Read every file again, and store nothing for the next run
     #[arg(long)]
     pub no_cache: bool,
     /// Print counts and times of the phases to standard error
@@ -80,33 +77,33 @@ pub struct SearchArgs {
     /// A question, a name, or a path
     #[arg(value_name = "WORDS")]
     pub words: Vec<String>,
-    /// The same
+    /// The same as WORDS
     #[arg(long, value_name = "TEXT", required_unless_present = "words", conflicts_with = "words")]
     pub query: Option<String>,
-    /// Most passages
+    /// Maximum number of passages
     #[arg(long, default_value = "10", value_name = "K")]
     pub limit: NonZeroUsize,
-    /// How to search [default: hybrid where there is a model for it, else lexical]
+    /// Search mode [default: hybrid if a model for it is available, else lexical]
     #[arg(long, value_enum)]
     pub mode: Option<ModeArg>,
-    /// For people or for programs
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: FormatArg,
-    /// Say for each passage what speaks for its file, and which words it has
+    /// Explain the rank of each passage's file, and list the matching words
     #[arg(long)]
     pub explain: bool,
-    /// Print the passages as a model would read them
+    /// Print the passages as they are sent to a model
     #[arg(long)]
     pub context: bool,
-    /// Most tokens of them
+    /// Maximum number of tokens with --context
     #[arg(long, default_value_t = 8192, requires = "context", value_name = "N")]
     pub tokens: usize,
-    /// Read and parse everything anew, and keep nothing
+    /// Read and parse every file again, and store nothing
     #[arg(long)]
     pub no_cache: bool,
 }
 
-/// How passages are searched.
+/// Search modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ModeArg {
     /// By words
@@ -123,27 +120,27 @@ pub struct IndexArgs {
     /// Print one JSON object
     #[arg(long, global = true)]
     pub json: bool,
-    /// What to do with it; show it when absent
+    /// What to do with the index; shows it if absent
     #[command(subcommand)]
     pub command: Option<IndexCommandArg>,
 }
 
-/// What can be done with the index of meanings.
+/// Commands of the semantic index.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum IndexCommandArg {
     /// Show files, passages, the model, and where the vectors are
     Status,
-    /// Embed what has no vector yet; a server is sent texts only after you agreed
+    /// Embed what has no vector yet; texts are sent to a server only after you agree
     Build {
         /// Agree that texts are sent to the server of the settings
         #[arg(long)]
         yes: bool,
     },
-    /// Delete everything that is kept of the code of this repository, words and vectors, and what you agreed to
+    /// Delete the index of this repository, words and vectors, and your agreement
     Delete,
-    /// Download a model for this machine, after its size was told
+    /// Download a model for this machine, after showing its size
     Download {
-        /// Its name at the hub, MAKER/MODEL [default: embeddings_model, else minishlab/potion-code-16M]
+        /// Name at the hub, OWNER/MODEL [default: embeddings_model, else minishlab/potion-code-16M]
         #[arg(value_name = "NAME")]
         name: Option<String>,
         /// Do not ask
@@ -155,16 +152,16 @@ pub enum IndexCommandArg {
 /// `rhumb models`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct ModelsArgs {
-    /// A name, a short name, or parts of a name; every model when absent
+    /// A name, a short name, or parts of a name; every model if absent
     #[arg(value_name = "QUERY")]
     pub query: Option<String>,
-    /// Fetch the public lists of models anew; nothing else ever does
+    /// Fetch the public lists of models; no other command fetches them
     #[arg(long)]
     pub refresh: bool,
-    /// Take the list from here: litellm, openrouter, models-dev, an address, a file, or - for standard input
+    /// Source of the list: litellm, openrouter, models-dev, an address, a file, or - for standard input
     #[arg(long, value_name = "X")]
     pub from: Option<String>,
-    /// Write the list to this file, in the form in which one comes with the program, instead of keeping it
+    /// Write the list to this file, in the format of the bundled lists, instead of storing it
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
     /// Print one JSON object
@@ -176,18 +173,18 @@ pub struct ModelsArgs {
 #[derive(Debug, Clone, ClapArgs)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct SessionsArgs {
-    /// Words of a name, a first message or a date; every session when absent
+    /// Words of a name, a first message or a date; every session if absent
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
-    /// What to do with one of them
+    /// What to do with a session
     #[command(subcommand)]
     pub command: Option<SessionsCommand>,
 }
 
-/// What can be done with a session.
+/// Commands of a session.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum SessionsCommand {
     /// Print a session as Markdown
@@ -199,7 +196,7 @@ pub enum SessionsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Delete a session for good
+    /// Delete a session permanently
     Delete {
         /// Its number
         #[arg(value_name = "NUMBER")]
@@ -213,39 +210,39 @@ pub struct ApplyArgs {
     /// File with the model's reply, or - for standard input
     #[arg(value_name = "REPLY")]
     pub reply: PathBuf,
-    /// A file of the chat: meant where the reply names none; others are changed all the same and flagged outside-chat
+    /// A file of the chat: used if the reply names no file; other files are changed, too, and flagged outside-chat
     #[arg(long = "file", value_name = "FILE")]
     pub files: Vec<String>,
     /// Write without asking
     #[arg(long)]
     pub yes: bool,
-    /// Write nothing; say what would be done
+    /// Write nothing; print what would be done
     #[arg(long)]
     pub dry_run: bool,
     /// Apply all hunks or none
     #[arg(long)]
     pub atomic: bool,
-    /// Write without the journal: nothing undoes the write, or finishes it after a crash
+    /// Write without the journal: the write cannot be undone, or finished after a crash
     #[arg(long)]
     pub no_journal: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
-    /// Format of the reply, auto when absent (set by the global flag of the same name)
+    /// Format of the reply, auto if absent (set by the global flag of the same name)
     #[arg(skip)]
     pub format: Option<String>,
 }
 
-/// How a question is meant.
+/// Modes of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AskMode {
-    /// As a question about the repository
+    /// A question about the repository
     Ask,
-    /// As a request for a plan
+    /// A request for a plan
     Architect,
-    /// As a task, answered with the files that it needs
+    /// A task, answered with the files that it needs
     Context,
-    /// As a question about rhumb, answered from its manual
+    /// A question about rhumb, answered from its manual
     Help,
 }
 
@@ -261,7 +258,7 @@ impl From<AskMode> for Mode {
 }
 
 impl SearchArgs {
-    /// What is searched for.
+    /// The query.
     pub fn asked(&self) -> String {
         self.query.clone().unwrap_or_else(|| self.words.join(" "))
     }
@@ -270,29 +267,29 @@ impl SearchArgs {
 /// `rhumb ask`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct AskArgs {
-    /// The question; the words that belong to no flag are files then
+    /// The question; other words are files then
     #[arg(short, long, value_name = "TEXT", required_unless_present_any = ["message_file", "named"])]
     pub message: Option<String>,
     /// A file with the question, or - for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "message")]
     pub message_file: Option<PathBuf>,
-    /// What a test run or a log said, to go along with the question: a file, or - for standard input. Of a long one the beginning
-    /// and the end are sent, and the whole is kept
+    /// Output of a test run, or a log, to send with the question: a file, or - for standard input. If it is long, its beginning
+    /// and end are sent, and the whole is stored in a file
     #[arg(long, value_name = "FILE")]
     pub with_output: Option<PathBuf>,
-    /// The question, quoted or not; @FILE in it shows a file in full. With -m or --message-file: files to show in full
+    /// The question, quoted or not; @FILE in it sends a file in full. With -m or --message-file: files to send in full
     #[arg(value_name = "WORDS")]
     pub named: Vec<String>,
-    /// A file to show in full; repeat for more
+    /// A file to send in full; repeat for more
     #[arg(long = "file", value_name = "FILE")]
     pub files: Vec<String>,
-    /// The same
+    /// The same as --file
     #[arg(long = "read", value_name = "FILE")]
     pub read: Vec<String>,
-    /// How the question is meant [default: ask]
+    /// Mode of the question [default: ask]
     #[arg(long, value_enum, value_name = "MODE")]
     pub mode: Option<AskMode>,
-    /// Whether the model may look up more of the repository after @codebase in the message; by the settings, where ask is a no
+    /// Whether the model may request more of the repository after @codebase in the message [default: the settings; ask means never]
     #[arg(long, value_enum, value_name = "WHEN")]
     pub codebase_more: Option<MoreArg>,
     /// Print the request as it would be sent, and send nothing; needs no provider
@@ -306,7 +303,7 @@ pub struct AskArgs {
 /// `--codebase-more`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MoreArg {
-    /// It may, as often as the settings say
+    /// It may, up to the limit of the settings
     Always,
     /// It may not
     Never,
@@ -324,14 +321,14 @@ impl From<MoreArg> for ContextRequestPolicy {
 /// `rhumb edit`
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub struct EditArgs {
-    /// The request; the words that belong to no flag are files then
+    /// The request; other words are files then
     #[arg(short, long, value_name = "TEXT", required_unless_present_any = ["message_file", "named"])]
     pub message: Option<String>,
     /// A file with the request, or - for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "message")]
     pub message_file: Option<PathBuf>,
-    /// What a test run or a log said, to go along with the request: a file, or - for standard input. Of a long one the beginning
-    /// and the end are sent, and the whole is kept
+    /// Output of a test run, or a log, to send with the request: a file, or - for standard input. If it is long, its beginning
+    /// and end are sent, and the whole is stored in a file
     #[arg(long, value_name = "FILE")]
     pub with_output: Option<PathBuf>,
     /// The request, quoted or not; @FILE in it puts a file into the chat. With -m or --message-file: files in the chat
@@ -343,27 +340,27 @@ pub struct EditArgs {
     /// A file in the chat for reference
     #[arg(long = "read", value_name = "FILE")]
     pub read: Vec<String>,
-    /// How the request is meant: code; architect, where the editor model writes what the model has planned; or one of those that
-    /// change nothing, ask, context and help [default: code]
+    /// Mode of the request: code; architect, in which the editor model writes what the model plans; or ask, context or help,
+    /// which change nothing [default: code]
     #[arg(long, value_name = "MODE")]
     pub mode: Option<Mode>,
     /// The same as --mode architect
     #[arg(long, conflicts_with = "mode")]
     pub architect: bool,
-    /// Print the plan, and have nobody carry it out
+    /// Print the plan without executing it
     #[arg(skip)]
     pub plan_only: bool,
-    /// Have this model write what was planned [env: RHUMB_EDITOR_MODEL]
+    /// Model that writes the edits of architect mode [env: RHUMB_EDITOR_MODEL]
     #[arg(long, value_name = "NAME")]
     pub editor_model: Option<String>,
-    /// Whether the model may look up more of the repository after @codebase in the message; by the settings, where ask is a no
+    /// Whether the model may request more of the repository after @codebase in the message [default: the settings; ask means never]
     #[arg(long, value_enum, value_name = "WHEN")]
     pub codebase_more: Option<MoreArg>,
     /// Write without asking
     #[arg(long)]
     pub yes: bool,
-    /// Write nothing; sum up each request on standard error as it is sent (--json prints all of it), and print the proposal as a
-    /// unified diff
+    /// Write nothing; summarise each request on standard error (--json prints all of it), and print the proposal as a unified
+    /// diff
     #[arg(long)]
     pub dry_run: bool,
     /// Print the request as it would be sent, and send nothing; needs no provider
@@ -375,19 +372,19 @@ pub struct EditArgs {
     /// Do not commit what is written
     #[arg(long)]
     pub no_commit: bool,
-    /// Write without the journal: nothing undoes the write, or finishes it after a crash
+    /// Write without the journal: the write cannot be undone, or finished after a crash
     #[arg(long)]
     pub no_journal: bool,
-    /// Look over what is written, its syntax and with the linters of the settings (the default); what is found goes back to the model
+    /// Check the syntax of written files and run the linters of the settings (the default); findings are sent to the model
     #[arg(long, conflicts_with = "no_lint")]
     pub lint: bool,
-    /// Do not look it over
+    /// Do not check written files
     #[arg(long)]
     pub no_lint: bool,
-    /// Run test_cmd after each write; what fails goes back to the model
+    /// Run test_cmd after each write; failures are sent to the model
     #[arg(long, conflicts_with = "no_test")]
     pub test: bool,
-    /// Do not run it
+    /// Do not run test_cmd
     #[arg(long)]
     pub no_test: bool,
     /// Print events as JSON lines
@@ -396,12 +393,12 @@ pub struct EditArgs {
 }
 
 impl EditArgs {
-    /// How the request is meant.
+    /// The mode of the request.
     pub fn mode(&self) -> Mode {
         self.mode.unwrap_or(if self.architect { Mode::Architect } else { Mode::Code })
     }
 
-    /// What the flags say of committing, if anything.
+    /// Whether the flags request or forbid a commit.
     pub fn commit_choice(&self) -> Option<bool> {
         match (self.commit, self.no_commit) {
             (true, _) => Some(true),
@@ -420,7 +417,7 @@ pub struct ConfigArgs {
     /// Print a settings file with every default, commented out
     #[arg(long)]
     pub default: bool,
-    /// Print where settings files are looked for
+    /// Print the locations of settings files
     #[arg(long, conflicts_with = "default")]
     pub path: bool,
 }
@@ -436,16 +433,40 @@ pub struct DoctorArgs {
 /// `rhumb trust`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct TrustArgs {
-    /// List what was approved, in every repository
+    /// List all approvals, of every repository
     #[arg(long)]
     pub list: bool,
-    /// Approve the value of this repository with that hash, or the first eight characters of it; repeat for more
+    /// Approve the proposed value with this hash, or its first eight characters; repeat for more
     #[arg(long, value_name = "HASH")]
     pub approve: Vec<String>,
-    /// Take the approval of that value back; repeat for more
+    /// Revoke the approval of the value with this hash; repeat for more
     #[arg(long, value_name = "HASH")]
     pub revoke: Vec<String>,
-    /// Take every approval back
+    /// Revoke every approval
     #[arg(long)]
     pub revoke_all: bool,
+}
+
+/// `rhumb completions`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// `rhumb man`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct ManArgs {
+    /// Write the page of the program and one for each command to this folder, instead of printing the program's page
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub dir: Option<PathBuf>,
+}
+
+/// `rhumb version`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct VersionArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }

@@ -1,25 +1,26 @@
 //! `rhumb search`: prints ranked passages for a question.
 
-mod context;
-mod modes;
-
 use std::io::{IsTerminal as _, stdout};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::config::Settings;
+use crate::config::{EmbeddingsSource, Settings};
 use crate::error::UserError;
-use crate::headless::args::{FormatArg, SearchArgs};
+use crate::headless::args::{FormatArg, ModeArg, SearchArgs};
+use crate::headless::index::{blocked, failed};
 use crate::headless::survey::surveyed;
-use crate::headless::{complain, print, print_json};
-use crate::host::map_store;
-use context::{as_context, context_json};
-use modes::hits;
-use rhumb_index::repo_map::Contribution;
-use rhumb_index::retrieval::{
-    CodeLocation, Hit, Question, SearchExplanation, SearchWeights, SourceFiles, question_words,
+use crate::headless::{advise, complain, print, print_json};
+use crate::host::{
+    IndexError, SearchMode, Survey, embedder, load_vectors, map_store, question_vector, search_survey,
+    search_with_vector,
 };
+use rhumb_index::repo_map::{Contribution, TagGraph};
+use rhumb_index::retrieval::{
+    CodeLocation, Hit, Passage, Passages, Question, Related, SearchExplanation, SearchWeights, SourceFiles,
+    question_words,
+};
+use rhumb_tokens::counter_for_model;
 use rhumb_workspace::Root;
 
 /// Maximum lines of a passage in text output.
@@ -65,6 +66,83 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
         }
     }
     Ok(0)
+}
+
+/// The hits in a mode. By default semantic search is included if it is available; otherwise the search is lexical and a message
+/// says why.
+fn hits(
+    root: &Root,
+    settings: &Settings,
+    mode: Option<ModeArg>,
+    survey: &Survey,
+    question: &Question,
+) -> Result<Vec<Hit>, UserError> {
+    let is_off = settings.embeddings.source == EmbeddingsSource::Off;
+    let wanted = match mode {
+        Some(ModeArg::Lexical) => return Ok(search_survey(survey, question)),
+        None if is_off => return Ok(search_survey(survey, question)),
+        Some(ModeArg::Semantic) => SearchMode::Semantic,
+        Some(ModeArg::Hybrid) | None => SearchMode::Hybrid,
+    };
+    match by_meaning(root, settings, wanted, survey, question)? {
+        Ok(hits) => Ok(hits),
+        Err(error) if mode.is_none() => {
+            advise(&format!("searched by words alone: {error}"), &error.hint());
+            Ok(search_survey(survey, question))
+        }
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+fn by_meaning(
+    root: &Root,
+    settings: &Settings,
+    mode: SearchMode,
+    survey: &Survey,
+    question: &Question,
+) -> Result<Result<Vec<Hit>, IndexError>, UserError> {
+    blocked(async {
+        let embedder = embedder(settings)?.ok_or(IndexError::Off)?;
+        let meaning = load_vectors(root, survey, settings, embedder.as_ref()).await?;
+        let vector = question_vector(embedder.as_ref(), question).await?;
+        Ok(search_with_vector(survey, question, (&meaning, &vector), mode))
+    })
+}
+
+/// The passages for the hits of a question, within a budget in tokens.
+fn as_context(
+    graph: &TagGraph,
+    (question, hits): (&str, Vec<Hit>),
+    sources: &SourceFiles<'_>,
+    tokens: usize,
+) -> Passages {
+    let mut passages = Passages::default();
+    passages.gather(graph, (question, hits), sources, tokens, &*counter_for_model(""));
+    passages
+}
+
+/// The passages as JSON.
+fn context_json(passages: &Passages, budget: usize) -> Value {
+    let passage = |passage: &Passage| {
+        json!({
+            "path": &*passage.path,
+            "start_line": passage.line(),
+            "end_line": passage.end_line(),
+            "symbol": passage.symbol(),
+            "container": passage.container(),
+            "tokens": passage.tokens,
+            "omitted_lines": passage.omitted,
+        })
+    };
+    let related =
+        |related: &Related| json!({"path": &*related.path, "line": related.line, "signature": related.signature});
+    json!({
+        "text": passages.render(),
+        "budget": budget,
+        "tokens": passages.tokens(),
+        "passages": passages.list().iter().map(passage).collect::<Vec<_>>(),
+        "related": passages.related().iter().map(related).collect::<Vec<_>>(),
+    })
 }
 
 /// Why no passage was found.

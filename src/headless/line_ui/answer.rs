@@ -1,64 +1,70 @@
-//! An answer in lines, as it arrives: its prose line by line, code with a word before and after it, each edit as one line. What an
-//! edit changes is read in the review.
+//! Renders a streaming answer as lines: prose line by line, code between two marker lines, and each edit as one line. The
+//! review shows what an edit changes.
 
 use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
 
-/// An answer, growing.
+/// Renders the lines of an answer as it grows.
 pub(super) struct AnswerLines {
     stream: EditStream,
-    /// Bytes of the answer that were taken in.
-    taken: usize,
-    /// The newest line of prose: it may turn out to be the file name above an edit.
-    held: Option<String>,
-    edit: Edit,
-    /// The fence of the code that is being printed.
+    /// Bytes of the answer that were read.
+    read: usize,
+    /// The last line of prose. It is deferred because it may be the file name above an edit.
+    deferred: Option<String>,
+    edit: OpenEdit,
+    /// The fence of the code block that is being printed.
     fence: Option<String>,
-    closed: bool,
+    is_closed: bool,
     lines: Vec<String>,
 }
 
-/// The edit that is arriving.
+/// The edit that is streaming.
 #[derive(Default)]
-struct Edit {
+struct OpenEdit {
     path: Option<String>,
     added: usize,
     removed: usize,
-    open: bool,
+    is_open: bool,
 }
 
 impl Default for AnswerLines {
     fn default() -> Self {
-        let stream = EditStream::new(FormatChoice::Auto);
-        let (held, fence, lines) = (None, None, Vec::new());
-        Self { stream, taken: 0, held, edit: Edit::default(), fence, closed: false, lines }
+        Self {
+            stream: EditStream::new(FormatChoice::Auto),
+            read: 0,
+            deferred: None,
+            edit: OpenEdit::default(),
+            fence: None,
+            is_closed: false,
+            lines: Vec::new(),
+        }
     }
 }
 
 impl AnswerLines {
-    /// For an answer of which so much has been printed and which goes on.
+    /// Continues an answer of which `printed` was printed.
     pub(super) fn after(printed: &str) -> Self {
         let mut view = Self::default();
         drop(view.update(printed, false));
-        view.held = None;
+        view.deferred = None;
         view
     }
 
-    /// Takes in the answer so far, and gives the lines that are new. `ended` once no more will come.
+    /// Reads the answer so far and returns the new lines. `ended` says that the answer is complete.
     pub(super) fn update(&mut self, answer: &str, ended: bool) -> Vec<String> {
-        if let Some(new) = answer.get(self.taken..).filter(|new| !new.is_empty()) {
+        if let Some(new) = answer.get(self.read..).filter(|new| !new.is_empty()) {
             self.stream.push(new);
-            self.taken = answer.len();
+            self.read = answer.len();
         }
-        let closes = ended && !std::mem::replace(&mut self.closed, ended);
+        let closes = ended && !std::mem::replace(&mut self.is_closed, ended);
         if closes && !answer.ends_with('\n') {
             self.stream.push("\n");
         }
         if closes && let Some(mark) = open_fence(answer) {
-            // What stands in a fence is held back until that ends: it may be an edit.
+            // The parser holds the content of a fence back until its end, because it may be an edit.
             self.stream.push(&format!("{mark}\n"));
         }
         for event in self.stream.events() {
-            self.take(event);
+            self.add(event);
         }
         if closes {
             self.close();
@@ -66,26 +72,26 @@ impl AnswerLines {
         std::mem::take(&mut self.lines)
     }
 
-    /// Whether the answer is shorter than what was printed of it: part of it was none.
+    /// Whether the answer is shorter than what was read of it, because its beginning was reclassified as reasoning.
     pub(super) fn is_ahead_of(&self, answer: &str) -> bool {
-        answer.len() < self.taken
+        answer.len() < self.read
     }
 
-    fn take(&mut self, event: StreamEvent) {
+    fn add(&mut self, event: StreamEvent) {
         match event {
             StreamEvent::Prose { text, .. } => {
-                if let Some(before) = self.held.replace(text) {
+                if let Some(before) = self.deferred.replace(text) {
                     self.prose(before);
                 }
             }
             StreamEvent::EditStarted { path, .. } => {
-                // The line of the edit tells the name; the line above it need not.
-                let names_it = |line: &String| path.as_ref().is_some_and(|path| line.contains(path.as_str()));
-                if let Some(line) = self.held.take().filter(|line| !names_it(line)) {
+                // The line of the edit has the name, so a line above it with the name is left out.
+                let has_name = |line: &String| path.as_ref().is_some_and(|path| line.contains(path.as_str()));
+                if let Some(line) = self.deferred.take().filter(|line| !has_name(line)) {
                     self.prose(line);
                 }
                 self.end_code();
-                self.edit = Edit { path, open: true, ..Edit::default() };
+                self.edit = OpenEdit { path, is_open: true, ..OpenEdit::default() };
             }
             StreamEvent::EditLine { kind, .. } => {
                 self.edit.added += usize::from(kind == LineKind::Insert);
@@ -102,37 +108,36 @@ impl AnswerLines {
     }
 
     fn close(&mut self) {
-        if let Some(line) = self.held.take() {
+        if let Some(line) = self.deferred.take() {
             self.prose(line);
         }
-        if self.edit.open {
+        if self.edit.is_open {
             self.end_edit(false);
         }
         self.end_code();
     }
 
-    fn end_edit(&mut self, complete: bool) {
-        let Edit { path, added, removed, .. } = std::mem::take(&mut self.edit);
+    fn end_edit(&mut self, is_complete: bool) {
+        let OpenEdit { path, added, removed, .. } = std::mem::take(&mut self.edit);
         let path = path.unwrap_or_else(|| "a file without a name".to_owned());
-        let cut = if complete { "" } else { ", cut off" };
+        let incomplete = if is_complete { "" } else { ", cut off" };
         let sizes = match (added, removed) {
             (0, 0) => String::new(),
             (added, 0) => format!(", {added} added"),
             (0, removed) => format!(", {removed} removed"),
             (added, removed) => format!(", {removed} removed, {added} added"),
         };
-        self.lines.push(format!("edit: {path}{sizes}{cut}"));
+        self.lines.push(format!("edit: {path}{sizes}{incomplete}"));
     }
 
     fn prose(&mut self, line: String) {
-        let mark = fence(&line);
-        match (&self.fence, mark) {
-            (None, Some((mark, language))) => {
+        match (&self.fence, parse_fence(&line)) {
+            (None, Some((fence, language))) => {
                 let language = if language.is_empty() { String::new() } else { format!(", {language}") };
                 self.lines.push(format!("code{language}:"));
-                self.fence = Some(mark);
+                self.fence = Some(fence);
             }
-            (Some(open), Some((mark, ""))) if mark.starts_with(open.as_str()) => self.end_code(),
+            (Some(open), Some((fence, ""))) if fence.starts_with(open.as_str()) => self.end_code(),
             _ => self.lines.push(line),
         }
     }
@@ -144,31 +149,31 @@ impl AnswerLines {
     }
 }
 
-/// The fence that an answer ends in, if it stands alone in it: one within an edit is the edit's.
+/// The fence that is open at the end of an answer, unless an edit begins within it.
 fn open_fence(answer: &str) -> Option<String> {
     let mut open: Option<(String, usize)> = None;
     for (at, line) in answer.lines().enumerate() {
-        match (&open, fence(line)) {
-            (None, Some((mark, _))) => open = Some((mark, at)),
-            (Some((mark, _)), Some((other, ""))) if other.starts_with(mark.as_str()) => open = None,
+        match (&open, parse_fence(line)) {
+            (None, Some((fence, _))) => open = Some((fence, at)),
+            (Some((fence, _)), Some((other, ""))) if other.starts_with(fence.as_str()) => open = None,
             _ => {}
         }
     }
-    let (mark, from) = open?;
-    let is_edit = |line: &str| EDITS.iter().any(|edit| line.starts_with(edit));
-    (!answer.lines().skip(from).any(is_edit)).then_some(mark)
+    let (fence, from) = open?;
+    let is_edit = |line: &str| EDIT_PREFIXES.iter().any(|prefix| line.starts_with(prefix));
+    (!answer.lines().skip(from).any(is_edit)).then_some(fence)
 }
 
-/// How lines of edits begin.
-const EDITS: [&str; 5] = ["<<<<<<<", "*** ", "--- ", "+++ ", "@@"];
+/// Prefixes of lines that belong to edits.
+const EDIT_PREFIXES: [&str; 5] = ["<<<<<<<", "*** ", "--- ", "+++ ", "@@"];
 
-/// The fence that a line is, and the language behind it.
-fn fence(line: &str) -> Option<(String, &str)> {
+/// Parses a line as a fence: the fence, and the language behind it.
+fn parse_fence(line: &str) -> Option<(String, &str)> {
     let line = line.trim();
     let mark = ['`', '~'].into_iter().find(|mark| line.starts_with(&mark.to_string().repeat(3)))?;
     let rest = line.trim_start_matches(mark);
     let language = rest.split_whitespace().next().unwrap_or_default();
-    // Behind backticks no backtick follows: that is code within a sentence.
+    // A line with further backticks is inline code.
     (!rest.contains('`')).then(|| (mark.to_string().repeat(line.len() - rest.len()), language))
 }
 
@@ -186,19 +191,19 @@ mod tests {
     #[test]
     fn an_edit_is_one_line_and_the_rest_is_prose() {
         let lines = of(EDIT);
-        let told: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
-        assert_eq!(told, ["First this.", "edit: a.py, 1 removed, 1 added", "Then **that**."]);
+        let printed: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
+        assert_eq!(printed, ["First this.", "edit: a.py, 1 removed, 1 added", "Then **that**."]);
     }
 
     #[test]
-    fn code_has_a_word_before_and_after_it() {
+    fn code_is_between_marker_lines() {
         let lines = of("Run this:\n\n```sh\ncargo test\n```\n\nor\n~~~\nx\n");
-        let told: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
-        assert_eq!(told, ["Run this:", "code, sh:", "cargo test", "end of code", "or", "code:", "x", "end of code"]);
+        let printed: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
+        assert_eq!(printed, ["Run this:", "code, sh:", "cargo test", "end of code", "or", "code:", "x", "end of code"]);
     }
 
     #[test]
-    fn the_lines_are_the_same_however_the_answer_arrived() {
+    fn the_lines_are_the_same_however_the_answer_arrives() {
         for answer in [EDIT, "a\n```rust\nfn main() {}\n```\nb"] {
             let mut view = AnswerLines::default();
             let mut lines = Vec::new();
@@ -218,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn file_headers_inside_a_fence_are_no_edits_and_no_removed_lines() {
+    fn file_headers_inside_a_fence_are_neither_edits_nor_removed_lines() {
         let diff = "```diff\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-old\n+new\n--- a/b.py\n+++ b/b.py\n@@ -1 +1,2 @@\n-old\n+new\n+more\n```\n";
         assert_eq!(of(diff), ["edit: a.py, 1 removed, 1 added", "edit: b.py, 1 removed, 2 added"]);
     }

@@ -1,14 +1,12 @@
-//! Connecting a model, in lines: where keys and servers were looked for, and what to do. A key is not typed here, because the line
-//! would show it.
+//! Helps to connect a model: prints where keys and servers were searched, and what to do. Keys are not entered here, because the
+//! terminal would show them.
 
-use super::desk::Desk;
-use super::phrases::in_words;
+use super::LineUi;
 use rhumb_llm::{KNOWN_SERVERS, LocalServer};
-use rhumb_session::ConnectRequest;
-use rhumb_session::{KeySearch, KeyedProvider};
+use rhumb_session::{ConnectRequest, KeySearch, KeyedProvider};
 
-impl Desk {
-    /// Looks for keys and servers, unless a message was not sent: the session has said so.
+impl LineUi {
+    /// Searches keys and servers, unless the request comes from an unsent message: the transcript has the reason then.
     pub(super) fn search_connections(&mut self, request: ConnectRequest) {
         if request.is_for_message {
             return;
@@ -18,20 +16,20 @@ impl Desk {
         self.perform(effects);
     }
 
-    /// Says what was found; false if nothing was asked for.
-    pub(super) fn tell_connections(&mut self) -> bool {
+    /// Prints the results of a search. Returns `false` if there are none.
+    pub(super) fn print_connections(&mut self) -> bool {
         let Some(request) = self.connect_request.take() else { return false };
-        let Some(keys) = self.session.connecting().keys.clone() else { return false };
-        let servers = self.session.connecting().servers.clone().unwrap_or_default();
-        self.voice.lines(connection_lines(&request, &keys, &servers).iter().map(|line| in_words(line)));
+        let Some(keys) = &self.session.connecting().keys else { return false };
+        let servers = self.session.connecting().servers.as_deref().unwrap_or_default();
+        self.out.lines(connection_lines(&request, keys, servers));
         true
     }
 }
 
-/// Where keys and servers were looked for, and what to do next.
+/// Where keys and servers were searched, what was found, and what to do next.
 fn connection_lines(request: &ConnectRequest, keys: &KeySearch, servers: &[LocalServer]) -> Vec<String> {
-    let looked = "rhumb looked for keys and servers:";
-    let mut lines = vec![format!("{} {looked}", request.reason).trim_start().to_owned()];
+    let title = "rhumb searched keys and servers:";
+    let mut lines = vec![format!("{} {title}", request.reason).trim_start().to_owned()];
     let (found, missing): (Vec<_>, Vec<_>) = keys.providers.iter().partition(|provider| provider.found.is_some());
     let source = |provider: &KeyedProvider| Some(format!("{}: key from {}", provider.name, provider.found.as_ref()?));
     lines.extend(found.iter().filter_map(|provider| source(provider)));
@@ -55,15 +53,15 @@ fn connection_lines(request: &ConnectRequest, keys: &KeySearch, servers: &[Local
     if let Some(provider) = missing.iter().find(is_wanted) {
         let variable = provider.variables.first().map(|name| format!("set {name}, or ")).unwrap_or_default();
         lines.push(format!(
-            "hint: For {}, {variable}put key = \"…\" below [\"{}\"] into credentials.toml in the folder named above, which only you \
-             may read (chmod 600). Then /connect looks again, and /model {}/NAME asks a model.",
+            "hint: For {}, {variable}put key = \"…\" below [\"{}\"] into credentials.toml in the folder above, which only you \
+             may read (chmod 600). Then /connect searches again, and /model {}/NAME uses a model.",
             provider.name, provider.host, provider.name
         ));
     }
     if let Some(provider) = found.first() {
-        lines.push(format!("hint: /model {}/{} asks that provider.", provider.name, provider.default_model));
+        lines.push(format!("hint: /model {}/{} uses that provider.", provider.name, provider.default_model));
     }
-    lines.push("hint: Without a model, /copy-context and /paste work with a chat window elsewhere.".to_owned());
+    lines.push("hint: Without a model, /copy-context and /paste work with a chat elsewhere.".to_owned());
     lines
 }
 
@@ -73,7 +71,7 @@ mod tests {
     use rhumb_session::SearchedPlace;
 
     #[test]
-    fn what_was_looked_for_is_said_with_what_to_do_for_the_provider_that_was_asked_for() {
+    fn missing_keys_are_listed_with_a_hint_for_the_requested_provider() {
         let provider = |name: &str, variable: &str| KeyedProvider {
             name: name.into(),
             host: format!("api.{name}.com"),
@@ -87,11 +85,11 @@ mod tests {
             storage: String::new(),
         };
         let request = ConnectRequest { provider: Some("second".into()), ..ConnectRequest::default() };
-        let told = connection_lines(&request, &keys, &[]).join("\n");
+        let text = connection_lines(&request, &keys, &[]).join("\n");
         for part in [
             "FIRST_KEY, SECOND_KEY", "/c.toml: not there", "Ollama", "none answers", "set SECOND_KEY", "api.second.com",
         ] {
-            assert!(told.contains(part), "{part} in {told}");
+            assert!(text.contains(part), "{part} in {text}");
         }
     }
 }
