@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use crossterm::event::Event;
-use rhumb_session::{ClipboardText, Effect, GitEffect, Response};
+use rhumb_session::{ClipboardText, Effect, Response};
 use rhumb_workspace::process::{EditorSession, named_editor};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
