@@ -98,11 +98,11 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
             rules: mode_rules(settings),
             spending_cap: settings.spending_cap,
             facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
-            lacking,
+            missing_model: lacking,
             connect: line.is_none().then_some(request),
             resume: args.wanted(),
             resume_command: args.resume_command(plain.is_some()),
-            notices,
+            warnings: notices,
             watch: settings.watch || args.provider.watch,
         },
     };

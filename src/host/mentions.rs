@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Host, RequestEnv, SURVEY_PATIENCE, Survey, caught, shared_output};
 use rhumb_index::repo_map::TagGraph;
 use rhumb_session::context::{AtMeaning, at_meaning, fence_for};
-use rhumb_session::{Attachment, Failure, LookedUp, MentionEffect, MentionResponse, Response, SharedPage};
+use rhumb_session::{Attachment, EffectKind, Failure, LookedUp, MentionEffect, MentionResponse, Response, SharedPage};
 use rhumb_text::sanitize::visible_line;
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::git::Repo;
@@ -35,15 +35,17 @@ impl Host {
                     });
                 });
             }
-            MentionEffect::Weigh { number, paths } => self.blocking(Response::Failed, move |runner| {
-                let weigh = |path: String| {
-                    let text = rhumb_workspace::read(&runner.shared.root, &path).ok().map(|snapshot| snapshot.text);
-                    let tokens = text.map(|text| runner.counter().count(&text));
-                    (path, tokens)
-                };
-                let tokens = paths.into_iter().map(weigh).collect();
-                Response::Mention(MentionResponse::Weighed { number, tokens })
-            }),
+            MentionEffect::CountTokens { number, paths } => {
+                self.blocking(EffectKind::Mention.failed(), move |runner| {
+                    let weigh = |path: String| {
+                        let text = rhumb_workspace::read(&runner.shared.root, &path).ok().map(|snapshot| snapshot.text);
+                        let tokens = text.map(|text| runner.counter().count(&text));
+                        (path, tokens)
+                    };
+                    let tokens = paths.into_iter().map(weigh).collect();
+                    Response::Mention(MentionResponse::TokensCounted { number, tokens })
+                })
+            }
         }
     }
 

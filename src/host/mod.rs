@@ -64,7 +64,7 @@ use rhumb_llm::Endpoint;
 use rhumb_llm::HttpProvider;
 use rhumb_llm::models::{Api, Model};
 use rhumb_session::context::Window;
-use rhumb_session::{ChatFile, ContextView, Effect, Failure, MAP_BUDGET_STEP, RequestSpec, Response};
+use rhumb_session::{ChatFile, ContextView, Effect, EffectKind, Failure, MAP_BUDGET_STEP, RequestSpec, Response};
 use rhumb_workspace::{DiskChanges, Journal, Root, Watch};
 
 /// A burst of keystrokes is measured once, this long after the last of them.
@@ -182,9 +182,9 @@ impl Host {
                 lock(&self.shared.changed).listing = true;
                 runner.start_survey();
             }
-            Effect::StopReading => runner.stop_reading(),
-            Effect::ReadOn => runner.read_on(),
-            Effect::Follow(follow) => runner.follow(follow),
+            Effect::StopIndexing => runner.stop_reading(),
+            Effect::ResumeIndexing => runner.read_on(),
+            Effect::WatchFiles(follow) => runner.follow(follow),
             Effect::WatchComments(watch) => drop(tokio::spawn(runner.watch_comments(watch))),
             Effect::Measure(order) => {
                 self.shared.newest_measure.store(order.generation, Ordering::SeqCst);
@@ -205,23 +205,23 @@ impl Host {
             }
             Effect::CancelSummary => lock(&self.shared.folding).cancel(),
             Effect::Cancel => lock(&self.shared.turn).cancel(),
-            Effect::Propose { reply, standing, mut earlier, answers, files, request } => {
+            Effect::Propose { reply, pending, mut earlier, answers, files, request } => {
                 earlier.push(reply);
                 let failed = |failure| Response::NotProposed(Some(failure));
                 runner.blocking(failed, move |runner| {
                     let replies: Vec<_> = answers.into_iter().zip(earlier).collect();
-                    runner.propose(&standing, &replies, &files, request)
+                    runner.propose(&pending, &replies, &files, request)
                 })
             }
             Effect::Write { files, commit, consent } => runner.write_and_commit(files, commit, consent),
             Effect::Undo(direction) => runner.unwrite_in_turn(direction),
             Effect::Reread(paths) => paths.into_iter().for_each(|path| {
-                runner.clone().blocking(Response::Failed, move |runner| {
+                runner.clone().blocking(EffectKind::Reread.failed(), move |runner| {
                     let text = rhumb_workspace::read(&runner.shared.root, &path).ok().map(|snapshot| snapshot.text);
                     Response::Reread { path, text }
                 });
             }),
-            Effect::CopyPrompt(order) => runner.blocking(Response::Failed, move |runner| {
+            Effect::CopyPrompt(order) => runner.blocking(EffectKind::CopyPrompt.failed(), move |runner| {
                 Response::PromptText(runner.compose(&order, false, None).prompt.as_text())
             }),
             Effect::FindServers => {
@@ -289,7 +289,7 @@ impl Host {
                 });
                 runner.report_now(match measured {
                     Ok(view) => Response::Measured { generation, view },
-                    Err(failure) => Response::Failed(failure),
+                    Err(failure) => Response::Failed { effect: EffectKind::Measure, failure },
                 });
             }
         });
@@ -376,7 +376,7 @@ impl Host {
                 tokio::spawn(async move { runner.report(report).await });
             }
             Err(error) => {
-                let report = Response::Failed(Failure::from(&error));
+                let report = Response::Failed { effect: EffectKind::Connect, failure: Failure::from(&error) };
                 tokio::spawn(async move { runner.report(report).await });
             }
         }

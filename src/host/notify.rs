@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use super::Host;
-use rhumb_session::{Failure, Response};
+use rhumb_session::{EffectKind, Failure, Response};
 
 /// The variable that carries the text.
 const VARIABLE: &str = "RHUMB_MESSAGE";
@@ -15,7 +15,8 @@ impl Host {
         tokio::task::spawn_blocking(move || {
             if let Err(reason) = run(&line, &text) {
                 let message = format!("notify_cmd could not be run: {reason}.");
-                self.report_now(Response::Failed(Failure { message, hint: "Mend it in rhumb.toml.".into() }));
+                let failure = Failure { message, hint: "Mend it in rhumb.toml.".into() };
+                self.report_now(Response::Failed { effect: EffectKind::Notify, failure });
             }
         });
     }

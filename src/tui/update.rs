@@ -380,7 +380,7 @@ impl App {
             Action::ResetBorders => self.reset_borders(),
             Action::Mouse => self.toggle_mouse(),
             Action::StopReading => return self.stop_survey(),
-            Action::ReadOn => return run(self.session.read_on().unwrap_or_default()),
+            Action::ReadOn => return run(self.session.resume_indexing().unwrap_or_default()),
             Action::BuildIndex | Action::PauseIndex | Action::CancelIndex => return self.command_index(action),
             Action::Help | Action::HelpHere => self.open_help(true),
             Action::Redraw => return vec![Task::Redraw],

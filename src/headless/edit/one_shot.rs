@@ -109,7 +109,7 @@ impl<'a> OneShot<'a> {
         Self {
             args,
             root,
-            printed: session.told(),
+            printed: session.settled_entries(),
             session,
             runner,
             model: line.model.clone(),
@@ -154,7 +154,7 @@ impl<'a> OneShot<'a> {
         }
         self.warn_of_unsent_files(message);
         let mode = self.args.mode();
-        let (sent, effects) = self.session.send_in(message, mode);
+        let (sent, effects) = self.session.send_in_mode(message, mode);
         if !sent {
             let notice = self.session.transcript().iter().rev().find_map(|entry| match entry {
                 Entry::Status(notice) => Some((notice.text.clone(), notice.hint.clone())),
@@ -362,11 +362,11 @@ impl<'a> OneShot<'a> {
             match entry {
                 Entry::Status(notice) if without_notices || notice.level == Level::Info && self.out.json => {}
                 Entry::Status(notice) => complain(&notice.text),
-                Entry::Again { text, round, of, .. } => again.push((text.clone(), *round, *of)),
+                Entry::FollowUp { text, round, of, .. } => again.push((text.clone(), *round, *of)),
                 _ => {}
             }
         }
-        self.printed = self.session.told();
+        self.printed = self.session.settled_entries();
         for (text, round, of) in again {
             complain(&format!("the model is asked again, round {round} of {of}"));
             let looks_up = self.session.turn().is_some_and(|turn| turn.asks_codebase());

@@ -6,7 +6,7 @@ use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
 use rhumb_session::SessionLine;
 use rhumb_session::context::Mode;
-use rhumb_session::{Effect, ModelUse, ProcessSubject, Question, SHOW_FAULT, Subject};
+use rhumb_session::{Effect, ModelRole, ProcessSubject, Question, SHOW_FAULT, Subject};
 use rhumb_text::count;
 
 /// What the next line is.
@@ -68,7 +68,7 @@ pub(super) struct Pick {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Picked {
     Server { api: Api, base_url: String, model: String },
-    Model(ModelUse, String),
+    Model(ModelRole, String),
     Session(i64),
 }
 
@@ -140,7 +140,7 @@ impl Desk {
             true => "Answer with a letter, or type the next message.",
             false => "Answer with a letter. Enter alone puts the question off.",
         });
-        let follow = self.session.questions_that_follow();
+        let follow = self.session.following_questions();
         if !follow.is_empty() {
             self.voice.line(&in_words(&follow));
         }
@@ -171,7 +171,7 @@ impl Desk {
             "no" => Some('n'),
             _ => key,
         };
-        self.session.put_first(&question);
+        self.session.ask_first(&question);
         match said.filter(|key| self.session.is_choice(*key)) {
             Some(key) => {
                 (self.asks_now, self.read_out) = (false, None);
@@ -258,14 +258,14 @@ impl Desk {
     }
 
     /// Lists the models whose names contain the words of `query`.
-    pub(super) fn offer_models(&mut self, part: ModelUse, query: &str) {
+    pub(super) fn offer_models(&mut self, part: ModelRole, query: &str) {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         let rows = self.session.lookups().models.iter().filter(|row| {
             let name = row.name.to_lowercase();
             words.iter().all(|word| name.contains(word.as_str()))
         });
         let row = |row: &rhumb_session::ModelRow| {
-            let key = if row.at_hand { "" } else { ", no key for it" };
+            let key = if row.has_key { "" } else { ", no key for it" };
             (format!("{}: {}{key}", row.name, detail(&row.detail)), Picked::Model(part, row.name.clone()))
         };
         let rows: Vec<_> = rows.map(row).collect();

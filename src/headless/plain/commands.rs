@@ -167,7 +167,7 @@ impl Desk {
             Command::Search(words) => self.search(&words),
             Command::Theme(_) => return self.voice.line("There are no colours in this mode."),
             Command::Doctor => vec![Effect::Lookup(LookupEffect::Doctor { terminal: self.terminal.clone() })],
-            Command::Response(title) => self.session.report_fault(title, self.terminal.clone()),
+            Command::Response(title) => self.session.request_fault_report(title, self.terminal.clone()),
             Command::Quit => return self.leave(0),
             Command::Paste(None) => {
                 self.voice.line(&format!("Put the reply in now, and after it a line with {QUOTES} alone."));

@@ -292,7 +292,7 @@ impl Desk {
         }
         self.voice.broken_off();
         self.read_what_is_asked(expects);
-        self.voice.prompt(&expects.prompt(self.session.composing()));
+        self.voice.prompt(&expects.prompt(self.session.input_mode()));
         self.expects = expects;
     }
 

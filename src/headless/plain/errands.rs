@@ -2,8 +2,8 @@
 //! typed it and read each answer first.
 
 use rhumb_session::{
-    ConnectEffect, ConnectResponse, Effect, FetchEffect, FetchResponse, GitEffect, GitResponse, MentionEffect,
-    MentionResponse, PersistenceEffect, PersistenceResponse, Response,
+    ConnectEffect, ConnectResponse, Effect, EffectKind, FetchEffect, FetchResponse, GitEffect, GitResponse,
+    MentionEffect, MentionResponse, PersistenceEffect, PersistenceResponse, Response,
 };
 
 /// Something that was asked for.
@@ -83,7 +83,7 @@ fn errand(effect: &Effect) -> Option<Errand> {
         Effect::Persist(PersistenceEffect::Open(None)) => Errand::Opening,
         Effect::Persist(PersistenceEffect::List(_)) => Errand::List,
         Effect::Persist(PersistenceEffect::Write(_) | PersistenceEffect::Read(_)) => Errand::Text,
-        Effect::Mention(MentionEffect::Weigh { .. }) => Errand::Weigh,
+        Effect::Mention(MentionEffect::CountTokens { .. }) => Errand::Weigh,
         Effect::Fetch(FetchEffect::Picture { .. }) => Errand::Picture,
         Effect::Fetch(FetchEffect::Clipboard { .. }) => Errand::Clipboard,
         _ => return None,
@@ -93,15 +93,24 @@ fn errand(effect: &Effect) -> Option<Errand> {
 fn ends(errand: Errand, report: &Response) -> bool {
     use PersistenceResponse as Kept;
     match errand {
-        Errand::Look => matches!(report, Response::LookedUp(_) | Response::Failed(_)),
+        Errand::Look => {
+            matches!(report, Response::LookedUp(_) | Response::Failed { effect: EffectKind::Lookup, .. })
+        }
         Errand::Model => {
             let is_missing = matches!(report, Response::Connecting(ConnectResponse::KeyMissing { .. }));
-            is_missing || matches!(report, Response::Connected { .. } | Response::Failed(_))
+            let is_failed =
+                matches!(report, Response::Failed { effect: EffectKind::UseModel | EffectKind::Connect, .. });
+            is_missing || is_failed || matches!(report, Response::Connected { .. })
         }
         Errand::Servers => matches!(report, Response::Servers(_)),
-        Errand::Keys => matches!(report, Response::Connecting(ConnectResponse::Keys(_)) | Response::Failed(_)),
+        Errand::Keys => matches!(
+            report,
+            Response::Connecting(ConnectResponse::Keys(_)) | Response::Failed { effect: EffectKind::Connecting, .. }
+        ),
         Errand::LocalServers => matches!(report, Response::Connecting(ConnectResponse::Servers(_))),
-        Errand::Prompt => matches!(report, Response::PromptText(_) | Response::Failed(_)),
+        Errand::Prompt => {
+            matches!(report, Response::PromptText(_) | Response::Failed { effect: EffectKind::CopyPrompt, .. })
+        }
         Errand::Diff => matches!(report, Response::Git(GitResponse::Diff(_))),
         Errand::Sessions => {
             let ends = |kept: &Kept| {
@@ -124,15 +133,25 @@ fn ends(errand: Errand, report: &Response) -> bool {
                 Response::Persisted(Kept::Written { .. } | Kept::Exists(_) | Kept::Commands { .. } | Kept::Failed(_))
             )
         }
-        Errand::Weigh => matches!(report, Response::Mention(MentionResponse::Weighed { .. }) | Response::Failed(_)),
-        Errand::Reread => matches!(report, Response::Reread { .. } | Response::Failed(_)),
+        Errand::Weigh => matches!(
+            report,
+            Response::Mention(MentionResponse::TokensCounted { .. })
+                | Response::Failed { effect: EffectKind::Mention, .. }
+        ),
+        Errand::Reread => {
+            matches!(report, Response::Reread { .. } | Response::Failed { effect: EffectKind::Reread, .. })
+        }
         Errand::Picture => {
             matches!(
                 report,
-                Response::Fetched(FetchResponse::Picture(_) | FetchResponse::NotAnImage(_)) | Response::Failed(_)
+                Response::Fetched(FetchResponse::Picture(_) | FetchResponse::NotAnImage(_))
+                    | Response::Failed { effect: EffectKind::Fetch, .. }
             )
         }
-        Errand::Clipboard => matches!(report, Response::Fetched(FetchResponse::Clipboard { .. }) | Response::Failed(_)),
+        Errand::Clipboard => matches!(
+            report,
+            Response::Fetched(FetchResponse::Clipboard { .. }) | Response::Failed { effect: EffectKind::Fetch, .. }
+        ),
     }
 }
 
@@ -153,7 +172,8 @@ mod tests {
         errands.began(&Effect::UseModel("m".into()));
         errands.ended(&Response::Head("main".into()));
         assert!(errands.are_open());
-        errands.ended(&Response::Failed(Failure { message: "no".into(), hint: String::new() }));
+        let failure = Failure { message: "no".into(), hint: String::new() };
+        errands.ended(&Response::Failed { effect: EffectKind::UseModel, failure });
         assert!(!errands.are_open());
     }
 
@@ -161,7 +181,7 @@ mod tests {
     fn what_goes_on_by_itself_is_not_waited_for() {
         let mut errands = Errands::default();
         errands.began(&Effect::Survey);
-        errands.began(&Effect::Follow(true));
+        errands.began(&Effect::WatchFiles(true));
         assert!(!errands.are_open());
     }
 }

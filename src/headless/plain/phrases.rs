@@ -6,7 +6,7 @@ use rhumb_session::SettingRow;
 #[rustfmt::skip] // a table
 const PHRASES: &[(&str, &str)] = &[
     ("the prompt can be copied and a reply pasted", "the prompt can be printed and a reply put in"),
-    ("the context pane shows what is left of it", "/tokens says what is left of it"),
+    ("the context pane shows the request", "/tokens shows the request"),
     ("Esc cancels the turn", "Ctrl-C stops the turn"),
     ("Esc stops that", "Ctrl-C stops that"),
     ("It is in the composer again; Enter sends it", "It is the draft again; /send sends it"),

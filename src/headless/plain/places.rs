@@ -75,7 +75,8 @@ impl Desk {
         let citing = &self.places.citing;
         let mut rows: Vec<(Place, String)> = Vec::new();
         for citation in citing.of(entry) {
-            let (CitationTarget::Lines(paths) | CitationTarget::Uncounted(paths)) = citing.aim(entry, citation) else {
+            let (CitationTarget::Lines(paths) | CitationTarget::Uncounted(paths)) = citing.target(entry, citation)
+            else {
                 continue;
             };
             let lines = (citation.first as usize, citation.last as usize);

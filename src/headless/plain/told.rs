@@ -98,7 +98,7 @@ impl Told {
                     lines.push(format!("message: {text}"));
                 }
             }
-            Entry::Again { round, of, .. } => {
+            Entry::FollowUp { round, of, .. } => {
                 self.reasoned = 0;
                 lines.push(format!("The model is asked again by itself, round {round} of at most {of}."));
             }
@@ -233,7 +233,7 @@ mod tests {
         stream(&mut session, StreamEvent::Text("One.\nTwo".into()));
         session.cancel();
         assert_eq!(told.news(&session), ["message: go", "One.", "Two", "The answer ended early: cancelled."]);
-        session.go_on();
+        session.continue_answer();
         told.news(&session);
         session.handle(Response::Asked { turn: 2, event: AskEvent::Stream(StreamEvent::Text(" and more.\n".into())) });
         session.handle(Response::Ended { turn: 2, result: Ok(Completion { finish: Finish::Stop, usage: None }) });

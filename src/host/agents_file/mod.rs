@@ -7,7 +7,7 @@ mod page;
 use super::{Host, SURVEY_PATIENCE};
 use commands::commands;
 use page::{Facts, Folder, page};
-use rhumb_session::{Failure, Level, LookupResponse, RequestSpec, Response};
+use rhumb_session::{EffectKind, Failure, Level, LookupResponse, RequestSpec, Response};
 use rhumb_syntax::Language;
 use rhumb_workspace::{Root, path_is_taken};
 
@@ -62,14 +62,14 @@ impl Host {
             let mut surveyed = self.shared.survey.subscribe();
             let ready = surveyed.wait_for(Option::is_some);
             drop(tokio::time::timeout(SURVEY_PATIENCE, ready).await);
-            self.blocking(Response::Failed, move |runner| Response::LookedUp(runner.agents_file(&order)));
+            self.blocking(EffectKind::Lookup.failed(), move |runner| Response::LookedUp(runner.agents_file(&order)));
         });
     }
 
     fn agents_file(&self, order: &RequestSpec) -> LookupResponse {
         let root = &self.shared.root;
         if path_is_taken(root, AGENTS_FILE) {
-            return LookupResponse::Told {
+            return LookupResponse::Status {
                 level: Level::Info,
                 text: format!("{AGENTS_FILE} is there already, so nothing is proposed."),
                 hint: format!("/add {AGENTS_FILE} adds it to the chat, to have it changed."),

@@ -20,9 +20,10 @@ impl Host {
     /// Whom an order is for; nobody when there is no connection.
     pub(super) async fn addressee(&self, order: &RequestSpec) -> Option<TurnModel> {
         let main = self.line()?;
-        let ModelRole::Editor(named) = order.who.clone() else {
+        if order.role != ModelRole::Editor {
             return Some(TurnModel { line: main, counter: self.counter(), is_main: true, note: None });
-        };
+        }
+        let named = order.overrides.editor_model.clone();
         let runner = self.clone();
         // The key of another provider may have to be asked for.
         let found = tokio::task::spawn_blocking(move || {

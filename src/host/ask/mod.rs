@@ -19,7 +19,7 @@ use rhumb_llm::{
 };
 use rhumb_llm::{Message, Role};
 use rhumb_session::context::{Joiner, Overflow, Prompt, continuation, shorter};
-use rhumb_session::{AskError, AskEvent, Choices, ContextView, Failure, Spent};
+use rhumb_session::{AskError, AskEvent, ContextView, Failure, RequestOverrides, Spent};
 use rhumb_tokens::TokenCounter;
 
 /// An answer shorter than this many tokens is not worth its request: below it, a spending cap is reached.
@@ -47,7 +47,7 @@ pub struct Question<'a> {
     /// What may still be spent; `None` for as much as it takes.
     pub allowance: Option<Dollars>,
     /// What the user chose of it since the app was started.
-    pub choices: &'a Choices,
+    pub choices: &'a RequestOverrides,
 }
 
 /// An answer.
@@ -411,7 +411,7 @@ impl Part<'_, '_> {
 }
 
 /// The request for a prompt, as the settings want it put.
-pub fn llm_request(line: &Line, settings: &Settings, choices: &Choices, prompt: &Prompt) -> Request {
+pub fn llm_request(line: &Line, settings: &Settings, overrides: &RequestOverrides, prompt: &Prompt) -> Request {
     let effort = settings.thinking_effort.clone().map(Thinking::Effort);
     let set = effort.or(settings.thinking_tokens.map(Thinking::Budget));
     Request {
@@ -420,7 +420,7 @@ pub fn llm_request(line: &Line, settings: &Settings, choices: &Choices, prompt: 
         tokens: prompt.tokens,
         max_output_tokens: settings.max_output_tokens,
         temperature: settings.temperature.map(|temperature| temperature as f32),
-        thinking: choices.thinking.over(set),
+        thinking: overrides.thinking.apply(set),
         ..Request::default()
     }
 }

@@ -32,7 +32,7 @@ impl Host {
         let Some(addressee) = self.addressee(&order).await else { return };
         let order = Arc::new(order);
         let TurnModel { line, counter, is_main, note } = addressee.clone();
-        if order.who != ModelRole::Main {
+        if order.role != ModelRole::Main {
             let event = AskEvent::Editor { model: line.model.clone(), note };
             self.report(Response::Asked { turn, event }).await;
         }
@@ -45,7 +45,7 @@ impl Host {
             partial: &order.partial,
             counter: &*counter,
             allowance: order.allowance,
-            choices: &order.choices,
+            choices: &order.overrides,
         };
         let (events, mut arriving) = mpsc::channel(64);
         let forward = async {
@@ -101,7 +101,7 @@ impl Host {
         let chunks = view.prompt.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::History);
         let history: usize = chunks.map(|chunk| chunk.tokens).sum();
         let room = history.saturating_sub(over.excess).max(LEAST_HISTORY);
-        let chosen = order.choices.weak_model.clone();
+        let chosen = order.overrides.weak_model.clone();
         let how = SummaryRequest { limit: room, allowance: order.allowance, chosen, compact: None };
         let folded = self.folded(&order.history, &how, &cancel).await;
         let next = match &folded {

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::{Host, caught, lock};
-use rhumb_session::{Clipboard, FetchEffect, FetchResponse, Response};
+use rhumb_session::{Clipboard, EffectKind, Failure, FetchEffect, FetchResponse, Response};
 
 pub(super) use images::picture_refusal;
 
@@ -70,7 +70,8 @@ impl Host {
             tokio::spawn(async move {
                 let message = "The system starts no more threads.".into();
                 let hint = "Close what you do not need.".into();
-                unstarted.report(Response::Failed(rhumb_session::Failure { message, hint })).await;
+                let failure = Failure { message, hint };
+                unstarted.report(Response::Failed { effect: EffectKind::Fetch, failure }).await;
             });
         }
     }

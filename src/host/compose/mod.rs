@@ -121,7 +121,7 @@ struct Desk {
 impl Desk {
     fn laid(root: &Root, order: &RequestSpec, model: &Model) -> Self {
         let mut desk = Self::default();
-        for file in &order.files {
+        for file in order.files.iter() {
             match rhumb_workspace::read(root, &file.path) {
                 Ok(snapshot) => {
                     let ChatFile { path, read_only } = file.clone();

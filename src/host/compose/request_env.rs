@@ -141,7 +141,7 @@ impl RequestEnv {
     /// How the model writes edits.
     fn edit_format(&self, order: &RequestSpec, model: &Model) -> EditFormat {
         let editor_edit_format = self.settings.editor_edit_format;
-        let edit_format = order.choices.edit_format.over(self.settings.edit_format);
+        let edit_format = order.overrides.edit_format.apply(self.settings.edit_format);
         match order.mode {
             // What was set for one model says nothing of another that is known.
             Mode::Editor => editor_edit_format.or(edit_format.filter(|_| !model.known)).unwrap_or(model.edit_format),

@@ -7,7 +7,7 @@ use super::connect_model;
 use crate::config::Settings;
 use rhumb_llm::KeySource;
 use rhumb_llm::{HttpProvider, LlmError, Provider as _, local_servers};
-use rhumb_session::{ConnectEffect, ConnectResponse, Failure, NewKey, Response};
+use rhumb_session::{ConnectEffect, ConnectResponse, EffectKind, Failure, NewKey, Response};
 
 /// How long the server may take to check a key.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -20,7 +20,7 @@ impl Host {
                 tokio::spawn(async move {
                     runner.report(Response::Connecting(ConnectResponse::Servers(local_servers().await))).await;
                 });
-                self.blocking(Response::Failed, |runner| {
+                self.blocking(EffectKind::Connecting.failed(), |runner| {
                     Response::Connecting(ConnectResponse::Keys(runner.shared.outfit.settings.key_search()))
                 });
             }

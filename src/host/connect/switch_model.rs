@@ -1,7 +1,7 @@
 //! Turning to another model, and whether its server has it.
 
 use crate::host::{Host, Line, connect_model};
-use rhumb_session::{ConnectResponse, Failure, Level, LookupResponse, Response};
+use rhumb_session::{ConnectResponse, EffectKind, Failure, Level, LookupResponse, Response};
 use rhumb_text::nearest;
 
 /// As many names are told of those that a server lists.
@@ -11,7 +11,7 @@ impl Host {
     /// Asks another model from now on.
     pub(crate) fn use_model(self, model: String) {
         // The settings may have to run a command for the key of another provider.
-        self.blocking(Response::Failed, move |runner| {
+        self.blocking(EffectKind::UseModel.failed(), move |runner| {
             // A server that was picked on this machine goes on answering, by any name.
             let picked = runner.line().filter(|line| !line.configured);
             let line = match picked {
@@ -23,7 +23,10 @@ impl Host {
                     Ok(Some(line)) => line,
                     Ok(None) => return key_missing(runner.shared.outfit.settings.maker_of(&model), model),
                     Err(error) => {
-                        return Response::Failed(Failure { message: format!("{error}."), hint: error.hint() });
+                        return Response::Failed {
+                            effect: EffectKind::UseModel,
+                            failure: Failure { message: format!("{error}."), hint: error.hint() },
+                        };
                     }
                 },
             };
@@ -40,7 +43,7 @@ impl Host {
         // Whoever has turned to yet another one meanwhile does not wonder about this one.
         let Some(line) = self.line().filter(|line| line.model == model) else { return };
         if let Some((text, hint)) = unlisted(&line.provider.name(), &model, &served) {
-            self.report(Response::LookedUp(LookupResponse::Told { level: Level::Warning, text, hint })).await;
+            self.report(Response::LookedUp(LookupResponse::Status { level: Level::Warning, text, hint })).await;
         }
     }
 }

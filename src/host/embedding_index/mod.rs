@@ -29,7 +29,7 @@ use crate::config::{EmbeddingsSource, Settings};
 use crate::store::vectors::VectorStore;
 use rhumb_llm::embed::Embedder;
 use rhumb_llm::models::{Catalog, Tokens};
-use rhumb_session::{Failure, IndexEffect, IndexResponse, LookupResponse, Page, Response};
+use rhumb_session::{EffectKind, Failure, IndexEffect, IndexResponse, LookupResponse, Page, Response};
 use rhumb_workspace::Root;
 
 /// What the runner knows of the index.
@@ -80,8 +80,8 @@ impl Host {
                 indexing.declined.store(true, Ordering::SeqCst);
                 running.iter().for_each(IndexControl::cancel);
             }
-            IndexEffect::Status => self.blocking(Response::Failed, Self::index_page),
-            IndexEffect::Delete => self.blocking(Response::Failed, move |runner| {
+            IndexEffect::Status => self.blocking(EffectKind::Index.failed(), Self::index_page),
+            IndexEffect::Delete => self.blocking(EffectKind::Index.failed(), move |runner| {
                 let indexing = &runner.shared.indexing;
                 indexing.declined.store(true, Ordering::SeqCst);
                 running.iter().for_each(IndexControl::cancel);
@@ -204,7 +204,8 @@ impl Host {
     fn index_page(&self) -> Response {
         let Some(survey) = self.shared.survey.borrow().clone() else {
             let message = "The repository is still being read.".into();
-            return Response::Failed(Failure { message, hint: "Ask again in a moment.".into() });
+            let failure = Failure { message, hint: "Ask again in a moment.".into() };
+            return Response::Failed { effect: EffectKind::Index, failure };
         };
         let embedder = self.embedder();
         let settings = &self.shared.outfit.settings;
@@ -213,7 +214,7 @@ impl Host {
             .and_then(|folder| IndexStatus::of(settings, &survey.graph, embedder.as_ref().map(AsRef::as_ref), &folder));
         match status {
             Ok(status) => Response::LookedUp(LookupResponse::Page(Page { title: "index".into(), text: status.text() })),
-            Err(error) => Response::Failed(error.failure()),
+            Err(error) => Response::Failed { effect: EffectKind::Index, failure: error.failure() },
         }
     }
 

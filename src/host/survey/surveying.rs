@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{Survey, SurveyStart, SurveyStep, survey};
 use crate::host::persistence::store::map_store;
 use crate::host::{Host, caught, lock};
-use rhumb_session::{Failure, Response};
+use rhumb_session::{EffectKind, Failure, Response};
 use rhumb_workspace::git::{Head, Repo};
 use rhumb_workspace::{DiskChanges, Root, RootKind, Watch};
 
@@ -69,7 +69,7 @@ impl Host {
         };
         let survey = Arc::new(survey);
         let note = gone(&self.shared.root, before.as_deref()).or_else(|| survey_note(&survey, before.as_deref()));
-        self.report_now(Response::LeftOut { unread: survey.unread, total: survey.files.len() });
+        self.report_now(Response::Unread { unread: survey.unread, total: survey.files.len() });
         self.shared.survey.send_replace(Some(Arc::clone(&survey)));
         *lock(&self.shared.sketch) = None;
         if self.shared.prepares {
@@ -97,7 +97,7 @@ impl Host {
             }
             SurveyStep::Provisional(graph) => {
                 *lock(&self.shared.sketch) = Some(graph);
-                self.report_now(Response::Sketched);
+                self.report_now(Response::ProvisionalMap);
             }
             // Progress that nobody has time for is not worth waiting.
             SurveyStep::Listing(done) if long => {
@@ -117,7 +117,7 @@ impl Host {
             if !follow {
                 *lock(&self.shared.watch) = None;
             } else if let Err(failure) = self.start_watch() {
-                self.report_now(Response::Failed(failure));
+                self.report_now(Response::Failed { effect: EffectKind::WatchFiles, failure });
             }
         });
     }

@@ -103,7 +103,7 @@ impl Search {
     pub(super) fn refresh(&mut self, entries: &[Entry]) {
         let holds = |entry: &Entry| match entry {
             Entry::Answer(answer) => self.needle.is_match(&answer.text) || self.needle.is_match(&answer.reasoning),
-            Entry::User { text, .. } | Entry::Again { text, .. } | Entry::Shared { text, .. } => {
+            Entry::User { text, .. } | Entry::FollowUp { text, .. } | Entry::Shared { text, .. } => {
                 self.needle.is_match(text)
             }
             entry => self.needle.is_match(&text_of(entry)),

@@ -447,7 +447,7 @@ mod tests {
     #[test]
     fn a_long_message_of_the_program_shows_its_first_lines_and_how_to_read_the_rest() {
         let text: String = (1..=20).map(|line| format!("detail {line}\n")).collect();
-        let mut test = TestScreen::new([Entry::Again { text, round: 1, of: 3, answered: true }]);
+        let mut test = TestScreen::new([Entry::FollowUp { text, round: 1, of: 3, answered: true }]);
         test.frame();
         let seen = test.seen();
         assert!(seen.contains("detail 1\n") && seen.contains("detail 8\n"), "{seen}");

@@ -104,7 +104,7 @@ impl App {
             return;
         }
         if self.composer.is_empty() {
-            match self.session.composing() {
+            match self.session.input_mode() {
                 // A plan is there to be changed.
                 Mode::Editor => self.composer.open(&draft),
                 _ => self.composer.set(&draft),

@@ -24,7 +24,7 @@ impl App {
                 self.hint.set("looking …".into());
                 return run(vec![Effect::Lookup(LookupEffect::Doctor { terminal: self.terminal_facts() })]);
             }
-            Command::Response(title) => return run(self.session.report_fault(title, self.terminal_facts())),
+            Command::Response(title) => return run(self.session.request_fault_report(title, self.terminal_facts())),
             Command::Quit => return self.leave(),
             Command::Paste(name) => return self.paste_command(name),
             Command::Editor(text) => {

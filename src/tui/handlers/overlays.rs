@@ -5,8 +5,8 @@ use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::{CodeSearch, ConnectBox, LineBox, LineFor, Overlay, PreviewTarget, Reply};
 use crate::tui::widget::picker::{RankJob, Ranked};
 use rhumb_session::{
-    Command, ConnectRequest, Connection, Effect, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse,
-    NewKey, PersistenceResponse, Response,
+    Command, ConnectRequest, Connection, Effect, EffectKind, IndexEffect, IndexResponse, IndexState, LookupEffect,
+    LookupResponse, NewKey, PersistenceResponse, Response,
 };
 
 impl App {
@@ -142,7 +142,7 @@ impl App {
     pub(crate) fn close_settled_question(&mut self) {
         // A letter must answer the visible question: the next question may be whether to run a command.
         if let Some(Overlay::Ask(open)) = self.overlays.top()
-            && !self.session.put_first(open.asked())
+            && !self.session.ask_first(open.asked())
         {
             self.overlays.close();
             self.hint.set("the open question is answered".into());
@@ -232,10 +232,10 @@ impl App {
         let Some(search) = self.code_search() else { return };
         match report {
             Response::LookedUp(LookupResponse::Found { question, hits }) => search.found(question, hits.as_deref()),
-            Response::Sketched | Response::Symbols(_) | Response::Indexing(IndexResponse::Ready { .. }) => {
+            Response::ProvisionalMap | Response::Symbols(_) | Response::Indexing(IndexResponse::Ready { .. }) => {
                 search.again()
             }
-            Response::Failed(_) => search.failed(),
+            Response::Failed { effect: EffectKind::Lookup, .. } => search.failed(),
             _ => {}
         }
     }
@@ -285,7 +285,9 @@ mod tests {
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view::{self, ViewCache};
     use rhumb_edit::{FileChange, FileProposal, Proposal};
-    use rhumb_session::{Choice, Connection, NamedFile, ProcessSubject, Question, Session, SharedText, Subject};
+    use rhumb_session::{
+        Choice, Connection, FileQuestion, NamedFile, ProcessSubject, Question, Session, SharedText, Subject,
+    };
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
@@ -349,7 +351,7 @@ mod tests {
     fn an_offer_of_files_does_not_hide_the_review_from_enter() {
         let mut app = app();
         let file = NamedFile { path: "a.py".into(), symbol: None };
-        let subject = Subject::Mentioned { files: vec![file] };
+        let subject = Subject::Files(FileQuestion::Mentioned(vec![file]));
         let choices = vec![Choice::new('y', "add it"), Choice::new('n', "no")];
         let title = "Your message mentions a.py (7 tokens).".to_owned();
         app.session.questions_mut().push_back(Question { subject, title, text: String::new(), choices });

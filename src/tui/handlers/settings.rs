@@ -8,7 +8,7 @@ use crate::host::KEYS;
 use crate::tui::action::KeyMap;
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, ConfirmedAction, LineBox, LineFor, Overlay};
-use rhumb_session::{Level, ModelUse, SettingRow, parse_command};
+use rhumb_session::{Level, ModelRole, SettingRow, parse_command};
 
 /// Origin that is shown for settings that were changed in the app.
 const THIS_SESSION: &str = "this session";
@@ -92,14 +92,14 @@ impl App {
     }
 
     fn confirm_keeping(&mut self, row: &SettingRow, value: &str, when: &str) {
-        if row.place.is_empty() {
+        if row.location.is_empty() {
             self.hint.set(format!("{} cannot be changed here: no settings are written in this session", row.name));
             return;
         }
-        let how = if row.is_kept { "in place of the value there" } else { "as a new line" };
+        let how = if row.is_saved { "in place of the value there" } else { "as a new line" };
         let text = [
             format!("{} = {value}", row.name),
-            format!("is written to {}, {how}. All else in the file stays as it is, comments too.", row.place),
+            format!("is written to {}, {how}. All else in the file stays as it is, comments too.", row.location),
             when.to_owned(),
         ];
         let confirmed_action = ConfirmedAction::Keep(row.name.clone(), Some(value.to_owned()));
@@ -110,14 +110,14 @@ impl App {
 
     /// Asks whether a setting shall be taken out of the user's file.
     pub(crate) fn confirm_forgetting(&mut self, row: &SettingRow) {
-        if !row.is_kept || row.place.is_empty() || row.kind == SettingKind::Tables {
+        if !row.is_saved || row.location.is_empty() || row.kind == SettingKind::Tables {
             self.hint.set(format!("{} is not in a file of yours that can be changed here", row.name));
             return;
         }
         let default =
             if row.default.is_empty() { "nothing is set".to_owned() } else { format!("it is {}", row.default) };
         let text = [
-            format!("{} = {} is taken out of {}.", row.name, row.value, row.place),
+            format!("{} = {} is taken out of {}.", row.name, row.value, row.location),
             format!("From the next start on {default}, unless something else sets it."),
         ];
         let question = Confirm::new("back to the default?", text)
@@ -133,10 +133,10 @@ impl App {
         if let Some(Overlay::Settings(list)) = self.overlays.top_mut()
             && let Some(row) = list.row(&name).cloned()
         {
-            let origin = if value.is_some() { row.place.as_str() } else { "default" };
+            let origin = if value.is_some() { row.location.as_str() } else { "default" };
             list.change(&name, value.as_deref().unwrap_or(&row.default), origin);
         }
-        tasks.extend(run(self.session.keep_setting(name, value)));
+        tasks.extend(run(self.session.save_setting(name, value)));
         tasks
     }
 
@@ -218,7 +218,7 @@ impl App {
     }
 
     /// Opens the list of models to choose one from.
-    pub(crate) fn open_models(&mut self, part: ModelUse, query: &str) {
+    pub(crate) fn open_models(&mut self, part: ModelRole, query: &str) {
         let models = &self.session.lookups().models;
         if models.is_empty() {
             let hint = "rhumb models lists those that are known; /model NAME asks one by its name.";
@@ -258,8 +258,8 @@ mod tests {
             origin: "default".into(),
             default: setting.default.into(),
             help: setting.help.into(),
-            place: "/home/me/rhumb.toml:3".into(),
-            is_kept: false,
+            location: "/home/me/rhumb.toml:3".into(),
+            is_saved: false,
         }
     }
 
@@ -290,7 +290,7 @@ mod tests {
         press(&mut app, "Enter");
         assert!(matches!(app.overlays.top(), Some(Overlay::Confirm(_))));
         let tasks = press(&mut app, "y");
-        let order = LookupEffect::KeepSetting("test".into(), Some("true".into()));
+        let order = LookupEffect::SaveSetting("test".into(), Some("true".into()));
         assert_eq!(tasks, [Task::Run(Effect::Lookup(order))]);
         assert!(matches!(app.overlays.top(), Some(Overlay::Settings(_))), "back where one was");
     }
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn nothing_is_written_without_a_yes_or_where_no_file_is_meant() {
-        let mut app = app(vec![SettingRow { place: String::new(), ..row("test", "false") }]);
+        let mut app = app(vec![SettingRow { location: String::new(), ..row("test", "false") }]);
         assert_eq!(press(&mut app, "Enter y"), []);
         assert!(matches!(app.overlays.top(), Some(Overlay::Settings(_))));
     }
@@ -319,7 +319,7 @@ mod showing_tests {
     use super::*;
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
-    use rhumb_session::{Connection, LookupResponse, ModelRow, ModelUse, Page, Response, Session};
+    use rhumb_session::{Connection, LookupResponse, ModelRole, ModelRow, Page, Response, Session};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::None);
@@ -360,11 +360,11 @@ mod showing_tests {
     #[test]
     fn models_are_chosen_from_a_list() {
         let mut app = app();
-        let row = |name: &str| ModelRow { name: name.into(), detail: "200k".into(), at_hand: true };
+        let row = |name: &str| ModelRow { name: name.into(), detail: "200k".into(), has_key: true };
         let rows = vec![row("tide-7b"), row("ebb-3b")];
         app.session.set_connection(Connection::Remote { model: "x".into(), host: "h".into() });
-        app.report(Response::LookedUp(LookupResponse::Models { rows, choose: Some((ModelUse::Weak, "ebb".into())) }));
+        app.report(Response::LookedUp(LookupResponse::Models { rows, choose: Some((ModelRole::Weak, "ebb".into())) }));
         press(&mut app, "Enter");
-        assert_eq!(app.session.choices().weak_model.as_deref(), Some("ebb-3b"));
+        assert_eq!(app.session.overrides().weak_model.as_deref(), Some("ebb-3b"));
     }
 }

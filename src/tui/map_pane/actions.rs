@@ -149,7 +149,7 @@ impl App {
 
     /// Lets what is read of the repository so far be enough.
     pub(crate) fn stop_survey(&mut self) -> Vec<Task> {
-        let Some(effects) = self.session.stop_reading() else { return Vec::new() };
+        let Some(effects) = self.session.stop_indexing() else { return Vec::new() };
         run(effects)
     }
 
@@ -307,16 +307,16 @@ impl App {
     /// Asks for what passes the letters of the search, if they or the map are others than before.
     pub(crate) fn update_map_filter(&mut self) -> Option<Task> {
         let (map, query) = self.map.next_filter_request()?;
-        Some(Task::Run(Effect::Lookup(LookupEffect::Sift { map: MapIdentity(map), query })))
+        Some(Task::Run(Effect::Lookup(LookupEffect::FilterMap { map: MapIdentity(map), query })))
     }
 
     /// Passes search results of the map to the pane.
     pub(crate) fn note_for_map(&mut self, report: &Response) {
         match report {
-            Response::LookedUp(LookupResponse::Sifted { map, query, found }) => {
+            Response::LookedUp(LookupResponse::MapFiltered { map, query, found }) => {
                 self.map.filtered(&map.0, query, found.clone());
             }
-            Response::LookedUp(LookupResponse::Whence { map, place, symbol, whence }) => {
+            Response::LookedUp(LookupResponse::RankExplained { map, file: place, symbol, explanation: whence }) => {
                 if let Some(Overlay::Why(why)) = self.overlays.top_mut() {
                     why.answer(map, (*place, *symbol), whence);
                 }
@@ -331,7 +331,7 @@ impl App {
         let Some(map) = self.ranked_map().cloned() else { return Vec::new() };
         let map = MapIdentity(map);
         self.overlays.show(Overlay::why(&map, place, symbol));
-        vec![Task::Run(Effect::Lookup(LookupEffect::Whence { map, place, symbol }))]
+        vec![Task::Run(Effect::Lookup(LookupEffect::ExplainRank { map, file: place, symbol }))]
     }
 
     /// Asks so again, if the map is a newer one.
@@ -339,7 +339,7 @@ impl App {
         let map = MapIdentity(self.ranked_map()?.clone());
         let Some(Overlay::Why(why)) = self.overlays.top_mut() else { return None };
         let (place, symbol) = why.follow(&map)?;
-        Some(Task::Run(Effect::Lookup(LookupEffect::Whence { map, place, symbol })))
+        Some(Task::Run(Effect::Lookup(LookupEffect::ExplainRank { map, file: place, symbol })))
     }
 
     /// Shows the file or the definition that the cursor is on.

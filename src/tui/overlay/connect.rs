@@ -20,7 +20,7 @@ use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::SecretInput;
 use crate::tui::widget::list_window::ListWindow;
 use crate::tui::widget::styled::fill;
-use rhumb_session::{ConnectRequest, Connecting, Failure, ModelUse, NewKey};
+use rhumb_session::{ConnectRequest, Connecting, Failure, ModelRole, NewKey};
 use rhumb_session::{KeySearch, KeyedProvider};
 
 /// The widest that it gets, borders included.
@@ -410,7 +410,7 @@ impl Row {
             Self::Provider(provider) if provider.found.is_none() => return None,
             Self::Provider(KeyedProvider { name, default_model, .. }) => {
                 let default = format!("{name}/{default_model}");
-                Reply::Model(ModelUse::Main, if model.is_empty() { default } else { model.to_owned() })
+                Reply::Model(ModelRole::Main, if model.is_empty() { default } else { model.to_owned() })
             }
             Self::SearchAgain => Reply::SearchConnections,
             Self::WithoutModel => Reply::Close,

@@ -26,13 +26,13 @@ use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::file_preview::Marked;
 use crate::tui::widget::picker::{Items, Outcome, Picker, Symbols};
 use rhumb_session::SessionLine;
-use rhumb_session::{ModelRow, ModelUse, Persistence, SettingRow, Speaker};
+use rhumb_session::{ModelRole, ModelRow, Persistence, SettingRow, Speaker};
 
 /// What is chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
     /// A model for a part of the work.
-    Model(ModelUse),
+    Model(ModelRole),
     /// A theme; the one before comes back when nothing is chosen.
     Theme(String),
     /// An action or command to run, by its name with a slash.
@@ -52,16 +52,16 @@ pub struct Menu {
 
 impl Menu {
     /// The models, with `query` typed already.
-    pub fn models(rows: &[ModelRow], part: ModelUse, query: &str) -> Self {
+    pub fn models(rows: &[ModelRow], part: ModelRole, query: &str) -> Self {
         let title = match part {
-            ModelUse::Main => "models: which one answers",
-            ModelUse::Weak => "models: which one writes summaries and commit messages",
-            ModelUse::Editor => "models: which one writes the edits in architect mode",
+            ModelRole::Main => "models: which one answers",
+            ModelRole::Weak => "models: which one writes summaries and commit messages",
+            ModelRole::Editor => "models: which one writes the edits in architect mode",
         };
         let values: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
         let details = columns(rows);
         let mut picker =
-            Picker::new(title, values.clone()).details(details).dimmed(rows.iter().map(|row| !row.at_hand).collect());
+            Picker::new(title, values.clone()).details(details).dimmed(rows.iter().map(|row| !row.has_key).collect());
         picker.set_query(query);
         Self { picker, enabled: vec![true; values.len()], values, purpose: Purpose::Model(part) }
     }
@@ -152,7 +152,7 @@ fn columns(rows: &[ModelRow]) -> Vec<String> {
     let wide = |at: usize| parts.iter().flatten().map(|parts| width::columns(parts[at])).max().unwrap_or(0);
     let wides = [wide(0), wide(1), wide(2)];
     let row = |(row, parts): (&ModelRow, &Option<[&str; 3]>)| {
-        let key = if row.at_hand { "      " } else { "no key" };
+        let key = if row.has_key { "      " } else { "no key" };
         let told = match parts {
             Some([window, input, output]) => {
                 let [wide, wide_in, wide_out] = wides;
@@ -375,8 +375,8 @@ impl SettingsList {
         tell(&format!("from     {}", row.origin), Role::Text);
         tell(&format!("default  {}", if row.default.is_empty() { "none" } else { &row.default }), Role::Muted);
         tell(&format!("takes    {}", takes(row.kind)), Role::Muted);
-        if !row.place.is_empty() {
-            tell(&format!("kept in  {}", row.place), Role::Muted);
+        if !row.location.is_empty() {
+            tell(&format!("kept in  {}", row.location), Role::Muted);
         }
         lines.truncate(usize::from(area.height));
         frame.render_widget(Paragraph::new(lines), area);
@@ -641,7 +641,7 @@ mod tests {
 
     #[test]
     fn windows_and_prices_stand_below_each_other() {
-        let row = |detail: &str, at_hand| ModelRow { name: "m".into(), detail: detail.into(), at_hand };
+        let row = |detail: &str, has_key| ModelRow { name: "m".into(), detail: detail.into(), has_key };
         let rows = [row("200k · $3 in, $15 out", true), row("1.0M · $0.25 in, $2 out", false), row("→ claude", true)];
         assert_eq!(
             columns(&rows),

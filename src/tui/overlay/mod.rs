@@ -41,7 +41,7 @@ use super::previews::Previews;
 use super::theme::{Role, Theme};
 use super::widget::picker::Picker;
 use rhumb_session::context::Prompt;
-use rhumb_session::{ClipboardText, MapIdentity, ModelRow, ModelUse, NewKey, Question, Recording, RunLog, SettingRow};
+use rhumb_session::{ClipboardText, MapIdentity, ModelRole, ModelRow, NewKey, Question, Recording, RunLog, SettingRow};
 
 pub use self::connect::ConnectBox;
 pub use self::file_peek::{LocationView, Place, PreviewTarget};
@@ -122,7 +122,7 @@ impl Overlay {
     }
 
     /// A list of models, filtered by `query`.
-    pub fn models(rows: &[ModelRow], part: ModelUse, query: &str) -> Self {
+    pub fn models(rows: &[ModelRow], part: ModelRole, query: &str) -> Self {
         Self::Menu(Menu::models(rows, part, query))
     }
 
@@ -473,7 +473,7 @@ pub enum Reply {
     /// Stop this run.
     StopRun(u64),
     /// Use this model for that purpose.
-    Model(ModelUse, String),
+    Model(ModelRole, String),
     /// Apply this theme.
     Theme(String),
     /// Run this action, or this command if it begins with a slash.

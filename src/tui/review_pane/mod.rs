@@ -30,7 +30,7 @@ use super::theme::Role;
 use super::view::{ViewCache, pane_block};
 use super::widget::styled::StyledText;
 use crate::config::DiffView;
-use rhumb_session::StreamedEdit;
+use rhumb_session::{StreamedEdit, StreamedLine};
 
 pub(crate) use self::file_list::stops;
 pub use self::rows::Row;
@@ -281,11 +281,14 @@ fn heading(app: &App, edit: &StreamedEdit, columns: usize) -> Line<'static> {
 /// The last `wanted` screen lines of an edit.
 fn body(edit: &StreamedEdit, columns: usize, wanted: usize, muted: Style) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> = Vec::new();
-    for (added, text) in edit.lines.iter().rev() {
+    for line in edit.lines.iter().rev() {
         if lines.len() >= wanted {
             break;
         }
-        let sign = if *added { "  + " } else { "  - " };
+        let (sign, text) = match line {
+            StreamedLine::Added(text) => ("  + ", text),
+            StreamedLine::Removed(text) => ("  - ", text),
+        };
         let mut styled = StyledText::new();
         let shown = text.get(..text.floor_char_boundary(2_000)).unwrap_or_default();
         styled.push(&sanitize::visible_line(shown), muted);

@@ -5,6 +5,7 @@ pub(crate) mod more;
 mod passages;
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::effect::{Effect, Failure};
 use super::repository::SurveyState;
@@ -25,7 +26,7 @@ const MOST_KEPT: usize = 256;
 #[derive(Debug, Default)]
 pub struct Codebase {
     /// The passages, in the order in which they were found.
-    pub places: Vec<PassagePlace>,
+    pub places: Arc<Vec<PassagePlace>>,
     /// What is one reference away from what the latest question found. It goes along with that question alone.
     related: Vec<Related>,
     /// How often the model asked for more, for the question that is being answered.
@@ -40,7 +41,7 @@ impl Codebase {
 
     /// An earlier conversation is gone on with, with these passages.
     pub(super) fn resume(&mut self, places: Vec<PassagePlace>) {
-        *self = Self { places, ..Self::default() };
+        *self = Self { places: Arc::new(places), ..Self::default() };
     }
 
     /// Another conversation begins.
@@ -138,7 +139,7 @@ impl Session {
     /// Sends a question about the whole repository, meant as messages are now. It comes back where it cannot be sent.
     pub(super) fn ask_codebase(&mut self, question: &str) -> Vec<Effect> {
         let message = format!("@{CODEBASE} {question}");
-        let (sent, effects) = self.send_in(&message, self.modes.mode());
+        let (sent, effects) = self.send_in_mode(&message, self.modes.mode());
         if !sent {
             self.return_draft(message);
         }
@@ -167,7 +168,7 @@ impl Session {
     /// Has the repository searched for what the running turn seeks, if that was not done yet.
     pub(super) fn seek(&mut self) -> Option<Effect> {
         let turn = self.turns.current_mut()?;
-        let sought = turn.seeks.take()?;
+        let sought = turn.search_goal.take()?;
         let number = turn.number;
         let status = self.seeking_status();
         if let Some(turn) = self.turns.current_mut() {
@@ -177,9 +178,9 @@ impl Session {
             turn: number,
             sought,
             chat: self.chat_files.files().iter().map(|file| file.path.clone()).collect(),
-            kept: self.codebase.places.clone(),
+            kept: self.codebase.places.to_vec(),
             allowance: self.allowance(),
-            weak_model: self.next_request.choices().weak_model.clone(),
+            weak_model: self.next_request.overrides().weak_model.clone(),
         }))
     }
 
@@ -211,7 +212,7 @@ impl Session {
             CodebaseResponse::Found { found, .. } => found,
         };
         turn.status = TurnStatus::Waiting;
-        let is_round = turn.wants.is_some();
+        let is_round = turn.context_requests.is_some();
         for told in &found.told {
             self.tell(Level::Info, told, "");
         }
@@ -220,13 +221,14 @@ impl Session {
             let hint = "It is sent all the same. Other words may find more: names, or what the comments would say.";
             self.tell(Level::Warning, "No passage of the repository speaks of it.", hint);
         }
-        self.codebase.places = extended(std::mem::take(&mut self.codebase.places), found.places.clone());
+        let places = Arc::make_mut(&mut self.codebase.places);
+        *places = extended(std::mem::take(places), found.places.clone());
         if !is_round {
             self.codebase.related.clone_from(&found.related);
         }
-        let too_many = self.codebase.places.len().saturating_sub(MOST_KEPT);
-        self.codebase.places.drain(..too_many);
-        if is_round { self.ask_with_more(&found) } else { self.launch() }
+        let too_many = places.len().saturating_sub(MOST_KEPT);
+        places.drain(..too_many);
+        if is_round { self.ask_with_more(&found) } else { self.advance_turn() }
     }
 }
 

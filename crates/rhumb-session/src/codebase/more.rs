@@ -7,7 +7,6 @@ use super::super::question::{Choice, Question, Subject};
 use super::super::state::Session;
 use super::super::transcript::{Entry, Level};
 use super::super::turn::Turn;
-use super::super::turn::events::is_streaming;
 use super::FoundPassages;
 use crate::context::Mode;
 use rhumb_index::retrieval::{ContextRequest, context_requests};
@@ -107,7 +106,7 @@ impl Session {
         if key == 'n' {
             return Vec::new();
         }
-        if self.is_answering() {
+        if self.reject_if_answering() {
             self.questions.push_front(question);
             return Vec::new();
         }
@@ -121,8 +120,8 @@ impl Session {
     fn search_more(&mut self, more: MoreContextRequest) -> Vec<Effect> {
         self.codebase.rounds += 1;
         let MoreContextRequest { wants, mode, request } = more;
-        let turn = Turn::again(self.turns.next_number(), String::new(), request).in_mode(mode);
-        self.begin(turn.wanting(wants));
+        let turn = Turn::follow_up(self.turns.next_number(), String::new(), request).with_mode(mode);
+        self.open_turn(turn.with_context_requests(wants));
         self.seek().into_iter().collect()
     }
 
@@ -132,8 +131,8 @@ impl Session {
         let (round, of) = (self.codebase.rounds, self.modes.rules().more_rounds.max(self.codebase.rounds));
         let text = found_message(found);
         let order = self.with_codebase(self.round_order(turn.number, text.clone()), turn);
-        let at = self.transcript.iter().rposition(is_streaming).unwrap_or(self.transcript.len());
-        self.transcript.insert(at, Entry::Again { text: text.clone(), round, of, answered: false });
+        let at = self.transcript.iter().rposition(Entry::is_streaming).unwrap_or(self.transcript.len());
+        self.transcript.insert(at, Entry::FollowUp { text: text.clone(), round, of, answered: false });
         if let Some(turn) = self.turns.current_mut() {
             turn.message = text;
         }

@@ -5,6 +5,7 @@ use super::super::state::Session;
 use super::super::transcript::Level;
 use crate::context::{ChunkKind, PassagePlace};
 use rhumb_text::count;
+use std::sync::Arc;
 
 /// What to do with the passages of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +64,7 @@ impl Session {
     /// Whether passages that earlier questions found go along with a request that does not itself ask the whole repository.
     pub fn keeps_passages(&self) -> bool {
         let asks = self.turns.current().is_some_and(|turn| turn.asks_codebase)
-            || Self::question_in(self.drafts.message(), self.composing()).is_some();
+            || Self::question_in(self.drafts.message(), self.input_mode()).is_some();
         !asks && !self.codebase.places.is_empty()
     }
 
@@ -78,7 +79,7 @@ impl Session {
     /// Takes passages out of the conversation; no effects where none is meant.
     pub fn drop_passages(&mut self, is_meant: impl Fn(&PassagePlace) -> bool) -> Vec<Effect> {
         let before = self.codebase.places.len();
-        self.codebase.places.retain(|place| !is_meant(place));
+        Arc::make_mut(&mut self.codebase.places).retain(|place| !is_meant(place));
         if self.codebase.places.len() == before { Vec::new() } else { self.measure() }
     }
 

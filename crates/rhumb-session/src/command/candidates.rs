@@ -353,8 +353,8 @@ fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Pair> {
 /// The models that can be asked at once; all that are known where there is no key for any.
 fn models(session: &Session) -> Vec<Pair> {
     let rows = &session.lookups.models;
-    let is_any_at_hand = rows.iter().any(|row| row.at_hand);
-    let offered = rows.iter().filter(|row| row.at_hand || !is_any_at_hand);
+    let is_any_at_hand = rows.iter().any(|row| row.has_key);
+    let offered = rows.iter().filter(|row| row.has_key || !is_any_at_hand);
     offered.map(|row| (row.name.clone(), row.detail.clone())).collect()
 }
 
@@ -560,7 +560,7 @@ mod tests {
     #[test]
     fn models_without_a_key_are_offered_only_where_there_is_no_other() {
         let mut session = session(&[]);
-        let row = |name: &str, at_hand| crate::ModelRow { name: name.into(), detail: String::new(), at_hand };
+        let row = |name: &str, has_key| crate::ModelRow { name: name.into(), detail: String::new(), has_key };
         session.lookups.models = Arc::new(vec![row("tide", true), row("tidal", false)]);
         assert_eq!(found(&session, "/model tid").len(), 1);
         session.lookups.models = Arc::new(vec![row("tidal", false)]);

@@ -1,9 +1,10 @@
 //! What a slash command does to the session. Commands that are about the screen alone are the face's.
 
 use super::Command;
+use crate::connect::ModelRole;
 use crate::effect::Effect;
 use crate::proposal::commits::GitEffect;
-use crate::repository::lookup::{LookupEffect, ModelUse};
+use crate::repository::lookup::LookupEffect;
 use crate::state::Session;
 use crate::transcript::Level;
 use rhumb_llm::Thinking;
@@ -23,16 +24,16 @@ impl Session {
             Command::Compact(keep) => return self.compact(keep),
             Command::Clear => return self.clear_history(),
             Command::Model(Some(name)) => return self.use_model(name),
-            Command::Model(None) => return self.choose_model(ModelUse::Main, String::new()),
-            Command::WeakModel(Some(name)) => return self.choose_for(ModelUse::Weak, name),
-            Command::WeakModel(None) => return self.choose_model(ModelUse::Weak, String::new()),
-            Command::EditorModel(Some(name)) => return self.choose_for(ModelUse::Editor, name),
-            Command::EditorModel(None) => return self.choose_model(ModelUse::Editor, String::new()),
-            Command::Models(query) => return self.choose_model(ModelUse::Main, query),
+            Command::Model(None) => return self.choose_model(ModelRole::Main, String::new()),
+            Command::WeakModel(Some(name)) => return self.choose_for(ModelRole::Weak, name),
+            Command::WeakModel(None) => return self.choose_model(ModelRole::Weak, String::new()),
+            Command::EditorModel(Some(name)) => return self.choose_for(ModelRole::Editor, name),
+            Command::EditorModel(None) => return self.choose_model(ModelRole::Editor, String::new()),
+            Command::Models(query) => return self.choose_model(ModelRole::Main, query),
             Command::Effort(word) => return self.choose_thinking(word.map(Thinking::Effort)),
             Command::ThinkTokens(tokens) => return self.choose_thinking(tokens.map(Thinking::Budget)),
             Command::EditFormat(format) => return self.choose_edit_format(format),
-            Command::Settings(only) => return self.look_at_settings(only),
+            Command::Settings(only) => return self.request_settings(only),
             Command::Trust => return vec![Effect::Lookup(LookupEffect::Trust)],
             Command::MapTokens(tokens) => return self.set_map_tokens(tokens),
             Command::Pin(names) => return self.pin(&names),
@@ -42,7 +43,7 @@ impl Session {
             Command::CopyContext => return self.copy_prompt(),
             Command::Review => return self.review_last_answer(),
             Command::Cost => self.tell_cost(),
-            Command::Continue => return self.go_on(),
+            Command::Continue => return self.continue_answer(),
             Command::Retry => return self.retry(),
             Command::Watch(on) => return self.watch(on),
             Command::Run(line) => return self.run_line(line),

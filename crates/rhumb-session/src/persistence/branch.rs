@@ -10,7 +10,7 @@ use super::PersistenceEffect;
 impl Session {
     /// Clears the conversation and takes all files out but those that every chat begins with.
     pub fn reset(&mut self) -> Vec<Effect> {
-        self.take_all_out();
+        self.remove_all_files();
         self.clear_history()
     }
 

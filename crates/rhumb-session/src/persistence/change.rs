@@ -170,7 +170,7 @@ impl Session {
         change.choices = newer(&mut kept.choices, &choices);
         change.ledger = newer(&mut kept.ledger, self.spending.ledger());
         change.folded = newer(&mut kept.folded, self.history.summary());
-        change.passages = newer(&mut kept.passages, &self.codebase.places);
+        change.passages = newer(&mut kept.passages, &*self.codebase.places);
         change.draft = newer(&mut kept.draft, &unsent);
         change.said = newer(&mut kept.said, self.proposals.feedback());
         let sign = (!self.proposals.review().is_empty())

@@ -124,7 +124,7 @@ fn markdown(session: &Exported<'_>) -> String {
 fn push(into: &mut String, entry: &Entry) {
     let _ = match entry {
         Entry::User { text, mode, .. } => write!(into, "\n## You ({mode})\n\n{}\n", text.trim_end()),
-        Entry::Again { text, round, of, .. } => {
+        Entry::FollowUp { text, round, of, .. } => {
             write!(into, "\n## rhumb, asking again ({round} of {of})\n\n{}\n", text.trim_end())
         }
         Entry::Answer(Answer { text, state, .. }) => {

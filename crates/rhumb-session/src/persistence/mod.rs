@@ -240,7 +240,7 @@ impl Session {
             PersistenceResponse::Resumed { session, fork } => return self.resumed(*session, fork),
             PersistenceResponse::OpenElsewhere { number, title } => self.ask_to_fork(number, &title),
             PersistenceResponse::Written { path, what } => {
-                self.comment_watch.pass_over(&path);
+                self.comment_watch.exclude(&path);
                 self.tell(Level::Info, format!("{what} was written to {path}."), "");
             }
             PersistenceResponse::Exists(order) => self.ask_to_replace(order),

@@ -5,8 +5,7 @@ use super::super::effect::Effect;
 use super::super::processes::RunState;
 use super::super::state::Session;
 use super::super::transcript::{Answer, AnswerState, Entry, Level};
-use super::super::turn::continuation::OFFER;
-use super::super::turn::events::is_streaming;
+use super::super::turn::continuation::HINT_INTERRUPTED;
 use super::change::Choices;
 use super::{PersistenceEffect, SavedSession, SessionSelector};
 
@@ -91,7 +90,7 @@ impl Session {
     fn leave_what_waits(&mut self) {
         self.withdraw_offers();
         self.forget_mentioned();
-        self.modes.waiting_mut().search = None;
+        self.modes.end_search();
         self.set_checks_apart();
         self.withdraw_questions();
         self.hold_queue();
@@ -121,11 +120,11 @@ impl Session {
         while let Some(Entry::Ran(ran)) = self.transcript.rfind_mut(is_running) {
             ran.state = RunState::Failed(STOPPED.into());
         }
-        let at = self.transcript.iter().rposition(is_streaming)?;
+        let at = self.transcript.iter().rposition(Entry::is_streaming)?;
         let Some(Entry::Answer(Answer { text, state, .. })) = self.transcript.get_mut(at) else { return None };
         if !text.is_empty() {
             *state = AnswerState::Incomplete(STOPPED.into());
-            return Some(("The last answer had not ended when rhumb was stopped.", OFFER));
+            return Some(("The last answer had not ended when rhumb was stopped.", HINT_INTERRUPTED));
         }
         self.transcript.remove(at);
         let asked = self.transcript.iter().rev().find_map(|entry| match entry {

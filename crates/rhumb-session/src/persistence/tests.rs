@@ -103,7 +103,7 @@ fn passages_are_kept_by_place_until_the_conversation_is_cleared() {
     let (mut session, mut disk) = (session(), Disk::default());
     talk(&mut session, "ropes?");
     let place = PassagePlace { path: "a.py".into(), line: 3, end_line: 9, anchor: None, turn: 1, rank: 0, hash: 7 };
-    session.codebase.places = vec![place];
+    session.codebase.places = std::sync::Arc::new(vec![place]);
     assert!(disk.keep(&mut session));
     assert_eq!(disk.resumed().codebase.places, session.codebase.places);
     session.clear_history();
@@ -166,7 +166,7 @@ fn a_broken_answer_can_be_gone_on_with_after_a_restart() {
         edits: Vec::new(),
     });
     assert!(session.transcript.contains(&broken), "{:?}", session.transcript);
-    let effects = session.go_on();
+    let effects = session.continue_answer();
     assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.partial == "Roses"), "{effects:?}");
     assert!(matches!(disk.resumed().retry().as_slice(), [Effect::Ask(_)]));
 }
@@ -404,7 +404,7 @@ fn a_fork_ends_with_its_turn_and_the_rest_stays_where_it_was() {
     let mut other = Disk::default();
     assert!(other.keep(&mut session));
     assert_eq!(other.read().transcript.len(), session.transcript.len(), "all of it is kept, not only what is new");
-    assert_eq!(disk.read().transcript.iter().filter(|entry| entry.is_asked()).count(), 3);
+    assert_eq!(disk.read().transcript.iter().filter(|entry| entry.is_message()).count(), 3);
 }
 
 #[test]

@@ -46,8 +46,8 @@ impl Session {
 
     /// Whether the last message asked for changes.
     fn was_for_changes(&self) -> bool {
-        let last = self.transcript.iter().rev().find(|entry| entry.is_asked());
-        matches!(last, Some(Entry::User { mode: Mode::Code, .. } | Entry::Again { .. }))
+        let last = self.transcript.iter().rev().find(|entry| entry.is_message());
+        matches!(last, Some(Entry::User { mode: Mode::Code, .. } | Entry::FollowUp { .. }))
     }
 
     /// Runs a command that was approved.

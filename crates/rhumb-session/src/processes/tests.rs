@@ -109,7 +109,7 @@ fn what_checks_find_goes_back_by_itself_a_limited_number_of_times() {
             session
                 .transcript
                 .iter()
-                .any(|entry| matches!(entry, Entry::Again { round: at, of: 2, .. } if *at == round))
+                .any(|entry| matches!(entry, Entry::FollowUp { round: at, of: 2, .. } if *at == round))
         );
         let turn = order.generation;
         answer(&mut session, turn, "mended");

@@ -118,7 +118,7 @@ impl Session {
     pub fn lint(&mut self, names: &[String]) -> Vec<Effect> {
         let mut paths = Vec::new();
         for name in names {
-            match self.meant(name) {
+            match self.resolve_name(name) {
                 Ok(found) => paths.extend(found),
                 Err(reason) => self.tell(Level::Error, reason, "/pick-file opens the file picker."),
             }
@@ -203,9 +203,9 @@ impl Session {
     ) -> Vec<Effect> {
         self.bring_in(files);
         // What the developer is typing meanwhile stays in the composer.
-        let order = RequestSpec { draft: text.clone(), mode: Mode::Code, ..self.next_order() };
-        self.transcript.push(Entry::Again { text: text.clone(), round, of, answered: false });
-        self.begin(Turn::again(order.generation, text, request));
+        let order = RequestSpec { draft: text.clone(), mode: Mode::Code, ..self.next_request_spec() };
+        self.transcript.push(Entry::FollowUp { text: text.clone(), round, of, answered: false });
+        self.open_turn(Turn::follow_up(order.generation, text, request));
         vec![Effect::Ask(Box::new(order))]
     }
 

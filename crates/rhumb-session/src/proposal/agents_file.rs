@@ -21,7 +21,7 @@ impl Session {
             return Vec::new();
         }
         // The ranks are to be those of the repository, whatever is being written.
-        let order = RequestSpec { draft: String::new(), ..self.order(0) };
+        let order = RequestSpec { draft: String::new(), ..self.request_spec(0) };
         vec![Effect::Lookup(LookupEffect::AgentsFile(Box::new(order)))]
     }
 

@@ -100,7 +100,7 @@ impl Session {
             request: self.proposals.request.clone(),
             own_changes: self.proposals.commits.own_changes,
             allowance: self.allowance(),
-            weak_model: self.next_request.choices().weak_model.clone(),
+            weak_model: self.next_request.overrides().weak_model.clone(),
             wanted: self.proposals.commits.wanted,
         }
     }
@@ -127,7 +127,7 @@ impl Session {
         vec![Effect::Git(GitEffect::Commit {
             message,
             allowance: self.allowance(),
-            weak_model: self.next_request.choices().weak_model.clone(),
+            weak_model: self.next_request.overrides().weak_model.clone(),
         })]
     }
 

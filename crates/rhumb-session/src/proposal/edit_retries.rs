@@ -87,9 +87,9 @@ impl Session {
         let answers = self.proposals.retries.answers.iter().copied().map(Some).collect();
         self.proposals.retries.may_ask = earlier.is_empty() || !turn.edits.is_empty();
         self.proposals.locating += 1;
-        let standing = self.proposals.retries.standing.clone();
+        let pending = self.proposals.retries.standing.clone();
         let (request, files) = (turn.request.clone(), self.chat_files.files().to_vec());
-        vec![Effect::Propose { request, standing, earlier, reply, answers, files }]
+        vec![Effect::Propose { request, pending, earlier, reply, answers, files }]
     }
 
     /// A proposal arrived. Files of an earlier one that it does not touch stay under review.

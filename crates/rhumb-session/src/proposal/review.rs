@@ -117,7 +117,7 @@ impl Session {
         // It is about the request that the review answers, and mends its answer.
         let request = self.proposals.request.clone();
         self.transcript.push(Entry::User { text: text.to_owned(), mode: Mode::Code, answered: false });
-        let turn = Turn::again(self.turns.next_number(), text.to_owned(), request);
+        let turn = Turn::follow_up(self.turns.next_number(), text.to_owned(), request);
         (true, self.begin_turn(turn))
     }
 
@@ -181,20 +181,19 @@ impl Session {
         // What the developer is typing meanwhile stays in the composer.
         let number = self.turns.next_number();
         let order = self.round_order(number, message.clone());
-        self.transcript.push(Entry::Again { text: message.clone(), round, of, answered: false });
-        self.begin(Turn::again(order.generation, message, request).in_mode(order.mode));
+        self.transcript.push(Entry::FollowUp { text: message.clone(), round, of, answered: false });
+        self.open_turn(Turn::follow_up(order.generation, message, request).with_mode(order.mode));
         vec![Effect::Ask(Box::new(order))]
     }
 
     /// The order for one more round of the same request, with that message.
     pub(crate) fn round_order(&self, number: u64, message: String) -> RequestSpec {
-        let mut order = RequestSpec { draft: message, ..self.order(number) };
+        let mut order = RequestSpec { draft: message, ..self.request_spec(number) };
         // The files are as they were for the request, so they stand before all that was said of it.
         let history = Arc::make_mut(&mut order.history);
-        history.append(&mut order.exchange);
-        let earlier = history.len().saturating_sub(transcript::exchange(&self.transcript));
-        order.exchange = history.split_off(earlier);
-        self.in_round(order)
+        history.extend_from_slice(&order.exchange);
+        order.split_exchange(transcript::exchange_len(&self.transcript));
+        self.as_follow_up(order)
     }
 
     /// Remembers what was said of hunks that leave the review with a write, as far as the model should hear of it.

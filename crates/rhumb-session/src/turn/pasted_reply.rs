@@ -1,4 +1,4 @@
-//! Working with a chat elsewhere: the prompt goes out by the clipboard, a reply comes in by a paste.
+//! Using a chat in another program: copying the prompt and pasting the reply.
 
 use crate::context::Mode;
 use crate::effect::{ClipboardText, Effect};
@@ -8,16 +8,16 @@ use crate::transcript::{Answer, AnswerState, Entry, Level};
 use rhumb_edit::PendingChanges;
 
 impl Session {
-    /// Takes a reply from elsewhere (copy mode) into the transcript and into review; the draft is what it answers.
+    /// Adds a pasted reply to the transcript and locates its edits. The reply answers the draft.
     pub fn take_reply(&mut self, reply: String) -> Vec<Effect> {
         if self.turns.current.is_some() {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then /paste again.");
             return Vec::new();
         }
         let request = self.drafts.message().to_owned();
-        let said =
+        let text =
             if request.trim().is_empty() { "(a reply pasted from elsewhere)".to_owned() } else { request.clone() };
-        self.transcript.push(Entry::User { text: said, mode: self.modes.mode(), answered: true });
+        self.transcript.push(Entry::User { text, mode: self.modes.mode(), answered: true });
         self.transcript.push(Entry::Answer(Answer {
             text: reply.clone(),
             reasoning: String::new(),
@@ -29,7 +29,7 @@ impl Session {
         self.propose_alone(reply, Some(number), request)
     }
 
-    /// Looks for edits in the last answer again, an incomplete one included.
+    /// Locates the edits of the last answer again, even if it is incomplete.
     pub fn review_last_answer(&mut self) -> Vec<Effect> {
         let is_answer =
             |entry: &Entry| matches!(entry, Entry::Answer(answer) if answer.state != AnswerState::Streaming);
@@ -47,14 +47,14 @@ impl Session {
         self.propose_alone(reply, Some(number), request.unwrap_or_default())
     }
 
-    /// Looks for the edits of a reply that is not part of the running conversation with the model; `answer` is its number among
-    /// the answers of the session, if it is one.
+    /// Locates the edits of a reply that does not belong to the last turn. `answer` is its number among the answers of the session, if
+    /// it is one.
     pub(crate) fn propose_alone(&mut self, reply: String, answer: Option<usize>, request: String) -> Vec<Effect> {
         *self.proposals.retries_mut() = EditRetries::default();
         self.proposals.begin_locating();
-        let standing = PendingChanges { files: self.proposals.review().pending_changes(), refused: Vec::new() };
+        let pending = PendingChanges { files: self.proposals.review().pending_changes(), refused: Vec::new() };
         let (answers, files) = (vec![answer], self.chat_files.files().to_vec());
-        vec![Effect::Propose { request, standing, earlier: Vec::new(), reply, answers, files }]
+        vec![Effect::Propose { request, pending, earlier: Vec::new(), reply, answers, files }]
     }
 
     /// The text of the last answer, for the clipboard.
@@ -66,9 +66,9 @@ impl Session {
         last.map(|text| ClipboardText { what: "The last answer".into(), text, hint: String::new() })
     }
 
-    /// Asks for the next request as one text.
+    /// Assembles the next request as one text.
     pub fn copy_prompt(&self) -> Vec<Effect> {
-        vec![Effect::CopyPrompt(Box::new(self.order(self.next_request.generation())))]
+        vec![Effect::CopyPrompt(Box::new(self.request_spec(self.next_request.generation())))]
     }
 
     /// The prompt for the clipboard.
