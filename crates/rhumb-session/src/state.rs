@@ -146,7 +146,7 @@ impl Session {
         match response {
             Response::SurveyProgress { done, total } => {
                 if self.repository.set_progress(done, total) {
-                    self.seeking_goes_on();
+                    self.update_search_status();
                 }
             }
             Response::Unread { unread, total } => self.repository.set_unread(unread, total),
@@ -189,7 +189,7 @@ impl Session {
                 self.copy(prompt);
             }
             Response::Symbols(graph) => self.repository.set_symbols(graph),
-            Response::Codebase(response) => return self.sought(response),
+            Response::Codebase(response) => return self.handle_codebase(response),
             Response::Mention(response) => return self.handle_mentions(response),
             Response::LookedUp(response) => return self.handle_lookup(response),
             Response::Indexing(response) => self.handle_index(response),

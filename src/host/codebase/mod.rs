@@ -180,7 +180,7 @@ impl Host {
             }
         };
         let gather = async {
-            let found = gathered(Arc::new(ground), &order.sought, assistant, cancel, &events).await;
+            let found = gathered(Arc::new(ground), &order.goal, assistant, cancel, &events).await;
             drop(events);
             found
         };

@@ -65,7 +65,7 @@ pub struct CodebaseSearch {
     /// The turn that waits for it.
     pub turn: u64,
     /// What is searched for.
-    pub sought: SearchGoal,
+    pub goal: SearchGoal,
     /// Files in the chat: they are sent whole.
     pub chat: Vec<String>,
     /// The passages that are there already.
@@ -166,17 +166,17 @@ impl Session {
     }
 
     /// Has the repository searched for what the running turn seeks, if that was not done yet.
-    pub(super) fn seek(&mut self) -> Option<Effect> {
+    pub(super) fn start_search(&mut self) -> Option<Effect> {
         let turn = self.turns.current_mut()?;
-        let sought = turn.search_goal.take()?;
+        let goal = turn.search_goal.take()?;
         let number = turn.number;
-        let status = self.seeking_status();
+        let status = self.search_status();
         if let Some(turn) = self.turns.current_mut() {
             turn.status = status;
         }
         Some(Effect::Codebase(CodebaseSearch {
             turn: number,
-            sought,
+            goal,
             chat: self.chat_files.files().iter().map(|file| file.path.clone()).collect(),
             kept: self.codebase.places.to_vec(),
             allowance: self.allowance(),
@@ -184,7 +184,7 @@ impl Session {
         }))
     }
 
-    fn seeking_status(&self) -> TurnStatus {
+    fn search_status(&self) -> TurnStatus {
         match self.repository.survey() {
             SurveyState::Reading(read, total) => TurnStatus::ReadingRepository(read, total),
             SurveyState::Partial(..) | SurveyState::Done => TurnStatus::Searching(SearchStep::Searching),
@@ -192,8 +192,8 @@ impl Session {
     }
 
     /// The reading of the repository went on: a turn that waits for it says how far it is.
-    pub(super) fn seeking_goes_on(&mut self) {
-        let status = self.seeking_status();
+    pub(super) fn update_search_status(&mut self) {
+        let status = self.search_status();
         let waits = |turn: &&mut Turn| matches!(turn.status, TurnStatus::ReadingRepository(..));
         if let Some(turn) = self.turns.current_mut().filter(waits) {
             turn.status = status;
@@ -201,7 +201,7 @@ impl Session {
     }
 
     /// A search goes on or is done.
-    pub(super) fn sought(&mut self, report: CodebaseResponse) -> Vec<Effect> {
+    pub(super) fn handle_codebase(&mut self, report: CodebaseResponse) -> Vec<Effect> {
         let (CodebaseResponse::Status { turn: number, .. } | CodebaseResponse::Found { turn: number, .. }) = report;
         let Some(turn) = self.turns.current_mut().filter(|turn| turn.number == number) else { return Vec::new() };
         let found = match report {

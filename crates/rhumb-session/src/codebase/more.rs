@@ -122,7 +122,7 @@ impl Session {
         let MoreContextRequest { wants, mode, request } = more;
         let turn = Turn::follow_up(self.turns.next_number(), String::new(), request).with_mode(mode);
         self.open_turn(turn.with_context_requests(wants));
-        self.seek().into_iter().collect()
+        self.start_search().into_iter().collect()
     }
 
     /// What was asked for is there, as far as it was found: the model is asked again.

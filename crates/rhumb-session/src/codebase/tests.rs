@@ -69,7 +69,7 @@ fn notices(session: &Session) -> Vec<&str> {
 fn a_message_waits_for_the_search_and_goes_out_with_what_was_found() {
     let mut session = session();
     let order = searched(&session.send("@codebase how do ships moor?").1);
-    assert_eq!(order.sought, SearchGoal::Question("how do ships moor?".into()));
+    assert_eq!(order.goal, SearchGoal::Question("how do ships moor?".into()));
     assert_eq!(session.turns.current().unwrap().status, TurnStatus::Searching(SearchStep::Searching));
     let sent = asked(&found(&mut session, order.turn, vec![place("a.py", 1, order.turn)]));
     assert_eq!(sent.draft, "@codebase how do ships moor?");
@@ -148,7 +148,7 @@ fn the_model_may_ask_for_more_as_often_as_the_settings_say() {
         ContextRequest::Search("tides".into()),
         ContextRequest::Read { path: "b.py".into(), line: 1, end_line: 9 },
     ];
-    assert_eq!(order.sought, SearchGoal::Wants(wants));
+    assert_eq!(order.goal, SearchGoal::Wants(wants));
     let round = asked(&found(&mut session, order.turn, vec![place("b.py", 1, order.turn)]));
     assert!(round.draft.contains("`b.py:1-10`") && round.exchange.len() == 2, "{round:?}");
     assert_eq!((round.passages.len(), round.codebase), (2, Some(true)));

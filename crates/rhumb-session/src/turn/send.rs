@@ -112,7 +112,7 @@ impl Session {
 
     /// Takes the next step of the running turn: searches the repository, looks up names after an `@`, or sends the request.
     pub(crate) fn advance_turn(&mut self) -> Vec<Effect> {
-        if let Some(search) = self.seek() {
+        if let Some(search) = self.start_search() {
             return vec![search];
         }
         let names = self.names_to_look_up();
