@@ -168,10 +168,10 @@ fn a_cancelled_answer_keeps_its_text() {
     let turn = send(&mut session, "go");
     stream(&mut session, turn, "so far");
     assert!(session.cancel().contains(&Effect::Cancel));
-    let kept = session.transcript.iter().any(|entry| {
+    let is_kept = session.transcript.iter().any(|entry| {
         matches!(entry, Entry::Answer(answer) if answer.text == "so far" && answer.state == AnswerState::Incomplete("cancelled".into()))
     });
-    assert!(kept && session.returned_draft().is_none());
+    assert!(is_kept && session.returned_draft().is_none());
 }
 
 #[test]
@@ -182,9 +182,9 @@ fn the_history_marks_a_cancelled_answer() {
     session.cancel();
     let (_, effects) = session.send("not like that");
     let [Effect::Ask(spec)] = effects.as_slice() else { panic!("{effects:?}") };
-    let said: Vec<_> = spec.history.iter().map(|message| (message.role, message.content.as_str())).collect();
-    let [(Role::User, "go"), (Role::Assistant, "so far"), (Role::User, mark)] = said.as_slice() else {
-        panic!("{said:?}")
+    let messages: Vec<_> = spec.history.iter().map(|message| (message.role, message.content.as_str())).collect();
+    let [(Role::User, "go"), (Role::Assistant, "so far"), (Role::User, mark)] = messages.as_slice() else {
+        panic!("{messages:?}")
     };
     assert!(mark.contains("not whole"), "{mark}");
 }
@@ -204,8 +204,8 @@ fn the_history_contains_an_answer_that_reached_the_output_limit() {
 fn a_message_during_a_turn_is_queued() {
     let mut session = connected();
     send(&mut session, "first");
-    let (kept, effects) = session.send("second");
-    assert!(kept && effects.is_empty());
+    let (is_queued, effects) = session.send("second");
+    assert!(is_queued && effects.is_empty());
     assert_eq!(session.turns.queue().waiting()[0].text, "second");
 }
 
@@ -255,11 +255,11 @@ fn a_request_waits_for_files_that_are_not_listed_yet() {
     let (sent, effects) = session.send("go");
     assert!(sent && effects.is_empty());
     let effects = session.handle(Response::Listed(Arc::new(vec!["src/b.rs".into()])));
-    let asked = effects.iter().find_map(|effect| match effect {
+    let spec = effects.iter().find_map(|effect| match effect {
         Effect::Ask(spec) => Some(spec),
         _ => None,
     });
-    let spec = asked.expect("the request");
+    let spec = spec.expect("a request");
     assert_eq!((spec.draft.as_str(), spec.files[0].path.as_str()), ("go", "src/b.rs"));
     assert_eq!(session.turns.current().map(|turn| turn.number), Some(spec.generation));
 }
@@ -426,11 +426,11 @@ fn unlocated_edits_are_sent_back_up_to_the_limit() {
             "{spec:?}"
         );
         turn = spec.generation;
-        let told = session.transcript.iter().rev().find_map(|entry| match entry {
+        let round_and_limit = session.transcript.iter().rev().find_map(|entry| match entry {
             Entry::FollowUp { round, of, .. } => Some((*round, *of)),
             _ => None,
         });
-        assert_eq!(told, Some((round, 2)));
+        assert_eq!(round_and_limit, Some((round, 2)));
     }
     let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_located_with("no such line 3"));
     assert_eq!(proposed, []);

@@ -397,4 +397,12 @@ mod tests {
         assert_eq!((history(&transcript).count(), exchange_len(&transcript)), (6, 4));
         assert_eq!((exchange_len(&transcript[..4]), exchange_len(&[])), (2, 0));
     }
+
+    #[test]
+    fn the_saved_form_of_entries_keeps_the_old_names() {
+        let follow_up = Entry::FollowUp { text: "t".into(), round: 1, of: 3, answered: true };
+        let saved = serde_json::to_string(&[follow_up, Entry::status(Level::Info, "t", "h")]).unwrap();
+        let expected = r#"[{"again":{"text":"t","round":1,"of":3,"answered":true}},{"notice":{"level":"info","text":"t","hint":"h"}}]"#;
+        assert_eq!(saved, expected);
+    }
 }

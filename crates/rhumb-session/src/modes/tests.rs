@@ -23,7 +23,7 @@ fn command(session: &mut Session, line: &str) -> Vec<Effect> {
     session.command(parse_command(line).unwrap())
 }
 
-fn asked(effects: &[Effect]) -> RequestSpec {
+fn requested(effects: &[Effect]) -> RequestSpec {
     let spec = effects.iter().find_map(|effect| match effect {
         Effect::Ask(spec) => Some((**spec).clone()),
         _ => None,
@@ -56,10 +56,10 @@ fn title(session: &Session) -> &str {
 #[test]
 fn a_message_in_a_mode_does_not_change_the_mode_of_the_session() {
     let mut session = session();
-    let spec = asked(&command(&mut session, "/ask what is it?"));
+    let spec = requested(&command(&mut session, "/ask what is it?"));
     assert_eq!((spec.mode, session.modes.mode), (Mode::Ask, Mode::Code));
     assert!(!answer(&mut session, EDIT).iter().any(|effect| matches!(effect, Effect::Propose { .. })));
-    let spec = asked(&session.send("do it").1);
+    let spec = requested(&session.send("do it").1);
     assert_eq!((spec.mode, spec.history.len()), (Mode::Code, 2), "questions are history too");
     assert!(answer(&mut session, EDIT).iter().any(|effect| matches!(effect, Effect::Propose { .. })));
 }
@@ -69,14 +69,14 @@ fn a_mode_command_without_a_message_changes_the_mode_of_the_session() {
     let mut session = session();
     command(&mut session, "/ask");
     assert_eq!((session.modes.mode, session.input_mode()), (Mode::Ask, Mode::Ask));
-    assert_eq!(asked(&session.send("why?").1).mode, Mode::Ask);
+    assert_eq!(requested(&session.send("why?").1).mode, Mode::Ask);
     answer(&mut session, "so");
-    assert_eq!(asked(&command(&mut session, "/code do it")).mode, Mode::Code);
+    assert_eq!(requested(&command(&mut session, "/code do it")).mode, Mode::Code);
     let turn = session.turns.current().unwrap().number;
     let result = Err(AskError::Provider(LlmError::Interrupted { cause: "no network".into() }));
     session.handle(Response::Ended { turn, result });
     assert_eq!(session.returned_draft(), Some("/code do it"), "it keeps its mode");
-    assert_eq!(asked(&session.retry()).mode, Mode::Code);
+    assert_eq!(requested(&session.retry()).mode, Mode::Code);
 }
 
 #[test]
@@ -95,10 +95,10 @@ fn an_accepted_plan_is_sent_to_the_editor_model_without_history() {
     session.add_files(&["a.py".into()], false);
     session.send("before");
     answer(&mut session, "ok");
-    assert_eq!(asked(&command(&mut session, "/architect make it new")).role, ModelRole::Main);
+    assert_eq!(requested(&command(&mut session, "/architect make it new")).role, ModelRole::Main);
     assert!(!answer(&mut session, "Turn old into new.").iter().any(|effect| matches!(effect, Effect::Ask(_))));
     assert!(title(&session).contains("plan is ready"));
-    let spec = asked(&session.answer('y'));
+    let spec = requested(&session.answer('y'));
     assert_eq!((spec.mode, spec.role), (Mode::Editor, ModelRole::Editor));
     assert_eq!(spec.overrides.editor_model.as_deref(), Some("small"));
     assert_eq!((spec.draft.as_str(), spec.history.len(), spec.files.len()), ("Turn old into new.", 0, 1));
@@ -108,9 +108,9 @@ fn an_accepted_plan_is_sent_to_the_editor_model_without_history() {
         _ => None,
     });
     assert_eq!(request, Some("make it new"), "the commit message describes the request");
-    let spec = asked(&session.send("next").1);
-    let said: Vec<&str> = spec.history.iter().map(|message| message.content.as_str()).collect();
-    assert_eq!(said, ["before", "ok", "make it new", "Turn old into new.", "Carry the plan out.", EDIT]);
+    let spec = requested(&session.send("next").1);
+    let texts: Vec<&str> = spec.history.iter().map(|message| message.content.as_str()).collect();
+    assert_eq!(texts, ["before", "ok", "make it new", "Turn old into new.", "Carry the plan out.", EDIT]);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_plan_can_be_edited_refused_or_accepted_by_a_setting() {
     assert_eq!((session.returned_draft(), session.input_mode()), (Some("Turn old into new."), Mode::Editor));
     session.forget_returned_draft();
     session.draft_changed("Turn old into newer.");
-    let spec = asked(&session.send("Turn old into newer.").1);
+    let spec = requested(&session.send("Turn old into newer.").1);
     assert_eq!((spec.mode, spec.draft.as_str()), (Mode::Editor, "Turn old into newer."));
     answer(&mut session, EDIT);
 
@@ -133,7 +133,7 @@ fn a_plan_can_be_edited_refused_or_accepted_by_a_setting() {
 
     session.modes.rules_mut().accept_plan = true;
     command(&mut session, "/architect once more");
-    assert_eq!(asked(&answer(&mut session, "Plan.")).mode, Mode::Editor);
+    assert_eq!(requested(&answer(&mut session, "Plan.")).mode, Mode::Editor);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn cancelling_the_editor_model_asks_about_the_plan_again() {
     session.answer('y');
     session.cancel();
     assert!(title(&session).contains("plan is ready") && session.returned_draft().is_none());
-    let spec = asked(&session.retry());
+    let spec = requested(&session.retry());
     assert_eq!((spec.mode, spec.draft.as_str()), (Mode::Editor, "Plan."));
 }
 
@@ -171,7 +171,7 @@ fn unlocated_edits_of_a_plan_are_sent_back_to_the_editor_model() {
     let proposal = propose(&parse(EDIT, FormatChoice::Auto), &NoFiles);
     assert!(proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused), "{proposal:?}");
     let effects = session.handle(Response::Proposed { request: "make it new".into(), proposal });
-    let spec = asked(&effects);
+    let spec = requested(&effects);
     assert_eq!((spec.mode, spec.role, spec.history.len()), (Mode::Editor, ModelRole::Editor, 0));
     assert_eq!(spec.exchange.first().map(|message| message.content.as_str()), Some("Plan."));
 }
@@ -207,18 +207,18 @@ impl rhumb_edit::Files for NoFiles {
 #[test]
 fn the_files_of_a_task_are_requested_until_the_list_is_unchanged() {
     let mut session = session();
-    let spec = asked(&command(&mut session, "/context make it new"));
+    let spec = requested(&command(&mut session, "/context make it new"));
     assert_eq!((spec.mode, spec.files.len()), (Mode::Context, 0));
-    let spec = asked(&answer(&mut session, "- b.py — it\n- lib/c.py — that"));
+    let spec = requested(&answer(&mut session, "- b.py — it\n- lib/c.py — that"));
     let files: Vec<&str> = spec.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!((files, spec.mode), (vec!["b.py", "lib/c.py"], Mode::Context));
     assert_eq!(spec.exchange.len(), 2);
-    let spec = asked(&answer(&mut session, "```\nb.py\na.py\n```"));
+    let spec = requested(&answer(&mut session, "```\nb.py\na.py\n```"));
     assert_eq!(spec.files.len(), 2, "files that are no longer named are no longer sent");
     let effects = answer(&mut session, "b.py, a.py");
     assert_eq!(report_tokens(&mut session, &effects), ["b.py", "a.py"]);
     assert_eq!(title(&session), "The task needs 2 files (14 tokens).");
-    let spec = asked(&session.answer('c'));
+    let spec = requested(&session.answer('c'));
     assert_eq!((spec.mode, spec.draft.as_str(), spec.files.len()), (Mode::Code, "make it new", 2));
 }
 
@@ -240,12 +240,12 @@ fn help_questions_have_a_history_of_their_own() {
     let mut session = session();
     session.send("do it");
     answer(&mut session, "done");
-    let spec = asked(&command(&mut session, "/help how do I undo?"));
+    let spec = requested(&command(&mut session, "/help how do I undo?"));
     assert_eq!((spec.mode, spec.history.len()), (Mode::Help, 0));
     answer(&mut session, "/undo");
-    assert_eq!(asked(&command(&mut session, "/help and redo?")).history.len(), 2);
+    assert_eq!(requested(&command(&mut session, "/help and redo?")).history.len(), 2);
     answer(&mut session, "/redo");
-    let spec = asked(&session.send("go on").1);
+    let spec = requested(&session.send("go on").1);
     assert_eq!(spec.history.len(), 2, "code turns do not contain them");
 }
 
@@ -255,7 +255,7 @@ fn retry_withdraws_the_plan_and_its_offers() {
     session.modes.rules_mut().accept_plan = true;
     command(&mut session, "/architect plan it");
     let effects = answer(&mut session, "See lib/c.py.");
-    let retried = asked(&session.retry());
+    let retried = requested(&session.retry());
     report_tokens(&mut session, &effects);
     assert!(session.questions.is_empty(), "the offer belongs to the previous answer");
     assert_eq!(session.turns.current().map(|turn| turn.number), Some(retried.generation));

@@ -206,9 +206,9 @@ mod tests {
             "the answer is incomplete"
         );
         let entries: Transcript = [answer(text, AnswerState::Complete)].into_iter().collect();
-        let wanted = checked.update(&entries, &paths);
+        let effects = checked.update(&entries, &paths);
         let of = |path: &str| Effect::Lookup(LookupEffect::File(path.into()));
-        assert_eq!(wanted, [of("a.rs"), of("c.bin")], "each cited file once");
+        assert_eq!(effects, [of("a.rs"), of("c.bin")], "each cited file once");
         assert!(checked.update(&entries, &paths).is_empty());
         assert_eq!(
             checked.remarks().get(&0).map(String::as_str),

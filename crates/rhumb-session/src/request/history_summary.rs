@@ -145,36 +145,40 @@ impl Session {
 
     /// Runs `/compact`. `keep` says what the summary must keep; it may be empty.
     pub(crate) fn compact(&mut self, keep: String) -> Vec<Effect> {
+        if let Some((text, hint)) = self.compact_refusal() {
+            self.tell(Level::Info, text, hint);
+            return Vec::new();
+        }
+        let limit = self.next_request.view.as_ref().map_or(usize::MAX, |view| view.prompt.plan.history);
+        self.summarize(limit, Some(keep))
+    }
+
+    /// Text and hint that say why the history cannot be summarised now.
+    fn compact_refusal(&self) -> Option<(String, &'static str)> {
+        let covers = self.summarizable();
         // The last measured request may lack the newest answer.
         let tokens: usize = self.sent_messages().map(|(_, text)| estimate(text)).sum();
-        let limit = self.next_request.view.as_ref().map_or(usize::MAX, |view| view.prompt.plan.history);
-        let covers = self.summarizable();
-        let (text, hint) = match self.model.connection() {
-            _ if self.turns.is_running() => {
-                ("The model is still answering.".to_owned(), "Esc cancels the turn; then try again.")
-            }
-            _ if covers == 0 => {
-                ("There is nothing to summarise: the next request contains no earlier messages.".into(), "")
-            }
-            _ if covers == self.history.summary.covers => {
-                ("There is nothing to summarise: the summary contains all earlier messages already.".into(), "")
-            }
-            Connection::Remote { model, .. } if !model.is_empty() => match tokens {
-                _ if self.history.running.is_some() => ("The conversation is being summarised already.".into(), ""),
-                0..MIN_COMPACTED_TOKENS => {
-                    let text =
-                        format!("The conversation has only about {tokens} tokens: a summary would save nothing.");
-                    (text, "/clear excludes it from later requests.")
-                }
-                _ => return self.summarize(limit, Some(keep)),
-            },
-            _ => {
-                let text = "No model is connected, so the conversation was not summarised.".into();
-                (text, "/servers looks for a model server on this machine; /clear excludes the conversation.")
-            }
+        let is_connected = matches!(self.model.connection(), Connection::Remote { model, .. } if !model.is_empty());
+        let (text, hint) = if self.turns.is_running() {
+            ("The model is still answering.", "Esc cancels the turn; then try again.")
+        } else if covers == 0 {
+            ("There is nothing to summarise: the next request contains no earlier messages.", "")
+        } else if covers == self.history.summary.covers {
+            ("There is nothing to summarise: the summary contains all earlier messages already.", "")
+        } else if !is_connected {
+            (
+                "No model is connected, so the conversation was not summarised.",
+                "/servers looks for a model server on this machine; /clear excludes the conversation.",
+            )
+        } else if self.history.running.is_some() {
+            ("The conversation is being summarised already.", "")
+        } else if tokens < MIN_COMPACTED_TOKENS {
+            let text = format!("The conversation has only about {tokens} tokens: a summary would save nothing.");
+            return Some((text, "/clear excludes it from later requests."));
+        } else {
+            return None;
         };
-        self.tell(Level::Info, text, hint);
-        Vec::new()
+        Some((text.to_owned(), hint))
     }
 
     /// Whether the user waits for a summary of the history.

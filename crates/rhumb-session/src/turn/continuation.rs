@@ -23,8 +23,8 @@ impl Session {
         }
         let is_answer = |entry: &Entry| matches!(entry, Entry::Answer(_));
         let last = self.transcript.iter().rposition(is_answer);
-        let asked = last.and_then(|at| self.transcript[..at].iter().rposition(Entry::is_message));
-        let (Some(at), Some(asked)) = (last, asked) else {
+        let message_at = last.and_then(|at| self.transcript[..at].iter().rposition(Entry::is_message));
+        let (Some(at), Some(message_at)) = (last, message_at) else {
             self.tell(Level::Warning, "There is no answer to continue.", "");
             return Vec::new();
         };
@@ -35,14 +35,14 @@ impl Session {
         let Some(Entry::Answer(answer)) = self.transcript.get_mut(at) else { return Vec::new() };
         answer.state = AnswerState::Streaming;
         let partial = answer.text.clone();
-        let message = self.mark_unanswered(asked);
-        let message = self.plan_at(asked).unwrap_or(message);
+        let message = self.mark_unanswered(message_at);
+        let message = self.plan_at(message_at).unwrap_or(message);
         let mut spec = RequestSpec { draft: message.clone(), partial: partial.clone(), ..self.next_request_spec() };
-        if self.last_mode() == Mode::Editor && matches!(self.transcript[asked], Entry::FollowUp { .. }) {
-            spec.split_exchange(transcript::exchange_len(&self.transcript[..asked]));
+        if self.last_mode() == Mode::Editor && matches!(self.transcript[message_at], Entry::FollowUp { .. }) {
+            spec.split_exchange(transcript::exchange_len(&self.transcript[..message_at]));
         }
         let spec = self.as_follow_up(spec);
-        let mut turn = Turn::follow_up(spec.generation, message, self.request_at(asked)).with_mode(spec.mode);
+        let mut turn = Turn::follow_up(spec.generation, message, self.request_at(message_at)).with_mode(spec.mode);
         turn.push(&partial);
         turn.status = TurnStatus::Resuming;
         self.turns.current = Some(turn);
@@ -54,23 +54,23 @@ impl Session {
         if self.reject_if_answering() {
             return Vec::new();
         }
-        let Some(asked) = self.transcript.iter().rposition(|entry| matches!(entry, Entry::User { .. })) else {
+        let Some(message_at) = self.transcript.iter().rposition(|entry| matches!(entry, Entry::User { .. })) else {
             self.tell(Level::Warning, "There is no message to send again.", "");
             return Vec::new();
         };
-        let Entry::User { text, mode, .. } = &self.transcript[asked] else { return Vec::new() };
+        let Entry::User { text, mode, .. } = &self.transcript[message_at] else { return Vec::new() };
         let (message, mode) = (text.clone(), *mode);
         if !self.may_send(&message) {
             return Vec::new();
         }
-        for entry in asked..self.transcript.len() {
+        for entry in message_at..self.transcript.len() {
             self.mark_unanswered(entry);
         }
-        let plan = self.plan_at(asked);
+        let plan = self.plan_at(message_at);
         // Offers about the previous answer are obsolete.
         self.withdraw_offers();
         match plan {
-            Some(text) => self.carry_out(Plan { edited: text == message, text, request: self.request_at(asked) }),
+            Some(text) => self.carry_out(Plan { edited: text == message, text, request: self.request_at(message_at) }),
             None => self.begin_message(&message, mode),
         }
     }
@@ -86,9 +86,9 @@ impl Session {
         }
     }
 
-    /// The request of the user that the message at index `asked` contains or continues.
-    fn request_at(&self, asked: usize) -> String {
-        let typed = self.transcript[..=asked].iter().rev().find_map(|entry| match entry {
+    /// The request of the user that the message at index `at` contains or continues.
+    pub(super) fn request_at(&self, at: usize) -> String {
+        let typed = self.transcript[..=at].iter().rev().find_map(|entry| match entry {
             Entry::User { text, mode, .. } if *mode != Mode::Editor => Some(text.clone()),
             _ => None,
         });

@@ -1,6 +1,5 @@
 //! Using a chat in another program: copying the prompt and pasting the reply.
 
-use crate::context::Mode;
 use crate::effect::{ClipboardText, Effect};
 use crate::proposal::edit_retries::EditRetries;
 use crate::state::Session;
@@ -37,14 +36,10 @@ impl Session {
             self.tell(Level::Warning, "There is no answer to review yet.", "");
             return Vec::new();
         };
-        let request = self.transcript[..at].iter().rev().find_map(|entry| match entry {
-            Entry::User { text, mode, .. } if *mode != Mode::Editor => Some(text.clone()),
-            _ => None,
-        });
         let Entry::Answer(answer) = &self.transcript[at] else { return Vec::new() };
         let reply = answer.text.clone();
         let number = self.answer_number(at);
-        self.propose_alone(reply, Some(number), request.unwrap_or_default())
+        self.propose_alone(reply, Some(number), self.request_at(at))
     }
 
     /// Locates the edits of a reply that does not belong to the last turn. `answer` is its number among the answers of the session, if

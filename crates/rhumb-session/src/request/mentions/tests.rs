@@ -14,7 +14,7 @@ fn session() -> Session {
     session
 }
 
-fn is_asked(effects: &[Effect]) -> bool {
+fn is_requested(effects: &[Effect]) -> bool {
     effects.iter().any(|effect| matches!(effect, Effect::Ask(_)))
 }
 
@@ -68,7 +68,7 @@ fn titles(session: &Session) -> Vec<&str> {
 fn a_mentioned_file_is_offered_and_the_message_is_sent_at_once() {
     for (key, files) in [('y', vec![("a.py", false)]), ('r', vec![("a.py", true)]), ('n', vec![])] {
         let mut session = session();
-        assert!(is_asked(&send(&mut session, "fix a.py please")), "the message does not wait for the answer");
+        assert!(is_requested(&send(&mut session, "fix a.py please")), "the message does not wait for the answer");
         assert_eq!(titles(&session), ["Your message mentions a.py (7 tokens)."]);
         session.answer(key);
         assert_eq!(chat(&session), files, "{key}");
@@ -122,7 +122,7 @@ fn queued_messages_do_not_wait_for_an_offer() {
     answer(&mut session, "lib/c.py needs it as well.");
     session.handle(Response::NotProposed(None));
     assert_eq!(titles(&session).len(), 2);
-    assert!(is_asked(&session.next_queued()));
+    assert!(is_requested(&session.next_queued()));
 }
 
 /// A session with the symbols of its files.
@@ -146,7 +146,7 @@ fn only_distinctive_symbols_of_code_mention_their_file() {
         ["what is `strict` for?", "`warn_unused`", "`openGates: 3`", "`MooringPlan`", "`moor()`", "open_gate is slow"]
     {
         let mut session = with_symbols(&files);
-        assert!(is_asked(&send(&mut session, text)), "{text}");
+        assert!(is_requested(&send(&mut session, text)), "{text}");
         assert!(session.questions.is_empty(), "{text}: {:?}", titles(&session));
     }
     let mut session = with_symbols(&files);
@@ -162,13 +162,13 @@ fn only_distinctive_symbols_of_code_mention_their_file() {
 fn the_settings_can_add_or_ignore_mentioned_files() {
     let mut adds = session();
     adds.modes.rules_mut().add_mentions = Some(true);
-    assert!(is_asked(&adds.send("fix a.py").1));
+    assert!(is_requested(&adds.send("fix a.py").1));
     assert_eq!(chat(&adds), [("a.py", false)]);
     answer(&mut adds, "See lib/c.py.");
     assert_eq!(chat(&adds), [("a.py", false), ("lib/c.py", false)]);
     let mut ignores = session();
     ignores.modes.rules_mut().add_mentions = Some(false);
-    assert!(is_asked(&ignores.send("fix a.py").1));
+    assert!(is_requested(&ignores.send("fix a.py").1));
     answer(&mut ignores, "See lib/c.py.");
     assert!(chat(&ignores).is_empty() && ignores.questions.is_empty());
 }
@@ -176,7 +176,7 @@ fn the_settings_can_add_or_ignore_mentioned_files() {
 #[test]
 fn files_with_secrets_are_never_offered() {
     let mut session = session();
-    assert!(is_asked(&session.send("read .env").1));
+    assert!(is_requested(&session.send("read .env").1));
     answer(&mut session, "I need .env for that.");
     assert!(session.questions.is_empty());
 }
@@ -193,7 +193,7 @@ fn files_of_an_answer_are_offered_and_its_edits_are_proposed() {
     assert!(question.title.contains("lib/c.py and lib/d.py") && question.text.contains("lib/c.py  7 tokens"));
     let proposals = session.proposals.count();
     let effects = session.answer('s');
-    assert!(is_asked(&effects));
+    assert!(is_requested(&effects));
     assert_eq!(session.proposals.count(), proposals);
     assert_eq!(chat(&session).len(), 3);
     let typed = session.transcript.iter().rev().find_map(|entry| match entry {
@@ -232,8 +232,8 @@ fn names_after_an_at_are_looked_up_before_the_message_is_sent() {
     let spec = spec.unwrap();
     assert!(spec.draft.ends_with("@nobody\n\n-old\n+new") && spec.files.len() == 1, "{spec:?}");
     assert!(spec.history.is_empty());
-    let said = session.transcript.iter().filter(|entry| !matches!(entry, Entry::Status(_)));
-    let kinds: Vec<bool> = said.map(|entry| matches!(entry, Entry::Shared { .. })).collect();
+    let entries = session.transcript.iter().filter(|entry| !matches!(entry, Entry::Status(_)));
+    let kinds: Vec<bool> = entries.map(|entry| matches!(entry, Entry::Shared { .. })).collect();
     assert_eq!(kinds, [false, true, false], "below the message, above its answer");
     answer(&mut session, "yes");
 
