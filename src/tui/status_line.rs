@@ -385,7 +385,7 @@ mod tests {
         app.focus = crate::tui::action::Pane::Map;
         app.layout.set_zoomed();
         line(&mut app, 100);
-        app.session.tell(rhumb_session::Level::Warning, "Nothing was written.", "");
+        app.session.report(rhumb_session::Level::Warning, "Nothing was written.", "");
         app.report(Response::Head("main".into()));
         assert!(line(&mut app, 100).contains("Nothing was written."));
         app.hint.clear();

@@ -95,10 +95,10 @@ impl App {
     /// Reports that a text was copied. `native` tells whether the system's clipboard took it.
     pub fn copied(&mut self, native: bool, clip: &ClipboardText) {
         self.history.note_copied(&clip.text);
-        self.session.tell(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
+        self.session.report(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
         if !native {
             let text = format!("It was copied through the terminal (OSC 52, {} kB).", clip.text.len().div_ceil(1_000));
-            self.session.tell(Level::Info, text, "If pasting gives another text, the terminal does not allow it.");
+            self.session.report(Level::Info, text, "If pasting gives another text, the terminal does not allow it.");
         }
     }
 

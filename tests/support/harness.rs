@@ -155,7 +155,7 @@ impl Harness {
 
     /// A notice of the program.
     pub fn tell(&mut self, level: Level, text: &str, hint: &str) -> &mut Self {
-        self.app.session.tell(level, text, hint);
+        self.app.session.report(level, text, hint);
         self.draw();
         self
     }

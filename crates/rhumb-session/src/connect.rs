@@ -245,7 +245,7 @@ impl Session {
     /// Runs `/connect`, which can name a provider.
     pub(super) fn connect_command(&mut self, provider: Option<String>) {
         match self.model.connection {
-            Connection::Demo => self.tell(Level::Warning, DEMO_HAS_NO_MODEL, ""),
+            Connection::Demo => self.report(Level::Warning, DEMO_HAS_NO_MODEL, ""),
             _ => self.ask_to_connect(ConnectRequest { provider, ..ConnectRequest::default() }),
         }
     }
@@ -272,19 +272,19 @@ impl Session {
                     Some(provider) => format!("{model} needs a key for {provider}, which is missing."),
                     None => format!("No connected provider has a model {model}."),
                 };
-                self.tell(Level::Warning, reason.clone(), HOW_TO_CONNECT);
+                self.report(Level::Warning, reason.clone(), HOW_TO_CONNECT);
                 self.ask_to_connect(ConnectRequest { provider, model, reason, is_for_message: false });
             }
             ConnectResponse::KeyRefused(failure) => {
                 self.model.connecting.checking = false;
-                self.tell_failure(Level::Error, failure.clone());
+                self.report_failure(Level::Error, failure.clone());
                 self.model.connecting.refused = Some(failure);
             }
             ConnectResponse::KeyStored { provider, source, note } => {
                 self.model.connecting.checking = false;
                 let (text, hint) = key_stored_message(&provider, &source);
-                self.tell(Level::Info, text, hint);
-                note.into_iter().for_each(|note| self.tell_failure(Level::Warning, note));
+                self.report(Level::Info, text, hint);
+                note.into_iter().for_each(|note| self.report_failure(Level::Warning, note));
             }
         }
     }

@@ -88,7 +88,7 @@ impl SessionStart {
             session.ask_to_connect(request.clone());
         }
         for (text, hint) in &self.warnings {
-            session.tell(Level::Warning, text, hint);
+            session.report(Level::Warning, text, hint);
         }
         effects.push(Effect::Lookup(LookupEffect::Commands));
         effects.extend(session.keep(self.resume.clone()));

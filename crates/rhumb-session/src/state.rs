@@ -91,14 +91,14 @@ impl Session {
     }
 
     /// Adds a status message to the transcript, before an answer of which nothing has arrived.
-    pub fn tell(&mut self, level: Level, text: impl Into<String>, hint: impl Into<String>) {
+    pub fn report(&mut self, level: Level, text: impl Into<String>, hint: impl Into<String>) {
         let at = self.settled_entries();
         self.transcript.insert(at, Entry::status(level, text, hint));
     }
 
     /// Adds a failure to the transcript.
-    pub(super) fn tell_failure(&mut self, level: Level, failure: Failure) {
-        self.tell(level, failure.message, failure.hint);
+    pub(super) fn report_failure(&mut self, level: Level, failure: Failure) {
+        self.report(level, failure.message, failure.hint);
     }
 
     /// The number of entries at the start of the transcript before which no entry will be inserted.
@@ -135,7 +135,7 @@ impl Session {
     /// Connects another model.
     pub fn use_model(&mut self, name: String) -> Vec<Effect> {
         if *self.model.connection() == Connection::Demo {
-            self.tell(Level::Warning, DEMO_HAS_NO_MODEL, "");
+            self.report(Level::Warning, DEMO_HAS_NO_MODEL, "");
             return Vec::new();
         }
         vec![Effect::UseModel(name)]
@@ -154,7 +154,7 @@ impl Session {
             Response::Surveyed { note } => {
                 self.survey_ended();
                 if let Some(note) = note {
-                    self.tell_failure(Level::Warning, note);
+                    self.report_failure(Level::Warning, note);
                 }
                 return self.measure();
             }
@@ -174,7 +174,7 @@ impl Session {
             }
             Response::NotProposed(failure) => {
                 self.proposals.end_locating();
-                failure.into_iter().for_each(|failure| self.tell_failure(Level::Error, failure));
+                failure.into_iter().for_each(|failure| self.report_failure(Level::Error, failure));
             }
             Response::Watching(result) => self.handle_watch_result(result),
             Response::Comments { path, found } => return self.handle_comments(&path, &found),
@@ -204,7 +204,7 @@ impl Session {
                 self.model.connect(model, host, facts);
                 self.notices.push(Notice::Connected);
                 self.next_request.model_changed();
-                notes.into_iter().for_each(|note| self.tell_failure(Level::Warning, note));
+                notes.into_iter().for_each(|note| self.report_failure(Level::Warning, note));
                 return self.measure();
             }
         }
@@ -212,7 +212,7 @@ impl Session {
     }
 
     fn effect_failed(&mut self, effect: EffectKind, failure: Failure) {
-        self.tell_failure(Level::Error, failure);
+        self.report_failure(Level::Error, failure);
         if effect == EffectKind::Mention {
             self.ask_without_token_counts();
         }
@@ -234,9 +234,9 @@ impl Session {
         for (path, reason) in &view.unreadable {
             self.chat_files.remove(path);
             self.attachments.drop_picture(path);
-            self.tell(Level::Error, format!("{path} was removed from the chat: {reason}."), "");
+            self.report(Level::Error, format!("{path} was removed from the chat: {reason}."), "");
         }
-        self.tell_secrets(&view.prompt.secrets);
+        self.report_secrets(&view.prompt.secrets);
         let mut effects = self.summarize_if_long(&view.prompt);
         self.next_request.set_view(view);
         effects.extend(self.offer_drafted());
@@ -245,7 +245,7 @@ impl Session {
 
     fn servers_found(&mut self, servers: Vec<LocalServer>) {
         if servers.is_empty() {
-            self.tell(
+            self.report(
                 Level::Info,
                 "No model server answers on this machine (looked for Ollama, LM Studio, llama.cpp and vLLM).",
                 "Start one and run /servers again, or start rhumb with --base-url and --model.",

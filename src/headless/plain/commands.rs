@@ -152,7 +152,7 @@ impl Desk {
             }
             Ok(ParsedLine::Send(message)) => self.send(&message),
             Err(error) => {
-                self.session.tell(Level::Error, error.to_string(), error.hint());
+                self.session.report(Level::Error, error.to_string(), error.hint());
                 self.failed = Some(ErrorKind::Usage);
             }
         }

@@ -235,7 +235,7 @@ impl Desk {
         match (what, result) {
             (_, Err(reason)) => {
                 let hint = "The setting editor names another one; so do VISUAL and EDITOR.";
-                self.session.tell(Level::Error, reason, hint);
+                self.session.report(Level::Error, reason, hint);
             }
             (Editing::Hunk(id), Ok(text)) => self.hunk_edited(id, &text),
             (Editing::Draft(_), Ok(text)) if text.trim().is_empty() => self.voice.line("There is no text."),

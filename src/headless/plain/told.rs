@@ -218,7 +218,7 @@ mod tests {
         assert!(told.news(&session).is_empty(), "what was typed stands there");
         stream(&mut session, StreamEvent::Text("One.\nTwo.\nTh".into()));
         assert_eq!(told.news(&session), ["One."]);
-        session.tell(Level::Warning, "Careful.", "Esc cancels the turn.");
+        session.report(Level::Warning, "Careful.", "Esc cancels the turn.");
         assert_eq!(told.news(&session), ["warning: Careful.", "hint: Ctrl-C stops the turn."]);
         stream(&mut session, StreamEvent::Text("ree.".into()));
         session.handle(Response::Ended { turn: 1, result: Ok(Completion { finish: Finish::Stop, usage: None }) });

@@ -432,7 +432,7 @@ mod tests {
         let (seen, from_bottom) = (test.seen(), test.app.chat.from_bottom);
         assert!(seen.contains("message") && !seen.contains("message 99"), "{seen}");
         for line in 0..30 {
-            test.app.session.tell(Level::Info, format!("notice {line}"), "");
+            test.app.session.report(Level::Info, format!("notice {line}"), "");
             test.frame();
             assert_eq!(test.seen(), seen);
         }
@@ -520,8 +520,8 @@ mod tests {
         test.frame();
         test.scroll(20);
         assert_eq!(test.cache.chat.news, 0);
-        test.app.session.tell(Level::Info, "one", "");
-        test.app.session.tell(Level::Info, "two", "");
+        test.app.session.report(Level::Info, "one", "");
+        test.app.session.report(Level::Info, "two", "");
         test.frame();
         assert_eq!(test.cache.chat.news, 4);
         test.screen.backend_mut().resize(60, 24);

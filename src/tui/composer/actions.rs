@@ -153,7 +153,7 @@ impl App {
     /// Shows why the user's editor did not run or its text cannot be used. Nothing is changed.
     pub(crate) fn edit_failed(&mut self, message: String) -> Vec<Task> {
         let hint = "The setting editor names another one; so do VISUAL and EDITOR.";
-        self.session.tell(Level::Error, message, hint);
+        self.session.report(Level::Error, message, hint);
         Vec::new()
     }
 }

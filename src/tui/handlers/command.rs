@@ -48,7 +48,7 @@ impl App {
     fn copy_answer(&mut self) {
         match self.session.last_answer() {
             Some(clip) => self.session.copy(clip),
-            None => self.session.tell(Level::Warning, "There is no answer to copy yet.", ""),
+            None => self.session.report(Level::Warning, "There is no answer to copy yet.", ""),
         }
     }
 }
@@ -88,7 +88,7 @@ impl App {
                 run(effects)
             }
             Err(error) => {
-                self.session.tell(Level::Error, error.to_string(), error.hint());
+                self.session.report(Level::Error, error.to_string(), error.hint());
                 Vec::new()
             }
         }

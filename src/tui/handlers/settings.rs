@@ -201,12 +201,12 @@ impl App {
     /// Shows the map as it will be sent.
     pub(crate) fn view_map(&mut self) {
         let Some(map) = self.session.view().and_then(|view| view.map.as_ref()) else {
-            self.session.tell(Level::Info, "There is no map yet: the repository is still being read.", "");
+            self.session.report(Level::Info, "There is no map yet: the repository is still being read.", "");
             return;
         };
         if map.text.trim().is_empty() {
             let hint = "/map-tokens N gives it tokens.";
-            self.session.tell(
+            self.session.report(
                 Level::Info,
                 "The map is empty: it has no tokens, or no file has anything to show.",
                 hint,
@@ -222,7 +222,7 @@ impl App {
         let models = &self.session.lookups().models;
         if models.is_empty() {
             let hint = "rhumb models lists those that are known; /model NAME asks one by its name.";
-            self.session.tell(Level::Info, "The server has no list of its models.", hint);
+            self.session.report(Level::Info, "The server has no list of its models.", hint);
         } else {
             self.overlays.show(Overlay::models(models, part, query));
         }

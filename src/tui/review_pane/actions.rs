@@ -375,7 +375,7 @@ impl App {
 
     /// Says in the transcript what could not be done.
     pub(crate) fn refuse(&mut self, text: String, hint: &str) -> Vec<Task> {
-        self.session.tell(Level::Warning, text, hint);
+        self.session.report(Level::Warning, text, hint);
         Vec::new()
     }
 }

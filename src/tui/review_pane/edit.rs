@@ -191,7 +191,7 @@ impl App {
     ) -> Vec<Task> {
         if MARKS.iter().any(|mark| text.lines().any(|line| line.starts_with(mark))) {
             let told = "The conflict markers are still in the text, so it was not used.";
-            self.session.tell(Level::Warning, told, "Remove the markers. The text is in the composer.");
+            self.session.report(Level::Warning, told, "Remove the markers. The text is in the composer.");
             return self.keep_text(draft, text, "the conflict markers are still in the text");
         }
         let review = self.session.review_mut();
@@ -214,7 +214,7 @@ impl App {
     /// Puts a text that has no place any more into the composer, after what is there.
     fn keep_text(&mut self, draft: &ReviewDraft, text: &str, why: &str) -> Vec<Task> {
         let told = format!("Your text for {} was not used: {why}.", draft.path);
-        self.session.tell(Level::Warning, told, "It is in the composer.");
+        self.session.report(Level::Warning, told, "It is in the composer.");
         self.focus = Pane::Chat;
         self.typed(|app| {
             if !app.composer.is_empty() {
@@ -330,7 +330,7 @@ impl App {
                 return Vec::new();
             }
             let told = format!("Your comment was not saved: {} is no longer under review.", target.name);
-            self.session.tell(Level::Warning, told, "It is in the composer.");
+            self.session.report(Level::Warning, told, "It is in the composer.");
             self.focus = crate::tui::action::Pane::Chat;
             return self.typed(|app| {
                 if !app.composer.is_empty() {

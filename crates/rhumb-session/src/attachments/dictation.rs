@@ -79,7 +79,7 @@ impl Session {
         recording.stage = Stage::Writing;
         let Some(limit) = limit else { return };
         let text = format!("The recording ended at its limit, {limit}; it is being written down.");
-        self.tell(Level::Info, text, "/voice again goes on.");
+        self.report(Level::Info, text, "/voice again goes on.");
     }
 
     pub(super) fn spoken(&mut self, number: u64, result: Result<String, Failure>) {
@@ -89,14 +89,14 @@ impl Session {
         self.attachments.recording = None;
         match result {
             Ok(words) if words.trim().is_empty() => {
-                self.tell(
+                self.report(
                     Level::Warning,
                     "Nothing was understood.",
                     "Check the microphone, and speak a little longer.",
                 );
             }
             Ok(words) => self.notices.push(Notice::InsertDictated(words.trim().to_owned())),
-            Err(failure) => self.tell_failure(Level::Error, failure),
+            Err(failure) => self.report_failure(Level::Error, failure),
         }
     }
 

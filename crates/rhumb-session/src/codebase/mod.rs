@@ -150,7 +150,7 @@ impl Session {
     pub(super) fn asks_nothing(&mut self, message: &str) -> bool {
         let asks_nothing = codebase_question(message).is_some_and(|question| question.is_empty());
         if asks_nothing {
-            self.tell(
+            self.report(
                 Level::Warning,
                 "There is no question beside @codebase, so nothing was sent.",
                 "Say what you want to know: @codebase where are paths resolved?",
@@ -214,12 +214,12 @@ impl Session {
         turn.status = TurnStatus::Waiting;
         let is_round = turn.context_requests.is_some();
         for told in &found.told {
-            self.tell(Level::Info, told, "");
+            self.report(Level::Info, told, "");
         }
-        found.notes.iter().for_each(|note| self.tell_failure(Level::Warning, note.clone()));
+        found.notes.iter().for_each(|note| self.report_failure(Level::Warning, note.clone()));
         if found.places.is_empty() && !is_round {
             let hint = "It is sent all the same. Other words may find more: names, or what the comments would say.";
-            self.tell(Level::Warning, "No passage of the repository speaks of it.", hint);
+            self.report(Level::Warning, "No passage of the repository speaks of it.", hint);
         }
         let places = Arc::make_mut(&mut self.codebase.places);
         *places = extended(std::mem::take(places), found.places.clone());

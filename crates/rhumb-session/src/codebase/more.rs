@@ -74,7 +74,7 @@ impl Session {
         }
         if self.modes.rules().more == ContextRequestPolicy::Never {
             let text = "The model asks for more of the repository, which codebase_more does not allow.";
-            self.tell(Level::Warning, text, "");
+            self.report(Level::Warning, text, "");
             return None;
         }
         if self.codebase.rounds >= self.modes.rules().more_rounds {
@@ -82,7 +82,7 @@ impl Session {
                 format!("The model asks for more of the repository, after {} rounds already.", self.codebase.rounds);
             let hint =
                 "Ask again with @codebase and its words, or /add the files; codebase_rounds says how often it may.";
-            self.tell(Level::Warning, text, hint);
+            self.report(Level::Warning, text, hint);
             return Some(Vec::new());
         }
         if self.modes.rules().more == ContextRequestPolicy::Always {

@@ -35,7 +35,7 @@ impl Session {
     pub(crate) fn choose_passages(&mut self, choice: PassageCommand) -> Vec<Effect> {
         if self.codebase.places.is_empty() {
             let hint = "@codebase in a message finds some: @codebase where are paths resolved?";
-            self.tell(Level::Info, "There are no passages of the repository in this conversation.", hint);
+            self.report(Level::Info, "There are no passages of the repository in this conversation.", hint);
             return Vec::new();
         }
         match choice {
@@ -45,16 +45,16 @@ impl Session {
             }
             PassageCommand::DropAll => {
                 let all = count(self.codebase.places.len(), "passage");
-                self.tell(Level::Info, format!("Dropped {all} of the repository."), "");
+                self.report(Level::Info, format!("Dropped {all} of the repository."), "");
                 self.drop_passages(|_| true)
             }
             PassageCommand::Drop(name) => {
                 let effects = self.drop_passages(|place| is_meant(&name, place));
                 if effects.is_empty() {
                     let hint = "/passages lists them.";
-                    self.tell(Level::Warning, format!("There is no passage {name} in this conversation."), hint);
+                    self.report(Level::Warning, format!("There is no passage {name} in this conversation."), hint);
                 } else {
-                    self.tell(Level::Info, format!("Dropped the passages of {name}."), "");
+                    self.report(Level::Info, format!("Dropped the passages of {name}."), "");
                 }
                 effects
             }
@@ -94,7 +94,7 @@ impl Session {
         let tokens: usize = chunks.filter(|chunk| chunk.kind == ChunkKind::Passages).map(|chunk| chunk.tokens).sum();
         let count = count(self.codebase.places.len(), "passage");
         let text = format!("{count} of the repository, {tokens} tokens of the next request:{lines}");
-        self.tell(
+        self.report(
             Level::Info,
             text,
             "/passages drop PATH:LINE takes one out, /passages drop all of them, as /clear does.",

@@ -108,7 +108,7 @@ impl Session {
         }
         for (what, hint) in problems {
             if self.lookups.commands.told.insert(what.clone()) {
-                self.tell(Level::Warning, what, hint);
+                self.report(Level::Warning, what, hint);
             }
         }
     }
@@ -129,7 +129,7 @@ impl Session {
         if !is_known {
             self.lookups.commands.seen.insert(command.body);
             let text = format!("/{name} is a command of the repository: this is what {} says.", command.path);
-            self.tell(
+            self.report(
                 Level::Info,
                 text,
                 "Enter sends it. In this session it goes out at once from now on, as long as the file stays so.",

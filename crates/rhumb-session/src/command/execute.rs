@@ -20,7 +20,7 @@ impl Session {
             Command::Passages(choice) => return self.choose_passages(choice),
             Command::List => self.list_files(),
             Command::AllReadOnly => return self.make_all_read_only(),
-            Command::Tokens => self.tell_tokens(),
+            Command::Tokens => self.report_tokens(),
             Command::Compact(keep) => return self.compact(keep),
             Command::Clear => return self.clear_history(),
             Command::Model(Some(name)) => return self.use_model(name),
@@ -42,7 +42,7 @@ impl Session {
             Command::Index(command) => return self.index_command(command),
             Command::CopyContext => return self.copy_prompt(),
             Command::Review => return self.review_last_answer(),
-            Command::Cost => self.tell_cost(),
+            Command::Cost => self.report_cost(),
             Command::Continue => return self.continue_answer(),
             Command::Retry => return self.retry(),
             Command::Watch(on) => return self.watch(on),
@@ -56,7 +56,7 @@ impl Session {
             Command::Diff => return vec![Effect::Git(GitEffect::Diff)],
             Command::Commit(message) => return self.commit_all(message),
             Command::Servers => {
-                self.tell(Level::Info, "Looking for a model server on this machine …", "");
+                self.report(Level::Info, "Looking for a model server on this machine …", "");
                 return vec![Effect::FindServers];
             }
             Command::Connect(provider) => self.connect_command(provider),

@@ -66,7 +66,7 @@ impl Session {
             'e' if !self.drafts.message().trim().is_empty() => {
                 self.questions.push_front(question);
                 let hint = "Send it or clear it; then Alt-e takes the plan there.";
-                self.tell(Level::Warning, "There is a message in the composer.", hint);
+                self.report(Level::Warning, "There is a message in the composer.", hint);
                 Vec::new()
             }
             'e' => {
@@ -75,7 +75,7 @@ impl Session {
                 self.return_draft(text.clone());
                 self.drafts.set_message(&text);
                 self.modes.plan_in_input = Some(Plan { text, ..plan });
-                self.tell(Level::Info, "The plan is in the composer.", "Enter sends it to the editor model.");
+                self.report(Level::Info, "The plan is in the composer.", "Enter sends it to the editor model.");
                 self.measure()
             }
             _ => Vec::new(),
@@ -133,7 +133,7 @@ impl Session {
             turn.status = TurnStatus::AskingEditor(Some(model.to_owned()));
         }
         if let Some(note) = note {
-            self.tell_failure(Level::Warning, note);
+            self.report_failure(Level::Warning, note);
         }
     }
 

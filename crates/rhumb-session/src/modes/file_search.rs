@@ -51,7 +51,7 @@ impl Session {
         let named = if in_prose.is_empty() { self.files_named(reply) } else { in_prose };
         if named.is_empty() {
             let hint = "Rephrase the task, or add files with /add.";
-            self.tell(Level::Warning, "The answer names no file of the repository.", hint);
+            self.report(Level::Warning, "The answer names no file of the repository.", hint);
             return Vec::new();
         }
         search.round += 1;

@@ -99,7 +99,7 @@ impl Session {
         } else {
             "/code returns to code mode; /code MESSAGE sends one message in code mode."
         };
-        self.tell(Level::Info, format!("Mode {mode}: {}.", description(mode)), hint);
+        self.report(Level::Info, format!("Mode {mode}: {}.", description(mode)), hint);
         self.measure()
     }
 
@@ -175,7 +175,7 @@ impl Session {
     pub(super) fn answer_completed(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
         if !turn.mode.edits() && !turn.edits.is_empty() {
             let text = format!("The answer contains edits, but {} mode proposes none.", turn.mode);
-            self.tell(Level::Info, text, "/review takes them into review.");
+            self.report(Level::Info, text, "/review takes them into review.");
         }
         if let Some(effects) = self.wants_more(&reply, turn) {
             return effects;

@@ -18,12 +18,12 @@ impl Session {
     pub fn fork(&mut self, turn: Option<usize>) -> Vec<Effect> {
         let turns = self.messages();
         if turns.is_empty() {
-            self.tell(Level::Warning, "Nothing was said yet that a new session could begin with.", "");
+            self.report(Level::Warning, "Nothing was said yet that a new session could begin with.", "");
             return Vec::new();
         }
         if !self.persistence.on {
             let text = "Sessions are not kept here, so there would be no way back from a fork.";
-            self.tell(Level::Warning, text, "/rewind takes a message back here all the same.");
+            self.report(Level::Warning, text, "/rewind takes a message back here all the same.");
             return Vec::new();
         }
         let Some(end) = self.turn_end(turn, &turns) else { return Vec::new() };
@@ -37,7 +37,7 @@ impl Session {
         }
         let turn = turn.map_or_else(|| "all of it".to_owned(), |turn| format!("as far as turn {turn}"));
         let text = format!("This is a new session now, with the conversation so far ({turn}).");
-        self.tell(Level::Info, text, self.way_back(from));
+        self.report(Level::Info, text, self.way_back(from));
         effects.extend(self.measure());
         effects
     }
@@ -48,7 +48,7 @@ impl Session {
         let turns = self.messages();
         let number = turn.unwrap_or(turns.len());
         let Some(at) = number.checked_sub(1).and_then(|at| turns.get(at)).copied() else {
-            self.tell_turns(turns.len());
+            self.report_turns(turns.len());
             return Vec::new();
         };
         if self.must_not_move() {
@@ -59,7 +59,7 @@ impl Session {
         let from = self.persistence.number;
         let mut effects = self.branch(at);
         let text = format!("Turn {number} is in the composer again; it and what came after it are left out.");
-        self.tell(Level::Info, text, self.way_back(from));
+        self.report(Level::Info, text, self.way_back(from));
         self.drafts.set_message(&message);
         self.return_draft(message);
         effects.extend(self.measure());
@@ -85,19 +85,19 @@ impl Session {
             None => Some(self.transcript.len()),
             Some(turn) if turn <= turns.len() => Some(turns.get(turn).copied().unwrap_or(self.transcript.len())),
             Some(_) => {
-                self.tell_turns(turns.len());
+                self.report_turns(turns.len());
                 None
             }
         }
     }
 
-    fn tell_turns(&mut self, turns: usize) {
+    fn report_turns(&mut self, turns: usize) {
         let text = match turns {
             0 => "There is no message yet.".to_owned(),
             1 => "There is one turn so far.".to_owned(),
             turns => format!("There are {turns} turns so far."),
         };
-        self.tell(Level::Warning, text, "A turn is a message of yours with its answer; the first has number 1.");
+        self.report(Level::Warning, text, "A turn is a message of yours with its answer; the first has number 1.");
     }
 
     /// Makes this a new session, with the transcript up to `end`.
@@ -119,7 +119,7 @@ impl Session {
         // What is under review belongs to a turn that is left out. It can be found where it is kept, and only there.
         if is_cut && self.persistence.on && !self.proposals.review().is_empty() {
             self.proposals.discard_review();
-            self.tell(Level::Info, "The review stays with the session as it was.", "");
+            self.report(Level::Info, "The review stays with the session as it was.", "");
         }
         effects
     }

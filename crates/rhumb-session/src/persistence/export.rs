@@ -50,7 +50,7 @@ impl Session {
     /// Writes the session to a file; without a name to one that is called after it.
     pub fn export(&mut self, name: Option<String>) -> Vec<Effect> {
         if !self.was_spoken_in() {
-            self.tell(Level::Warning, "There is nothing to write yet.", "");
+            self.report(Level::Warning, "There is nothing to write yet.", "");
             return Vec::new();
         }
         let title = if self.persistence.name.is_empty() { self.opening() } else { self.persistence.name.clone() };
@@ -61,7 +61,7 @@ impl Session {
             _ if path.ends_with('-') => ExportFormat::Markdown,
             _ => {
                 let text = format!("{path} is not written: its name says neither Markdown nor JSON.");
-                self.tell(Level::Error, text, "Name a file that ends in .md or .json.");
+                self.report(Level::Error, text, "Name a file that ends in .md or .json.");
                 return Vec::new();
             }
         };

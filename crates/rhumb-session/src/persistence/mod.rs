@@ -209,7 +209,11 @@ impl Session {
 
     /// Names the session.
     pub fn rename(&mut self, name: String) {
-        self.tell(Level::Info, format!("This session is called {name} from now on."), "/resume finds it by its name.");
+        self.report(
+            Level::Info,
+            format!("This session is called {name} from now on."),
+            "/resume finds it by its name.",
+        );
         self.persistence.name = name;
     }
 
@@ -226,12 +230,12 @@ impl Session {
             PersistenceResponse::Off(failure) => {
                 self.persistence.on = false;
                 if let Some(failure) = failure {
-                    self.tell_failure(Level::Warning, failure);
+                    self.report_failure(Level::Warning, failure);
                 }
             }
-            PersistenceResponse::UnfinishedWork(number, unfinished) => self.tell_unfinished(number, unfinished),
+            PersistenceResponse::UnfinishedWork(number, unfinished) => self.report_unfinished(number, unfinished),
             PersistenceResponse::Numbered(number) => self.persistence.number = Some(number),
-            PersistenceResponse::DatabaseReplaced(aside) => self.tell_damaged(&aside),
+            PersistenceResponse::DatabaseReplaced(aside) => self.report_damaged(&aside),
             PersistenceResponse::Deleted => self.forget_kept(),
             PersistenceResponse::Names(lines) => self.persistence.earlier = lines,
             PersistenceResponse::Listed(query, lines) => self.listed_sessions(query, lines),
@@ -241,24 +245,28 @@ impl Session {
             PersistenceResponse::OpenElsewhere { number, title } => self.ask_to_fork(number, &title),
             PersistenceResponse::Written { path, what } => {
                 self.comment_watch.exclude(&path);
-                self.tell(Level::Info, format!("{what} was written to {path}."), "");
+                self.report(Level::Info, format!("{what} was written to {path}."), "");
             }
             PersistenceResponse::Exists(order) => self.ask_to_replace(order),
             PersistenceResponse::Commands { path, text } => self.take_script(&path, &text),
-            PersistenceResponse::Failed(failure) => self.tell_failure(Level::Warning, failure),
+            PersistenceResponse::Failed(failure) => self.report_failure(Level::Warning, failure),
         }
         Vec::new()
     }
 
-    fn tell_damaged(&mut self, aside: &std::path::Path) {
+    fn report_damaged(&mut self, aside: &std::path::Path) {
         self.forget_kept();
         let text = format!("The database of sessions was damaged and was moved to {}.", aside.display());
-        self.tell(Level::Warning, text, "Nothing of it was deleted. A new one was begun; this session is kept in it.");
+        self.report(
+            Level::Warning,
+            text,
+            "Nothing of it was deleted. A new one was begun; this session is kept in it.",
+        );
     }
 
     fn listed_sessions(&mut self, query: String, lines: Vec<SessionLine>) {
         if lines.is_empty() {
-            self.tell(Level::Info, "There is no other session in this repository.", "");
+            self.report(Level::Info, "There is no other session in this repository.", "");
             return;
         }
         self.notices.push(Notice::ChooseSession(query, lines));

@@ -25,14 +25,14 @@ impl Session {
     /// Whether something runs that belongs to this session; that is told.
     pub(super) fn must_not_move(&mut self) -> bool {
         if self.turns.is_running() {
-            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then try again.");
+            self.report(Level::Warning, "The model is still answering.", "Esc cancels the turn; then try again.");
         } else if self.proposals.is_writing() {
-            self.tell(Level::Warning, "A write is under way.", "Try again when it is done.");
+            self.report(Level::Warning, "A write is under way.", "Try again when it is done.");
         } else if self.is_compacting() {
-            self.tell(Level::Warning, "The conversation is being summarised.", "Try again when that is done.");
+            self.report(Level::Warning, "The conversation is being summarised.", "Try again when that is done.");
         } else if self.proposals.is_locating() {
             let text = "The edits of the last answer are still being looked for.";
-            self.tell(Level::Warning, text, "Try again in a moment.");
+            self.report(Level::Warning, text, "Try again in a moment.");
         }
         self.is_busy()
     }
@@ -73,11 +73,11 @@ impl Session {
             let new: Vec<Entry> = notices.iter().filter(is_new).cloned().collect();
             self.transcript.extend(new);
         }
-        self.tell_resumed(session.number, fork, &session.choices.model, session.lost);
+        self.report_resumed(session.number, fork, &session.choices.model, session.lost);
         session.stale.into_iter().for_each(|(path, text)| self.reread(&path, text.as_deref()));
         // Last, where it is seen on a small screen too: there is something to do about it.
         if let Some((text, hint)) = broken {
-            self.tell(Level::Warning, text, hint);
+            self.report(Level::Warning, text, hint);
         }
         if !self.drafts.message().is_empty() {
             self.return_draft(self.drafts.message().to_owned());
@@ -139,7 +139,7 @@ impl Session {
         Some((text, "It is in the composer again; Enter sends it."))
     }
 
-    fn tell_resumed(&mut self, number: i64, fork: bool, model: &str, lost: Vec<String>) {
+    fn report_resumed(&mut self, number: i64, fork: bool, model: &str, lost: Vec<String>) {
         let title = if self.persistence.name.is_empty() { self.opening() } else { self.persistence.name.clone() };
         let title = if title.is_empty() { String::new() } else { format!(": {title}") };
         let (text, hint) = if fork {
@@ -160,8 +160,8 @@ impl Session {
             && now != model
         {
             let text = format!("{model} answered in this session before; now {now} is asked.");
-            self.tell(Level::Info, text, format!("/model {model} asks the other one."));
+            self.report(Level::Info, text, format!("/model {model} asks the other one."));
         }
-        lost.into_iter().for_each(|lost| self.tell(Level::Warning, lost, "The rest is there."));
+        lost.into_iter().for_each(|lost| self.report(Level::Warning, lost, "The rest is there."));
     }
 }

@@ -11,7 +11,7 @@ impl Session {
     /// Writes the files of the chat as commands to a file.
     pub fn save_files(&mut self, path: String) -> Vec<Effect> {
         if self.chat_files.files().is_empty() {
-            self.tell(Level::Warning, "No file is in the chat, so there is nothing to save.", "/add FILE adds one.");
+            self.report(Level::Warning, "No file is in the chat, so there is nothing to save.", "/add FILE adds one.");
             return Vec::new();
         }
         let line = |file: &super::super::ChatFile| {
@@ -42,7 +42,7 @@ impl Session {
             }
             let place = format!("line {} of {path}", number + 1);
             if !line.starts_with('/') {
-                self.tell(Level::Warning, format!("Skipped {place}: it is no command."), "");
+                self.report(Level::Warning, format!("Skipped {place}: it is no command."), "");
                 continue;
             }
             match parse_command(line) {
@@ -52,13 +52,13 @@ impl Session {
                 }
                 Ok(_) => {
                     let text = format!("Skipped {place}: a file must not run {}.", word(line));
-                    self.tell(Level::Warning, text, "Type it, if you want it.");
+                    self.report(Level::Warning, text, "Type it, if you want it.");
                 }
-                Err(error) => self.tell(Level::Warning, format!("Skipped {place}: {error}"), ""),
+                Err(error) => self.report(Level::Warning, format!("Skipped {place}: {error}"), ""),
             }
         }
         let noun = if count == 1 { "command" } else { "commands" };
-        self.tell(Level::Info, format!("Running {count} {noun} of {path}."), "");
+        self.report(Level::Info, format!("Running {count} {noun} of {path}."), "");
     }
 }
 

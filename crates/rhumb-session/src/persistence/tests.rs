@@ -114,7 +114,7 @@ fn passages_are_kept_by_place_until_the_conversation_is_cleared() {
 #[test]
 fn nothing_is_kept_before_there_is_something_to_keep() {
     let (mut session, mut disk) = (session(), Disk::default());
-    session.tell(Level::Info, "welcome", "");
+    session.report(Level::Info, "welcome", "");
     assert!(!disk.keep(&mut session));
     session.remember_input("/ls");
     let Some(PersistenceEffect::Change(change)) = session.kept_changes() else { panic!("the input is kept") };
@@ -376,7 +376,7 @@ fn the_files_of_the_start_stay_when_a_session_is_gone_on_with() {
     first.chat_files.add("a", false);
     disk.keep(&mut first);
     let mut session = session();
-    session.tell(Level::Warning, "no git here", "");
+    session.report(Level::Warning, "no git here", "");
     session.chat_files.add("b", false);
     session.handle(Response::Persisted(PersistenceResponse::Resumed { session: Box::new(disk.read()), fork: false }));
     let paths: Vec<&str> = session.chat_files.files().iter().map(|file| file.path.as_str()).collect();
@@ -552,7 +552,7 @@ fn take(session: &mut Session, step: Step) {
         Step::Draft(text) => drop(session.draft_changed(&text)),
         Step::File(file, read_only) => session.chat_files.add(&format!("f{file}"), read_only),
         Step::Mode(mode) => session.modes.set_mode(Mode::CHOICES[mode]),
-        Step::Tell(text) => session.tell(Level::Info, text, "hint"),
+        Step::Tell(text) => session.report(Level::Info, text, "hint"),
         Step::Clear => drop(session.clear_history()),
         Step::Pin(file) => drop(session.toggle_pin(&format!("f{file}"))),
         Step::Propose => propose(session),

@@ -66,7 +66,7 @@ impl Session {
     }
 
     /// Tells of an earlier session in which something waits.
-    pub(super) fn tell_unfinished(&mut self, number: i64, unfinished: UnfinishedWork) {
+    pub(super) fn report_unfinished(&mut self, number: i64, unfinished: UnfinishedWork) {
         let text = format!("The last session ({number}) has {}.", unfinished.words());
         let notice = Entry::status(Level::Info, text, "/resume opens it, and so does rhumb --continue at the start.");
         self.transcript.push(notice.clone());

@@ -40,7 +40,7 @@ impl Session {
         }
         if more > 0 {
             let text = format!("The model suggests {more} more commands, which are not asked about.");
-            self.tell(Level::Info, text, "They stand in the answer; !COMMAND runs one.");
+            self.report(Level::Info, text, "They stand in the answer; !COMMAND runs one.");
         }
     }
 

@@ -93,7 +93,7 @@ impl Session {
             let (round, of) =
                 (self.proposals.retries().verified, self.processes.rounds.max(self.proposals.retries().verified));
             let text = recheck.with_verb(["runs", "run"]);
-            self.tell(Level::Info, format!("{text} again after round {round} of {of}."), "");
+            self.report(Level::Info, format!("{text} again after round {round} of {of}."), "");
             if recheck.test {
                 check.test = When::Now;
             }
@@ -120,7 +120,7 @@ impl Session {
         for name in names {
             match self.resolve_name(name) {
                 Ok(found) => paths.extend(found),
-                Err(reason) => self.tell(Level::Error, reason, "/pick-file opens the file picker."),
+                Err(reason) => self.report(Level::Error, reason, "/pick-file opens the file picker."),
             }
         }
         if paths.is_empty() && !names.is_empty() {
@@ -152,7 +152,7 @@ impl Session {
     pub(crate) fn verified(&mut self, written: Verification, outcome: Outcome) -> Vec<Effect> {
         let Outcome { shared: Some(found), failed: true, stopped: false, files, .. } = outcome else {
             if !outcome.failed && !outcome.stopped {
-                self.tell_passed();
+                self.report_passed();
             }
             return Vec::new();
         };
@@ -167,7 +167,7 @@ impl Session {
                 let recheck = self.proposals.retries().recheck.clone().unwrap_or_default();
                 let rounds = count(self.proposals.retries().verified, "round");
                 let text = format!("{} after {rounds}.", recheck.with_verb(["still fails", "still fail"]));
-                self.tell(
+                self.report(
                     Level::Warning,
                     text,
                     "Look at it yourself, or send it once more. verify_rounds sets the number.",
@@ -187,10 +187,10 @@ impl Session {
     }
 
     /// Says that the check which failed before passes now.
-    fn tell_passed(&mut self) {
+    fn report_passed(&mut self) {
         let Some(recheck) = self.proposals.retries_mut().recheck.take() else { return };
         let rounds = count(self.proposals.retries().verified.max(1), "round");
-        self.tell(Level::Info, format!("{} after {rounds}.", recheck.with_verb(["passes", "pass"])), "");
+        self.report(Level::Info, format!("{} after {rounds}.", recheck.with_verb(["passes", "pass"])), "");
     }
 
     /// Sends what was found to the model as a message of the program.
@@ -214,7 +214,7 @@ impl Session {
         for path in files {
             if !self.chat_files.contains(path) {
                 self.chat_files.add(path, false);
-                self.tell(Level::Info, format!("{path} was added to the chat for the fix."), "");
+                self.report(Level::Info, format!("{path} was added to the chat for the fix."), "");
             }
         }
     }
@@ -233,9 +233,9 @@ impl Session {
             None if outcome.failed || !outcome.notes.is_empty() => {}
             None if outcome.checks.is_empty() => {
                 let hint = "/lint FILE checks a file with a grammar. lint_cmd and linters in rhumb.toml name commands.";
-                self.tell(Level::Info, "There was nothing to check.", hint);
+                self.report(Level::Info, "There was nothing to check.", hint);
             }
-            None => self.tell(Level::Info, format!("Checks passed: {}.", outcome.checks.join(", ")), ""),
+            None => self.report(Level::Info, format!("Checks passed: {}.", outcome.checks.join(", ")), ""),
         }
     }
 
@@ -321,7 +321,7 @@ impl Session {
                     ("No model is connected, so nothing was sent.", "Share it, and copy the prompt with /copy-context.")
                 }
             };
-            self.tell(Level::Warning, text, hint);
+            self.report(Level::Warning, text, hint);
             self.offer_findings(found, files, (request, recheck));
             return Vec::new();
         }

@@ -12,12 +12,12 @@ impl Session {
     /// `/init`: asks for the text of a first `AGENTS.md`.
     pub(crate) fn init(&mut self) -> Vec<Effect> {
         if self.turns.is_running() {
-            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then /init again.");
+            self.report(Level::Warning, "The model is still answering.", "Esc cancels the turn; then /init again.");
             return Vec::new();
         }
         if self.proposals.review.files.iter().any(|file| file.path == AGENTS_FILE) {
             let text = format!("{AGENTS_FILE} is under review already.");
-            self.tell(Level::Warning, text, "Decide on it there first.");
+            self.report(Level::Warning, text, "Decide on it there first.");
             return Vec::new();
         }
         // The ranks are to be those of the repository, whatever is being written.
@@ -30,13 +30,13 @@ impl Session {
         let text = match text {
             Ok(text) => text,
             Err(failure) => {
-                self.tell_failure(Level::Warning, failure);
+                self.report_failure(Level::Warning, failure);
                 return Vec::new();
             }
         };
         let hint =
             "Change it in the review, and write it there. It goes along with every request from the next start on.";
-        self.tell(Level::Info, format!("{AGENTS_FILE} is proposed as a new file."), hint);
+        self.report(Level::Info, format!("{AGENTS_FILE} is proposed as a new file."), hint);
         let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
         let reply = format!("*** Begin Patch\n*** Add File: {AGENTS_FILE}\n{lines}*** End Patch\n");
         self.propose_alone(reply, None, format!("Add {AGENTS_FILE}"))

@@ -111,12 +111,12 @@ impl Session {
             GitResponse::UncommittedChanges(paths) => self.ask_about_own_changes(&paths),
             GitResponse::Committed(committed) => self.committed(committed),
             GitResponse::Diff(Ok(text)) if text.is_empty() => {
-                self.tell(Level::Info, "Nothing was written since the last message.", "");
+                self.report(Level::Info, "Nothing was written since the last message.", "");
             }
             GitResponse::Diff(Ok(text)) => {
                 self.notices.push(Notice::Diff(Page { title: "written since the last message".to_owned(), text }));
             }
-            GitResponse::Diff(Err(failure)) => self.tell_failure(Level::Error, failure),
+            GitResponse::Diff(Err(failure)) => self.report_failure(Level::Error, failure),
         }
         Vec::new()
     }
@@ -136,10 +136,10 @@ impl Session {
         if let Some((id, subject)) = &committed.commit {
             let own = committed.own_commit.as_ref();
             let own = own.map_or_else(String::new, |own| format!(", after your own changes as {own}"));
-            self.tell(Level::Info, format!("Committed as {id}{own}: {subject}"), "");
+            self.report(Level::Info, format!("Committed as {id}{own}: {subject}"), "");
         }
         for note in committed.notes {
-            self.tell_failure(Level::Warning, note);
+            self.report_failure(Level::Warning, note);
         }
     }
 

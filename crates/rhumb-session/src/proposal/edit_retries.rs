@@ -109,11 +109,11 @@ impl Session {
         }
         self.proposals.request.clone_from(&request);
         let unchanged = message.is_some() && context::same_refusals(&self.proposals.retries.asked_about, &outcomes);
-        self.tell_refused(&newer.refused_states(), unchanged);
+        self.report_refused(&newer.refused_states(), unchanged);
         for path in self.proposals.review.merge(newer) {
             let text =
                 format!("In {path} the new answer has other changes in the place of some that were under review.");
-            self.tell(Level::Info, text, "");
+            self.report(Level::Info, text, "");
         }
         self.proposals.review.refused.append(&mut self.proposals.retries.aside);
         self.record_edits(&outcomes, &repeated, &before);
@@ -124,7 +124,7 @@ impl Session {
     }
 
     /// Tells of the edits without a place; `unchanged` if asking for them again has changed nothing.
-    fn tell_refused(&mut self, states: &[(EditState, usize)], unchanged: bool) {
+    fn report_refused(&mut self, states: &[(EditState, usize)], unchanged: bool) {
         let sentence = |(state, number): &(EditState, usize)| {
             let edits = count(*number, "edit");
             match (state, *number == 1) {
@@ -140,7 +140,7 @@ impl Session {
             if unchanged {
                 text.push("The last answer changed nothing about that, so the model is not asked again.".into());
             }
-            self.tell(Level::Warning, text.join(" "), "The review shows the reason and the nearest places.");
+            self.report(Level::Warning, text.join(" "), "The review shows the reason and the nearest places.");
         }
     }
 

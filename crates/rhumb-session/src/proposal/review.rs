@@ -145,7 +145,7 @@ impl Session {
             return;
         }
         let joins = if new.len() == 1 { "joins" } else { "join" };
-        self.tell(Level::Info, format!("{} {joins} the chat: what you say is about it.", new.join(", ")), "");
+        self.report(Level::Info, format!("{} {joins} the chat: what you say is about it.", new.join(", ")), "");
         new.iter().for_each(|path| self.chat_files.add(path, false));
     }
 
@@ -156,7 +156,7 @@ impl Session {
             self.proposals.review.refused.clone().into_iter().enumerate().partition(|(index, _)| wanted(*index));
         let asked: Vec<_> = asked.into_iter().map(|(_, outcome)| outcome).collect();
         let Some(message) = context::refusals(&asked) else {
-            self.tell(Level::Info, "The file says already what this edit asks for.", "");
+            self.report(Level::Info, "The file says already what this edit asks for.", "");
             return Vec::new();
         };
         if self.proposals.is_writing || !self.may_send(&message) {
@@ -216,12 +216,16 @@ impl Session {
     }
 
     /// Says that files stay as they are because of conflicts.
-    pub(super) fn tell_held(&mut self, held: &[String]) {
+    pub(super) fn report_held(&mut self, held: &[String]) {
         if held.is_empty() {
             return;
         }
         let what = if held.len() == 1 { "a conflict in it is" } else { "conflicts in them are" };
         let text = format!("Not written, because {what} open: {}.", held.join(", "));
-        self.tell(Level::Warning, text, "The conflicts stand at the top of the review; settle them, then write again.");
+        self.report(
+            Level::Warning,
+            text,
+            "The conflicts stand at the top of the review; settle them, then write again.",
+        );
     }
 }

@@ -70,7 +70,7 @@ impl Session {
     /// Undoes the last write, or redoes the write that was undone last.
     pub fn unwrite(&mut self, direction: Direction) -> Vec<Effect> {
         if self.proposals.is_writing {
-            self.tell(Level::Warning, "A write is running.", "Try again when it is done.");
+            self.report(Level::Warning, "A write is running.", "Try again when it is done.");
             return Vec::new();
         }
         self.proposals.is_writing = true;
@@ -82,7 +82,7 @@ impl Session {
         let written = match result {
             Ok(written) => written,
             Err(failure) => {
-                self.tell(Level::Error, failure.message, failure.hint);
+                self.report(Level::Error, failure.message, failure.hint);
                 return Vec::new();
             }
         };
@@ -91,13 +91,13 @@ impl Session {
             Direction::Redo => ("Redid the last write", "redo", "/undo takes it back."),
         };
         let commit = commit_change(direction, &written);
-        self.tell_notes(written.notes);
+        self.report_notes(written.notes);
         self.write_undone(direction, &written.paths);
         if written.paths.is_empty() {
-            self.tell(Level::Info, format!("There is no write to {to_do}."), "");
+            self.report(Level::Info, format!("There is no write to {to_do}."), "");
             return Vec::new();
         }
-        self.tell(Level::Info, format!("{did}: {}.{commit}", few(&written.paths)), hint);
+        self.report(Level::Info, format!("{did}: {}.{commit}", few(&written.paths)), hint);
         let under_review = |path: &String| self.proposals.review.files.iter().any(|file| file.path == *path);
         let stale: Vec<String> = written.paths.into_iter().filter(under_review).collect();
         let mut effects = vec![Effect::Survey];

@@ -20,7 +20,7 @@ impl Session {
         }
         if !self.proposals.review.has_accepted() {
             let hint = "y accepts a hunk, Y a file, gy everything.";
-            self.tell(Level::Info, "Nothing is accepted, so nothing was written.", hint);
+            self.report(Level::Info, "Nothing is accepted, so nothing was written.", hint);
             return Vec::new();
         }
         let (held, free): (Vec<&FileReview>, Vec<&FileReview>) =
@@ -31,7 +31,7 @@ impl Session {
             .filter(|file| file.composed() != Composed::Untouched)
             .map(|file| file.path.clone())
             .collect();
-        self.tell_held(&held);
+        self.report_held(&held);
         if files.is_empty() {
             return Vec::new();
         }
@@ -50,7 +50,7 @@ impl Session {
         self.forget_questions_of_write();
         self.proposals.feedback.clear();
         self.proposals.retries = EditRetries::closed();
-        self.tell(Level::Info, told, "");
+        self.report(Level::Info, told, "");
     }
 
     pub(crate) fn wrote(&mut self, written: Written) -> Vec<Effect> {
@@ -67,17 +67,17 @@ impl Session {
         }
         self.proposals.review.drop_rejected();
         self.proposals.commits.pending += usize::from(written.commit_follows);
-        self.tell(Level::Info, summary.text(&written, is_kept_back), "");
-        self.tell_notes(written.notes);
+        self.report(Level::Info, summary.text(&written, is_kept_back), "");
+        self.report_notes(written.notes);
         let mut effects = vec![Effect::Survey];
         effects.extend(self.measure());
         effects.extend(self.check_written(&written.paths));
         effects
     }
 
-    pub(super) fn tell_notes(&mut self, notes: Vec<Failure>) {
+    pub(super) fn report_notes(&mut self, notes: Vec<Failure>) {
         for note in notes {
-            self.tell(Level::Warning, note.message, note.hint);
+            self.report(Level::Warning, note.message, note.hint);
         }
     }
 
@@ -87,7 +87,7 @@ impl Session {
         // The next one may be recorded.
         self.proposals.commits.consent.unrecorded = false;
         let hint = if stale.is_empty() { failure.hint } else { "Nothing was written.".to_owned() };
-        self.tell(Level::Error, failure.message, hint);
+        self.report(Level::Error, failure.message, hint);
         if stale.is_empty() { Vec::new() } else { vec![Effect::Reread(stale)] }
     }
 
@@ -116,7 +116,7 @@ impl Session {
         } else {
             "Look once more, then write again."
         };
-        self.tell(Level::Warning, format!("{path} was read again.{moved}{gone}"), hint);
+        self.report(Level::Warning, format!("{path} was read again.{moved}{gone}"), hint);
     }
 }
 

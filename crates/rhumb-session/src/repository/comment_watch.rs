@@ -48,7 +48,7 @@ impl Session {
                 0 => String::new(),
                 queued => format!(" {} in the queue will not be sent.", count(queued, "message")),
             };
-            self.tell(Level::Info, format!("Comments in files are no longer watched.{dropped}"), "");
+            self.report(Level::Info, format!("Comments in files are no longer watched.{dropped}"), "");
             return vec![
                 Effect::WatchComments(false),
                 Effect::WatchFiles(self.next_request.map().refresh.follows_disk()),
@@ -63,12 +63,12 @@ impl Session {
             Ok(()) if self.comment_watch.is_on => {
                 let text =
                     "When a file is saved, comments that end in AI! (do it) or AI? (answer it) are sent to the model.";
-                self.tell(Level::Info, text, "/watch off turns this off.");
+                self.report(Level::Info, text, "/watch off turns this off.");
             }
             Ok(()) => {}
             Err(failure) => {
                 self.comment_watch.is_on = false;
-                self.tell_failure(Level::Error, failure);
+                self.report_failure(Level::Error, failure);
             }
         }
     }
@@ -118,7 +118,7 @@ impl Session {
         let text = comment_order(&requests, &notes);
         if !self.model.is_connected() {
             let text = format!("A comment in {path} is for the model, but no model is connected.");
-            self.tell(Level::Warning, text, "/servers looks for a model server on this machine.");
+            self.report(Level::Warning, text, "/servers looks for a model server on this machine.");
             return Vec::new();
         }
         self.enqueue_comments(text, if asks_for_change { Mode::Code } else { Mode::Ask });

@@ -143,7 +143,7 @@ impl Session {
             | IndexEffect::Status
             | IndexEffect::Delete => return vec![Effect::Index(command)],
         };
-        self.tell(Level::Info, refusal, "/index shows its status.");
+        self.report(Level::Info, refusal, "/index shows its status.");
         Vec::new()
     }
 
@@ -176,28 +176,28 @@ impl Session {
             IndexResponse::Ready { texts, embedded, note } => {
                 let before = std::mem::replace(&mut self.repository.index, IndexState::Ready(texts));
                 if let Some(note) = note {
-                    self.tell_failure(Level::Warning, note);
+                    self.report_failure(Level::Warning, note);
                 }
                 // Later updates are not reported.
                 if embedded > 0 && !self.repository.index_announced {
                     let text = format!("{} passages can be searched by meaning.", thousands(texts));
-                    self.tell(Level::Info, text, "");
+                    self.report(Level::Info, text, "");
                 }
                 self.repository.index_announced |= before != IndexState::Idle || embedded > 0;
             }
             IndexResponse::Cancelled => {
                 self.repository.index = IndexState::Idle;
-                self.tell(Level::Info, "The index was stopped; finished parts are kept.", "/index build continues.");
+                self.report(Level::Info, "The index was stopped; finished parts are kept.", "/index build continues.");
             }
             IndexResponse::Deleted => {
                 self.repository.index = IndexState::Idle;
                 self.repository.index_announced = false;
-                self.tell(Level::Info, "The index was deleted.", "/index build builds it again.");
+                self.report(Level::Info, "The index was deleted.", "/index build builds it again.");
             }
             IndexResponse::Idle => self.repository.index = IndexState::Idle,
             IndexResponse::Failed(failure) => {
                 self.repository.index = IndexState::Idle;
-                self.tell_failure(Level::Warning, failure);
+                self.report_failure(Level::Warning, failure);
             }
         }
     }
@@ -208,7 +208,7 @@ impl Session {
         match key {
             'y' => vec![Effect::Index(IndexEffect::Build { agreed: true })],
             _ => {
-                self.tell(
+                self.report(
                     Level::Info,
                     "Nothing is sent: passages are searched by words only.",
                     "/index build asks again.",

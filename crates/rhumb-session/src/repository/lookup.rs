@@ -280,16 +280,16 @@ impl Session {
                     self.notices.push(Notice::ChooseModel(role, query));
                 }
             }
-            LookupResponse::Status { level, text, hint } => self.tell(level, text, hint),
+            LookupResponse::Status { level, text, hint } => self.report(level, text, hint),
             LookupResponse::AgentsFile(text) => return self.propose_agents_file(text),
             LookupResponse::Page(page) => self.notices.push(Notice::Page(page)),
             LookupResponse::Settings(rows, query) => self.notices.push(Notice::Settings(rows, query)),
             LookupResponse::SettingSaved { name, result: Ok(location) } => {
                 let text = format!("{name} is saved in {location}.");
-                self.tell(Level::Info, text, "It applies to later sessions.");
+                self.report(Level::Info, text, "It applies to later sessions.");
             }
             LookupResponse::SettingSaved { name, result: Err(why) } => {
-                self.tell(Level::Error, format!("{name} was not saved: {why}."), "The file is unchanged.");
+                self.report(Level::Error, format!("{name} was not saved: {why}."), "The file is unchanged.");
             }
             LookupResponse::Copied(copied) => {
                 self.notices.push(Notice::Page(Page { title: copied.what.clone(), text: copied.text.clone() }));

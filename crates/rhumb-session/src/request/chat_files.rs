@@ -104,7 +104,7 @@ impl Session {
             match self.resolve_name(name) {
                 Ok(paths) => added.extend(paths),
                 Err(_) if is_picture_path(name) => effects.extend(self.add_picture_file(name)),
-                Err(reason) => self.tell(Level::Error, reason, "/pick-file opens the file picker."),
+                Err(reason) => self.report(Level::Error, reason, "/pick-file opens the file picker."),
             }
         }
         added.iter().for_each(|path| self.chat_files.add(path, read_only));
@@ -118,7 +118,7 @@ impl Session {
     pub fn drop_files(&mut self, names: &[String]) -> Vec<Effect> {
         if names.is_empty() {
             let files: Vec<String> = self.files_to_drop().into_iter().map(str::to_owned).collect();
-            self.tell_dropped(&files);
+            self.report_dropped(&files);
             self.remove_all_files();
             return self.measure();
         }
@@ -129,12 +129,12 @@ impl Session {
             let chat = self.chat_files.files.iter().map(|file| file.path.as_str());
             match matching_paths(chat, name).as_slice() {
                 [] => {
-                    self.tell(Level::Error, format!("{name} is not in the chat."), "/ls lists the files of the chat.")
+                    self.report(Level::Error, format!("{name} is not in the chat."), "/ls lists the files of the chat.")
                 }
                 [path] => self.chat_files.remove(path),
                 several => {
                     let text = format!("{name} is ambiguous: {}.", several.join(", "));
-                    self.tell(Level::Error, text, "Give more of the path.");
+                    self.report(Level::Error, text, "Give more of the path.");
                 }
             }
         }
@@ -149,18 +149,18 @@ impl Session {
     }
 
     /// Reports which files `/drop` removes.
-    fn tell_dropped(&mut self, files: &[String]) {
+    fn report_dropped(&mut self, files: &[String]) {
         let pictures = self.attachments.pictures.len();
         let mut what: Vec<String> = Vec::new();
         what.extend((!files.is_empty()).then(|| count(files.len(), "file")));
         what.extend((pictures > 0).then(|| count(pictures, "picture")));
         if what.is_empty() {
-            self.tell(Level::Info, "There is nothing to remove from the chat.", "/ls lists its files.");
+            self.report(Level::Info, "There is nothing to remove from the chat.", "/ls lists its files.");
             return;
         }
         let names = if files.is_empty() { String::new() } else { format!(": {}", few(files)) };
         let text = format!("Removed {} from the chat{names}.", what.join(" and "));
-        self.tell(Level::Info, text, "/add NAME adds one again.");
+        self.report(Level::Info, text, "/add NAME adds one again.");
     }
 
     /// Makes an editable file read-only, or a read-only file editable.
@@ -178,7 +178,7 @@ impl Session {
         let mut lines: Vec<String> = self.chat_files.files.iter().map(line).collect();
         lines.extend(self.attachments.pictures.iter().map(|picture| format!("{}  (picture)", picture.name)));
         let text = if lines.is_empty() { "No file is in the chat.".to_owned() } else { lines.join("\n") };
-        self.tell(Level::Info, text, "");
+        self.report(Level::Info, text, "");
     }
 
     /// Makes every file in the chat read-only.
@@ -186,13 +186,13 @@ impl Session {
         let changed = self.chat_files.make_read_only();
         match changed {
             0 if self.chat_files.files().is_empty() => {
-                self.tell(Level::Info, "There is no file in the chat.", "/add adds one.")
+                self.report(Level::Info, "There is no file in the chat.", "/add adds one.")
             }
-            0 => self.tell(Level::Info, "Every file in the chat is read-only already.", "/add adds editable files."),
-            1 => self.tell(Level::Info, "1 file is read-only now.", "/add NAME makes it editable again."),
+            0 => self.report(Level::Info, "Every file in the chat is read-only already.", "/add adds editable files."),
+            1 => self.report(Level::Info, "1 file is read-only now.", "/add NAME makes it editable again."),
             _ => {
                 let text = format!("{changed} files are read-only now.");
-                self.tell(Level::Info, text, "/add NAME makes one editable again.");
+                self.report(Level::Info, text, "/add NAME makes one editable again.");
             }
         }
         if changed == 0 { Vec::new() } else { self.measure() }
@@ -206,7 +206,7 @@ impl Session {
         if paths.binary_search_by(|path| path.as_str().cmp(name)).is_ok() {
             if is_secret_name(name) {
                 let text = format!("{name} may contain secrets, and will be sent to the model.");
-                self.tell(Level::Warning, text, format!("/drop {name} removes it."));
+                self.report(Level::Warning, text, format!("/drop {name} removes it."));
             }
             return Ok(vec![name.to_owned()]);
         }
@@ -235,7 +235,7 @@ impl Session {
         let (secret, open): (Vec<String>, Vec<String>) = paths.into_iter().partition(|path| is_secret_name(path));
         if !secret.is_empty() {
             let text = format!("Not added, because they may contain secrets: {}.", secret.join(", "));
-            self.tell(Level::Warning, text, "To add a file anyway, give its full path.");
+            self.report(Level::Warning, text, "To add a file anyway, give its full path.");
         }
         open
     }

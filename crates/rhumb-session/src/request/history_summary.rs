@@ -146,7 +146,7 @@ impl Session {
     /// Runs `/compact`. `keep` says what the summary must keep; it may be empty.
     pub(crate) fn compact(&mut self, keep: String) -> Vec<Effect> {
         if let Some((text, hint)) = self.compact_refusal() {
-            self.tell(Level::Info, text, hint);
+            self.report(Level::Info, text, hint);
             return Vec::new();
         }
         let limit = self.next_request.view.as_ref().map_or(usize::MAX, |view| view.prompt.plan.history);
@@ -190,7 +190,7 @@ impl Session {
     pub fn stop_compacting(&mut self) -> Option<Vec<Effect>> {
         self.history.running.take_if(|run| run.is_requested)?;
         self.hold_queue();
-        self.tell(Level::Info, "The summary was cancelled. The conversation is sent unchanged.", "");
+        self.report(Level::Info, "The summary was cancelled. The conversation is sent unchanged.", "");
         Some(vec![Effect::CancelSummary])
     }
 
@@ -218,14 +218,18 @@ impl Session {
                     let text = "The beginning of the conversation is sent as a summary";
                     (format!("{text}: {before} tokens became {after}."), " history_tokens limits the history.")
                 };
-                self.tell(Level::Info, text, format!("The messages stay here; /view-prompt shows what is sent.{hint}"));
+                self.report(
+                    Level::Info,
+                    text,
+                    format!("The messages stay here; /view-prompt shows what is sent.{hint}"),
+                );
                 self.measure()
             }
             Err(failure) => {
                 self.history.failed_at = covers;
                 let text =
                     format!("The conversation could not be summarised, so all of it is sent: {}", failure.message);
-                self.tell(Level::Warning, text, failure.hint);
+                self.report(Level::Warning, text, failure.hint);
                 Vec::new()
             }
         }

@@ -164,7 +164,7 @@ impl Session {
         let is_known = |name: &String| is_file(name) || symbol_readings(name).any(|(path, _)| is_file(path));
         let (known, unknown): (Vec<String>, Vec<String>) = names.iter().cloned().partition(is_known);
         for name in unknown {
-            self.tell(Level::Warning, format!("There is no file {name}."), "Give its path as the map does.");
+            self.report(Level::Warning, format!("There is no file {name}."), "Give its path as the map does.");
         }
         known
     }

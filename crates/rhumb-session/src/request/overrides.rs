@@ -96,7 +96,7 @@ impl Session {
             None => String::new(),
         };
         self.next_request.overrides.thinking = thinking.into();
-        self.tell(if hint.is_empty() { Level::Info } else { Level::Warning }, text, hint);
+        self.report(if hint.is_empty() { Level::Info } else { Level::Warning }, text, hint);
         self.measure()
     }
 
@@ -107,14 +107,14 @@ impl Session {
             None => "The edit format is the default of the model.".to_owned(),
         };
         self.next_request.overrides.edit_format = format.into();
-        self.tell(Level::Info, text, "");
+        self.report(Level::Info, text, "");
         self.measure()
     }
 
     /// Sets the model for a role. The response says whether it is available.
     pub fn choose_for(&mut self, role: ModelRole, name: String) -> Vec<Effect> {
         if role != ModelRole::Main && !matches!(self.model.connection(), Connection::Remote { .. }) {
-            self.tell(Level::Warning, "No model is connected, so no other one can be chosen.", HOW_TO_CONNECT);
+            self.report(Level::Warning, "No model is connected, so no other one can be chosen.", HOW_TO_CONNECT);
             return Vec::new();
         }
         match role {

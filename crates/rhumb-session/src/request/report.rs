@@ -14,9 +14,9 @@ const MAX_LISTED_SECRETS: usize = 5;
 
 impl Session {
     /// Reports the parts of the next request with their tokens and, if the price is known, their cost.
-    pub fn tell_tokens(&mut self) {
+    pub fn report_tokens(&mut self) {
         let Some(view) = &self.next_request.view else {
-            return self.tell(Level::Info, "The next request is not measured yet.", "Try again in a moment.");
+            return self.report(Level::Info, "The next request is not measured yet.", "Try again in a moment.");
         };
         let prompt = Arc::clone(&view.prompt);
         let prices = self.model.facts().and_then(|facts| facts.prices);
@@ -43,11 +43,11 @@ impl Session {
         } else {
             "/view-prompt shows the request."
         };
-        self.tell(Level::Info, text, hint);
+        self.report(Level::Info, text, hint);
     }
 
     /// Reports secrets in a request, each once in a session, and whether they are masked.
-    pub(crate) fn tell_secrets(&mut self, secrets: &[PromptSecret]) {
+    pub(crate) fn report_secrets(&mut self, secrets: &[PromptSecret]) {
         let key = |secret: &PromptSecret| (secret.place.clone(), secret.line, secret.kind);
         let new: Vec<&PromptSecret> =
             secrets.iter().filter(|secret| self.next_request.reported_secrets.insert(key(secret))).collect();
@@ -66,7 +66,7 @@ impl Session {
         } else {
             ("Sent unmasked, because of your settings", "secrets = \"mask\" in your rhumb.toml masks it.")
         };
-        self.tell(Level::Warning, format!("{text}:\n{}", lines.join("\n")), hint);
+        self.report(Level::Warning, format!("{text}:\n{}", lines.join("\n")), hint);
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
     fn tokens_reports_the_parts_of_a_request_with_their_cost() {
         let price = Prices { input: 2.0, output: 1.0, cache_read: 0.0, cache_write: 2.0, long: None };
         let mut session = measured(Some(price));
-        session.tell_tokens();
+        session.report_tokens();
         let text = &last(&session).text;
         assert!(text.contains("1000") && text.contains("instructions") && text.contains("$0.002"), "{text}");
     }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn tokens_without_a_known_price_reports_no_cost() {
         let mut session = measured(None);
-        session.tell_tokens();
+        session.report_tokens();
         let status = last(&session);
         assert!(!status.text.contains('$') && status.hint.contains("price"), "{status:?}");
     }

@@ -47,7 +47,7 @@ impl Session {
         self.spending.ledger.record(turn, &spent.model, spent.tokens);
         self.spending.last = Some(spent.clone());
         if self.spending.cap.is_some() && before == 0 && self.spending.ledger.session().unpriced > 0 {
-            self.tell_failure(Level::Warning, uncounted(&spent.model.name));
+            self.report_failure(Level::Warning, uncounted(&spent.model.name));
         }
     }
 
@@ -75,10 +75,10 @@ impl Session {
     }
 
     /// Reports the cost so far.
-    pub fn tell_cost(&mut self) {
+    pub fn report_cost(&mut self) {
         let all = self.spending.ledger.session();
         if all.requests == 0 {
-            return self.tell(Level::Info, "No request was sent yet.", "");
+            return self.report(Level::Info, "No request was sent yet.", "");
         }
         let turn = self.spending.ledger.turn(self.turns.count());
         let mut text = format!("This session: {}.", summary(all));
@@ -100,7 +100,7 @@ impl Session {
             Some(cap) => format!("The cap is {cap}; {} remain.", cap.over(all.known)),
             None => "spending_cap in rhumb.toml sets a cap.".to_owned(),
         };
-        self.tell(Level::Info, text, hint);
+        self.report(Level::Info, text, hint);
     }
 }
 
@@ -155,11 +155,11 @@ mod tests {
     #[test]
     fn cost_reports_the_cached_share() {
         let mut session = session();
-        session.tell_cost();
+        session.report_cost();
         assert_eq!(last_status(&session).text, "No request was sent yet.");
         session.send("x");
         session.handle(spent(Some(PRICES)));
-        session.tell_cost();
+        session.report_cost();
         let text = &last_status(&session).text;
         assert!(
             text.starts_with("This session: $2.30 for 1 request, 4000 tokens in (75 % cached), 500 out."),

@@ -25,11 +25,11 @@ impl Session {
         let last = self.transcript.iter().rposition(is_answer);
         let message_at = last.and_then(|at| self.transcript[..at].iter().rposition(Entry::is_message));
         let (Some(at), Some(message_at)) = (last, message_at) else {
-            self.tell(Level::Warning, "There is no answer to continue.", "");
+            self.report(Level::Warning, "There is no answer to continue.", "");
             return Vec::new();
         };
         if matches!(&self.transcript[at], Entry::Answer(answer) if answer.state == AnswerState::Complete) {
-            self.tell(Level::Warning, "The last answer is complete.", "Say what you want next.");
+            self.report(Level::Warning, "The last answer is complete.", "Say what you want next.");
             return Vec::new();
         }
         let Some(Entry::Answer(answer)) = self.transcript.get_mut(at) else { return Vec::new() };
@@ -55,7 +55,7 @@ impl Session {
             return Vec::new();
         }
         let Some(message_at) = self.transcript.iter().rposition(|entry| matches!(entry, Entry::User { .. })) else {
-            self.tell(Level::Warning, "There is no message to send again.", "");
+            self.report(Level::Warning, "There is no message to send again.", "");
             return Vec::new();
         };
         let Entry::User { text, mode, .. } = &self.transcript[message_at] else { return Vec::new() };

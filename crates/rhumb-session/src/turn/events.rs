@@ -115,21 +115,21 @@ impl Session {
         match event {
             AskEvent::Stream(event) => self.stream(number, event),
             AskEvent::Sent { prompt, continues: false, .. } => {
-                self.tell_trimmed(number, &prompt.trimmed);
-                self.tell_secrets(&prompt.secrets);
+                self.report_trimmed(number, &prompt.trimmed);
+                self.report_secrets(&prompt.secrets);
             }
             AskEvent::Sent { .. } => {}
             AskEvent::DoubtfulSeam => {
                 let text = "The answer was cut off inside an edit, and its next part does not repeat the last line.";
-                self.tell(Level::Warning, text, "Look closely at the hunk there before you accept it.");
+                self.report(Level::Warning, text, "Look closely at the hunk there before you accept it.");
             }
             AskEvent::PastTheCap => {
                 let text = "The answer was stopped: the server exceeded what the spending cap allows.";
-                self.tell(Level::Warning, text, "It ignores max_tokens. The text that arrived is kept.");
+                self.report(Level::Warning, text, "It ignores max_tokens. The text that arrived is kept.");
             }
             AskEvent::CutByCap => {
                 let text = "The answer was cut short: it reached the spending cap.";
-                self.tell(Level::Warning, text, "Raise spending_cap in rhumb.toml and /continue.");
+                self.report(Level::Warning, text, "Raise spending_cap in rhumb.toml and /continue.");
             }
             AskEvent::Spent(spent) => self.spent(number, &spent),
             AskEvent::Editor { model, note } => self.editor_asked(number, &model, note),
@@ -137,7 +137,11 @@ impl Session {
                 let text = format!(
                     "The context window is smaller than assumed; the request is sent again with at most {limit} tokens."
                 );
-                self.tell(Level::Warning, text, format!("Attempt {time} of {of}; the context pane shows the request."));
+                self.report(
+                    Level::Warning,
+                    text,
+                    format!("Attempt {time} of {of}; the context pane shows the request."),
+                );
             }
             AskEvent::Continuing { time, of } => {
                 if let Some(turn) = self.turns.current.as_mut().filter(|turn| turn.number == number) {
@@ -148,11 +152,11 @@ impl Session {
     }
 
     /// Reports turns that were omitted from a request. The map pane shows a smaller map, so that is not reported.
-    fn tell_trimmed(&mut self, number: u64, trimmed: &[Trimmed]) {
+    fn report_trimmed(&mut self, number: u64, trimmed: &[Trimmed]) {
         let is_current = self.turns.current.as_ref().is_some_and(|turn| turn.number == number);
         for part in trimmed.iter().filter(|part| is_current && matches!(part, Trimmed::History { .. })) {
             let text = format!("Not sent, because the request would exceed the context window: {part}.");
-            self.tell(
+            self.report(
                 Level::Warning,
                 text,
                 "/clear excludes the whole conversation; a model with a larger window takes more.",
@@ -207,11 +211,11 @@ impl Session {
         let cut = completion.finish.incomplete_reason();
         let is_complete = cut.is_none();
         if let Some(reason) = &cut {
-            self.tell(Level::Warning, format!("The answer is incomplete: {reason}."), HINT_CUT);
+            self.report(Level::Warning, format!("The answer is incomplete: {reason}."), HINT_CUT);
         }
         let Some(reply) = self.close_answer(cut) else {
             self.return_message(turn);
-            self.tell(Level::Warning, "The model gave an empty answer.", "Send again, or rephrase the message.");
+            self.report(Level::Warning, "The model gave an empty answer.", "Send again, or rephrase the message.");
             return Vec::new();
         };
         self.mark_answered();
@@ -229,10 +233,10 @@ impl Session {
         let failure = error.failure();
         let reason = if error.is_unsent() { "not sent" } else { "interrupted" };
         if self.close_answer(Some(reason.into())).is_some() && !error.is_unsent() {
-            self.tell(Level::Error, failure.message, HINT_INTERRUPTED);
+            self.report(Level::Error, failure.message, HINT_INTERRUPTED);
         } else {
             self.return_message(turn);
-            self.tell_failure(Level::Error, failure);
+            self.report_failure(Level::Error, failure);
         }
     }
 

@@ -10,7 +10,7 @@ impl Session {
     /// Adds a pasted reply to the transcript and locates its edits. The reply answers the draft.
     pub fn take_reply(&mut self, reply: String) -> Vec<Effect> {
         if self.turns.current.is_some() {
-            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then /paste again.");
+            self.report(Level::Warning, "The model is still answering.", "Esc cancels the turn; then /paste again.");
             return Vec::new();
         }
         let request = self.drafts.message().to_owned();
@@ -33,7 +33,7 @@ impl Session {
         let is_answer =
             |entry: &Entry| matches!(entry, Entry::Answer(answer) if answer.state != AnswerState::Streaming);
         let Some(at) = self.transcript.iter().rposition(is_answer) else {
-            self.tell(Level::Warning, "There is no answer to review yet.", "");
+            self.report(Level::Warning, "There is no answer to review yet.", "");
             return Vec::new();
         };
         let Entry::Answer(answer) = &self.transcript[at] else { return Vec::new() };

@@ -68,7 +68,7 @@ impl Session {
     pub(crate) fn drop_queue(&mut self) {
         let queued = std::mem::take(&mut self.turns.queue).waiting.len();
         if queued > 0 {
-            self.tell(Level::Info, format!("{} in the queue will not be sent.", count(queued, "message")), "");
+            self.report(Level::Info, format!("{} in the queue will not be sent.", count(queued, "message")), "");
         }
     }
 

@@ -41,7 +41,7 @@ impl Session {
     /// Whether a message can be sent now. If not, reports why.
     pub(crate) fn may_send(&mut self, message: &str) -> bool {
         if self.turns.current.is_some() {
-            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then send again.");
+            self.report(Level::Warning, "The model is still answering.", "Esc cancels the turn; then send again.");
             return false;
         }
         self.require_model() && !self.may_exceed_window(message)
@@ -57,13 +57,17 @@ impl Session {
                     "{HOW_TO_CONNECT} Without a model, /copy-context copies the whole prompt for a chat window, and /paste takes the \
                      reply into review."
                 );
-                self.tell(Level::Warning, reason.clone(), hint);
+                self.report(Level::Warning, reason.clone(), hint);
                 let at_start = self.model.at_start().clone();
                 self.ask_to_connect(ConnectRequest { reason, is_for_message: true, ..at_start });
                 false
             }
             Connection::Remote { model, .. } if model.is_empty() => {
-                self.tell(Level::Warning, "No model is named, so the message was not sent.", "Name one: /model NAME.");
+                self.report(
+                    Level::Warning,
+                    "No model is named, so the message was not sent.",
+                    "Name one: /model NAME.",
+                );
                 false
             }
             Connection::Remote { .. } | Connection::Demo => true,
@@ -80,7 +84,7 @@ impl Session {
             return false;
         }
         let (text, hint) = exceeds_window_message(&prompt);
-        self.tell(Level::Warning, text, hint);
+        self.report(Level::Warning, text, hint);
         true
     }
 

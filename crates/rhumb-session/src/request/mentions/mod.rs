@@ -95,7 +95,7 @@ impl Session {
             [first, .., last] if names.len() > MAX_ADDED => format!("{} files, {first} to {last}", names.len()),
             names => names.join(", "),
         };
-        self.tell(Level::Info, format!("Added to the chat{how}: {named}."), "");
+        self.report(Level::Info, format!("Added to the chat{how}: {named}."), "");
         effects
     }
 
@@ -118,7 +118,7 @@ impl Session {
             return Vec::new();
         }
         for note in found.notes {
-            self.tell_failure(Level::Warning, note);
+            self.report_failure(Level::Warning, note);
         }
         // Read-only files stay read-only.
         found.files.retain(|path| !self.is_in_chat(path));
@@ -219,7 +219,7 @@ impl Session {
     /// Whether a turn runs. If so, reports that.
     pub(crate) fn reject_if_answering(&mut self) -> bool {
         if self.turns.is_running() {
-            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then answer again.");
+            self.report(Level::Warning, "The model is still answering.", "Esc cancels the turn; then answer again.");
         }
         self.turns.is_running()
     }
