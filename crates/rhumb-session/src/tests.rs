@@ -73,7 +73,7 @@ fn last_status(session: &Session) -> &StatusMessage {
         Entry::Status(status) => Some(status),
         _ => None,
     });
-    status.expect("a status")
+    status.expect("a status message")
 }
 
 #[test]

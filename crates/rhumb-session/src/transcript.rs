@@ -86,7 +86,7 @@ pub enum Entry {
     /// An answer of the model.
     Answer(Answer),
     /// A status message; never sent.
-    #[serde(rename = "status")]
+    #[serde(rename = "notice")]
     Status(StatusMessage),
     /// A text that the user shared with the model, such as the output of a command or a page. Later requests contain it.
     Shared {

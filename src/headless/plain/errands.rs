@@ -29,7 +29,7 @@ enum Errand {
 /// What was asked for and has not come yet.
 #[derive(Debug, Default)]
 pub(super) struct Errands {
-    open: Vec<Errand>,
+    open: Vec<(Errand, EffectKind)>,
     /// The newest measurement that was ordered, and the newest that came.
     ordered: u64,
     measured: u64,
@@ -55,9 +55,11 @@ impl Errands {
     pub(super) fn began(&mut self, effect: &Effect) {
         match effect {
             Effect::Measure(order) => self.ordered = order.generation,
-            Effect::Connecting(ConnectEffect::Search) => self.open.extend([Errand::Keys, Errand::LocalServers]),
-            Effect::Reread(paths) => self.open.extend(paths.iter().map(|_| Errand::Reread)),
-            effect => self.open.extend(errand(effect)),
+            Effect::Connecting(ConnectEffect::Search) => {
+                self.open.extend([Errand::Keys, Errand::LocalServers].map(|errand| (errand, effect.kind())));
+            }
+            Effect::Reread(paths) => self.open.extend(paths.iter().map(|_| (Errand::Reread, effect.kind()))),
+            effect => self.open.extend(errand(effect).map(|errand| (errand, effect.kind()))),
         }
     }
 
@@ -66,7 +68,11 @@ impl Errands {
         if let Response::Measured { generation, .. } = report {
             self.measured = self.measured.max(*generation);
         }
-        if let Some(at) = self.open.iter().position(|errand| ends(*errand, report)) {
+        let is_end = |(errand, kind): &(Errand, EffectKind)| match report {
+            Response::Failed { effect, .. } => effect == kind,
+            _ => ends(*errand, report),
+        };
+        if let Some(at) = self.open.iter().position(is_end) {
             self.open.remove(at);
         }
     }
@@ -93,24 +99,14 @@ fn errand(effect: &Effect) -> Option<Errand> {
 fn ends(errand: Errand, report: &Response) -> bool {
     use PersistenceResponse as Kept;
     match errand {
-        Errand::Look => {
-            matches!(report, Response::LookedUp(_) | Response::Failed { effect: EffectKind::Lookup, .. })
-        }
+        Errand::Look => matches!(report, Response::LookedUp(_)),
         Errand::Model => {
-            let is_missing = matches!(report, Response::Connecting(ConnectResponse::KeyMissing { .. }));
-            let is_failed =
-                matches!(report, Response::Failed { effect: EffectKind::UseModel | EffectKind::Connect, .. });
-            is_missing || is_failed || matches!(report, Response::Connected { .. })
+            matches!(report, Response::Connected { .. } | Response::Connecting(ConnectResponse::KeyMissing { .. }))
         }
         Errand::Servers => matches!(report, Response::Servers(_)),
-        Errand::Keys => matches!(
-            report,
-            Response::Connecting(ConnectResponse::Keys(_)) | Response::Failed { effect: EffectKind::Connecting, .. }
-        ),
+        Errand::Keys => matches!(report, Response::Connecting(ConnectResponse::Keys(_))),
         Errand::LocalServers => matches!(report, Response::Connecting(ConnectResponse::Servers(_))),
-        Errand::Prompt => {
-            matches!(report, Response::PromptText(_) | Response::Failed { effect: EffectKind::CopyPrompt, .. })
-        }
+        Errand::Prompt => matches!(report, Response::PromptText(_)),
         Errand::Diff => matches!(report, Response::Git(GitResponse::Diff(_))),
         Errand::Sessions => {
             let ends = |kept: &Kept| {
@@ -133,25 +129,12 @@ fn ends(errand: Errand, report: &Response) -> bool {
                 Response::Persisted(Kept::Written { .. } | Kept::Exists(_) | Kept::Commands { .. } | Kept::Failed(_))
             )
         }
-        Errand::Weigh => matches!(
-            report,
-            Response::Mention(MentionResponse::TokensCounted { .. })
-                | Response::Failed { effect: EffectKind::Mention, .. }
-        ),
-        Errand::Reread => {
-            matches!(report, Response::Reread { .. } | Response::Failed { effect: EffectKind::Reread, .. })
-        }
+        Errand::Weigh => matches!(report, Response::Mention(MentionResponse::TokensCounted { .. })),
+        Errand::Reread => matches!(report, Response::Reread { .. }),
         Errand::Picture => {
-            matches!(
-                report,
-                Response::Fetched(FetchResponse::Picture(_) | FetchResponse::NotAnImage(_))
-                    | Response::Failed { effect: EffectKind::Fetch, .. }
-            )
+            matches!(report, Response::Fetched(FetchResponse::Picture(_) | FetchResponse::NotAnImage(_)))
         }
-        Errand::Clipboard => matches!(
-            report,
-            Response::Fetched(FetchResponse::Clipboard { .. }) | Response::Failed { effect: EffectKind::Fetch, .. }
-        ),
+        Errand::Clipboard => matches!(report, Response::Fetched(FetchResponse::Clipboard { .. })),
     }
 }
 

@@ -146,7 +146,7 @@ mod tests {
             Entry::Status(status) => Some(status),
             _ => None,
         });
-        status.expect("a status")
+        status.expect("a status message")
     }
 
     const PRICES: Prices =
